@@ -1,0 +1,76 @@
+# `make` sets up .venv once; every other target does so first where needed.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+
+DEPENDENCIES := $(VENV)/.dependencies
+BUILT := $(VENV)/.built
+SANITIZED := build/sanitize
+
+INSTALLER := tools/install_dependencies.py
+INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
+SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.pxd)
+
+.DEFAULT_GOAL := setup
+.PHONY: setup install train test lint format bench sanitize clean help
+
+setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.version_info[:2] == (3, 11) or sys.exit( \
+	    f"PYTHON={sys.executable} is Python {sys.version.split()[0]}; .venv is made with Python 3.11")'
+	$(PYTHON) -m venv $(VENV)
+
+$(DEPENDENCIES): constraints.txt pyproject.toml $(INSTALLER) tools/pufferlib_build/sitecustomize.py | $(BIN)/python
+	$(BIN)/python $(INSTALLER) --dev
+	@touch $@
+
+# After PufferLib, so that the console script `puffer` is ours.
+$(BUILT): $(DEPENDENCIES) setup.py $(SOURCES)
+	$(BIN)/python $(INSTALL_PACKAGE)
+	@touch $@
+
+install: ## install into your own environment, keeping its torch: make install PYTHON=/path/to/python
+	$(PYTHON) $(INSTALLER) --keep-torch
+	$(PYTHON) $(INSTALL_PACKAGE)
+
+train: setup ## train with the default config: make train ARGS="--section.key value"
+	$(BIN)/puffer train midrange --config configs/default.ini $(ARGS)
+
+test: setup ## run the tests: make test ARGS="-k name"
+	$(BIN)/pytest $(ARGS)
+
+lint: $(DEPENDENCIES) ## check Python with ruff, and C with every compiler present, warnings as errors
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python setup.py -q lint_core
+
+format: $(DEPENDENCIES) ## format the Python code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup ## measure the environment alone, then its share of training
+	$(BIN)/python benchmarks/sps.py
+	$(BIN)/python benchmarks/train_sps.py
+
+# A second build beside the normal one. torch throws C++ exceptions, so libstdc++ must be there when
+# ASan starts; Python never frees everything, so leaks are not looked for; a sanitizer's report goes
+# to the terminal only if pytest leaves file descriptor 2 alone.
+sanitize: setup ## run the tests against a build with address and undefined-behaviour sanitizers
+	rm -rf $(SANITIZED)
+	CC=gcc MIDRANGE_SANITIZE=1 $(BIN)/python setup.py -q build \
+	    --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
+	export PYTHONPATH="$(abspath $(SANITIZED))/lib" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	    LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$$(gcc -print-file-name=lib$(lib).so))"; \
+	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
+	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
+	$(BIN)/pytest --capture=sys $(ARGS)
+
+clean: ## remove what was built and cached; .venv and experiments stay
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)
+	rm -f midrange_puffer/_core.c midrange_puffer/*.so
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// The state: blocks of MR_LANES engagements in lock-step, every quantity an array [lane], so that a
+// plain loop over the lanes is one vector instruction or a few. Also the constants derived from the
+// parameters at creation.
+
+#pragma once
+
+#include "midrange.h"
+
+// A loop over the lanes, for the vectoriser: lanes do not depend on each other, and unrolling sixteen
+// scalar rounds first would hide that.
+#if defined(__clang__)
+#define MR_FOR_LANES(i) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < MR_LANES; i++)
+#else
+#define MR_FOR_LANES(i) _Pragma("GCC ivdep") _Pragma("GCC unroll 1") for (int i = 0; i < MR_LANES; i++)
+#endif
+
+// Arrays over the lanes start at a cache line: split vectors would cost twice.
+#define MR_ALIGNED _Alignas(64)
+
+// What flies: a fighter or a missile.
+typedef struct {
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // position [m]
+  float c[MR_LANES], s[MR_LANES];  // unit direction of the velocity
+  float v[MR_LANES];               // speed [m/s]
+  float rudder[MR_LANES];          // actuator position
+} MrBody;
+
+typedef struct {
+  MrBody body;
+  float throttle[MR_LANES];
+  float rudder_command[MR_LANES], throttle_command[MR_LANES];
+  int32_t fire[MR_LANES];  // command, 0 or 1
+  int32_t alive[MR_LANES];  // 0 or 1
+  int32_t ammunition[MR_LANES];
+  int32_t ready[MR_LANES];  // time [physics steps] from which the next launch is allowed
+  int32_t pilot[MR_LANES];  // MrPilot
+  float cold_time[MR_LANES];  // evader's threshold [s], drawn per engagement
+  int32_t shots[MR_LANES], hits[MR_LANES];
+  float launch_range[MR_LANES];  // sum over shots [m]
+} MrFighter;
+
+// Slots are shared by an engagement's fighters: a launch takes the lowest free one, so that a block
+// works on few of them.
+typedef struct {
+  MrBody body;
+  int32_t active[MR_LANES];  // 0 or 1
+  int32_t owner[MR_LANES], target[MR_LANES];
+  int32_t age[MR_LANES];  // physics steps since launch
+} MrMissile;
+
+typedef struct {
+  MR_ALIGNED int32_t engagement[MR_LANES];
+  int32_t episode[MR_LANES];
+  int32_t time[MR_LANES];  // physics steps since the start
+  int32_t decisions[MR_LANES];
+  int32_t outcome[MR_LANES];  // MrOutcome
+  int32_t truncated[MR_LANES];
+  float potential[MR_LANES];  // red's shaping potential after the last decision
+  float episode_return[MR_LANES];  // red's
+  MrFighter fighters[MR_FIGHTERS];
+  MrMissile missiles[MR_MISSILES];
+  int32_t live[MR_MISSILES];  // how many lanes use the slot; no lane, no work
+  int32_t padding[4];         // to a multiple of 64 bytes
+} MrBlock;
+
+_Static_assert(sizeof(MrBlock) % 64 == 0, "blocks stay aligned to cache lines");
+_Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES, "an engagement fits in 1 KiB");
+
+// The flight law of one kind of body, see RULES.md.
+typedef struct {
+  float cd0, k;         // zero-lift drag [1/m], induced drag factor [m]
+  float lift_per_rudder;  // 1 / turn radius [1/m]
+  float load_limit;     // lateral acceleration [m/s^2]; huge when there is none
+  float rudder_step;    // rudder travel a physics step
+  float thrust;         // [m/s^2]
+} MrAirframe;
+
+typedef struct {
+  float dt;
+  int32_t substeps, time_limit, launch_interval;  // physics steps
+  MrAirframe fighter, missile;
+  float throttle_step;
+  float burn_steps;       // motor burn time in physics steps, not rounded
+  float navigation_gain;  // N * turn radius
+  float reach, reach_time;  // of a missile flown straight down to pilot_reach_speed [m], [s]
+  float fire_cosine;        // cos of the pilots' fire limit off boresight
+  int32_t weave_period;     // physics steps
+} MrConstants;
+
+struct MrSim {
+  MrParams params;
+  MrConstants constants;
+  uint64_t seed;
+  int32_t num_envs, num_blocks;
+  bool auto_reset;
+  bool is_agent[MR_FIGHTERS];
+  int32_t agents_per_env;
+  // Upper ends of the pilots' shares of [0, 1), for drawing one.
+  float pilot_ends[MR_FIGHTERS][MR_PILOT_COUNT];
+  const struct MrKernel *kernel;
+  MrBlock *blocks;
+  MrRecord *records;  // room for 2 * num_envs
+  int32_t record_count;
+};
+
+static inline float mr_clip(float x, float low, float high) {
+  x = x < low ? low : x;
+  return x > high ? high : x;
+}
+
+static inline float mr_max(float a, float b) { return a > b ? a : b; }
+
+// a where the condition holds, else b. As functions, so that both are read in every lane: a conditional
+// read or write of an array would become a masked one, which is slow to forward to later reads.
+static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
+static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
+
+// Sum of 0/1 flags over the lanes.
+static inline int32_t mr_count(const int32_t flags[MR_LANES]) {
+  int32_t n = 0;
+  MR_FOR_LANES(i) n += flags[i];
+  return n;
+}

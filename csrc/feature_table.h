@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// What an agent observes: the table of features. Everything is in the pilot's own frame, x along its
+// velocity and y to the left; nothing is absolute. A row is
+//
+//     X(name, scale, lateral, meaning)
+//
+// The observation is value / scale, clipped to [-1, 1]. Reflecting the engagement changes the sign of the
+// lateral features exactly, and of no other. A change of this table needs a new MR_OBSERVATION_VERSION.
+
+#pragma once
+
+enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN_OWN };
+
+// Half-way points of the features that resolve near things finely: near / (near + value).
+#define MR_NEAR_FIGHTER 10000.0f   // m
+#define MR_NEAR_MISSILE 5000.0f    // m
+#define MR_NEAR_TIME 10.0f         // s
+
+// clang-format off
+#define MR_MISSILE_FEATURES(X, prefix) \
+  X(prefix##_present, 1, 0, "1 if there is such a missile, else it and all below are 0") \
+  X(prefix##_ahead, 1, 0, "bearing of the missile: cosine of the angle off the nose") \
+  X(prefix##_left, 1, 1, "bearing of the missile: sine of that angle") \
+  X(prefix##_nearness, 1, 0, "nearness of missile to target, 5 km / (5 km + range)") \
+  X(prefix##_urgency, 1, 0, "10 s / (10 s + time to go)") \
+  X(prefix##_speed, 1600, 0, "its speed [m/s]") \
+  X(prefix##_heading_ahead, 1, 0, "its direction: cosine of the angle to own velocity") \
+  X(prefix##_heading_left, 1, 1, "its direction: sine of that angle") \
+  X(prefix##_reach, 20000, 0, "how much farther it could chase the target, running away now, than it has to [m]")
+
+#define MR_FEATURES(X) \
+  X(time_left, 300, 0, "until the time limit [s]") \
+  X(own_alive, 1, 0, "1 while alive") \
+  X(own_speed, 500, 0, "own speed [m/s]") \
+  X(own_rudder, 1, 1, "own rudder position") \
+  X(own_throttle, 1, 0, "own throttle position") \
+  X(own_ammunition, 6, 0, "missiles left") \
+  X(own_reload, 10, 0, "until the next launch is allowed [s]") \
+  X(own_in_air, 6, 0, "own missiles in the air") \
+  X(enemy_alive, 1, 0, "1 while the enemy is alive") \
+  X(enemy_speed, 500, 0, "enemy's speed [m/s]") \
+  X(enemy_rudder, 1, 1, "enemy's rudder position") \
+  X(enemy_ammunition, 6, 0, "missiles the enemy has left") \
+  X(enemy_reload, 10, 0, "until the enemy's next launch is allowed [s]") \
+  X(enemy_in_air, 6, 0, "enemy's missiles in the air") \
+  X(enemy_ahead, 1, 0, "bearing of the enemy: cosine of the angle off the nose") \
+  X(enemy_left, 1, 1, "bearing of the enemy: sine of that angle") \
+  X(enemy_range, 100000, 0, "range [m]") \
+  X(enemy_nearness, 1, 0, "10 km / (10 km + range)") \
+  X(enemy_closing, 1000, 0, "closing speed [m/s]") \
+  X(enemy_los_rate, 0.05, 1, "rate of turn of the line of sight [rad/s]") \
+  X(enemy_heading_ahead, 1, 0, "enemy's direction: cosine of the angle to own velocity") \
+  X(enemy_heading_left, 1, 1, "enemy's direction: sine of that angle") \
+  X(own_aspect_ahead, 1, 0, "own bearing as the enemy sees it: cosine of the angle off its nose") \
+  X(own_aspect_left, 1, 1, "own bearing as the enemy sees it: sine of that angle") \
+  X(own_reach, 40000, 0, "own R_max on the enemy less the range [m]") \
+  X(enemy_reach, 40000, 0, "enemy's R_max on us less the range [m]") \
+  MR_MISSILE_FEATURES(X, inbound_1) \
+  MR_MISSILE_FEATURES(X, inbound_2) \
+  MR_MISSILE_FEATURES(X, inbound_3) \
+  MR_MISSILE_FEATURES(X, own_missile_1) \
+  MR_MISSILE_FEATURES(X, own_missile_2)
+// clang-format on
+
+#define MR_ENUM_FEATURE(name, scale, lateral, meaning) MR_OBS_##name,
+enum { MR_FEATURES(MR_ENUM_FEATURE) MR_FEATURE_COUNT };
+
+// The features of one missile, in table order.
+enum {
+  MR_SEEN_present, MR_SEEN_ahead, MR_SEEN_left, MR_SEEN_nearness, MR_SEEN_urgency, MR_SEEN_speed,
+  MR_SEEN_heading_ahead, MR_SEEN_heading_left, MR_SEEN_reach, MR_SEEN_FEATURES
+};
+_Static_assert(MR_OBS_inbound_1_reach - MR_OBS_inbound_1_present + 1 == MR_SEEN_FEATURES,
+               "one list of missile features");
+_Static_assert(MR_FEATURE_COUNT == MR_OBS_inbound_1_present + MR_SEEN * MR_SEEN_FEATURES,
+               "missiles come last");

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+//
+// One decision of a block of engagements. This file is compiled once for each instruction set, with
+// MR_ISA its name; all give the same bits.
+
+#include "kernel.h"
+
+#include "engagement.h"
+#include "observation.h"
+#include "pilots.h"
+#include "reward.h"
+#include "sense.h"
+#include "start.h"
+
+// What there is to see in a block at one moment.
+typedef struct {
+  MrSight sights[MR_FIGHTERS];
+  MrTrack tracks[MR_MISSILES];  // of live slots only
+} MrScene;
+
+static void look_around(const MrBlock *b, MrScene *scene) {
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look(b, f, &scene->sights[f]);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (b->live[slot]) mr_track(b, slot, &scene->tracks[slot]);
+  }
+}
+
+static void rate_lane(const MrSim *sim, MrBlock *b, int lane) {
+  MrScene scene;
+  MR_ALIGNED float potential[MR_LANES];
+  look_around(b, &scene);
+  mr_potential(sim, b, scene.sights, scene.tracks, potential);
+  b->potential[lane] = potential[lane];
+}
+
+// Does the fighter have a row in the outputs?
+static inline bool has_row(const MrSim *sim, const MrOutputs *out, int32_t fighter) {
+  return out->every_seat || sim->is_agent[fighter];
+}
+
+static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene,
+                               const MrOutputs *out) {
+  if (!out->observations) return;
+  const MrBlock *b = &sim->blocks[block];
+  size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
+  float *row = out->observations + (size_t)block * MR_LANES * rows * MR_FEATURE_COUNT;
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    if (!has_row(sim, out, f)) continue;
+    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->tracks, mr_used_lanes(sim, block), row,
+                       rows * MR_FEATURE_COUNT);
+    row += MR_FEATURE_COUNT;
+  }
+}
+
+// Rewards and ends of the agents' rows.
+static void write_results(const MrSim *sim, int32_t block, const float reward[MR_LANES],
+                          const MrOutputs *out) {
+  if (!out->rewards) return;
+  const MrBlock *b = &sim->blocks[block];
+  size_t row = (size_t)block * MR_LANES * (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
+  int lanes = mr_used_lanes(sim, block);
+  for (int lane = 0; lane < lanes; lane++) {
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      if (!has_row(sim, out, f)) continue;
+      out->rewards[row] = (f & 1) ? -reward[lane] : reward[lane];
+      if (out->terminals) {
+        bool over = b->outcome[lane] != MR_OPEN;
+        out->terminals[row] = over && !b->truncated[lane];
+        out->truncations[row] = over && b->truncated[lane];
+      }
+      row++;
+    }
+  }
+}
+
+static void record(MrSim *sim, const MrBlock *b, int lane) {
+  MrRecord *r = &sim->records[sim->record_count++];
+  r->env = b->engagement[lane];
+  r->outcome = b->outcome[lane];
+  r->truncated = b->truncated[lane];
+  r->mutual_kill = 1;
+  r->decisions = b->decisions[lane];
+  r->episode_return = b->episode_return[lane];
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    const MrFighter *fighter = &b->fighters[f];
+    r->mutual_kill &= fighter->alive[lane] ^ 1;
+    r->pilot[f] = fighter->pilot[lane];
+    r->shots[f] = fighter->shots[lane];
+    r->hits[f] = fighter->hits[lane];
+    r->launch_range[f] = fighter->launch_range[lane];
+  }
+}
+
+// Records the engagements that have just ended and, in training, starts their next episodes.
+static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES]) {
+  MrBlock *b = &sim->blocks[block];
+  bool restarted = false;
+  int used = mr_used_lanes(sim, block);
+  MR_FOR_LANES(i) {
+    if (!was_open[i] || b->outcome[i] == MR_OPEN) continue;
+    if (i < used) record(sim, b, i);
+    if (!sim->auto_reset) continue;
+    b->episode[i]++;
+    mr_start(sim, b, i);
+    restarted = true;
+  }
+  return restarted;
+}
+
+static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
+  MrBlock *b = &sim->blocks[block];
+  MrScene scene;
+  MR_ALIGNED int32_t was_open[MR_LANES];
+  MR_ALIGNED float potential[MR_LANES], reward[MR_LANES];
+
+  mr_fly_pilots(sim, b);
+  mr_launch_commanded(sim, b);
+  for (int32_t step = 0; step < sim->constants.substeps; step++) mr_physics_step(sim, b);
+
+  MR_FOR_LANES(i) {
+    was_open[i] = b->outcome[i] == MR_OPEN;
+    b->decisions[i]++;
+  }
+  mr_decide(sim, b);
+  look_around(b, &scene);
+  mr_potential(sim, b, scene.sights, scene.tracks, potential);
+  mr_reward(b, potential, was_open, reward);
+  write_results(sim, block, reward, out);
+  if (finish_lanes(sim, block, was_open)) {
+    look_around(b, &scene);
+    // Of the engagements that go on it is what it was.
+    mr_potential(sim, b, scene.sights, scene.tracks, b->potential);
+  }
+  write_observations(sim, block, &scene, out);
+}
+
+static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
+  for (int32_t step = 0; step < steps; step++) mr_physics_step(sim, b);
+}
+
+static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {
+  MrScene scene;
+  look_around(&sim->blocks[block], &scene);
+  write_observations(sim, block, &scene, out);
+}
+
+// Distance and time of a missile flown straight from v0 until it has burnt out and slowed to v_end.
+static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
+  MrMissile m = {0};
+  MR_FOR_LANES(i) {
+    m.body.v[i] = v0;
+    m.body.c[i] = 1.0f;
+    m.active[i] = 1;
+  }
+  while ((float)m.age[0] < k->burn_steps || m.body.v[0] > v_end) {
+    float thrust = mr_motor(k, m.age[0]);
+    MR_FOR_LANES(i) mr_fly(&k->missile, k->dt, thrust, &m.body, i);
+    MR_FOR_LANES(i) m.age[i]++;
+  }
+  *time = (float)m.age[0] * k->dt;
+  return m.body.x[0];
+}
+
+#define MR_PASTE2(a, b) a##b
+#define MR_PASTE(a, b) MR_PASTE2(a, b)
+#define MR_QUOTE2(a) #a
+#define MR_QUOTE(a) MR_QUOTE2(a)
+
+const MrKernel MR_PASTE(mr_kernel_, MR_ISA) = {
+    .name = MR_QUOTE(MR_ISA),
+    .decide_block = decide_block,
+    .advance_block = advance_block,
+    .observe_block = observe_block,
+    .start_lane = mr_start,
+    .rate_lane = rate_lane,
+    .launch = mr_launch_one,
+    .fly_out = fly_out,
+};

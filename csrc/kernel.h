@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// What kernel.c, compiled once for each instruction set, offers to midrange.c.
+
+#pragma once
+
+#include "block.h"
+
+// Where a decision's results go: rows of the agents of all blocks; NULL leaves one out.
+typedef struct {
+  float *observations;
+  float *rewards;  // [agents], or [num_envs][MR_FIGHTERS] when `every_seat`
+  bool *terminals, *truncations;
+  bool every_seat;  // rows for all fighters, not only for the agents
+} MrOutputs;
+
+typedef struct MrKernel {
+  const char *name;
+  void (*decide_block)(MrSim *sim, int32_t block, const MrOutputs *out);
+  void (*advance_block)(const MrSim *sim, MrBlock *block, int32_t steps);
+  void (*observe_block)(const MrSim *sim, int32_t block, const MrOutputs *out);
+  void (*start_lane)(const MrSim *sim, MrBlock *block, int lane);
+  void (*rate_lane)(const MrSim *sim, MrBlock *block, int lane);  // takes its potential anew
+  bool (*launch)(const MrSim *sim, MrBlock *block, int32_t fighter, int lane);
+  float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
+} MrKernel;
+
+// Lanes of a block that are engagements; the last block may have spare ones.
+static inline int mr_used_lanes(const MrSim *sim, int32_t block) {
+  int32_t rest = sim->num_envs - block * MR_LANES;
+  return rest < MR_LANES ? rest : MR_LANES;
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+//
+// The public API: creation, dispatch to the best instruction set, access to the state.
+
+#include "midrange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "block.h"
+#include "feature_table.h"
+#include "kernel.h"
+#include "rng.h"
+#include "trig.h"
+
+// Tables -------------------------------------------------------------------------------------------------
+
+#define MR_IS_float false
+#define MR_IS_int true
+#define MR_DESCRIBE_PARAM(group, type, name, default_, min, max, unit, meaning) \
+  {#group, #name, unit, meaning, MR_IS_##type, default_, min, max, offsetof(MrParams, name)},
+const MrParameter *mr_parameters(void) {
+  static const MrParameter table[] = {MR_PARAMS(MR_DESCRIBE_PARAM){0}};
+  return table;
+}
+
+#define MR_NAME_PAIR(low, high) {#low, #high},
+const MrParameterPair *mr_parameter_pairs(void) {
+  static const MrParameterPair pairs[] = {MR_PARAM_PAIRS(MR_NAME_PAIR){NULL, NULL}};
+  return pairs;
+}
+
+#define MR_DESCRIBE_PILOT(name, meaning) {#name, meaning},
+const MrPilotInfo *mr_pilots(void) {
+  static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){NULL, NULL}};
+  return table;
+}
+
+#define MR_DESCRIBE_FEATURE(name, scale, lateral, meaning) {#name, (float)(scale), lateral, meaning},
+const MrFeature *mr_features(void) {
+  static const MrFeature table[] = {MR_FEATURES(MR_DESCRIBE_FEATURE){0}};
+  return table;
+}
+
+int32_t mr_feature_count(void) { return MR_FEATURE_COUNT; }
+
+#define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
+MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)}; }
+
+// Instruction sets ---------------------------------------------------------------------------------------
+
+#if defined(__x86_64__)
+extern const MrKernel mr_kernel_sse2, mr_kernel_avx2, mr_kernel_avx512;
+static const MrKernel *const kernels[] = {&mr_kernel_avx512, &mr_kernel_avx2, &mr_kernel_sse2};
+static bool runs_here(const MrKernel *kernel) {
+  __builtin_cpu_init();
+  if (kernel == &mr_kernel_avx512) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  }
+  return kernel == &mr_kernel_sse2 || __builtin_cpu_supports("avx2");
+}
+#else
+extern const MrKernel mr_kernel_portable;
+static const MrKernel *const kernels[] = {&mr_kernel_portable};
+static bool runs_here(const MrKernel *kernel) { return kernel == &mr_kernel_portable; }
+#endif
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+// The named kernel, or the best for "auto"; NULL when this machine cannot run it.
+static const MrKernel *find_kernel(const char *name) {
+  for (int i = 0; i < KERNELS; i++) {
+    if (!runs_here(kernels[i])) continue;
+    if (!strcmp(name, "auto") || !strcmp(name, kernels[i]->name)) return kernels[i];
+  }
+  return NULL;
+}
+
+const char *const *mr_isas(void) {
+  static const char *names[KERNELS + 1];
+  int n = 0;
+  for (int i = 0; i < KERNELS; i++) {
+    if (runs_here(kernels[i])) names[n++] = kernels[i]->name;
+  }
+  return names;
+}
+
+// Creation -----------------------------------------------------------------------------------------------
+
+// Whole physics steps that a time takes: rounded up, but for rounding errors.
+static int32_t steps_of(const MrParams *p, double time) {
+  double steps = time / (double)p->physics_dt - 1e-4;
+  int32_t whole = (int32_t)steps;
+  return steps > (double)whole ? whole + 1 : whole;
+}
+
+static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag,
+                           float load_limit, float rudder_rate, float thrust) {
+  double cd0 = (double)p->gravity / ((double)terminal_speed * (double)terminal_speed);
+  return (MrAirframe){
+      .cd0 = (float)cd0,
+      .k = (float)(1.0 / (4.0 * cd0 * (double)lift_drag * (double)lift_drag)),
+      .lift_per_rudder = 1.0f / radius,
+      .load_limit = load_limit > 0.0f ? load_limit * p->gravity : 1e30f,
+      .rudder_step = rudder_rate * p->physics_dt,
+      .thrust = thrust,
+  };
+}
+
+static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
+  MrConstants k = {
+      .dt = p->physics_dt,
+      .substeps = p->substeps,
+      .time_limit = steps_of(p, p->time_limit),
+      .launch_interval = steps_of(p, p->launch_interval),
+      .fighter = airframe(p, p->fighter_terminal_speed, p->fighter_turn_radius, p->fighter_lift_drag,
+                          p->fighter_load_limit, p->fighter_rudder_rate, p->fighter_thrust),
+      .missile = airframe(p, p->missile_terminal_speed, p->missile_turn_radius, p->missile_lift_drag,
+                          p->missile_load_limit, p->missile_rudder_rate, p->missile_thrust),
+      .throttle_step = p->fighter_throttle_rate * p->physics_dt,
+      .burn_steps = p->missile_burn_time / p->physics_dt,
+      .navigation_gain = p->missile_navigation * p->missile_turn_radius,
+      .weave_period = steps_of(p, p->weave_period),
+  };
+  float unused;
+  mr_unit_vector((double)p->pilot_fire_off_boresight_deg / 360.0, &k.fire_cosine, &unused);
+  k.reach = kernel->fly_out(&k, p->pilot_launch_speed, p->pilot_reach_speed, &k.reach_time);
+  return k;
+}
+
+MrSim *mr_create(const MrConfig *config) {
+  const MrKernel *kernel = find_kernel(config->isa);
+  if (!kernel) return NULL;
+  MrSim *sim = calloc(1, sizeof *sim);
+  if (!sim) return NULL;
+  sim->params = config->params;
+  sim->constants = derive_constants(&config->params, kernel);
+  sim->seed = config->seed;
+  sim->num_envs = config->num_envs;
+  sim->num_blocks = (config->num_envs + MR_LANES - 1) / MR_LANES;
+  sim->auto_reset = config->auto_reset;
+  sim->kernel = kernel;
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    float end = 0.0f, total = 0.0f;
+    for (int i = 0; i < MR_PILOT_COUNT; i++) total += config->pilot_weights[f][i];
+    for (int i = 0; i < MR_PILOT_COUNT; i++) {
+      end += config->pilot_weights[f][i] / total;
+      sim->pilot_ends[f][i] = end;
+    }
+    sim->is_agent[f] = config->pilot_weights[f][MR_PILOT_agent] > 0.0f;
+    sim->agents_per_env += sim->is_agent[f];
+  }
+  sim->blocks = aligned_alloc(64, (size_t)sim->num_blocks * sizeof(MrBlock));
+  sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
+  if (!sim->blocks || !sim->records) {
+    mr_destroy(sim);
+    return NULL;
+  }
+  memset(sim->blocks, 0, (size_t)sim->num_blocks * sizeof(MrBlock));
+  mr_reset(sim, config->seed);
+  return sim;
+}
+
+void mr_destroy(MrSim *sim) {
+  if (!sim) return;
+  free(sim->blocks);
+  free(sim->records);
+  free(sim);
+}
+
+const char *mr_isa(const MrSim *sim) { return sim->kernel->name; }
+size_t mr_state_bytes(void) { return sizeof(MrBlock) / MR_LANES; }
+int32_t mr_agents_per_env(const MrSim *sim) { return sim->agents_per_env; }
+
+// Running ------------------------------------------------------------------------------------------------
+
+void mr_reset(MrSim *sim, uint64_t seed) {
+  sim->seed = seed;
+  sim->record_count = 0;
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    MrBlock *b = &sim->blocks[block];
+    MR_FOR_LANES(i) {
+      b->engagement[i] = block * MR_LANES + i;
+      b->episode[i] = 0;
+      sim->kernel->start_lane(sim, b, i);
+    }
+    MR_FOR_LANES(i) sim->kernel->rate_lane(sim, b, i);
+  }
+}
+
+// Gives an agent-flown fighter its commands; not-a-number counts as 0.
+static void command(MrFighter *f, int lane, float rudder, float throttle, bool fire) {
+  f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;
+  f->throttle_command[lane] = throttle == throttle ? mr_clip(throttle, 0.0f, 1.0f) : 0.0f;
+  f->fire[lane] = fire;
+}
+
+static int32_t clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
+
+static void take_actions(MrSim *sim, int32_t block, const int32_t *actions) {
+  MrBlock *b = &sim->blocks[block];
+  const int32_t *a = actions + (size_t)block * MR_LANES * (size_t)sim->agents_per_env * MR_ACTIONS;
+  int lanes = mr_used_lanes(sim, block);
+  for (int lane = 0; lane < lanes; lane++) {
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      if (!sim->is_agent[f]) continue;
+      int32_t rudder = clip_int(a[0], MR_RUDDER_LEVELS - 1);
+      int32_t throttle = clip_int(a[1], MR_THROTTLE_LEVELS - 1);
+      command(&b->fighters[f], lane, (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f,
+              (float)throttle / (MR_THROTTLE_LEVELS - 1), a[2] > 0);
+      a += MR_ACTIONS;
+    }
+  }
+}
+
+void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
+             bool *terminals, bool *truncations) {
+  MrOutputs out = {observations, rewards, terminals, truncations, false};
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    take_actions(sim, block, actions);
+    sim->kernel->decide_block(sim, block, &out);
+  }
+}
+
+void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
+  MrOutputs out = {.rewards = rewards, .every_seat = true};
+  for (int32_t env = 0; env < sim->num_envs; env++) {
+    MrBlock *b = &sim->blocks[env / MR_LANES];
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      const float *c = controls + 3 * ((size_t)env * MR_FIGHTERS + (size_t)f);
+      int lane = env % MR_LANES;
+      if (b->fighters[f].pilot[lane] == MR_PILOT_agent) {
+        command(&b->fighters[f], lane, c[0], c[1], c[2] > 0.5f);
+      }
+    }
+  }
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    sim->kernel->decide_block(sim, block, &out);
+  }
+}
+
+void mr_advance(MrSim *sim, int32_t steps) {
+  for (int32_t i = 0; i < sim->num_blocks; i++) {
+    sim->kernel->advance_block(sim, &sim->blocks[i], steps);
+  }
+}
+
+static void observe(const MrSim *sim, float *observations, bool every_seat) {
+  MrOutputs out = {.observations = observations, .every_seat = every_seat};
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    sim->kernel->observe_block(sim, block, &out);
+  }
+}
+
+void mr_observe(const MrSim *sim, float *observations) { observe(sim, observations, false); }
+void mr_observe_all(const MrSim *sim, float *observations) { observe(sim, observations, true); }
+
+int32_t mr_record_count(const MrSim *sim) { return sim->record_count; }
+
+const MrRecord *mr_take_records(MrSim *sim, int32_t *count) {
+  *count = sim->record_count;
+  sim->record_count = 0;
+  return sim->records;
+}
+
+// Access to the state ------------------------------------------------------------------------------------
+
+void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state) {
+  const MrBlock *b = &sim->blocks[env / MR_LANES];
+  const MrFighter *f = &b->fighters[fighter];
+  int i = env % MR_LANES;
+  int32_t wait = f->ready[i] - b->time[i];
+  *state = (MrFighterState){
+      .x = f->body.x[i], .y = f->body.y[i], .direction_x = f->body.c[i], .direction_y = f->body.s[i],
+      .speed = f->body.v[i], .rudder = f->body.rudder[i], .throttle = f->throttle[i],
+      .alive = f->alive[i], .ammunition = f->ammunition[i], .pilot = f->pilot[i],
+      .launch_wait = wait > 0 ? wait : 0};
+}
+
+void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
+  MrBlock *b = &sim->blocks[env / MR_LANES];
+  MrFighter *f = &b->fighters[fighter];
+  int i = env % MR_LANES;
+  f->body.x[i] = state->x;
+  f->body.y[i] = state->y;
+  f->body.c[i] = state->direction_x;
+  f->body.s[i] = state->direction_y;
+  f->body.v[i] = state->speed;
+  f->body.rudder[i] = f->rudder_command[i] = state->rudder;
+  f->throttle[i] = f->throttle_command[i] = state->throttle;
+  f->alive[i] = state->alive;
+  f->ammunition[i] = state->ammunition;
+  f->ready[i] = b->time[i] + state->launch_wait;
+  sim->kernel->rate_lane(sim, b, i);
+}
+
+void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state) {
+  const MrMissile *m = &sim->blocks[env / MR_LANES].missiles[slot];
+  int i = env % MR_LANES;
+  *state = (MrMissileState){0};
+  if (!m->active[i]) return;
+  *state = (MrMissileState){
+      .active = 1, .owner = m->owner[i], .target = m->target[i], .age = m->age[i],
+      .x = m->body.x[i], .y = m->body.y[i], .direction_x = m->body.c[i],
+      .direction_y = m->body.s[i], .speed = m->body.v[i], .rudder = m->body.rudder[i]};
+}
+
+void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
+  MrBlock *b = &sim->blocks[env / MR_LANES];
+  MrMissile *m = &b->missiles[slot];
+  int i = env % MR_LANES;
+  m->active[i] = state->active;
+  m->owner[i] = state->owner;
+  m->target[i] = state->target;
+  m->age[i] = state->age;
+  m->body.x[i] = state->x;
+  m->body.y[i] = state->y;
+  m->body.c[i] = state->direction_x;
+  m->body.s[i] = state->direction_y;
+  m->body.v[i] = state->speed;
+  m->body.rudder[i] = state->rudder;
+  b->live[slot] = mr_count(m->active);
+  sim->kernel->rate_lane(sim, b, i);
+}
+
+bool mr_launch(MrSim *sim, int32_t env, int32_t fighter) {
+  return sim->kernel->launch(sim, &sim->blocks[env / MR_LANES], fighter, env % MR_LANES);
+}
+
+MrOutcome mr_outcome(const MrSim *sim, int32_t env, bool *truncated) {
+  const MrBlock *b = &sim->blocks[env / MR_LANES];
+  *truncated = b->truncated[env % MR_LANES];
+  return (MrOutcome)b->outcome[env % MR_LANES];
+}
+
+int32_t mr_time(const MrSim *sim, int32_t env) {
+  return sim->blocks[env / MR_LANES].time[env % MR_LANES];
+}
+
+int32_t mr_episode(const MrSim *sim, int32_t env) {
+  return sim->blocks[env / MR_LANES].episode[env % MR_LANES];
+}
+
+size_t mr_snapshot_bytes(const MrSim *sim) {
+  return sizeof sim->seed + (size_t)sim->num_blocks * sizeof(MrBlock);
+}
+
+void mr_snapshot(const MrSim *sim, void *bytes) {
+  memcpy(bytes, &sim->seed, sizeof sim->seed);
+  memcpy((char *)bytes + sizeof sim->seed, sim->blocks, (size_t)sim->num_blocks * sizeof(MrBlock));
+}
+
+bool mr_restore(MrSim *sim, const void *bytes) {
+  const char *from = (const char *)bytes + sizeof sim->seed;
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      int32_t pilots[MR_LANES];
+      size_t at = (size_t)block * sizeof(MrBlock) + offsetof(MrBlock, fighters) +
+                  (size_t)f * sizeof(MrFighter) + offsetof(MrFighter, pilot);
+      memcpy(pilots, from + at, sizeof pilots);
+      for (int i = 0; i < MR_LANES; i++) {
+        if (pilots[i] < 0 || pilots[i] >= MR_PILOT_COUNT) return false;
+      }
+    }
+  }
+  memcpy(&sim->seed, bytes, sizeof sim->seed);
+  memcpy(sim->blocks, from, (size_t)sim->num_blocks * sizeof(MrBlock));
+  return true;
+}
+
+// FNV-1a over 32-bit words.
+static uint64_t mix(uint64_t hash, const void *word) {
+  uint32_t bits;
+  memcpy(&bits, word, sizeof bits);
+  return (hash ^ bits) * 1099511628211u;
+}
+
+static uint64_t hash_body(uint64_t h, const MrBody *body, int lane) {
+  const float *fields[] = {body->x, body->y, body->c, body->s, body->v, body->rudder};
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) h = mix(h, fields[i] + lane);
+  return h;
+}
+
+static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
+  const void *common[] = {&b->episode[lane], &b->time[lane], &b->decisions[lane], &b->outcome[lane],
+                          &b->truncated[lane], &b->potential[lane]};
+  for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) h = mix(h, common[i]);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    const MrFighter *x = &b->fighters[f];
+    const void *own[] = {&x->throttle[lane], &x->rudder_command[lane], &x->throttle_command[lane],
+                         &x->fire[lane],     &x->alive[lane],          &x->ammunition[lane],
+                         &x->ready[lane],    &x->pilot[lane],          &x->cold_time[lane]};
+    h = hash_body(h, &x->body, lane);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) h = mix(h, own[i]);
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    const MrMissile *m = &b->missiles[slot];
+    h = mix(h, &m->active[lane]);
+    if (!m->active[lane]) continue;  // what is left in an empty slot does not matter
+    h = hash_body(h, &m->body, lane);
+    h = mix(mix(mix(h, &m->owner[lane]), &m->target[lane]), &m->age[lane]);
+  }
+  return h;
+}
+
+uint64_t mr_state_hash(const MrSim *sim) {
+  uint64_t h = 14695981039346656037u;
+  for (int32_t env = 0; env < sim->num_envs; env++) {
+    h = hash_engagement(h, &sim->blocks[env / MR_LANES], env % MR_LANES);
+  }
+  return h;
+}
+
+// Small things for the outside ---------------------------------------------------------------------------
+
+void mr_direction(double degrees, float *x, float *y) { mr_unit_vector(degrees / 360.0, x, y); }
+
+void mr_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+  mr_philox(counter, key, out);
+}

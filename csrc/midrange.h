@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+//
+// Public C API of the simulation: many independent engagements of fighters and missiles in the plane.
+//
+// SI units. Headings are counter-clockwise from +x; positive rudder is left. Seats are red (0) and
+// blue (1). A simulation owns all its memory, allocated at creation; stepping neither allocates nor
+// does I/O. Buffers passed in belong to the caller. The rules are in RULES.md. Arguments are checked by the
+// caller (indices, ranges, buffer sizes); actions and controls may hold anything.
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "params.h"
+
+enum { MR_LANES = 16 };                  // engagements side by side in a block
+enum { MR_FIGHTERS = 2 };                // fighters of an engagement, numbered by seat
+enum { MR_MISSILES_PER_FIGHTER = 6 };    // upper bound of `ammunition`
+enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for missiles in the air
+enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
+
+// Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
+// X(name, meaning)
+#define MR_PILOTS(X)                                                              \
+  X(agent, "controls come from outside")                                          \
+  X(straight, "flies straight on, never fires")                                   \
+  X(weave, "turns left and right, never fires")                                   \
+  X(shooter, "pursues, fires inside a fraction of R_max, never evades")           \
+  X(evader, "fires like shooter, turns cold from inbound missiles, recommits")
+
+#define MR_ENUM_PILOT(name, meaning) MR_PILOT_##name,
+typedef enum { MR_PILOTS(MR_ENUM_PILOT) MR_PILOT_COUNT } MrPilot;
+
+typedef enum { MR_OPEN, MR_RED_WINS, MR_BLUE_WINS, MR_DRAW } MrOutcome;
+
+// Parameters, one field a row of params.h.
+#define MR_FIELD_float float
+#define MR_FIELD_int int32_t
+#define MR_DECLARE_PARAM(group, type, name, default_, min, max, unit, meaning) MR_FIELD_##type name;
+typedef struct {
+  MR_PARAMS(MR_DECLARE_PARAM)
+} MrParams;
+
+typedef struct {
+  MrParams params;
+  int32_t num_envs;
+  uint64_t seed;
+  // Share of engagements in which each pilot flies each seat. A seat that is to be an agent's has all
+  // its weight on MR_PILOT_agent.
+  float pilot_weights[MR_FIGHTERS][MR_PILOT_COUNT];
+  bool auto_reset;  // start the next episode as soon as one has ended
+  const char *isa;  // name of an instruction set, or "auto"
+} MrConfig;
+
+// One fighter, as read or set from outside.
+typedef struct {
+  float x, y;                    // m
+  float direction_x, direction_y;  // unit vector of the velocity
+  float speed;                   // m/s
+  float rudder, throttle;        // actuator positions, [-1, 1] and [0, 1]
+  int32_t alive, ammunition, pilot;
+  int32_t launch_wait;           // physics steps until the next launch is allowed
+} MrFighterState;
+
+// One missile slot, as read or set from outside. All zero when not active.
+typedef struct {
+  int32_t active, owner, target;  // owner and target: fighters
+  int32_t age;                    // physics steps since launch
+  float x, y, direction_x, direction_y, speed, rudder;
+} MrMissileState;
+
+// One finished engagement.
+typedef struct {
+  int32_t env, outcome, truncated, mutual_kill;
+  int32_t decisions;                          // length
+  int32_t pilot[MR_FIGHTERS];                 // MrPilot of each seat
+  int32_t shots[MR_FIGHTERS], hits[MR_FIGHTERS];
+  float launch_range[MR_FIGHTERS];            // m, sum over that seat's shots
+  float episode_return;                       // sum of red's rewards (blue's is its negative)
+} MrRecord;
+
+typedef struct MrSim MrSim;
+
+// A row of params.h, and where MrParams keeps it.
+typedef struct {
+  const char *group, *name, *unit, *meaning;
+  bool is_int;
+  double default_value, minimum, maximum;
+  size_t offset;
+} MrParameter;
+
+// The first may not exceed the second.
+typedef struct {
+  const char *low, *high;
+} MrParameterPair;
+
+typedef struct {
+  const char *name, *meaning;
+} MrPilotInfo;
+
+// The tables of parameters, of their ordered pairs and of pilots; each ends with a NULL name.
+const MrParameter *mr_parameters(void);
+const MrParameterPair *mr_parameter_pairs(void);
+const MrPilotInfo *mr_pilots(void);
+
+MrParams mr_default_params(void);
+
+// Names of the instruction sets this build can run on this machine, best first, NULL-terminated.
+const char *const *mr_isas(void);
+
+// NULL when memory is short or the instruction set is not among mr_isas().
+MrSim *mr_create(const MrConfig *config);
+void mr_destroy(MrSim *sim);
+
+const char *mr_isa(const MrSim *sim);
+size_t mr_state_bytes(void);         // of one engagement
+int32_t mr_agents_per_env(const MrSim *sim);
+
+// Starts episode 0 of every engagement.
+void mr_reset(MrSim *sim, uint64_t seed);
+
+// One decision of every engagement. An agent is a seat flown from outside; agents are numbered by
+// engagement, then seat. actions: int32 [agents][MR_ACTIONS], clamped. Outputs: float32
+// [agents][features], [agents], bool [agents], bool [agents].
+void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
+             bool *terminals, bool *truncations);
+
+// The same with controls float32 [num_envs][MR_FIGHTERS][3]: rudder, throttle, fire (> 0.5).
+// Rewards float32 [num_envs][MR_FIGHTERS] may be NULL.
+void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
+
+// Physics only, with the commands last given.
+void mr_advance(MrSim *sim, int32_t steps);
+
+// Observations of the agents [agents][features], or of every seat [num_envs][MR_FIGHTERS][features].
+void mr_observe(const MrSim *sim, float *observations);
+void mr_observe_all(const MrSim *sim, float *observations);
+
+void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
+void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
+void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
+void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
+// Launches at once, whatever the launch interval. False without a missile left or a living enemy.
+bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
+
+MrOutcome mr_outcome(const MrSim *sim, int32_t env, bool *truncated);
+int32_t mr_time(const MrSim *sim, int32_t env);     // physics steps since the start
+int32_t mr_episode(const MrSim *sim, int32_t env);
+
+// Exact copies of the state. mr_restore takes what mr_snapshot of an equal simulation wrote; it refuses, and
+// changes nothing, where a pilot is none.
+size_t mr_snapshot_bytes(const MrSim *sim);
+void mr_snapshot(const MrSim *sim, void *bytes);
+bool mr_restore(MrSim *sim, const void *bytes);
+// Hash of everything that the future depends on, engagement by engagement; lanes do not enter.
+uint64_t mr_state_hash(const MrSim *sim);
+
+// Engagements finished since they were last taken. The caller takes them before there are more than
+// num_envs of them; then none is lost.
+int32_t mr_record_count(const MrSim *sim);
+const MrRecord *mr_take_records(MrSim *sim, int32_t *count);
+
+// Unit vector of an angle in degrees; exact at multiples of 90.
+void mr_direction(double degrees, float *x, float *y);
+
+// Philox4x32-10 (Salmon et al. 2011), for tests.
+void mr_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+// The observation table.
+typedef struct {
+  const char *name;
+  float scale;       // the value is divided by this and clipped to [-1, 1]
+  bool lateral;      // changes sign when the engagement is reflected
+  const char *meaning;
+} MrFeature;
+enum { MR_OBSERVATION_VERSION = 1 };
+int32_t mr_feature_count(void);
+const MrFeature *mr_features(void);  // ends with a NULL name

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// The one table of parameters. A row is
+//
+//     X(group, type, name, default, minimum, maximum, unit, meaning)
+//
+// and everything else follows from it: the C struct `MrParams` and its defaults, the Python keyword,
+// the [env] key of the ini file, its range check and error message, `--help` and the documentation.
+// A constant of the game stands nowhere else. SI units; type is `float` or `int`.
+//
+// Groups: flight, missile, rules, start and observation make the game; reward and pilot may be changed
+// in training without changing what a result means (evaluation always takes their defaults).
+
+#pragma once
+
+// clang-format off
+#define MR_PARAMS(X) \
+  X(rules, float, physics_dt, 0.1, 0.001, 0.5, "s", "physics step") \
+  X(rules, int, substeps, 5, 1, 100, "steps", "physics steps a decision (an action lasts physics_dt * substeps)") \
+  X(rules, float, time_limit, 300, 1, 3600, "s", "an engagement still open then is a draw (truncation)") \
+  X(rules, int, ammunition, 6, 0, 6, "missiles", "missiles each fighter starts with") \
+  X(rules, float, launch_interval, 5, 0, 600, "s", "least time between two launches of one fighter") \
+  X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of one g") \
+  X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
+  X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
+  X(flight, float, fighter_lift_drag, 5, 0.5, 30, "1", "best lift-to-drag ratio; sets induced drag") \
+  X(flight, float, fighter_thrust, 14.7, 0, 100, "m/s^2", "thrust acceleration at full throttle") \
+  X(flight, float, fighter_load_limit, 9, 0, 100, "g", "structural limit of lateral acceleration; 0 = none") \
+  X(flight, float, fighter_rudder_rate, 2, 0.1, 1000, "1/s", "rudder travel per second (centre to full is 1)") \
+  X(flight, float, fighter_throttle_rate, 1, 0.1, 1000, "1/s", "throttle travel per second (idle to full is 1)") \
+  X(missile, float, missile_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
+  X(missile, float, missile_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
+  X(missile, float, missile_lift_drag, 2, 0.5, 30, "1", "best lift-to-drag ratio; sets induced drag") \
+  X(missile, float, missile_thrust, 147, 0, 1000, "m/s^2", "thrust acceleration while the motor burns") \
+  X(missile, float, missile_burn_time, 10, 0, 120, "s", "how long the motor burns") \
+  X(missile, float, missile_load_limit, 40, 0, 200, "g", "structural limit of lateral acceleration; 0 = none") \
+  X(missile, float, missile_rudder_rate, 10, 0.1, 1000, "1/s", "rudder travel per second (centre to full is 1)") \
+  X(missile, float, missile_navigation, 4, 1, 10, "1", "navigation constant N of pure proportional navigation") \
+  X(missile, float, missile_hit_radius, 100, 1, 2000, "m", "a missile kills its target when it passes nearer than this") \
+  X(missile, float, missile_spent_speed, 200, 1, 1000, "m/s", "below this speed, its motor burnt out, a missile is spent") \
+  X(missile, float, missile_launch_offset, 20, 0, 1000, "m", "a missile starts this far ahead of its launcher") \
+  X(start, float, start_range_min, 30000, 100, 200000, "m", "least distance between the sides at the start") \
+  X(start, float, start_range_max, 60000, 100, 200000, "m", "greatest distance between the sides at the start") \
+  X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
+  X(start, float, start_speed_min, 250, 50, 1000, "m/s", "least speed at the start") \
+  X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
+  X(reward, float, reward_geometry, 0.2, 0, 0.3, "1", "weight of the potential for pointing at the enemy from close by") \
+  X(reward, float, reward_geometry_range, 20000, 1000, 200000, "m", "distance at which that potential has fallen to half") \
+  X(reward, float, reward_ammunition, 0.1, 0, 0.3, "1", "weight of the potential for missiles left") \
+  X(reward, float, reward_threat, 0.2, 0, 0.3, "1", "weight of the potential for missiles about to hit") \
+  X(reward, float, reward_threat_time, 10, 0.5, 100, "s", "time to go at which that potential has fallen to half") \
+  X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "pilots reckon a missile's reach R_max down to this speed") \
+  X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed from which they reckon it") \
+  X(pilot, float, pilot_fire_off_boresight_deg, 15, 1, 180, "deg", "pilots fire when the enemy is within this angle off the nose") \
+  X(pilot, float, shooter_fire_fraction, 0.7, 0.05, 2, "R_max", "shooter and evader fire inside this fraction of R_max") \
+  X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most so many of its missiles in the air") \
+  X(pilot, float, evader_cold_time_min, 20, 0, 100, "s", "evader turns cold from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, evader_cold_time_max, 20, 0, 100, "s", "upper end of that draw") \
+  X(pilot, float, weave_period, 20, 1, 200, "s", "weave: time from one left turn to the next") \
+  X(pilot, float, weave_rudder, 0.5, 0, 1, "1", "weave: rudder of its turns")
+// clang-format on
+
+// Ordered pairs of rows: the first may not exceed the second.
+#define MR_PARAM_PAIRS(X)                        \
+  X(start_range_min, start_range_max)            \
+  X(start_speed_min, start_speed_max)            \
+  X(evader_cold_time_min, evader_cold_time_max)

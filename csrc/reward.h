@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Rewards: the outcome, and shaping by the change of a zero-sum potential. RULES.md, "Rewards".
+
+#pragma once
+
+#include "block.h"
+#include "sense.h"
+
+// Red's potential: red's merits less blue's, 0 once the engagement is over.
+static void mr_potential(const struct MrSim *sim, const MrBlock *b,
+                         const MrSight sights[MR_FIGHTERS], const MrTrack tracks[MR_MISSILES],
+                         float potential[MR_LANES]) {
+  const MrParams *p = &sim->params;
+  float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
+  MR_ALIGNED float merit[MR_FIGHTERS][MR_LANES];
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MR_ALIGNED float threat[MR_LANES] = {0.0f};
+    for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+      if (!b->live[slot]) continue;
+      const MrMissile *m = &b->missiles[slot];
+      MR_FOR_LANES(i) {
+        float time = p->reward_threat_time;
+        float urgency = time / (time + tracks[slot].time_to_go[i]);
+        int inbound = (m->active[i] != 0) & (m->target[i] == f) & (urgency > threat[i]);
+        threat[i] = mr_select(inbound, urgency, threat[i]);
+      }
+    }
+    const MrSight *sight = &sights[f];
+    MR_FOR_LANES(i) {
+      float range = p->reward_geometry_range;
+      float geometry = 0.5f * (1.0f + sight->ahead[i]) * range / (range + sight->range[i]);
+      merit[f][i] = p->reward_geometry * geometry +
+                    per_missile * (float)b->fighters[f].ammunition[i] - p->reward_threat * threat[i];
+    }
+  }
+  MR_FOR_LANES(i) {
+    float sum = 0.0f;
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) sum += (f & 1) ? -merit[f][i] : merit[f][i];
+    potential[i] = b->outcome[i] == MR_OPEN ? sum : 0.0f;
+  }
+}
+
+// Red's reward of the decision just flown (blue's is its negative); keeps the potential.
+// `was_open` marks the engagements that were not over before it.
+static void mr_reward(MrBlock *b, const float potential[MR_LANES],
+                      const int32_t was_open[MR_LANES], float reward[MR_LANES]) {
+  MR_FOR_LANES(i) {
+    float result = b->outcome[i] == MR_RED_WINS ? 1.0f : b->outcome[i] == MR_BLUE_WINS ? -1.0f : 0.0f;
+    float sum = mr_clip(result + potential[i] - b->potential[i], -1.0f, 1.0f);
+    reward[i] = was_open[i] ? sum : 0.0f;
+    b->potential[i] = potential[i];
+    b->episode_return[i] += reward[i];
+  }
+}

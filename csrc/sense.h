@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// What there is to see: the geometry of fighters to each other and of missiles to their targets. Pilots,
+// rewards and observations all use it, so that both seats and all three mean the same.
+
+#pragma once
+
+#include <math.h>
+
+#include "block.h"
+
+#define MR_TIME_TO_GO_MAX 100.0f  // s; also of a missile that does not close
+
+// One fighter's enemy: in the fighter's frame, x along its velocity and y to the left.
+typedef struct {
+  MR_ALIGNED float range[MR_LANES], ahead[MR_LANES], left[MR_LANES];      // [m], unit vector to the enemy
+  MR_ALIGNED float closing[MR_LANES], los_rate[MR_LANES];                  // [m/s], [rad/s]
+  MR_ALIGNED float heading_ahead[MR_LANES], heading_left[MR_LANES];        // enemy's direction
+  MR_ALIGNED float enemy_ahead[MR_LANES], enemy_left[MR_LANES];            // unit vector from enemy to us, its frame
+  MR_ALIGNED float approach[MR_LANES];  // enemy's speed component toward us [m/s]
+} MrSight;
+
+// One missile slot and its target.
+typedef struct {
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // missile - target [m]
+  MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];
+  MR_ALIGNED float target_speed[MR_LANES];
+} MrTrack;
+
+// The enemy of a fighter. With one fighter a side it is the other seat.
+static inline int32_t mr_opponent(int32_t fighter) { return fighter ^ 1; }
+
+static void mr_look(const MrBlock *b, int32_t fighter, MrSight *out) {
+  const MrBody *own = &b->fighters[fighter].body;
+  const MrBody *enemy = &b->fighters[mr_opponent(fighter)].body;
+  MR_FOR_LANES(i) {
+    float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
+    float c = own->c[i], s = own->s[i], ec = enemy->c[i], es = enemy->s[i];
+    float range = sqrtf(dx * dx + dy * dy);
+    float inverse = 1.0f / (range > 1.0f ? range : 1.0f);
+    float ux = dx * inverse, uy = dy * inverse;
+    float wx = enemy->v[i] * ec - own->v[i] * c, wy = enemy->v[i] * es - own->v[i] * s;
+    out->range[i] = range;
+    out->ahead[i] = ux * c + uy * s;
+    out->left[i] = uy * c - ux * s;
+    out->closing[i] = -(wx * ux + wy * uy);
+    out->los_rate[i] = (ux * wy - uy * wx) * inverse;
+    out->heading_ahead[i] = ec * c + es * s;
+    out->heading_left[i] = es * c - ec * s;
+    out->enemy_ahead[i] = -(ux * ec + uy * es);
+    out->enemy_left[i] = ux * es - uy * ec;
+    out->approach[i] = out->enemy_ahead[i] * enemy->v[i];
+  }
+}
+
+static void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
+  const MrMissile *m = &b->missiles[slot];
+  MR_ALIGNED float tx[MR_LANES], ty[MR_LANES], tvx[MR_LANES], tvy[MR_LANES];
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    const MrBody *body = &b->fighters[f].body;
+    MR_FOR_LANES(i) {
+      int mine = (f == 0) | (m->target[i] == f);
+      tx[i] = mr_select(mine, body->x[i], tx[i]);
+      ty[i] = mr_select(mine, body->y[i], ty[i]);
+      tvx[i] = mr_select(mine, body->v[i] * body->c[i], tvx[i]);
+      tvy[i] = mr_select(mine, body->v[i] * body->s[i], tvy[i]);
+      out->target_speed[i] = mr_select(mine, body->v[i], out->target_speed[i]);
+    }
+  }
+  MR_FOR_LANES(i) {
+    float x = m->body.x[i] - tx[i], y = m->body.y[i] - ty[i];
+    float wx = m->body.v[i] * m->body.c[i] - tvx[i], wy = m->body.v[i] * m->body.s[i] - tvy[i];
+    float range = sqrtf(x * x + y * y);
+    float rate = -(x * wx + y * wy);  // range * closing speed
+    float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
+    out->x[i] = x;
+    out->y[i] = y;
+    out->range[i] = range;
+    // range / closing speed; a rate below `least` means more than the maximum, or opening.
+    out->time_to_go[i] = rate > least ? range * range / rate : MR_TIME_TO_GO_MAX;
+  }
+}
+
+// Farthest a missile of this fighter would reach its enemy now, if the enemy flew on (RULES.md, R_max).
+static inline float mr_reach(const MrConstants *k, float approach) {
+  return k->reach + k->reach_time * approach;
+}

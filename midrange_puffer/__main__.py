@@ -1,0 +1,7 @@
+"""`python -m midrange_puffer` is the `puffer` command."""
+
+import sys
+
+from midrange_puffer.cli import main
+
+sys.exit(main())

@@ -1,0 +1,399 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
+"""Binding of the C core (csrc/midrange.h): checks what crosses the border, then one call a step.
+
+The only file that knows the C structs. No rule of the game is in here.
+"""
+
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+
+cdef extern from "stdbool.h":
+    ctypedef bint c_bool "bool"
+
+cdef extern from "midrange.h" nogil:
+    enum: MR_FIGHTERS
+    enum: MR_MISSILES
+    enum: MR_ACTIONS
+    enum: MR_RUDDER_LEVELS
+    enum: MR_THROTTLE_LEVELS
+    enum: MR_FIRE_LEVELS
+    enum: MR_PILOT_COUNT
+    enum: MR_OBSERVATION_VERSION
+
+    ctypedef struct MrParams:
+        pass
+    ctypedef struct MrParameter:
+        const char *group
+        const char *name
+        const char *unit
+        const char *meaning
+        c_bool is_int
+        double default_value, minimum, maximum
+        size_t offset
+    ctypedef struct MrParameterPair:
+        const char *low
+        const char *high
+    ctypedef struct MrPilotInfo:
+        const char *name
+        const char *meaning
+    ctypedef struct MrFeature:
+        const char *name
+        float scale
+        c_bool lateral
+        const char *meaning
+    ctypedef struct MrConfig:
+        MrParams params
+        int32_t num_envs
+        uint64_t seed
+        float pilot_weights[2][16]
+        c_bool auto_reset
+        const char *isa
+    ctypedef struct MrFighterState:
+        float x, y, direction_x, direction_y, speed, rudder, throttle
+        int32_t alive, ammunition, pilot, launch_wait
+    ctypedef struct MrMissileState:
+        int32_t active, owner, target, age
+        float x, y, direction_x, direction_y, speed, rudder
+    ctypedef struct MrRecord:
+        pass
+    ctypedef struct MrSim:
+        pass
+
+    const MrParameter *mr_parameters()
+    const MrParameterPair *mr_parameter_pairs()
+    const MrPilotInfo *mr_pilots()
+    const MrFeature *mr_features()
+    int32_t mr_feature_count()
+    MrParams mr_default_params()
+    const char *const *mr_isas()
+    MrSim *mr_create(const MrConfig *config)
+    void mr_destroy(MrSim *sim)
+    const char *mr_isa(const MrSim *sim)
+    size_t mr_state_bytes()
+    int32_t mr_agents_per_env(const MrSim *sim)
+    void mr_reset(MrSim *sim, uint64_t seed)
+    void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
+                 c_bool *terminals, c_bool *truncations)
+    void mr_step_controls(MrSim *sim, const float *controls, float *rewards)
+    void mr_advance(MrSim *sim, int32_t steps)
+    void mr_observe(const MrSim *sim, float *observations)
+    void mr_observe_all(const MrSim *sim, float *observations)
+    void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
+    void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
+    void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)
+    void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state)
+    c_bool mr_launch(MrSim *sim, int32_t env, int32_t fighter)
+    int mr_outcome(const MrSim *sim, int32_t env, c_bool *truncated)
+    int32_t mr_time(const MrSim *sim, int32_t env)
+    int32_t mr_episode(const MrSim *sim, int32_t env)
+    size_t mr_snapshot_bytes(const MrSim *sim)
+    void mr_snapshot(const MrSim *sim, void *bytes)
+    c_bool mr_restore(MrSim *sim, const void *bytes)
+    uint64_t mr_state_hash(const MrSim *sim)
+    int32_t mr_record_count(const MrSim *sim)
+    const MrRecord *mr_take_records(MrSim *sim, int32_t *count)
+    void mr_direction(double degrees, float *x, float *y)
+    void mr_philox4x32(const uint32_t *counter, const uint32_t *key, uint32_t *out)
+
+
+FIGHTERS = MR_FIGHTERS
+MISSILES = MR_MISSILES
+ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
+OBSERVATION_VERSION = MR_OBSERVATION_VERSION
+STATE_BYTES = mr_state_bytes()
+
+# MrRecord, field by field.
+RECORD = np.dtype([
+    ("env", "i4"), ("outcome", "i4"), ("truncated", "i4"), ("mutual_kill", "i4"),
+    ("decisions", "i4"), ("pilot", "i4", (MR_FIGHTERS,)), ("shots", "i4", (MR_FIGHTERS,)),
+    ("hits", "i4", (MR_FIGHTERS,)), ("launch_range", "f4", (MR_FIGHTERS,)),
+    ("episode_return", "f4"),
+])
+if RECORD.itemsize != sizeof(MrRecord):
+    raise ImportError("RECORD does not describe MrRecord")
+
+
+def parameter_rows():
+    """The rows of csrc/params.h as dicts."""
+    cdef const MrParameter *row = mr_parameters()
+    rows = []
+    while row.name != NULL:
+        kind = int if row.is_int else float
+        rows.append({
+            "group": row.group.decode(), "name": row.name.decode(), "kind": kind,
+            "default": kind(row.default_value), "minimum": kind(row.minimum),
+            "maximum": kind(row.maximum), "unit": row.unit.decode(),
+            "meaning": row.meaning.decode(),
+        })
+        row += 1
+    return rows
+
+
+def parameter_pairs():
+    """Names (low, high) of parameters of which the first may not exceed the second."""
+    cdef const MrParameterPair *pair = mr_parameter_pairs()
+    pairs = []
+    while pair.low != NULL:
+        pairs.append((pair.low.decode(), pair.high.decode()))
+        pair += 1
+    return pairs
+
+
+def pilot_rows():
+    """(name, meaning) of who may fly a fighter; the first is an agent outside."""
+    cdef const MrPilotInfo *row = mr_pilots()
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.meaning.decode()))
+        row += 1
+    return rows
+
+
+def feature_rows():
+    """(name, scale, lateral, meaning) of the observation's features, in order."""
+    cdef const MrFeature *row = mr_features()
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.scale, bool(row.lateral), row.meaning.decode()))
+        row += 1
+    return rows
+
+
+def isas():
+    """Names of the instruction sets that this build can run on this machine, best first."""
+    cdef const char *const *name = mr_isas()
+    names = []
+    while name[0] != NULL:
+        names.append((<bytes> name[0]).decode())
+        name += 1
+    return tuple(names)
+
+
+def direction(double degrees):
+    """Unit vector (x, y) of an angle in degrees; exact at multiples of 90."""
+    cdef float x, y
+    mr_direction(degrees, &x, &y)
+    return x, y
+
+
+def philox4x32(counter, key):
+    """Philox4x32-10 of four 32-bit counter words and two key words."""
+    cdef uint32_t[4] c = counter
+    cdef uint32_t[2] k = key
+    cdef uint32_t[4] out
+    mr_philox4x32(c, k, out)
+    return out[0], out[1], out[2], out[3]
+
+
+cdef class Core:
+    """A simulation owned by this object: allocated once, freed once.
+
+    Args:
+        parameters: a value for every row of the parameter table, already checked.
+        num_envs: number of engagements, at least 1.
+        seed: 0 <= seed < 2**64.
+        pilot_weights: shares [fighters][pilots] of who flies each seat.
+        auto_reset: start the next episode as soon as one has ended.
+        isa: one of isas(), or "auto".
+
+    Raises:
+        ValueError: an instruction set that this machine cannot run.
+        MemoryError: no memory for the state.
+    """
+
+    cdef MrSim *sim
+    cdef readonly int num_envs, agents
+    cdef readonly dict parameters
+
+    def __cinit__(self, dict parameters, int num_envs, uint64_t seed, pilot_weights,
+                  bint auto_reset, str isa):
+        cdef MrConfig config
+        cdef const MrParameter *row = mr_parameters()
+        cdef char *params = <char *> &config.params
+        if num_envs < 1:
+            raise ValueError(f"num_envs = {num_envs}: at least 1")
+        if isa != "auto" and isa not in isas():
+            raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
+        memset(&config, 0, sizeof(config))
+        while row.name != NULL:
+            value = parameters[row.name.decode()]
+            if row.is_int:
+                (<int32_t *> (params + row.offset))[0] = value
+            else:
+                (<float *> (params + row.offset))[0] = value
+            row += 1
+        for fighter in range(MR_FIGHTERS):
+            for pilot in range(MR_PILOT_COUNT):
+                config.pilot_weights[fighter][pilot] = pilot_weights[fighter][pilot]
+        name = isa.encode()
+        config.num_envs = num_envs
+        config.seed = seed
+        config.auto_reset = auto_reset
+        config.isa = name
+        self.sim = mr_create(&config)
+        if self.sim == NULL:
+            raise MemoryError(f"no memory for {num_envs} engagements")
+        self.num_envs = num_envs
+        self.agents = num_envs * mr_agents_per_env(self.sim)
+        self.parameters = dict(parameters)
+
+    def __dealloc__(self):
+        mr_destroy(self.sim)
+        self.sim = NULL
+
+    @property
+    def isa(self):
+        """The instruction set in use."""
+        return mr_isa(self.sim).decode()
+
+    def reset(self, uint64_t seed):
+        """Start episode 0 of every engagement."""
+        with nogil:
+            mr_reset(self.sim, seed)
+
+    def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
+             uint8_t[::1] terminals, uint8_t[::1] truncations):
+        """One decision: actions in, everything else written in place. See Midrange for the shapes."""
+        cdef Py_ssize_t agents = self.agents
+        if actions.shape[0] != agents or actions.shape[1] != MR_ACTIONS:
+            raise ValueError(f"actions of shape {tuple(actions.shape)[:2]}: "
+                             f"must be ({agents}, {MR_ACTIONS})")
+        self._check_observations(observations, agents)
+        if not agents == rewards.shape[0] == terminals.shape[0] == truncations.shape[0]:
+            raise ValueError(f"rewards, terminals and truncations must have {agents} entries")
+        if agents == 0:
+            raise ValueError("no seat is an agent's: step with controls")
+        with nogil:
+            mr_step(self.sim, &actions[0, 0], &observations[0, 0], &rewards[0],
+                    <c_bool *> &terminals[0], <c_bool *> &truncations[0])
+
+    def step_controls(self, const float[:, :, ::1] controls, float[:, ::1] rewards):
+        """One decision with controls [num_envs, fighters, 3]; rewards [num_envs, fighters]."""
+        if (controls.shape[0] != self.num_envs or controls.shape[1] != MR_FIGHTERS
+                or controls.shape[2] != 3):
+            raise ValueError(f"controls of shape {tuple(controls.shape)[:3]}: "
+                             f"must be ({self.num_envs}, {MR_FIGHTERS}, 3)")
+        if rewards.shape[0] != self.num_envs or rewards.shape[1] != MR_FIGHTERS:
+            raise ValueError(f"rewards must be of shape ({self.num_envs}, {MR_FIGHTERS})")
+        with nogil:
+            mr_step_controls(self.sim, &controls[0, 0, 0], &rewards[0, 0])
+            self._drop_records()
+
+    def advance(self, int steps):
+        """Physics only, for `steps` physics steps, with the commands last given."""
+        if steps < 0:
+            raise ValueError(f"substeps = {steps}: at least 0")
+        with nogil:
+            mr_advance(self.sim, steps)
+
+    def observe(self, float[:, ::1] observations):
+        """Write the agents' observations."""
+        self._check_observations(observations, self.agents)
+        if self.agents:
+            mr_observe(self.sim, &observations[0, 0])
+
+    def observe_all(self, float[:, ::1] observations):
+        """Write the observations of every seat, [num_envs * fighters, features]."""
+        self._check_observations(observations, self.num_envs * MR_FIGHTERS)
+        mr_observe_all(self.sim, &observations[0, 0])
+
+    cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows) except -1:
+        if observations.shape[0] != rows or observations.shape[1] != mr_feature_count():
+            raise ValueError(f"observations of shape {tuple(observations.shape)[:2]}: "
+                             f"must be ({rows}, {mr_feature_count()})")
+        return 0
+
+    def record_count(self):
+        """How many engagements have finished since records were taken."""
+        return mr_record_count(self.sim)
+
+    def take_records(self):
+        """The finished engagements since the last call, an array of RECORD."""
+        cdef int32_t count
+        cdef const MrRecord *records = mr_take_records(self.sim, &count)
+        out = np.empty(count, RECORD)
+        cdef uint8_t[::1] view
+        if count:
+            view = out.view(np.uint8)
+            memcpy(&view[0], records, count * sizeof(MrRecord))
+        return out
+
+    cdef void _drop_records(self) noexcept nogil:
+        cdef int32_t count
+        mr_take_records(self.sim, &count)
+
+    def _check_index(self, int env, int entity, int entities, str name):
+        if not 0 <= env < self.num_envs:
+            raise IndexError(f"env = {env}: 0 ... {self.num_envs - 1}")
+        if not 0 <= entity < entities:
+            raise IndexError(f"{name} = {entity}: 0 ... {entities - 1}")
+
+    def get_fighter(self, int env, int fighter):
+        """State of one fighter as a dict of MrFighterState."""
+        cdef MrFighterState state
+        self._check_index(env, fighter, MR_FIGHTERS, "fighter")
+        mr_get_fighter(self.sim, env, fighter, &state)
+        return state
+
+    def set_fighter(self, int env, int fighter, MrFighterState state):
+        """Set all of MrFighterState but the pilot."""
+        self._check_index(env, fighter, MR_FIGHTERS, "fighter")
+        mr_set_fighter(self.sim, env, fighter, &state)
+
+    def get_missile(self, int env, int slot):
+        """State of one missile slot as a dict of MrMissileState."""
+        cdef MrMissileState state
+        self._check_index(env, slot, MR_MISSILES, "missile")
+        mr_get_missile(self.sim, env, slot, &state)
+        return state
+
+    def set_missile(self, int env, int slot, MrMissileState state):
+        """Set one missile slot."""
+        self._check_index(env, slot, MR_MISSILES, "missile")
+        self._check_index(env, state.owner, MR_FIGHTERS, "owner")
+        self._check_index(env, state.target, MR_FIGHTERS, "target")
+        mr_set_missile(self.sim, env, slot, &state)
+
+    def launch(self, int env, int fighter):
+        """Launch at once; False without a missile left or a living enemy."""
+        self._check_index(env, fighter, MR_FIGHTERS, "fighter")
+        return bool(mr_launch(self.sim, env, fighter))
+
+    def status(self):
+        """Arrays [num_envs] of outcome, truncated, time (physics steps) and episode."""
+        cdef int32_t[::1] outcome = np.empty(self.num_envs, np.int32)
+        cdef uint8_t[::1] truncated = np.empty(self.num_envs, np.uint8)
+        cdef int32_t[::1] time = np.empty(self.num_envs, np.int32)
+        cdef int32_t[::1] episode = np.empty(self.num_envs, np.int32)
+        cdef c_bool flag
+        cdef int env
+        for env in range(self.num_envs):
+            outcome[env] = mr_outcome(self.sim, env, &flag)
+            truncated[env] = flag
+            time[env] = mr_time(self.sim, env)
+            episode[env] = mr_episode(self.sim, env)
+        return (np.asarray(outcome), np.asarray(truncated).view(bool), np.asarray(time),
+                np.asarray(episode))
+
+    def snapshot(self):
+        """An exact copy of the state."""
+        cdef size_t size = mr_snapshot_bytes(self.sim)
+        out = bytearray(size)
+        cdef uint8_t[::1] view = out
+        mr_snapshot(self.sim, &view[0])
+        return bytes(out)
+
+    def restore(self, const uint8_t[::1] state):
+        """Take a snapshot of an equal simulation back; its bytes must be what snapshot() gave."""
+        if <size_t> state.shape[0] != mr_snapshot_bytes(self.sim):
+            raise ValueError(f"snapshot of {state.shape[0]} bytes: "
+                             f"this simulation's have {mr_snapshot_bytes(self.sim)}")
+        if not mr_restore(self.sim, &state[0]):
+            raise ValueError("snapshot with a pilot that does not exist")
+
+    def state_hash(self):
+        """64-bit hash of everything that the future depends on."""
+        return mr_state_hash(self.sim)

@@ -1,0 +1,173 @@
+"""The files of a run folder that training writes and others load.
+
+`model_XXXXXX.pt` holds a policy and all that is needed to use it; `trainer_state.pt` what else is
+needed to go on training, and the name of the model it belongs to. The model is written first, each
+file whole, so that at any moment the state on disk has its model beside it.
+"""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from midrange_puffer import OBSERVATION_VERSION
+from midrange_puffer.config import Config
+from midrange_puffer.env import Midrange
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import write_whole
+from midrange_puffer.policy import make_policy
+
+FORMAT = "midrange_puffer policy"
+VERSION = 1
+CONFIG = "config.ini"
+METRICS = "metrics.jsonl"
+STATE = "trainer_state.pt"
+MODELS = "model_*.pt"
+
+
+@dataclass
+class Run:
+    """A run folder, its configuration without any "auto", and its state where it is resumed."""
+
+    folder: Path
+    config: Config
+    state: dict[str, object] | None = None
+
+
+class CheckpointError(UsageError):
+    """A file is not a checkpoint that this version can use."""
+
+
+def save(
+    run: Run,
+    weights: dict[str, torch.Tensor],
+    action_nvec: Sequence[int],
+    state: dict[str, object],
+) -> Path:
+    """Write the model and trainer state of update state["epoch"]; return the model's path.
+
+    Raises:
+        WriteError: The disk is full or the folder not writable; the last checkpoint still stands.
+    """
+    path = run.folder / f"model_{state['epoch']:06d}.pt"
+    config = run.config
+    model = {
+        "format": FORMAT,
+        "version": VERSION,
+        "weights": {name: value.detach().cpu() for name, value in weights.items()},
+        "policy": config["policy"],
+        "rnn_name": config["base"]["rnn_name"],
+        "rnn": config["rnn"],
+        "env": config["env"],
+        "observation_version": OBSERVATION_VERSION,
+        "action_nvec": [int(n) for n in action_nvec],
+        "agent_steps": state["global_step"],
+    }
+    write_whole(path, _to_bytes(model))
+    write_whole(run.folder / STATE, _to_bytes({**state, "model": path.name}))
+    return path
+
+
+def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module, dict[str, object]]:
+    """Load a policy from a model file.
+
+    Returns:
+        The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
+        rnn, env, observation_version, action_nvec, agent_steps.
+
+    Raises:
+        CheckpointError: The file is missing, damaged, not ours or of another version.
+    """
+    path = Path(path)
+    meta = _load(path, device, weights_only=True)
+    env = Midrange(num_envs=1)
+    _check(path, meta, [int(n) for n in env.single_action_space.nvec])
+    policy = make_policy(env, meta["policy"], meta["rnn_name"], meta["rnn"])
+    env.close()
+    try:
+        policy.load_state_dict(meta.pop("weights"))
+    except RuntimeError as error:
+        raise CheckpointError(f"{path}: its weights do not fit its policy: {error}") from None
+    return policy.to(device).eval(), meta
+
+
+def load_state(run: Path) -> dict[str, object]:
+    """Load the trainer state of the run folder `run`.
+
+    The optimizer's part is a pickle: resume only runs that you trust.
+
+    Raises:
+        CheckpointError: There is none, or it is damaged.
+    """
+    path = run / STATE
+    state = _load(path, "cpu", weights_only=False)
+    if not isinstance(state, dict) or not (run / str(state.get("model"))).is_file():
+        raise CheckpointError(f"{path}: not a trainer state with its model beside it")
+    return state
+
+
+def latest(data_dir: str | Path) -> Path:
+    """Return the newest model file of all run folders in `data_dir`.
+
+    Raises:
+        CheckpointError: There is none.
+    """
+    return _newest(Path(data_dir), MODELS)
+
+
+def find_run(name: str, data_dir: str | Path) -> Path:
+    """Return the run folder called `name`: a path, a run in `data_dir`, or "latest".
+
+    Raises:
+        CheckpointError: There is none, or it holds no checkpoint.
+    """
+    data_dir = Path(data_dir)
+    if name == "latest":
+        return _newest(data_dir, STATE).parent
+    for run in (Path(name), data_dir / name):
+        if (run / STATE).is_file():
+            return run
+    if Path(name).is_dir() or (data_dir / name).is_dir():
+        raise CheckpointError(f"{name}: the run has no {STATE}: it ended before it began")
+    runs = sorted((path.parent.name for path in data_dir.glob(f"*/{STATE}")), reverse=True)
+    found = f"the newest runs are {', '.join(runs[:3])}" if runs else "there are no runs"
+    raise CheckpointError(f"{name}: no such run folder, nor one in {data_dir}, where {found}")
+
+
+def _newest(data_dir: Path, pattern: str) -> Path:
+    paths = list(data_dir.glob(f"*/{pattern}"))
+    if not paths:
+        raise CheckpointError(f"{data_dir}: no */{pattern} in it; train first")
+    return max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+
+def _to_bytes(entries: dict[str, object]) -> bytes:
+    buffer = io.BytesIO()
+    torch.save(entries, buffer)
+    return buffer.getvalue()
+
+
+def _load(path: Path, device: str, weights_only: bool) -> dict[str, object]:
+    if not path.is_file():
+        raise CheckpointError(f"{path}: no such file")
+    try:
+        return torch.load(path, map_location=device, weights_only=weights_only)
+    except Exception as error:  # torch.load raises many kinds for one cause
+        reason = str(error).partition("\n")[0]
+        raise CheckpointError(f"{path}: damaged, or not a checkpoint: {reason}") from None
+
+
+def _check(path: Path, meta: object, action_nvec: list[int]) -> None:
+    """Refuse what is not a model file, or not one that fits this version's environment."""
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
+    expected = {
+        "version": VERSION,
+        "observation_version": OBSERVATION_VERSION,
+        "action_nvec": action_nvec,
+    }
+    for name, value in expected.items():
+        if meta.get(name) != value:
+            raise CheckpointError(f"{path}: its {name} is {meta.get(name)}, expected {value}")

@@ -1,0 +1,119 @@
+"""The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
+
+import importlib
+import os
+import sys
+import textwrap
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from midrange_puffer.errors import UsageError, UserError
+
+ENV_NAME = "midrange"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One thing that can be done with midrange: `module`.main(argv) -> exit status."""
+
+    module: str
+    meaning: str
+    usage: str
+
+
+MODES = {
+    "train": Mode(
+        "midrange_puffer.train",
+        "train a policy with PuffeRL",
+        "[--config FILE] [--section.key VALUE …] [--resume RUN]",
+    ),
+    "eval": Mode(
+        "midrange_puffer.evaluate",
+        "measure a trained policy against the scripted pilots",
+        "--load-model-path latest|FILE [--opponent NAME|all] [--episodes N] [--json FILE]",
+    ),
+}
+
+
+def main() -> int:
+    """Run sys.argv; return the exit status."""
+    # PufferLib requires pynvml, whose mere presence makes torch warn.
+    warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+    words = sys.argv[1:]
+    if not words or words[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if words else UsageError.exit_code
+    if len(words) > 1 and not words[1].startswith("-") and words[1] != ENV_NAME:
+        _become_pufferlib()
+    try:
+        return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
+    except UserError as error:
+        print(f"puffer: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("puffer: interrupted", file=sys.stderr)
+        return 130
+
+
+def run(mode: str, argv: Sequence[str]) -> int:
+    """Run one of our modes with the words after the environment's name.
+
+    Raises:
+        UserError: Something the user can mend is wrong.
+    """
+    if mode not in MODES:
+        from midrange_puffer.parameters import suggest
+
+        raise UsageError(
+            f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
+        )
+    if mode == "train" and {"-h", "--help"} & set(argv):
+        print(train_help())
+        return 0
+    return importlib.import_module(MODES[mode].module).main(argv)
+
+
+def usage() -> str:
+    """What `puffer --help` prints."""
+    lines = [f"usage: puffer <mode> {ENV_NAME} …", ""]
+    for name, mode in MODES.items():
+        lines += [f"  puffer {name} {ENV_NAME} {mode.usage}", f"      {mode.meaning}"]
+    lines += [
+        "",
+        f"`puffer <mode> {ENV_NAME} --help` lists the options of a mode. `midrange` and",
+        "`python -m midrange_puffer` are the same command. With the name of any other environment",
+        "the command is PufferLib's own: puffer train|eval|sweep|… <environment> …",
+    ]
+    return "\n".join(lines)
+
+
+def train_help() -> str:
+    """What `puffer train midrange --help` prints: every key of the configuration."""
+    from midrange_puffer.schema import schema
+
+    lines = [
+        f"usage: puffer train {ENV_NAME} {MODES['train'].usage}",
+        "",
+        "  --config FILE   an ini file over the defaults; `config.ini` of a run is one",
+        "  --resume RUN    go on with a run: its folder, its name, or `latest`",
+        "",
+        "Every key below is a key of that file, in its section, and an option here: --section.key",
+        "VALUE, or --key VALUE for [base]; '-' and '_' are one. On the right: the default.",
+    ]
+    for section, keys in schema().items():
+        lines += ["", f"[{section}]"]
+        for key in keys.values():
+            prefix = "" if section == "base" else f"{section}."
+            option = f"--{prefix}{key.name}".replace("_", "-")
+            unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
+            lines.append(f"  {option:<44} {key.default}")
+            text = f"{key.meaning}{unit}: {key.allowed}"
+            lines += textwrap.wrap(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join(lines)
+
+
+def _become_pufferlib() -> NoReturn:
+    """Replace this process by PufferLib's own command, with the same words."""
+    os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

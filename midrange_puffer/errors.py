@@ -1,0 +1,13 @@
+"""Errors that a user can mend: printed as one line, without a traceback."""
+
+
+class UserError(Exception):
+    """Something outside the program is wrong; the message says what and what is allowed."""
+
+    exit_code = 1
+
+
+class UsageError(UserError, ValueError):
+    """A command line, a configuration or a file named in them cannot be used."""
+
+    exit_code = 2

@@ -1,0 +1,52 @@
+"""Files that are either complete or not there."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from midrange_puffer.errors import UserError
+
+
+class WriteError(UserError):
+    """A file or folder could not be written; what was there before is untouched."""
+
+
+def make_folder(path: Path) -> None:
+    """Make the new folder `path` and its parents.
+
+    Raises:
+        WriteError: It exists already or cannot be made.
+    """
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise WriteError(f"cannot make the folder {path}: {error.strerror}") from error
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Replace the file at `path` by `data`, so that no crash leaves a part of it.
+
+    Raises:
+        WriteError: The file could not be written; an older one is untouched.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise WriteError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _sync_folder(path: Path) -> None:
+    """Make a rename in the folder `path` last through a power cut."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,168 @@
+"""What may stand in [env]: the core's parameters, the environment's options, and who flies.
+
+The parameters come from the one table in csrc/params.h. Everything is checked here, at the border; the
+core behind it trusts its caller.
+"""
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from midrange_puffer import _core
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number with a name: one row of csrc/params.h."""
+
+    group: str  # rules, flight, missile, start: the game; reward, pilot: training only
+    name: str
+    kind: type  # int or float
+    default: int | float
+    minimum: int | float
+    maximum: int | float
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Option:
+    """Another [env] key: a number within limits, one of `choices`, or a text of its own grammar."""
+
+    name: str
+    kind: type
+    default: int | str
+    meaning: str
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: tuple[str, ...] | None = None
+
+
+PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
+PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
+
+# Who may fly a fighter, in the core's order: outside control, then the scripted pilots.
+CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
+PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
+SELF = "self"
+SEATS: tuple[str, ...] = ("red", "blue")
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option("num_envs", int, 1024, "engagements side by side", 1, 1_048_576),
+        Option(
+            "opponent",
+            str,
+            "shooter",
+            f"one of {', '.join(PILOTS)}, a mix like shooter:1,evader:3 drawn for each engagement, "
+            "or self: both seats are agents",
+        ),
+        Option("seat", str, "red", "the agent's seat", choices=SEATS),
+    )
+}
+
+
+def suggest(name: str, allowed: Iterable[str]) -> str:
+    """The end of an error message that names the nearest allowed name, or nothing."""
+    near = difflib.get_close_matches(name, list(allowed), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def check(name: str, value: object) -> int | float:
+    """The value of a parameter in its own type.
+
+    Raises:
+        ValueError: No such parameter, not a number, not whole where it must be, or out of range.
+    """
+    if name not in PARAMETERS:
+        raise ValueError(
+            f"{name} = {value!r}: no such parameter{suggest(name, [*PARAMETERS, *OPTIONS])}"
+        )
+    row = PARAMETERS[name]
+    number = _number(value)
+    if number is None or (row.kind is int and number != math.floor(number)):
+        wanted = "a whole number" if row.kind is int else "a number"
+        raise ValueError(f"{name} = {value!r}: must be {wanted}")
+    if not row.minimum <= number <= row.maximum:
+        raise ValueError(
+            f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g} {row.unit}"
+        )
+    return row.kind(number)
+
+
+def _number(value: object) -> float | None:
+    """The value as a finite float, or None."""
+    if isinstance(value, bool | str):
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def resolve(overrides: Mapping[str, object]) -> dict[str, int | float]:
+    """A value for every parameter: the overrides, checked, over the defaults.
+
+    Raises:
+        ValueError: As `check`, or a lower end above its upper end.
+    """
+    values = {row.name: row.default for row in PARAMETERS.values()}
+    values.update({name: check(name, value) for name, value in overrides.items()})
+    for low, high in PAIRS:
+        if values[low] > values[high]:
+            raise ValueError(
+                f"{low} = {values[low]:g} is above {high} = {values[high]:g}: "
+                f"{low} may be at most {high}"
+            )
+    return values
+
+
+def parse_opponent(text: str) -> dict[str, float]:
+    """The share of each opponent in a text like "shooter", "shooter:1,evader:3" or "self".
+
+    Returns:
+        Shares that sum to 1, in the order given.
+
+    Raises:
+        ValueError: An unknown or repeated name, a weight that is no positive number, or a mix with self.
+    """
+    weights: dict[str, float] = {}
+    for part in str(text).split(","):
+        name, _, weight = (piece.strip() for piece in part.partition(":"))
+        if name not in (*PILOTS, SELF):
+            raise ValueError(
+                f"opponent = {text!r}: {name!r} is none of {', '.join([*PILOTS, SELF])}"
+                f"{suggest(name, [*PILOTS, SELF])}"
+            )
+        if name in weights:
+            raise ValueError(f"opponent = {text!r}: {name} stands there twice")
+        try:
+            weights[name] = float(weight or 1)
+        except ValueError:
+            weights[name] = math.nan
+        if not 0 < weights[name] < math.inf:
+            raise ValueError(f"opponent = {text!r}: the weight of {name} must be above 0")
+    if SELF in weights and len(weights) > 1:
+        raise ValueError(f"opponent = {text!r}: self cannot be mixed with pilots")
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()}
+
+
+def seat_weights(shares: Mapping[str, float]) -> list[float]:
+    """The core's row of weights, in its order of controllers, for one seat."""
+    return [float(shares.get(name, 0.0)) for name in CONTROLLERS]
+
+
+def checked_seed(seed: int) -> int:
+    """The seed as an int.
+
+    Raises:
+        ValueError: Not a whole number from 0 to 2**64 - 1.
+    """
+    if not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed = {seed!r}: must be a whole number from 0 to 2**64 - 1")
+    return int(seed)

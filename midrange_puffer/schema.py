@@ -1,0 +1,229 @@
+"""Every configuration key with its type, default, allowed values and meaning.
+
+The [env] keys are not listed here: they come from the parameter table of the core.
+"""
+
+import configparser
+import functools
+import importlib.util
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+AUTO = ("auto",)
+NONE = (None,)
+PUFFERLIB = object()  # default: as in PufferLib's own default.ini
+SECTIONS = ("base", "vec", "env", "policy", "rnn", "train")
+
+
+@dataclass(frozen=True)
+class Key:
+    """One configuration key.
+
+    Attributes:
+        kind: bool, int, float or str.
+        minimum, maximum: Inclusive range of a number.
+        words: Values allowed besides those of `kind` ("auto", None).
+        choices: The only strings allowed; empty for any.
+        check: Raises ValueError on a string that is not allowed.
+    """
+
+    name: str
+    kind: type
+    meaning: str
+    default: object = PUFFERLIB
+    minimum: float | None = None
+    maximum: float | None = None
+    words: tuple[object, ...] = ()
+    choices: tuple[str, ...] = ()
+    check: Callable[[str], object] | None = None
+    unit: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """What a value may be, in words."""
+        if self.kind is bool:
+            text = "True or False"
+        elif self.kind is str:
+            text = f"one of {', '.join(self.choices)}" if self.choices else "text"
+        else:
+            noun = "an integer" if self.kind is int else "a number"
+            text = f"{noun} from {self.kind(self.minimum)} to {self.kind(self.maximum)}"
+        return " or ".join([*map(str, self.words), text])
+
+    def parse(self, text: str) -> object:
+        """Read a value from an ini file or a command line.
+
+        Raises:
+            ValueError: It is of another type or out of range; the message says what is allowed.
+        """
+        text = text.strip()
+        for word in self.words:
+            if text.lower() == str(word).lower():
+                return word
+        try:
+            value = _CONVERT[self.kind](text)
+        except (ValueError, KeyError, OverflowError):
+            raise ValueError(f"must be {self.allowed}") from None
+        in_range = self.minimum is None or self.minimum <= value <= self.maximum
+        if not in_range or (self.choices and value not in self.choices):
+            raise ValueError(f"must be {self.allowed}")
+        if self.check:
+            self.check(value)
+        return value
+
+
+def _to_int(text: str) -> int:
+    """Read 2000000, 2_000_000 or 2e6."""
+    try:
+        return int(text)
+    except ValueError:
+        if float(text).is_integer():
+            return int(float(text))
+        raise
+
+
+_CONVERT = {
+    bool: lambda text: configparser.ConfigParser.BOOLEAN_STATES[text.lower()],
+    int: _to_int,
+    float: float,
+    str: str,
+}
+
+
+def _check_device(text: str) -> None:
+    if not re.fullmatch(r"cpu|mps|cuda(:\d+)?", text):
+        raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
+
+
+def _check_run_name(text: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text) or text == "latest":
+        raise ValueError("must be letters, digits, '.', '_' and '-', and not 'latest'")
+
+
+BASE = (
+    Key("env_name", str, "environment", "midrange", choices=("midrange",)),
+    Key("policy_name", str, "policy", choices=("Policy",)),
+    Key("rnn_name", str, "recurrent wrapper of the policy (an LSTM)", words=NONE,
+        choices=("Recurrent",)),
+    Key("tag", str, "label of the run in wandb and neptune", None, words=NONE),
+    Key("tensorboard", bool, "log to TensorBoard, in the run folder", False),
+    Key("wandb", bool, "log to Weights & Biases (WANDB_MODE=offline: without a network)", False),
+    Key("wandb_project", str, "its project", "midrange"),
+    Key("wandb_group", str, "its group", "debug"),
+    Key("neptune", bool, "log to neptune", False),
+    Key("neptune_name", str, "its workspace", "midrange"),
+    Key("neptune_project", str, "its project", "midrange"),
+)  # fmt: skip
+
+VEC = (
+    Key("backend", str, "how environments are stepped; auto chooses and says why", "auto",
+        words=AUTO, choices=("Serial", "Multiprocessing", "PufferEnv")),
+    Key("num_envs", int, "environment instances of env.num_envs engagements each; auto divides "
+        "env.num_envs engagements among the workers", "auto", 1, 1024, AUTO),
+    Key("num_workers", int, "Multiprocessing: worker processes, one instance each; auto = "
+        "vec.num_envs if given, else by the cores to spare", "auto", 1, 1024, AUTO),
+    Key("batch_size", int, "Multiprocessing: instances the policy acts for at once while the "
+        "others step; auto = half of vec.num_envs", "auto", 1, 1024, AUTO),
+)  # fmt: skip
+
+POLICY = (
+    Key("hidden_size", int, "width of the hidden layers", 128, 1, 8192, unit="neurons"),
+)  # fmt: skip
+
+RNN = (
+    Key("input_size", int, "width of the LSTM's input; auto = policy.hidden_size", "auto", 1, 8192,
+        AUTO, unit="neurons"),
+    Key("hidden_size", int, "width of the LSTM's state; auto = policy.hidden_size", "auto", 1,
+        8192, AUTO, unit="neurons"),
+)  # fmt: skip
+
+TRAIN = (
+    Key("device", str, "where the policy learns (cpu, cuda, cuda:N, mps); auto = cuda if there is "
+        "one, else cpu", "auto", words=AUTO, check=_check_device),
+    Key("seed", int, "seed of torch, numpy, random and the engagements", minimum=0,
+        maximum=2**31 - 1),
+    Key("total_timesteps", int, "length of the run", minimum=1, maximum=10**13,
+        unit="agent decisions"),
+    Key("data_dir", str, "folder that holds the run folders"),
+    Key("run_name", str, "name of the run folder; None = date, time and a random suffix", None,
+        words=NONE, check=_check_run_name),
+    Key("checkpoint_interval", int, "updates from one checkpoint to the next", minimum=1,
+        maximum=10**9, unit="updates"),
+    Key("batch_size", int, "experience of one update; auto = agents x bptt_horizon", minimum=1,
+        maximum=2**31 - 1, words=AUTO, unit="agent decisions"),
+    Key("minibatch_size", int, "experience of one optimizer step", minimum=1, maximum=2**31 - 1,
+        unit="agent decisions"),
+    Key("max_minibatch_size", int, "most experience in one pass; larger minibatches accumulate "
+        "gradients", minimum=1, maximum=2**31 - 1, unit="agent decisions"),
+    Key("bptt_horizon", int, "length of a segment of experience", minimum=1, maximum=65536,
+        unit="decisions"),
+    Key("update_epochs", int, "passes over the experience of an update", minimum=1, maximum=100),
+    Key("optimizer", str, "optimizer", choices=("muon", "adam")),
+    Key("learning_rate", float, "step size of the optimizer", minimum=1e-8, maximum=1.0),
+    Key("anneal_lr", bool, "let the learning rate fall to 0 along a half cosine"),
+    Key("adam_beta1", float, "decay of the gradient's mean", minimum=0.0, maximum=0.999999),
+    Key("adam_beta2", float, "decay of the gradient's square", minimum=0.0, maximum=0.999999),
+    Key("adam_eps", float, "term added to the denominator", minimum=1e-20, maximum=1.0),
+    Key("max_grad_norm", float, "gradients are scaled down to this norm", minimum=1e-6,
+        maximum=1e6),
+    Key("gamma", float, "discount a decision", minimum=0.0, maximum=1.0),
+    Key("gae_lambda", float, "decay of generalised advantage estimation", minimum=0.0,
+        maximum=1.0),
+    Key("clip_coef", float, "clip of the policy ratio (PPO)", minimum=0.0, maximum=10.0),
+    Key("vf_coef", float, "weight of the value loss", minimum=0.0, maximum=1000.0),
+    Key("vf_clip_coef", float, "clip of the value's change", minimum=0.0, maximum=1000.0),
+    Key("ent_coef", float, "weight of the entropy bonus", minimum=0.0, maximum=10.0),
+    Key("vtrace_rho_clip", float, "V-trace clip of the temporal difference's weight", minimum=0.0,
+        maximum=1000.0),
+    Key("vtrace_c_clip", float, "V-trace clip of the trace's weight", minimum=0.0,
+        maximum=1000.0),
+    Key("prio_alpha", float, "exponent of prioritised sampling of segments; 0 = uniform",
+        minimum=0.0, maximum=1.0),
+    Key("prio_beta0", float, "importance correction of that sampling at the start", minimum=0.0,
+        maximum=1.0),
+    Key("precision", str, "number format of the policy; bfloat16 needs CUDA",
+        choices=("float32", "bfloat16")),
+    Key("torch_deterministic", bool, "deterministic algorithms in cuDNN"),
+    Key("cpu_offload", bool, "keep observations in CPU memory"),
+    Key("compile", bool, "compile the policy with torch.compile"),
+    Key("compile_mode", str, "its mode", choices=("default", "reduce-overhead", "max-autotune",
+        "max-autotune-no-cudagraphs")),
+    Key("compile_fullgraph", bool, "refuse to compile the policy in parts"),
+)  # fmt: skip
+
+
+def _env_keys() -> tuple[Key, ...]:
+    """The [env] keys, from the parameter table of the core."""
+    from midrange_puffer.parameters import OPTIONS, PARAMETERS, parse_opponent
+
+    options = [
+        Key(o.name, o.kind, o.meaning, o.default, o.minimum, o.maximum,
+            choices=tuple(o.choices or ()),
+            check=parse_opponent if o.name == "opponent" else None)
+        for o in OPTIONS.values()
+    ]  # fmt: skip
+    parameters = [
+        Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
+        for p in PARAMETERS.values()
+    ]
+    return (*options, *parameters)
+
+
+@functools.cache
+def schema() -> dict[str, dict[str, Key]]:
+    """Section -> name -> key, every default filled in."""
+    pufferlib = configparser.ConfigParser(interpolation=None)
+    folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
+    pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
+    tables = dict(zip(SECTIONS, (BASE, VEC, _env_keys(), POLICY, RNN, TRAIN), strict=True))
+    return {
+        section: {
+            key.name: replace(key, default=key.parse(pufferlib[section][key.name]))
+            if key.default is PUFFERLIB
+            else key
+            for key in keys
+        }
+        for section, keys in tables.items()
+    }

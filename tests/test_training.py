@@ -1,0 +1,213 @@
+"""Training: what a run leaves behind, that it repeats itself, and that it never hangs."""
+
+import json
+import signal
+import sys
+
+import numpy as np
+import psutil
+import pytest
+import runs
+import torch
+
+from midrange_puffer import checkpoint, train
+from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.files import WriteError
+from midrange_puffer.trainer import Trainer
+from midrange_puffer.vectorize import VecEnv, make_env
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Small tensors gain nothing from more."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The run folder of a small run."""
+    folder = tmp_path_factory.mktemp("finished")
+    assert runs.train(folder, "--train.checkpoint-interval", "3", "--tensorboard") == 0
+    return folder / "run"
+
+
+def test_a_run_logs_every_update(finished):
+    rows = runs.rows(finished)
+    assert [row["agent_steps"] for row in rows] == [1024 * n for n in range(1, 9)]
+    assert [row["epoch"] for row in rows] == list(range(1, 9))
+    uptimes = [row["uptime"] for row in rows]
+    assert uptimes == sorted(uptimes)
+    rates = [row["learning_rate"] for row in rows]
+    top = load_config()["train"]["learning_rate"]
+    expected = [top * (1 + np.cos(np.pi * n / 8)) / 2 for n in range(1, 9)]
+    np.testing.assert_allclose(rates, expected, atol=1e-9)
+    last = rows[-1]
+    assert last["environment/score"] == pytest.approx(
+        last["environment/win"] + last["environment/draw"] / 2
+    )
+    for name in ("SPS", "losses/entropy", "performance/env", "performance/train"):
+        assert last[name] > 0
+
+
+def test_a_run_keeps_a_model_at_every_interval_and_at_the_end(finished):
+    models = sorted(path.name for path in finished.glob("model_*.pt"))
+    assert models == [f"model_{n:06d}.pt" for n in (0, 3, 6, 8)]
+    assert checkpoint.load_state(finished)["model"] == "model_000008.pt"
+    assert checkpoint.latest(finished.parent).name == "model_000008.pt"
+    assert not list(finished.glob("*.tmp"))
+
+
+def test_config_ini_is_complete_and_makes_the_same_run(finished, tmp_path):
+    config = load_config(finished / "config.ini")
+    words = [str(value) for items in config.values() for value in items.values()]
+    assert config["vec"]["backend"] == "Serial"
+    assert config["train"]["batch_size"] == 1024
+    assert config["rnn"]["input_size"] == 16
+    assert words.count("auto") == 2  # the workers of a backend that has none
+    options = ["--config", str(finished / "config.ini"), "--train.data-dir", str(tmp_path)]
+    assert runs.cli.run("train", options) == 0
+    assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
+
+
+def test_equal_seeds_repeat_and_others_differ(finished, tmp_path):
+    (tmp_path / "other").mkdir()
+    assert runs.train(tmp_path) == 0
+    assert runs.train(tmp_path / "other", "--train.seed", "43") == 0
+    assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
+    assert runs.timeless(tmp_path / "other" / "run") != runs.timeless(finished)
+
+
+def test_tensorboard_has_the_metrics(finished):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(finished / "tensorboard"))
+    events.Reload()
+    for name in ("environment/score", "losses/policy_loss"):
+        written = [(event.step, event.value) for event in events.Scalars(name)]
+        expected = [(row["agent_steps"], row[name]) for row in runs.rows(finished) if name in row]
+        np.testing.assert_allclose(written, expected, rtol=1e-6)
+
+
+def test_wandb_offline_keeps_the_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    monkeypatch.delenv("WANDB_DIR", raising=False)
+    monkeypatch.delenv("WANDB_NAME", raising=False)
+    assert runs.train(tmp_path, "--wandb", "--tag", "test") == 0
+    run_id = json.loads((tmp_path / "run" / "trackers.json").read_text())["wandb"]
+    (record,) = (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")
+    assert record.name == f"run-{run_id}.wandb"
+    assert b"environment/score" in record.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["wandb", "neptune", "tensorboard"])
+def test_a_missing_tracker_is_named_before_anything_starts(tmp_path, monkeypatch, name):
+    module = {"tensorboard": "torch.utils.tensorboard"}.get(name, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ConfigError, match=f"{name} is not installed: pip install {name}"):
+        runs.train(tmp_path, f"--{name}")
+    assert not (tmp_path / "run").exists()
+
+
+def test_console_prints_one_line_a_log_and_how_to_go_on(tmp_path, capfd):
+    runs.train(tmp_path)
+    out = capfd.readouterr().out
+    assert "device cpu (as configured)" in out
+    assert "backend Serial (as configured): 1 x 64 engagements" in out
+    last_log, last_line = out.splitlines()[-2:]
+    score = runs.rows(tmp_path / "run")[-1]["environment/score"]
+    assert "0.01 M steps" in last_log
+    assert f"score {score:.3f}" in last_log
+    assert "0s left" in last_log
+    assert str(tmp_path / "run" / "model_000008.pt") in last_line
+    assert "\033" not in out
+
+
+def test_lstm_trains_and_loads(tmp_path):
+    assert runs.train(tmp_path, "--rnn-name", "Recurrent", "--vec.backend", "PufferEnv") == 0
+    policy, meta = checkpoint.load_policy(tmp_path / "run" / "model_000008.pt")
+    assert meta["rnn_name"] == "Recurrent"
+    assert policy.hidden_size == 16
+
+
+def test_a_time_limit_ends_an_episode_for_the_trainer(tmp_path):
+    words = ["--env.time-limit", "5", "--train.device", "cpu"]
+    config = load_config(runs.small_config(tmp_path), words)
+    config["vec"].update(num_envs=1)
+    vecenv = VecEnv(make_env, config)
+    vecenv.async_reset(0)
+    truncated = 0
+    for _ in range(30):
+        _, _, ends, truncations, *_ = vecenv.recv()
+        assert not (truncations & ~ends).any()
+        truncated += truncations.sum()
+        vecenv.send(np.zeros((64, 3), dtype=np.int32))
+    vecenv.close()
+    assert truncated > 0
+
+
+def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch):
+    """With a constant value and no reward PuffeRL has no explained variance to tell."""
+    make_policy, evaluate = train.make_policy, Trainer.evaluate
+
+    def make_valueless_policy(*arguments):
+        policy = make_policy(*arguments)
+        forward = policy.forward
+
+        def forward_without_value(*inputs):
+            logits, value = forward(*inputs)
+            return logits, 0 * value
+
+        policy.forward = forward_without_value
+        return policy
+
+    def evaluate_without_reward(self):
+        evaluate(self)
+        self.values.zero_()
+        self.rewards.zero_()
+
+    monkeypatch.setattr(train, "make_policy", make_valueless_policy)
+    monkeypatch.setattr(Trainer, "evaluate", evaluate_without_reward)
+    assert runs.train(tmp_path) == 0
+    rows = runs.rows(tmp_path / "run")
+    assert len(rows) == 8
+    assert rows[-1]["losses/explained_variance"] is None
+
+
+def test_an_error_while_training_ends_the_process(tmp_path):
+    """PuffeRL's monitor thread and the workers would keep a failed process waiting."""
+    process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
+    workers = psutil.Process(process.pid).children()
+    assert len(workers) == 2
+    workers[0].kill()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"(process {workers[0].pid}) ended with exit code -9" in out
+    assert "--resume" in out
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_the_trainer(tmp_path, number):
+    process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
+    workers = psutil.Process(process.pid).children()
+    for one in (*workers, psutil.Process(process.pid)):  # Ctrl-C reaches the whole group
+        if number == signal.SIGINT or one.pid == process.pid:
+            one.send_signal(number)
+    out, _ = process.communicate(timeout=60)
+    assert "Traceback" not in out
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError, match=r"cannot make the folder .*file/run: Not a directory"):
+        runs.train(tmp_path, "--train.data-dir", str(tmp_path / "file"))
+
+
+def test_a_run_of_the_same_name_is_not_overwritten(finished):
+    with pytest.raises(WriteError, match=r"cannot make the folder .*run: File exists"):
+        runs.train(finished.parent)

@@ -1,0 +1,30 @@
+"""Works around two bugs of PufferLib 3.0.0's `setup.py` during the one pip call that builds it.
+
+Python imports a `sitecustomize` found on PYTHONPATH at start-up, so it reaches the build process
+without a patched copy of PufferLib. `install_dependencies.py` sets that path and `NO_OCEAN=1`.
+"""
+
+import builtins
+import shutil
+
+# With NO_OCEAN=1 (no download of raylib and Box2D, none of PufferLib's own games) `setup.py` still
+# reads this list, which it binds only in the other branch: NameError without it.
+builtins.c_extension_paths = []
+
+_which = shutil.which
+
+
+def _which_usable(cmd: str, *args, **kwargs) -> str | None:
+    """Hide `nvcc` from a CPU build of torch.
+
+    `setup.py` takes an `nvcc` on PATH for a sign of CUDA and then dies for want of CUDA_HOME.
+    """
+    if cmd == "nvcc":
+        import torch
+
+        if torch.version.cuda is None:
+            return None
+    return _which(cmd, *args, **kwargs)
+
+
+shutil.which = _which_usable
