@@ -3,10 +3,18 @@
 // One decision of a block of engagements. This file is compiled once for each instruction set, with
 // MR_ISA its name; all give the same bits.
 
+// gcc 12's passes that spoil loops over lanes for the vectoriser: jump threading turns clips between
+// constants back into branches; unroll-and-jam and distribution rearrange loops around and in them.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-thread-jumps,no-loop-unroll-and-jam,no-tree-loop-distribution," \
+                     "no-tree-loop-distribute-patterns")
+#endif
+
 #include "kernel.h"
 
 #include "engagement.h"
 #include "observation.h"
+#include "physics.h"
 #include "pilots.h"
 #include "reward.h"
 #include "sense.h"
@@ -96,7 +104,7 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
   MrBlock *b = &sim->blocks[block];
   bool restarted = false;
   int used = mr_used_lanes(sim, block);
-  MR_FOR_LANES(i) {
+  for (int i = 0; i < MR_LANES; i++) {
     if (!was_open[i] || b->outcome[i] == MR_OPEN) continue;
     if (i < used) record(sim, b, i);
     if (!sim->auto_reset) continue;
@@ -115,7 +123,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
 
   mr_fly_pilots(sim, b);
   mr_launch_commanded(sim, b);
-  for (int32_t step = 0; step < sim->constants.substeps; step++) mr_physics_step(sim, b);
+  mr_fly_steps(sim, b, sim->constants.substeps);
 
   MR_FOR_LANES(i) {
     was_open[i] = b->outcome[i] == MR_OPEN;
@@ -124,7 +132,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_decide(sim, b);
   look_around(b, &scene);
   mr_potential(sim, b, scene.sights, scene.tracks, potential);
-  mr_reward(b, potential, was_open, reward);
+  mr_reward(sim, b, scene.sights, potential, was_open, reward);
   write_results(sim, block, reward, out);
   if (finish_lanes(sim, block, was_open)) {
     look_around(b, &scene);
@@ -135,7 +143,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
 }
 
 static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
-  for (int32_t step = 0; step < steps; step++) mr_physics_step(sim, b);
+  mr_fly_steps(sim, b, steps);
 }
 
 static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {
@@ -153,7 +161,7 @@ static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
     m.active[i] = 1;
   }
   while ((float)m.age[0] < k->burn_steps || m.body.v[0] > v_end) {
-    float thrust = mr_motor(k, m.age[0]);
+    float thrust = mr_motor(k, k->burn_steps - (float)m.age[0]);
     MR_FOR_LANES(i) mr_fly(&k->missile, k->dt, thrust, &m.body, i);
     MR_FOR_LANES(i) m.age[i]++;
   }

@@ -9,6 +9,7 @@
 #include "block.h"
 #include "feature_table.h"
 #include "sense.h"
+#include "transpose.h"
 
 typedef float MrFeatures[MR_FEATURE_COUNT][MR_LANES];
 
@@ -31,79 +32,134 @@ static inline float mr_chase_reach(const struct MrSim *sim, float v, float age, 
   return burn * (0.5f * (v + v_burnt) - speed) + coast;
 }
 
-// The features of one missile slot as its target or its owner sees it.
-static inline void mr_see_missile(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                                  int32_t slot, const MrTrack *track,
-                                  float seen[MR_SEEN_FEATURES][MR_LANES]) {
-  const MrBody *own = &b->fighters[fighter].body;
-  const MrMissile *m = &b->missiles[slot];
-  MR_FOR_LANES(i) {
-    float c = own->c[i], s = own->s[i];
-    float dx = m->body.x[i] - own->x[i], dy = m->body.y[i] - own->y[i];
-    float distance = sqrtf(dx * dx + dy * dy);
-    float inverse = 1.0f / (distance > 1.0f ? distance : 1.0f);
-    seen[MR_SEEN_present][i] = 1.0f;
-    seen[MR_SEEN_ahead][i] = (dx * c + dy * s) * inverse;
-    seen[MR_SEEN_left][i] = (dy * c - dx * s) * inverse;
-    seen[MR_SEEN_nearness][i] = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + track->range[i]);
-    seen[MR_SEEN_urgency][i] = MR_NEAR_TIME / (MR_NEAR_TIME + track->time_to_go[i]);
-    seen[MR_SEEN_speed][i] = m->body.v[i];
-    seen[MR_SEEN_heading_ahead][i] = m->body.c[i] * c + m->body.s[i] * s;
-    seen[MR_SEEN_heading_left][i] = m->body.s[i] * c - m->body.c[i] * s;
-    seen[MR_SEEN_reach][i] =
-        mr_chase_reach(sim, m->body.v[i], (float)m->age[i], track->target_speed[i]) - track->range[i];
+#define MR_SCALE_FEATURE(name, scale, lateral, meaning) (float)(1.0 / (scale)),
+static const float mr_feature_factor[] = {MR_FEATURES(MR_SCALE_FEATURE)};
+
+// An observation: the value divided by its feature's scale and clipped.
+static inline float mr_scaled(int feature, float value) {
+  return mr_clip(value * mr_feature_factor[feature], -1.0f, 1.0f);
+}
+
+// A rank's missile, as one number that sorts by time to go and then by slot: the bits of the (positive) time,
+// the slot in the lowest ones.
+enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
+_Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "slots fit in a rank");
+
+typedef struct {
+  MR_ALIGNED int32_t ranks[MR_SEEN][MR_LANES];  // inbound, then own
+  MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];  // how many are in the air
+} MrRanking;
+
+// Puts a missile in its place among `count` ranks; the later ones move down.
+static inline void mr_insert(int32_t ranks[][MR_LANES], int count, const int32_t key[MR_LANES]) {
+  MR_ALIGNED int32_t down[MR_LANES];
+  MR_FOR_LANES(i) down[i] = key[i];
+  for (int rank = 0; rank < count; rank++) {
+    MR_FOR_LANES(i) {
+      int32_t here = ranks[rank][i], new = down[i];
+      ranks[rank][i] = mr_select_int(new < here, new, here);
+      down[i] = mr_select_int(new < here, here, new);
+    }
   }
 }
 
-// Ranks the inbound and the own missiles by time to go and writes the features of the first few; counts
-// the own and the enemy's missiles in the air.
-static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                            const MrTrack tracks[MR_MISSILES], MrFeatures out) {
-  MR_ALIGNED float time[MR_SEEN][MR_LANES];  // time to go of each rank so far
-  MR_ALIGNED int32_t ranked[MR_SEEN][MR_LANES];  // and its slot, -1 for none
+// Ranks the inbound and the own missiles by time to go; false when there are none.
+static bool mr_rank_missiles(const MrBlock *b, int32_t fighter, const MrTrack tracks[MR_MISSILES],
+                             MrRanking *out) {
+  int32_t slot = 0;
+  while (slot < MR_MISSILES && !b->live[slot]) slot++;
+  if (slot == MR_MISSILES) return false;
   for (int rank = 0; rank < MR_SEEN; rank++) {
-    MR_FOR_LANES(i) {
-      time[rank][i] = 2.0f * MR_TIME_TO_GO_MAX;
-      ranked[rank][i] = -1;
-    }
+    MR_FOR_LANES(i) out->ranks[rank][i] = MR_NO_MISSILE | slot;  // some slot that holds numbers
   }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+  MR_FOR_LANES(i) out->inbound[i] = out->own[i] = 0;
+  for (; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
-    for (int group = 0; group < 2; group++) {  // inbound, own
-      MR_ALIGNED float key[MR_LANES];
-      MR_ALIGNED int32_t who[MR_LANES];
-      MR_FOR_LANES(i) {
-        int wanted = (m->active[i] != 0) &
-                     (group ? m->owner[i] == fighter : m->target[i] == fighter);
-        key[i] = mr_select(wanted, tracks[slot].time_to_go[i], 2.0f * MR_TIME_TO_GO_MAX);
-        who[i] = slot;
-        out[group ? MR_OBS_own_in_air : MR_OBS_enemy_in_air][i] += wanted ? 1.0f : 0.0f;
-      }
-      int first = group ? MR_SEEN_INBOUND : 0, end = group ? MR_SEEN : MR_SEEN_INBOUND;
-      for (int rank = first; rank < end; rank++) {  // insert, pushing the later ones down
-        MR_FOR_LANES(i) {
-          int before = key[i] < time[rank][i];
-          float later = mr_select(before, time[rank][i], key[i]);
-          int32_t later_who = mr_select_int(before, ranked[rank][i], who[i]);
-          time[rank][i] = mr_select(before, key[i], time[rank][i]);
-          ranked[rank][i] = mr_select_int(before, who[i], ranked[rank][i]);
-          key[i] = later;
-          who[i] = later_who;
-        }
-      }
+    MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];
+    MR_FOR_LANES(i) {
+      int32_t time;
+      memcpy(&time, &tracks[slot].time_to_go[i], sizeof time);
+      int32_t key = (time & ~MR_SLOT_BITS) | slot;
+      int is_inbound = m->active[i] & (m->target[i] == fighter);
+      int is_own = m->active[i] & (m->owner[i] == fighter);
+      inbound[i] = mr_select_int(is_inbound, key, INT32_MAX);
+      own[i] = mr_select_int(is_own, key, INT32_MAX);
+      out->inbound[i] += is_inbound;
+      out->own[i] += is_own;
     }
+    mr_insert(out->ranks, MR_SEEN_INBOUND, inbound);
+    mr_insert(out->ranks + MR_SEEN_INBOUND, MR_SEEN_OWN, own);
   }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    MR_ALIGNED float seen[MR_SEEN_FEATURES][MR_LANES];
-    mr_see_missile(sim, b, fighter, slot, &tracks[slot], seen);
-    for (int rank = 0; rank < MR_SEEN; rank++) {
-      for (int feature = 0; feature < MR_SEEN_FEATURES; feature++) {
-        float *value = out[MR_OBS_inbound_1_present + rank * MR_SEEN_FEATURES + feature];
-        MR_FOR_LANES(i) value[i] = mr_select(ranked[rank][i] == slot, seen[feature][i], value[i]);
-      }
-    }
+  return true;
+}
+
+// The missiles of one rank, collected from their slots.
+typedef struct {
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES], c[MR_LANES], s[MR_LANES], v[MR_LANES], age[MR_LANES];
+  float range[MR_LANES], time_to_go[MR_LANES], target_speed[MR_LANES];
+} MrSeen;
+
+static void mr_collect(const MrBlock *b, const MrTrack tracks[MR_MISSILES],
+                       const int32_t rank[MR_LANES], MrSeen *out) {
+  for (int i = 0; i < MR_LANES; i++) {
+    int32_t slot = rank[i] & MR_SLOT_BITS;
+    const MrMissile *m = &b->missiles[slot];
+    const MrTrack *track = &tracks[slot];
+    out->x[i] = m->body.x[i];
+    out->y[i] = m->body.y[i];
+    out->c[i] = m->body.c[i];
+    out->s[i] = m->body.s[i];
+    out->v[i] = m->body.v[i];
+    out->age[i] = (float)m->age[i];
+    out->range[i] = track->range[i];
+    out->time_to_go[i] = track->time_to_go[i];
+    out->target_speed[i] = track->target_speed[i];
+  }
+}
+
+// The features of one rank's missiles as their target or their owner sees them.
+static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, const MrSeen *m,
+                                  const int32_t rank[MR_LANES], float out[][MR_LANES]) {
+#define MR_PUT(name, value) \
+  out[MR_SEEN_##name][i] = mr_select(present, mr_scaled(MR_OBS_inbound_1_##name, value), 0.0f)
+  MR_FOR_LANES(i) {
+    int present = rank[i] < MR_NO_MISSILE;
+    float c = own->c[i], s = own->s[i];
+    float dx = m->x[i] - own->x[i], dy = m->y[i] - own->y[i];
+    float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
+    float reach = mr_chase_reach(sim, m->v[i], m->age[i], m->target_speed[i]);
+    MR_PUT(present, 1.0f);
+    MR_PUT(ahead, (dx * c + dy * s) * inverse);
+    MR_PUT(left, (dy * c - dx * s) * inverse);
+    MR_PUT(nearness, MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]));
+    MR_PUT(urgency, MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]));
+    MR_PUT(speed, m->v[i]);
+    MR_PUT(heading_ahead, m->c[i] * c + m->s[i] * s);
+    MR_PUT(heading_left, m->s[i] * c - m->c[i] * s);
+    MR_PUT(reach, reach - m->range[i]);
+  }
+#undef MR_PUT
+}
+
+static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
+                            const MrTrack tracks[MR_MISSILES], MrFeatures out) {
+  const MrBody *own = &b->fighters[fighter].body;
+  MrRanking ranking;
+  if (!mr_rank_missiles(b, fighter, tracks, &ranking)) {
+    memset(out[MR_OBS_inbound_1_present], 0, MR_SEEN * sizeof(float[MR_SEEN_FEATURES][MR_LANES]));
+    MR_FOR_LANES(i) out[MR_OBS_own_in_air][i] = out[MR_OBS_enemy_in_air][i] = 0.0f;
+    return;
+  }
+  MR_FOR_LANES(i) {
+    out[MR_OBS_own_in_air][i] = mr_scaled(MR_OBS_own_in_air, (float)ranking.own[i]);
+    out[MR_OBS_enemy_in_air][i] = mr_scaled(MR_OBS_enemy_in_air, (float)ranking.inbound[i]);
+  }
+  MrSeen seen[MR_SEEN];
+  for (int rank = 0; rank < MR_SEEN; rank++) mr_collect(b, tracks, ranking.ranks[rank], &seen[rank]);
+  for (int rank = 0; rank < MR_SEEN; rank++) {
+    mr_see_missile(sim, own, &seen[rank], ranking.ranks[rank],
+                   out + MR_OBS_inbound_1_present + rank * MR_SEEN_FEATURES);
   }
 }
 
@@ -112,54 +168,44 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
                             const MrSight *sight, MrFeatures out) {
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[mr_opponent(fighter)];
+#define MR_PUT(name, value) out[MR_OBS_##name][i] = mr_scaled(MR_OBS_##name, value)
   MR_FOR_LANES(i) {
     int32_t own_wait = own->ready[i] - b->time[i], enemy_wait = enemy->ready[i] - b->time[i];
-    out[MR_OBS_time_left][i] = (float)(k->time_limit - b->time[i]) * k->dt;
-    out[MR_OBS_own_alive][i] = (float)own->alive[i];
-    out[MR_OBS_own_speed][i] = own->body.v[i];
-    out[MR_OBS_own_rudder][i] = own->body.rudder[i];
-    out[MR_OBS_own_throttle][i] = own->throttle[i];
-    out[MR_OBS_own_ammunition][i] = (float)own->ammunition[i];
-    out[MR_OBS_own_reload][i] = (float)(own_wait > 0 ? own_wait : 0) * k->dt;
-    out[MR_OBS_enemy_alive][i] = (float)enemy->alive[i];
-    out[MR_OBS_enemy_speed][i] = enemy->body.v[i];
-    out[MR_OBS_enemy_rudder][i] = enemy->body.rudder[i];
-    out[MR_OBS_enemy_ammunition][i] = (float)enemy->ammunition[i];
-    out[MR_OBS_enemy_reload][i] = (float)(enemy_wait > 0 ? enemy_wait : 0) * k->dt;
-    out[MR_OBS_enemy_ahead][i] = sight->ahead[i];
-    out[MR_OBS_enemy_left][i] = sight->left[i];
-    out[MR_OBS_enemy_range][i] = sight->range[i];
-    out[MR_OBS_enemy_nearness][i] = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + sight->range[i]);
-    out[MR_OBS_enemy_closing][i] = sight->closing[i];
-    out[MR_OBS_enemy_los_rate][i] = sight->los_rate[i];
-    out[MR_OBS_enemy_heading_ahead][i] = sight->heading_ahead[i];
-    out[MR_OBS_enemy_heading_left][i] = sight->heading_left[i];
-    out[MR_OBS_own_aspect_ahead][i] = sight->enemy_ahead[i];
-    out[MR_OBS_own_aspect_left][i] = sight->enemy_left[i];
-    out[MR_OBS_own_reach][i] = mr_reach(k, sight->approach[i]) - sight->range[i];
-    out[MR_OBS_enemy_reach][i] =
-        mr_reach(k, sight->ahead[i] * own->body.v[i]) - sight->range[i];
+    float range = sight->range[i];
+    MR_PUT(time_left, (float)(k->time_limit - b->time[i]) * k->dt);
+    MR_PUT(own_alive, (float)own->alive[i]);
+    MR_PUT(own_speed, own->body.v[i]);
+    MR_PUT(own_rudder, own->body.rudder[i]);
+    MR_PUT(own_throttle, own->throttle[i]);
+    MR_PUT(own_ammunition, (float)own->ammunition[i]);
+    MR_PUT(own_reload, (float)mr_select_int(own_wait > 0, own_wait, 0) * k->dt);
+    MR_PUT(enemy_alive, (float)enemy->alive[i]);
+    MR_PUT(enemy_speed, enemy->body.v[i]);
+    MR_PUT(enemy_rudder, enemy->body.rudder[i]);
+    MR_PUT(enemy_ammunition, (float)enemy->ammunition[i]);
+    MR_PUT(enemy_reload, (float)mr_select_int(enemy_wait > 0, enemy_wait, 0) * k->dt);
+    MR_PUT(enemy_ahead, sight->ahead[i]);
+    MR_PUT(enemy_left, sight->left[i]);
+    MR_PUT(enemy_range, range);
+    MR_PUT(enemy_nearness, MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + range));
+    MR_PUT(enemy_closing, sight->closing[i]);
+    MR_PUT(enemy_los_rate, sight->los_rate[i]);
+    MR_PUT(enemy_heading_ahead, sight->heading_ahead[i]);
+    MR_PUT(enemy_heading_left, sight->heading_left[i]);
+    MR_PUT(own_aspect_ahead, sight->enemy_ahead[i]);
+    MR_PUT(own_aspect_left, sight->enemy_left[i]);
+    MR_PUT(own_reach, mr_reach(k, sight->approach[i]) - range);
+    MR_PUT(enemy_reach, mr_reach(k, sight->ahead[i] * own->body.v[i]) - range);
   }
+#undef MR_PUT
 }
-
-#define MR_SCALE_FEATURE(name, scale, lateral, meaning) (float)(1.0 / (scale)),
-static const float mr_feature_factor[] = {MR_FEATURES(MR_SCALE_FEATURE)};
 
 // Observations of one fighter in `lanes` lanes; lane i's row starts at rows + i * stride.
 static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                                const MrSight *sight, const MrTrack tracks[MR_MISSILES], int lanes,
                                float *rows, size_t stride) {
   MR_ALIGNED MrFeatures features;
-  memset(features, 0, sizeof features);
   mr_see_fighters(sim, b, fighter, sight, features);
   mr_see_missiles(sim, b, fighter, tracks, features);
-  for (int feature = 0; feature < MR_FEATURE_COUNT; feature++) {
-    float factor = mr_feature_factor[feature];
-    MR_FOR_LANES(i) features[feature][i] = mr_clip(features[feature][i] * factor, -1.0f, 1.0f);
-  }
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int feature = 0; feature < MR_FEATURE_COUNT; feature++) {
-      rows[(size_t)lane * stride + (size_t)feature] = features[feature][lane];
-    }
-  }
+  mr_write_rows(features, MR_FEATURE_COUNT, lanes, rows, stride);
 }

@@ -7,6 +7,11 @@
 #include "block.h"
 #include "sense.h"
 
+// How well a fighter points at its enemy, from how near: 0 to 1; half of it is lost at `range`.
+static inline float mr_geometry(float range, const MrSight *sight, int i) {
+  return 0.5f * (1.0f + sight->ahead[i]) * range / (range + sight->range[i]);
+}
+
 // Red's potential: red's merits less blue's, 0 once the engagement is over.
 static void mr_potential(const struct MrSim *sim, const MrBlock *b,
                          const MrSight sights[MR_FIGHTERS], const MrTrack tracks[MR_MISSILES],
@@ -27,10 +32,9 @@ static void mr_potential(const struct MrSim *sim, const MrBlock *b,
       }
     }
     const MrSight *sight = &sights[f];
+    float range = p->reward_geometry_range;
     MR_FOR_LANES(i) {
-      float range = p->reward_geometry_range;
-      float geometry = 0.5f * (1.0f + sight->ahead[i]) * range / (range + sight->range[i]);
-      merit[f][i] = p->reward_geometry * geometry +
+      merit[f][i] = p->reward_geometry * mr_geometry(range, sight, i) +
                     per_missile * (float)b->fighters[f].ammunition[i] - p->reward_threat * threat[i];
     }
   }
@@ -43,13 +47,20 @@ static void mr_potential(const struct MrSim *sim, const MrBlock *b,
 
 // Red's reward of the decision just flown (blue's is its negative); keeps the potential.
 // `was_open` marks the engagements that were not over before it.
-static void mr_reward(MrBlock *b, const float potential[MR_LANES],
-                      const int32_t was_open[MR_LANES], float reward[MR_LANES]) {
+static void mr_reward(const struct MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
+                      const float potential[MR_LANES], const int32_t was_open[MR_LANES],
+                      float reward[MR_LANES]) {
+  const MrParams *p = &sim->params;
+  float range = p->reward_geometry_range;
+  float pressure = p->reward_pressure * p->physics_dt * (float)p->substeps;
   MR_FOR_LANES(i) {
-    float result = b->outcome[i] == MR_RED_WINS ? 1.0f : b->outcome[i] == MR_BLUE_WINS ? -1.0f : 0.0f;
-    float sum = mr_clip(result + potential[i] - b->potential[i], -1.0f, 1.0f);
-    reward[i] = was_open[i] ? sum : 0.0f;
+    float sum = potential[i] - b->potential[i];
+    sum += mr_select(b->outcome[i] == MR_RED_WINS, 1.0f, 0.0f);
+    sum -= mr_select(b->outcome[i] == MR_BLUE_WINS, 1.0f, 0.0f);
+    sum += pressure * (mr_geometry(range, &sights[0], i) - mr_geometry(range, &sights[1], i));
+    float clipped = mr_select(was_open[i], mr_clip(sum, -1.0f, 1.0f), 0.0f);
+    reward[i] = clipped;
     b->potential[i] = potential[i];
-    b->episode_return[i] += reward[i];
+    b->episode_return[i] += clipped;
   }
 }

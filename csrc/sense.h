@@ -53,23 +53,22 @@ static void mr_look(const MrBlock *b, int32_t fighter, MrSight *out) {
   }
 }
 
-static void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
+static inline void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
   const MrMissile *m = &b->missiles[slot];
-  MR_ALIGNED float tx[MR_LANES], ty[MR_LANES], tvx[MR_LANES], tvy[MR_LANES];
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    const MrBody *body = &b->fighters[f].body;
-    MR_FOR_LANES(i) {
-      int mine = (f == 0) | (m->target[i] == f);
-      tx[i] = mr_select(mine, body->x[i], tx[i]);
-      ty[i] = mr_select(mine, body->y[i], ty[i]);
-      tvx[i] = mr_select(mine, body->v[i] * body->c[i], tvx[i]);
-      tvy[i] = mr_select(mine, body->v[i] * body->s[i], tvy[i]);
-      out->target_speed[i] = mr_select(mine, body->v[i], out->target_speed[i]);
-    }
-  }
+  const MrBody *first = &b->fighters[0].body;
   MR_FOR_LANES(i) {
-    float x = m->body.x[i] - tx[i], y = m->body.y[i] - ty[i];
-    float wx = m->body.v[i] * m->body.c[i] - tvx[i], wy = m->body.v[i] * m->body.s[i] - tvy[i];
+    float tx = first->x[i], ty = first->y[i], tv = first->v[i], tc = first->c[i], ts = first->s[i];
+    for (int32_t f = 1; f < MR_FIGHTERS; f++) {
+      const MrBody *body = &b->fighters[f].body;
+      int is_target = m->target[i] == f;
+      tx = mr_select(is_target, body->x[i], tx);
+      ty = mr_select(is_target, body->y[i], ty);
+      tv = mr_select(is_target, body->v[i], tv);
+      tc = mr_select(is_target, body->c[i], tc);
+      ts = mr_select(is_target, body->s[i], ts);
+    }
+    float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
+    float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
     float range = sqrtf(x * x + y * y);
     float rate = -(x * wx + y * wy);  // range * closing speed
     float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
@@ -77,7 +76,8 @@ static void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
     out->y[i] = y;
     out->range[i] = range;
     // range / closing speed; a rate below `least` means more than the maximum, or opening.
-    out->time_to_go[i] = rate > least ? range * range / rate : MR_TIME_TO_GO_MAX;
+    out->time_to_go[i] = mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
+    out->target_speed[i] = tv;
   }
 }
 

@@ -32,7 +32,12 @@ MODES = {
     "eval": Mode(
         "midrange_puffer.evaluate",
         "measure a trained policy against the scripted pilots",
-        "--load-model-path latest|FILE [--opponent NAME|all] [--episodes N] [--json FILE]",
+        "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE]",
+    ),
+    "plot": Mode(
+        "midrange_puffer.plot",
+        "draw one engagement of a trained policy",
+        "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--out FILE]",
     ),
 }
 

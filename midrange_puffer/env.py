@@ -12,6 +12,7 @@ from midrange_puffer.parameters import (
     PILOTS,
     SEATS,
     SELF,
+    checked_num_envs,
     checked_seed,
     parse_opponent,
     resolve,
@@ -84,11 +85,7 @@ class Midrange(pufferlib.PufferEnv):
         shares = parse_opponent(opponent)
         if seat not in SEATS:
             raise ValueError(f"seat = {seat!r}: must be red or blue{suggest(str(seat), SEATS)}")
-        limit = OPTIONS["num_envs"]
-        if not isinstance(num_envs, int) or not limit.minimum <= num_envs <= limit.maximum:
-            raise ValueError(
-                f"num_envs = {num_envs!r}: must be from {limit.minimum} to {limit.maximum}"
-            )
+        self.num_envs = checked_num_envs(num_envs)
         self.parameters = resolve(parameters)
         agent = seat_weights({"agent": 1.0})
         pilots = agent if SELF in shares else seat_weights(shares)
@@ -96,9 +93,8 @@ class Midrange(pufferlib.PufferEnv):
         self._seed = checked_seed(seed)
         weights = (agent, pilots) if self._seat == 0 else (pilots, agent)
         self._core = _core.Core(
-            self.parameters, num_envs, self._seed, weights, auto_reset=True, isa=isa
+            self.parameters, self.num_envs, self._seed, weights, auto_reset=True, isa=isa
         )
-        self.num_envs = num_envs
         self.num_agents = self._core.agents
         self.single_observation_space = gymnasium.spaces.Box(
             -1.0, 1.0, (len(FEATURES),), dtype=np.float32
@@ -127,17 +123,19 @@ class Midrange(pufferlib.PufferEnv):
         """Start episode 0 of every engagement, by default with the seed last given.
 
         Returns:
-            Observations float32 [num_agents, features], and an empty list.
+            Observations float32 [num_agents, features], and infos of engagements that finished
+            before and were not yet logged.
         """
         if seed is not None:
             self._seed = checked_seed(seed)
+        infos = self._take_infos()
         self._core.reset(self._seed)
         self._core.observe(self.observations)
         self.rewards[:] = 0
         self.terminals[:] = False
         self.truncations[:] = False
         self._steps = 0
-        return self.observations, []
+        return self.observations, infos
 
     def step(
         self, actions: np.ndarray
@@ -161,6 +159,16 @@ class Midrange(pufferlib.PufferEnv):
         if self._steps % 32 == 0 or self._core.record_count() > self.num_envs:
             return (*self._results(), self._take_infos())
         return (*self._results(), [])
+
+    def step_records(self, actions: np.ndarray) -> np.ndarray:
+        """One decision, as `step`, with records of the engagements that ended instead of infos.
+
+        Returns:
+            Array of `_core.RECORD`, the struct MrRecord of csrc/midrange.h; its `env` is the
+            engagement's index. Everything else is in the environment's own buffers.
+        """
+        self._core.step(self._as_int32(actions), *self._outputs)
+        return self._core.take_records()
 
     def _results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.observations, self.rewards, self.terminals, self.truncations

@@ -47,6 +47,7 @@ PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
 SELF = "self"
+MAX_WEIGHT = 1e6  # of one opponent in a mix
 SEATS: tuple[str, ...] = ("red", "blue")
 
 OPTIONS: dict[str, Option] = {
@@ -82,7 +83,7 @@ def check(name: str, value: object) -> int | float:
             f"{name} = {value!r}: no such parameter{suggest(name, [*PARAMETERS, *OPTIONS])}"
         )
     row = PARAMETERS[name]
-    number = _number(value)
+    number = finite(value)
     if number is None or (row.kind is int and number != math.floor(number)):
         wanted = "a whole number" if row.kind is int else "a number"
         raise ValueError(f"{name} = {value!r}: must be {wanted}")
@@ -93,13 +94,13 @@ def check(name: str, value: object) -> int | float:
     return row.kind(number)
 
 
-def _number(value: object) -> float | None:
-    """The value as a finite float, or None."""
-    if isinstance(value, bool | str):
+def finite(value: object) -> float | None:
+    """A number as a finite float; None for anything else."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return None
     try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        number = float(value)
+    except OverflowError:
         return None
     return number if math.isfinite(number) else None
 
@@ -144,8 +145,10 @@ def parse_opponent(text: str) -> dict[str, float]:
             weights[name] = float(weight or 1)
         except ValueError:
             weights[name] = math.nan
-        if not 0 < weights[name] < math.inf:
-            raise ValueError(f"opponent = {text!r}: the weight of {name} must be above 0")
+        if not 0 < weights[name] <= MAX_WEIGHT:
+            raise ValueError(
+                f"opponent = {text!r}: the weight of {name} must be above 0, at most {MAX_WEIGHT:g}"
+            )
     if SELF in weights and len(weights) > 1:
         raise ValueError(f"opponent = {text!r}: self cannot be mixed with pilots")
     total = sum(weights.values())
@@ -163,6 +166,22 @@ def checked_seed(seed: int) -> int:
     Raises:
         ValueError: Not a whole number from 0 to 2**64 - 1.
     """
-    if not isinstance(seed, numbers.Integral) or not 0 <= seed < 2**64:
+    if not _is_whole(seed) or not 0 <= seed < 2**64:
         raise ValueError(f"seed = {seed!r}: must be a whole number from 0 to 2**64 - 1")
     return int(seed)
+
+
+def checked_num_envs(num_envs: int) -> int:
+    """The number of engagements as an int.
+
+    Raises:
+        ValueError: Not a whole number within the limits of `OPTIONS`.
+    """
+    low, high = OPTIONS["num_envs"].minimum, OPTIONS["num_envs"].maximum
+    if not _is_whole(num_envs) or not low <= num_envs <= high:
+        raise ValueError(f"num_envs = {num_envs!r}: must be a whole number from {low} to {high}")
+    return int(num_envs)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

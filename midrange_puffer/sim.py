@@ -2,17 +2,27 @@
 
 import hashlib
 import json
-import math
 
 import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.observation import FEATURES
-from midrange_puffer.parameters import CONTROLLERS, checked_seed, resolve, seat_weights, suggest
+from midrange_puffer.parameters import (
+    CONTROLLERS,
+    PARAMETERS,
+    checked_num_envs,
+    checked_seed,
+    finite,
+    resolve,
+    seat_weights,
+    suggest,
+)
 
-# Limits of what may be set from outside: positions [m], speeds [m/s].
+# Limits of what may be set from outside: positions [m], speeds [m/s], missiles, ages [steps].
 MAX_POSITION = 1e7
 MAX_SPEED = 10_000.0
+MAX_AMMUNITION = PARAMETERS["ammunition"].maximum
+MAX_AGE = 1_000_000_000
 
 _SNAPSHOT_MAGIC = b"midrange-snapshot-1\n"
 _DIGEST_BYTES = 32
@@ -45,13 +55,13 @@ class Simulation:
         **parameters: float,
     ) -> None:
         self.parameters = resolve(parameters)
-        self.num_envs = num_envs
+        self.num_envs = checked_num_envs(num_envs)
         self._seed = checked_seed(seed)
         weights = [_controller("red", red), _controller("blue", blue)]
         self._core = _core.Core(
-            self.parameters, num_envs, self._seed, weights, auto_reset=False, isa=isa
+            self.parameters, self.num_envs, self._seed, weights, auto_reset=False, isa=isa
         )
-        self.rewards = np.zeros((num_envs, _core.FIGHTERS), np.float32)
+        self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
 
     def reset(self, seed: int | None = None) -> None:
         """Start every engagement from `seed`, by default the one last given."""
@@ -108,9 +118,11 @@ class Simulation:
         if throttle is not None:
             state["throttle"] = _within("throttle", throttle, 0, 1)
         if ammo is not None:
-            state["ammunition"] = int(_within("ammo", ammo, 0, 6))
+            state["ammunition"] = _whole_within("ammo", ammo, 0, MAX_AMMUNITION)
         if alive is not None:
-            state["alive"] = int(bool(alive))
+            if alive not in (False, True):
+                raise ValueError(f"alive = {alive!r}: must be True or False")
+            state["alive"] = int(alive)
         self._core.set_fighter(env, fighter, state)
 
     def set_missile(
@@ -137,7 +149,7 @@ class Simulation:
             "active": 1,
             "owner": owner,
             "target": 1 - owner if target is None else target,
-            "age": int(_within("age", age, 0, 1e9)),
+            "age": _whole_within("age", age, 0, MAX_AGE),
         }
         state |= _body("missile", x, y, heading_deg, speed, rudder)
         self._core.set_missile(env, missile, state)
@@ -246,9 +258,17 @@ def _controller(seat: str, name: str) -> list[float]:
 
 
 def _within(name: str, value: float, low: float, high: float) -> float:
-    if not (math.isfinite(value) and low <= value <= high):
-        raise ValueError(f"{name} = {value!r}: must be from {low:g} to {high:g}")
-    return float(value)
+    number = finite(value)
+    if number is None or not low <= number <= high:
+        raise ValueError(f"{name} = {value!r}: must be a number from {low:g} to {high:g}")
+    return number
+
+
+def _whole_within(name: str, value: int, low: int, high: int) -> int:
+    number = _within(name, value, low, high)
+    if number != int(number):
+        raise ValueError(f"{name} = {value!r}: must be a whole number")
+    return int(number)
 
 
 def _body(

@@ -15,7 +15,6 @@ OPEN, RED_WINS, BLUE_WINS, DRAW = range(4)
 
 WHOLE_STEP_SLACK = 1e-4
 PILOT_STEERING_GAIN = 4.0
-PILOT_LAUNCH_SPEED = 300.0
 LONGEST_TIME_TO_GO = 100.0
 
 Parameters = Mapping[str, float]
@@ -202,7 +201,9 @@ class Engagement:
         self.judge()
         change = (0.0 if self.outcome else self.potential(RED)) - before
         result = {RED_WINS: 1.0, BLUE_WINS: -1.0}.get(self.outcome, 0.0)
-        reward = clip(result + change, -1, 1)
+        seconds = self.p["substeps"] * self.dt
+        pressing = self.geometry(RED) - self.geometry(BLUE)
+        reward = clip(result + change + self.p["reward_pressure"] * seconds * pressing, -1, 1)
         return reward, -reward
 
     @staticmethod
@@ -290,16 +291,19 @@ class Engagement:
     def potential(self, seat: int) -> float:
         return self.merit(seat) - self.merit(1 - seat)
 
-    def merit(self, seat: int) -> float:
-        fighter, enemy, p = self.fighters[seat], self.fighters[1 - seat], self.p
+    def geometry(self, seat: int) -> float:
+        fighter, enemy = self.fighters[seat], self.fighters[1 - seat]
         x, y = enemy.x - fighter.x, enemy.y - fighter.y
-        scale = p["reward_geometry_range"]
-        geometry = (1 + off_boresight(fighter, x, y)[0]) / 2 * scale / (scale + hypot(x, y))
+        scale = self.p["reward_geometry_range"]
+        return (1 + off_boresight(fighter, x, y)[0]) / 2 * scale / (scale + hypot(x, y))
+
+    def merit(self, seat: int) -> float:
+        fighter, p = self.fighters[seat], self.p
         ammunition = fighter.ammo / p["ammunition"] if p["ammunition"] else 0.0
         scale = p["reward_threat_time"]
         threats = [scale / (scale + time_to_go(m, fighter)) for m in self.inbound(seat)]
         return (
-            p["reward_geometry"] * geometry
+            p["reward_geometry"] * self.geometry(seat)
             + p["reward_ammunition"] * ammunition
             - p["reward_threat"] * max(threats, default=0.0)
         )
@@ -309,9 +313,9 @@ class Engagement:
 
 
 def reach(p: Parameters) -> tuple[float, float]:
-    """Distance and time in which a missile launched at 300 m/s slows to `pilot_reach_speed`."""
+    """Distance and time in which a straight missile has slowed to `pilot_reach_speed`."""
     airframe = Airframe.of("missile", p)
-    missile = Missile(0.0, 0.0, 1.0, 0.0, PILOT_LAUNCH_SPEED)
+    missile = Missile(0.0, 0.0, 1.0, 0.0, p["pilot_launch_speed"])
     burn = whole_steps(p["missile_burn_time"], p["physics_dt"])
     while missile.age < burn or missile.speed > p["pilot_reach_speed"]:
         missile.fly(airframe, motor_thrust(missile.age, p), p["physics_dt"])
@@ -350,7 +354,7 @@ class Pilot:
                 "time to go", time_to_go(threat, fighter), self.cold_time
             ):
                 x, y = fighter.x - threat.x, fighter.y - threat.y
-        return self.steer(fighter, x, y), 1.0, float(fire)
+        return self.steer(engagement, fighter, x, y), 1.0, float(fire)
 
     def weave(self, engagement: Engagement) -> float:
         """Left in the first and last quarter of the period, right between them."""
@@ -371,9 +375,8 @@ class Pilot:
         near = engagement.below("range", distance, self.p["shooter_fire_fraction"] * r_max)
         return near and not off_the_nose
 
-    @staticmethod
-    def steer(fighter: Body, x: float, y: float) -> float:
+    def steer(self, engagement: Engagement, fighter: Body, x: float, y: float) -> float:
         ahead, left = off_boresight(fighter, x, y)
         if ahead < 0:
-            return 1.0 if left >= 0 else -1.0
+            return -1.0 if engagement.below("side", left, 0) else 1.0
         return clip(PILOT_STEERING_GAIN * left, -1, 1)

@@ -20,7 +20,6 @@ IDEAL = {
     "substeps": 1,
 }
 FAR = 500_000.0  # m; out of reach of everything
-CUT_OFF, FULL = 0.0, 1.0
 
 State = dict[str, float]
 

@@ -18,7 +18,7 @@ from midrange_puffer.config import (
     load_config,
 )
 from midrange_puffer.schema import SECTIONS, Key, schema
-from midrange_puffer.vectorize import choose_vec
+from midrange_puffer.vectorize import choose_device, choose_vec
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
 CONFIGS = sorted(Path(__file__).parents[1].glob("configs/*.ini"))
@@ -223,6 +223,17 @@ def test_numbers_that_do_not_fit_are_named(change, numbers):
         check_training({"train": {**FITTING, **change}}, AGENTS)
     for number in (next(iter(change)), *numbers):
         assert number in str(caught.value)
+
+
+@pytest.mark.parametrize(("cuda", "device"), [(0, "cpu"), (2, "cuda")])
+def test_device_auto_takes_cuda_where_it_is(monkeypatch, cuda, device):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: cuda > 0)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: cuda)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")
+    assert choose_device("auto")[0] == device
+    assert choose_device("cpu")[0] == "cpu"
+    with pytest.raises(ConfigError, match=f"train.device = cuda:2: {cuda} CUDA devices found"):
+        choose_device("cuda:2")
 
 
 @pytest.mark.parametrize(

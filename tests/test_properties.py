@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
 
 from midrange_puffer import FEATURES, Midrange, Simulation
+from midrange_puffer.parameters import CONTROLLERS, PAIRS, PARAMETERS
 
 LATERAL = np.array([feature.lateral for feature in FEATURES])
 BODY = ("x", "y", "vx", "vy", "speed", "rudder")
+# At up to 50 km, 120 steps round a position by up to 2 mm each, and missiles react to that.
+MOVED = 0.5  # m
 SETTINGS = settings(max_examples=40, deadline=None, derandomize=True)
 
 
@@ -141,7 +144,7 @@ def test_translation(scenario, dx, dy):
     """Moving the whole engagement changes nothing but coordinates."""
     moved = transformed(scenario, lambda s: {"x": s["x"] + dx, "y": s["y"] + dy})
     shift = np.array([dx, dy], float)
-    assert_same_play(play(scenario), play(moved), np.eye(2), shift, tolerance=2.0)
+    assert_same_play(play(scenario), play(moved), np.eye(2), shift, tolerance=MOVED)
 
 
 @given(scenarios(), whole(-360, 360) | st.sampled_from([90, 180, -90, 270]))
@@ -156,7 +159,7 @@ def test_rotation(scenario, angle_deg):
         return {"x": x, "y": y, "heading_deg": state["heading_deg"] + angle_deg}
 
     rotated = transformed(scenario, rotate)
-    assert_same_play(play(scenario), play(rotated), turn, np.zeros(2), tolerance=2.0)
+    assert_same_play(play(scenario), play(rotated), turn, np.zeros(2), tolerance=MOVED)
 
 
 def mirror(body: dict) -> dict:
@@ -202,6 +205,24 @@ def test_swapping_seats_is_exact(scenario):
     assert np.array_equal(np.array(a.observations)[:, ::-1], b.observations)
     for before, after in zip(a.fighters, b.fighters, strict=True):
         assert all(np.array_equal(before[name][::-1], after[name]) for name in BODY)
+
+
+@pytest.mark.parametrize("seat", [RED, BLUE])
+def test_slots_do_not_show(seat):
+    """Which slot a missile is kept in makes no difference, even if times to go are equal."""
+
+    def observed(order: tuple[int, int]) -> np.ndarray:
+        sim = Simulation()
+        sim.set_fighter(0, RED, x=0, y=0, heading_deg=0, speed=300)
+        sim.set_fighter(0, BLUE, x=30_000, y=0, heading_deg=0, speed=300)
+        # Both fly away from either fighter: 100 s to go, as for any that does not close.
+        for slot, y in zip(order, (4_000, -3_000), strict=True):
+            heading_deg = 90 if y > 0 else -90
+            body = {"x": 15_000, "y": y, "heading_deg": heading_deg, "speed": 900}
+            sim.set_missile(0, slot, owner=1 - seat, age=150 + y // 1000, **body)
+        return sim.observe()[0]
+
+    assert np.array_equal(observed((0, 1)), observed((1, 0)))
 
 
 @given(scenarios())
@@ -257,6 +278,32 @@ def test_no_control_yields_a_non_finite_state(scenario, values):
     assert np.isfinite(result.observations).all()
     assert np.abs(result.observations).max() <= 1
     assert np.isfinite(result.rewards).all()
+
+
+@st.composite
+def parameter_sets(draw: Callable) -> dict[str, float]:
+    """Any parameters within their limits, the limits themselves most of all."""
+    chosen = {}
+    for row in PARAMETERS.values():
+        low, high = row.minimum, row.maximum
+        inside = st.integers(low, high) if row.kind is int else st.floats(low, high)
+        chosen[row.name] = draw(st.sampled_from([row.default, low, high]) | inside)
+    chosen["substeps"] = min(chosen["substeps"], 8)  # for the time it takes
+    for lesser, greater in PAIRS:
+        chosen[lesser], chosen[greater] = sorted([chosen[lesser], chosen[greater]])
+    return chosen
+
+
+@given(parameter_sets(), st.sampled_from([*CONTROLLERS]), st.sampled_from([*CONTROLLERS]))
+@SETTINGS
+def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
+    """Within the parameters' limits everything stays finite, whoever flies."""
+    sim = Simulation(num_envs=2, red=red, blue=blue, **parameters)
+    for _ in range(30):
+        sim.step(np.ones((2, 2, 3), np.float32))
+        shown = [*sim.fighters.values(), *sim.missiles.values(), sim.observe(), sim.rewards]
+        assert all(np.isfinite(values).all() for values in shown)
+        assert np.abs(sim.observe()).max() <= 1
 
 
 @given(scenarios(), st.sampled_from(EXTREMES[:6]), whole(0, 2))

@@ -188,7 +188,7 @@ def test_half_a_row_and_later_rows_are_dropped(run):
     assert runs.resume(run, "--train.total-timesteps", "5120") == 0
     rows = runs.rows(run)
     assert [row["agent_steps"] for row in rows] == [1024 * n for n in range(1, 6)]
-    assert "environment/score" in rows[3]
+    assert "SPS" in rows[3]
 
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])

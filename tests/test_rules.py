@@ -25,7 +25,12 @@ from scenes import (
 from midrange_puffer import Simulation
 
 FIRE, HOLD_FIRE = (0, 1, 1), (0, 1, 0)
-UNSHAPED = {"reward_geometry": 0, "reward_ammunition": 0, "reward_threat": 0}
+UNSHAPED = {
+    "reward_geometry": 0,
+    "reward_ammunition": 0,
+    "reward_threat": 0,
+    "reward_pressure": 0,
+}
 MISSILE_SPEED = 1000.0
 CLOSING = MISSILE_SPEED + 300  # m/s
 
@@ -111,6 +116,35 @@ def test_the_dead_neither_launch_nor_are_fired_at():
     hold(sim, 3, red=FIRE, blue=FIRE)
     assert sim.outcome[0] == OPEN
     assert sim.fighters["ammo"].tolist() == [[6, 6]]
+
+
+def test_launch_from_outside():
+    """`launch` disregards the interval, but needs a missile and a living launcher and enemy."""
+    sim = duel()
+    place(sim, ammo=2, blue={"x": 50_000})
+    assert sim.launch(0, RED)
+    assert sim.launch(0, RED)
+    assert not sim.launch(0, RED)
+    assert missiles_in_the_air(sim, RED) == 2
+    sim.set_fighter(0, RED, alive=False)
+    assert not sim.launch(0, BLUE)
+    sim.set_fighter(0, RED, alive=True, ammo=1)
+    sim.set_fighter(0, BLUE, alive=False)
+    assert not sim.launch(0, BLUE)
+    assert not sim.launch(0, RED)
+
+
+def test_advance_flies_without_deciding():
+    """`advance` flies on with the last controls: no launch, no outcome, the same path as steps."""
+    stepped, advanced = duel(time_limit=2), duel(time_limit=2)
+    for sim in (stepped, advanced):
+        hold(sim, 1, red=(0.5, 1, 1))
+    hold(stepped, 5, red=(0.5, 1, 0))
+    advanced.advance(25)
+    assert fighter(advanced) == fighter(stepped)
+    assert missile(advanced) == missile(stepped)
+    assert (advanced.outcome[0], stepped.outcome[0]) == (OPEN, DRAW)
+    assert advanced.time[0] == stepped.time[0] == 30
 
 
 # How missiles end
@@ -322,10 +356,10 @@ def test_rewards_sum_to_zero_and_stay_within_one():
 
 
 def test_shaping_adds_a_constant_to_the_return():
-    """Shaping changes an engagement's return by the potential of its start, whatever was played."""
+    """The potential changes a return by its value at the start, whatever was played."""
     # A high potential is lost at the end, a low one regained: the return less the result is minus
     # the potential of the start, equal for two courses of play that do not end in clipping.
-    sim = Simulation(num_envs=64, seed=5, **CLOSE)
+    sim = Simulation(num_envs=64, seed=5, reward_pressure=0, **CLOSE)
     start = sim.snapshot()
     result = np.array([0.0, 1.0, -1.0, 0.0])
     potential = []

@@ -98,6 +98,23 @@ def test_reset_with_a_seed_repeats():
     assert sim.state_hash() != start
 
 
+def test_evaders_threshold_is_drawn():
+    """Of evaders that turn cold at 10 to 50 s to go, half do so from a missile with 30 s to go."""
+    count = 400
+    sim = Simulation(num_envs=count, red="evader", evader_cold_time_min=10, evader_cold_time_max=50)
+    level = {"rudder": 0, "throttle": 1, "speed": 300}
+    for env in range(count):
+        sim.set_fighter(env, RED, x=0, y=0, heading_deg=0, **level)
+        sim.set_fighter(env, BLUE, x=60_000, y=0, heading_deg=180, **level)
+        shot = {"x": 0, "y": 30_000, "heading_deg": -90, "speed": 1000, "age": 100}
+        sim.set_missile(env, 0, owner=BLUE, **shot)
+    sim.step()
+    rudder = sim.fighters["rudder"][:, RED]
+    cold = rudder == -1  # away from the missile on the left; the others go on straight
+    assert (rudder[~cold] == 0).all()
+    assert abs(cold.mean() - 0.5) < 4 * 0.5 / np.sqrt(count)
+
+
 def test_narrow_ranges_are_exact():
     """With a minimum equal to its maximum nothing is left to chance."""
     sim = Simulation(

@@ -13,6 +13,7 @@ import torch
 from midrange_puffer import checkpoint, train
 from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.files import WriteError
+from midrange_puffer.loggers import format_line
 from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
 
@@ -44,12 +45,13 @@ def test_a_run_logs_every_update(finished):
     top = load_config()["train"]["learning_rate"]
     expected = [top * (1 + np.cos(np.pi * n / 8)) / 2 for n in range(1, 9)]
     np.testing.assert_allclose(rates, expected, atol=1e-9)
-    last = rows[-1]
-    assert last["environment/score"] == pytest.approx(
-        last["environment/win"] + last["environment/draw"] / 2
-    )
+    with_results = [row for row in rows if "environment/score" in row]
+    assert len(with_results) > 2
+    for row in with_results:
+        score = row["environment/win"] + row["environment/draw"] / 2
+        assert row["environment/score"] == pytest.approx(score)
     for name in ("SPS", "losses/entropy", "performance/env", "performance/train"):
-        assert last[name] > 0
+        assert rows[-1][name] > 0
 
 
 def test_a_run_keeps_a_model_at_every_interval_and_at_the_end(finished):
@@ -117,13 +119,36 @@ def test_console_prints_one_line_a_log_and_how_to_go_on(tmp_path, capfd):
     out = capfd.readouterr().out
     assert "device cpu (as configured)" in out
     assert "backend Serial (as configured): 1 x 64 engagements" in out
+    rows = runs.rows(tmp_path / "run")
+    score = [row["environment/score"] for row in rows if "environment/score" in row][-1]
     last_log, last_line = out.splitlines()[-2:]
-    score = runs.rows(tmp_path / "run")[-1]["environment/score"]
     assert "0.01 M steps" in last_log
-    assert f"score {score:.3f}" in last_log
     assert "0s left" in last_log
+    assert f"last score {score:.3f}" in last_line
     assert str(tmp_path / "run" / "model_000008.pt") in last_line
     assert "\033" not in out
+
+
+def test_a_console_line_tells_the_results():
+    line = format_line(
+        {
+            "agent_steps": 3_000_000,
+            "SPS": 100_000.0,
+            "learning_rate": 0.005,
+            "environment/score": 0.75,
+            "environment/win": 0.7,
+            "environment/draw": 0.1,
+            "environment/loss": 0.2,
+            "environment/score_vs_shooter": 0.9,
+            "environment/score_vs_evader": 0.25,
+            "losses/entropy": 2.5,
+        },
+        total_steps=10_000_000,
+    )
+    assert " ".join(line.split()) == (
+        "3.00 M steps 100 k/s score 0.750 win/draw/loss 0.70/0.10/0.20 evader 0.25 shooter 0.90 "
+        "entropy 2.50 lr 0.005 1m10s left"
+    )
 
 
 def test_lstm_trains_and_loads(tmp_path):

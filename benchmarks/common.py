@@ -1,0 +1,89 @@
+"""What the benchmarks have in common: the machine they ran on, statistics, reports."""
+
+import json
+import platform
+import re
+import statistics
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from midrange_puffer import _core
+from midrange_puffer.files import write_whole
+from midrange_puffer.vectorize import usable_cores
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def machine() -> dict[str, object]:
+    """The processor, the build and the commit that the figures belong to."""
+    return {
+        "cpu": _cpu_model(),
+        "cores": usable_cores(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "compiler": _compiler(),
+        "isas": list(_core.isas()),
+        "commit": _commit(),
+    }
+
+
+def _cpu_model() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        found = re.search(r"^model name\s*: (.*)$", info.read_text(), re.MULTILINE)
+        if found:
+            return found[1]
+    return platform.processor() or "unknown"
+
+
+def _compiler() -> str:
+    """The compiler that built the core, as it wrote itself into the object file."""
+    binary = Path(_core.__file__).read_bytes()
+    found = re.search(rb"GCC: \([^)]*\) [\d.]+|[\w ]*clang version [\d.]+", binary)
+    return found[0].decode() if found else "unknown"
+
+
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def median_and_spread(values: Sequence[float]) -> tuple[float, float]:
+    """The median, and the distance from the least to the greatest as a share of it."""
+    middle = statistics.median(values)
+    return middle, (max(values) - min(values)) / middle
+
+
+def print_machine(report: Mapping[str, object]) -> None:
+    """Print the result of `machine` in one line."""
+    words = [", ".join(value) if isinstance(value, list) else value for value in report.values()]
+    Console().print(
+        " · ".join(f"{name} {word}" for name, word in zip(report, words, strict=True)),
+        highlight=False,
+    )
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table, text to the left and numbers to the right."""
+    table = Table(title=title, title_justify="left")
+    for column, first in zip(columns, rows[0], strict=True):
+        number = re.fullmatch(r"[-+\d.,]+ ?[%MkG]?", str(first))
+        table.add_column(column, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*map(str, row))
+    Console().print(table)
+
+
+def write_json(path: str, report: Mapping[str, object]) -> None:
+    """Write a report whole."""
+    write_whole(Path(path), (json.dumps(report, indent=2) + "\n").encode())

@@ -1,0 +1,248 @@
+"""How fast and how reliably a configuration learns, on several seeds.
+
+Trains with the real command, `puffer train midrange`, one seed after the other, and reports
+
+    the learning curves, from metrics.jsonl: the rate of wins against each pilot met in training,
+    over the last `WINDOW` engagements; when it reached `LEVEL`, and the lowest it fell to after;
+
+    the last policy, not the best moment, evaluated against each pilot as `puffer eval` does it.
+
+Run it on an otherwise idle machine: the curves are over wall-clock time.
+"""
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from common import machine, print_machine, print_table, write_json
+from matplotlib.figure import Figure
+
+from midrange_puffer import checkpoint
+from midrange_puffer.arguments import game_parameters
+from midrange_puffer.config import Config, load_config
+from midrange_puffer.evaluate import evaluate
+from midrange_puffer.parameters import PILOTS, parse_opponent
+
+LEVEL = 0.98
+WINDOW = 500  # engagements against a pilot
+COLOURS = {"win": "#2a8a4a", "draw": "0.55", "loss": "#c8372d"}
+
+
+@dataclass
+class Curve:
+    """Rates against one pilot after each update, over about the last WINDOW engagements.
+
+    Attributes:
+        seconds, agent_steps: Since the start of the run.
+        rates: Of each outcome.
+    """
+
+    seconds: np.ndarray
+    agent_steps: np.ndarray
+    rates: dict[str, np.ndarray]
+
+
+def main() -> None:
+    """Train or take runs, evaluate them, report."""
+    options, overrides = _parse()
+    runs = [Path(run) for run in options.runs] or list(_train(options, overrides))
+    report = {"machine": machine(), "torch_threads": torch.get_num_threads()}
+    torch.set_num_threads(1)  # training is over, and evaluation's batches are small
+    config = load_config(runs[0] / checkpoint.CONFIG)
+    report |= {"config": config, "level": LEVEL, "window": WINDOW, "episodes": options.episodes}
+    curves = [read_curves(run) for run in runs]
+    report["runs"] = [
+        {**_run(run), "learning": _learning(curves), "final": _final(run, options.episodes)}
+        for run, curves in zip(runs, curves, strict=True)
+    ]
+    _print(report)
+    write_json(str(options.json), report)
+    figure = draw(curves)
+    figure.savefig(options.png, dpi=130)
+    print(f"{options.json}, {options.png}")
+
+
+def read_curves(run: Path) -> dict[str, Curve]:
+    """The learning curve against each pilot met in the training `run`."""
+    config = load_config(run / checkpoint.CONFIG)
+    rows = [json.loads(line) for line in (run / checkpoint.METRICS).read_text().splitlines()]
+    shares = parse_opponent(config["env"]["opponent"])
+    return {
+        pilot: _curve(rows, pilot, share)
+        for pilot, share in shares.items()
+        if any(f"environment/win_vs_{pilot}" in row for row in rows)
+    }
+
+
+def reach(curve: Curve) -> dict[str, float | None]:
+    """When the rate of wins first was LEVEL, the lowest from then on, and the last."""
+    win = curve.rates["win"]
+    there = np.flatnonzero(win >= LEVEL)
+    result = {"seconds": None, "agent_steps": None, "lowest_after": None, "last": float(win[-1])}
+    if len(there):
+        first = there[0]
+        result["seconds"] = float(curve.seconds[first])
+        result["agent_steps"] = int(curve.agent_steps[first])
+        result["lowest_after"] = float(win[first:].min())
+    return result
+
+
+def draw(curves: Sequence[dict[str, Curve]]) -> Figure:
+    """Wins, draws and losses over wall-clock time, a panel a pilot, a line a run."""
+    pilots = [pilot for pilot in PILOTS if any(pilot in run for run in curves)]
+    figure = Figure(figsize=(3.4 * len(pilots), 3.2), layout="constrained")
+    panels = figure.subplots(1, len(pilots), sharey=True, squeeze=False)[0]
+    for axes, pilot in zip(panels, pilots, strict=True):
+        for number, run in enumerate(run for run in curves if pilot in run):
+            for outcome, colour in COLOURS.items():
+                minutes, rate = run[pilot].seconds / 60, run[pilot].rates[outcome]
+                label = None if number else outcome
+                axes.plot(minutes, 100 * rate, color=colour, lw=1.2, alpha=0.8, label=label)
+        axes.axhline(100 * LEVEL, color="0.3", lw=0.7, ls=":")
+        axes.set(title=pilot, xlabel="wall-clock time [min]", ylim=(-3, 103))
+        axes.grid(color="0.92")
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("engagements [%]")
+    panels[0].legend(frameon=False)
+    return figure
+
+
+def _parse() -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="Further options, --section.key VALUE, go to `puffer train`.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--config", default="configs/default.ini")
+    parser.add_argument("--seeds", type=int, default=3, help="how many: 0, 1, 2, …")
+    parser.add_argument("--minutes", type=float, help="stop each run after so long")
+    parser.add_argument("--episodes", type=int, default=1000, help="of evaluation, a pilot")
+    parser.add_argument(
+        "--runs", nargs="+", default=[], help="report on these run folders instead of training"
+    )
+    parser.add_argument("--out", default="experiments/learn", help="folder of the runs trained")
+    parser.add_argument("--json", default="learn.json")
+    parser.add_argument("--png", default="learn.png")
+    return parser.parse_known_args()
+
+
+def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[Path]:
+    """Train each seed to its end, or for --minutes; yield the run folders."""
+    load_config(options.config, overrides)  # refuses what is wrong before anything is run
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    for seed in range(options.seeds):
+        name = f"{stamp}-seed-{seed}"
+        command = [sys.executable, "-m", "midrange_puffer", "train", "midrange", *overrides]
+        command += ["--config", options.config, "--train.seed", str(seed)]
+        command += ["--train.data-dir", options.out, "--train.run-name", name]
+        print(" ".join(command[1:]), flush=True)
+        with subprocess.Popen(command) as process:
+            try:
+                process.wait(options.minutes and 60 * options.minutes)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)  # it saves and stops
+        if process.returncode not in (0, 128 + signal.SIGINT):
+            raise SystemExit(f"seed {seed}: training ended with {process.returncode}")
+        yield Path(options.out, name)
+
+
+def _curve(rows: Sequence[dict[str, float]], pilot: str, share: float) -> Curve:
+    """The curve against a pilot that flies a `share` of the engagements.
+
+    A row holds means over the engagements that ended in one update; how many there were follows
+    from the steps made and the mean length.
+    """
+    steps = np.diff([0, *(row["agent_steps"] for row in rows)])
+    seen = [i for i, row in enumerate(rows) if f"environment/win_vs_{pilot}" in row]
+    count = [steps[i] * share / rows[i]["environment/episode_length"] for i in seen]
+    win, score = (
+        np.array([rows[i][f"environment/{name}_vs_{pilot}"] for i in seen])
+        for name in ("win", "score")
+    )
+    rates = {"win": win, "draw": 2 * (score - win), "loss": 1 + win - 2 * score}
+    return Curve(
+        np.array([rows[i]["uptime"] for i in seen]),
+        np.array([rows[i]["agent_steps"] for i in seen]),
+        {name: _over_window(rate, np.array(count)) for name, rate in rates.items()},
+    )
+
+
+def _over_window(rates: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Mean at each row over the rows before it that hold WINDOW engagements, or all there are."""
+    total = np.cumsum(counts)
+    done = np.cumsum(rates * counts)
+    # The last row up to which more than WINDOW engagements are left; -1 = none.
+    before = np.searchsorted(total, total - WINDOW, side="right") - 1
+    earlier = before >= 0
+    return (done - np.where(earlier, done[before], 0)) / (
+        total - np.where(earlier, total[before], 0)
+    )
+
+
+def _learning(curves: dict[str, Curve]) -> dict[str, dict[str, float | None]]:
+    return {pilot: reach(curve) for pilot, curve in curves.items()}
+
+
+def _run(run: Path) -> dict[str, object]:
+    """What the run was."""
+    last = json.loads((run / checkpoint.METRICS).read_text().splitlines()[-1])
+    return {
+        "run": run.name,
+        "seed": load_config(run / checkpoint.CONFIG)["train"]["seed"],
+        "seconds": last["uptime"],
+        "agent_steps": last["agent_steps"],
+    }
+
+
+def _final(run: Path, episodes: int) -> dict[str, dict[str, object]]:
+    """The last policy of a run against each pilot."""
+    policy, meta = checkpoint.load_policy(max(run.glob(checkpoint.MODELS)))
+    game = game_parameters(meta["env"])
+    return {pilot: evaluate(policy, pilot, episodes, **game) for pilot in PILOTS}
+
+
+def _print(report: dict[str, object]) -> None:
+    print_machine({**report["machine"], "torch threads": report["torch_threads"]})
+    config: Config = report["config"]
+    print(f"opponents in training: {config['env']['opponent']}")
+    rows = [
+        [
+            f"{run['seed']} ({run['seconds'] / 60:.1f} min)",
+            pilot,
+            *_reached(run["learning"].get(pilot)),
+            *(_percent(run["final"][pilot], outcome) for outcome in COLOURS),
+        ]
+        for run in report["runs"]
+        for pilot in PILOTS
+    ]
+    level = f"{LEVEL:.0%} wins after"
+    columns = ("seed", "pilot", level, "steps", "lowest since", "last: win %", "draw %", "loss %")
+    print_table("Learning, and the last policy with 95 % intervals", columns, rows)
+
+
+def _reached(learning: dict[str, float | None] | None) -> tuple[str, str, str]:
+    if learning is None or learning["seconds"] is None:
+        return "–", "–", "–"
+    return (
+        f"{learning['seconds']:.0f} s",
+        f"{learning['agent_steps'] / 1e6:.1f} M",
+        f"{100 * learning['lowest_after']:.1f} %",
+    )
+
+
+def _percent(result: dict[str, object], outcome: str) -> str:
+    low, high = result[f"{outcome}_ci95"]
+    return f"{100 * result[outcome]:.1f} ({100 * low:.1f}–{100 * high:.1f})"
+
+
+if __name__ == "__main__":
+    main()

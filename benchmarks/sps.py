@@ -1,0 +1,296 @@
+"""Agent decisions a second of the environment without a learner, layer by layer.
+
+    core              one call of the C core's step, through its binding, with all arrays prepared
+    env               Midrange.step
+    serial            pufferlib.vector.Serial with one Midrange
+    multiprocessing   pufferlib.vector.Multiprocessing, one Midrange a worker, asynchronous with two
+
+Both seats are agents and play random actions drawn beforehand; resets and observations are part of
+every step. Before it is timed a workload has run for five simulated minutes, so that engagements
+are in all phases. Workloads to be compared are timed in turns, `ROUNDS` times, and the table gives
+the median. Run it on an otherwise idle machine.
+"""
+
+import argparse
+import contextlib
+import itertools
+import os
+import signal
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from common import machine, median_and_spread, print_machine, print_table, write_json
+
+from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer.parameters import resolve, seat_weights
+
+# isort: split
+import pufferlib.vector
+
+ROUNDS = 5
+CHUNKS = 8  # a round, with a look at the missiles in the air after each
+WARM_UP = 300.0  # s, simulated
+PHYSICS_DT = 0.1  # s
+POOL_BYTES = 2**25  # of actions drawn beforehand
+SEATS = 2
+OWN_IN_AIR = [feature.name for feature in FEATURES].index("own_in_air")
+
+
+@dataclass
+class Workload:
+    """What is timed. `num_envs` engagements in each of `threads` processes."""
+
+    layer: str
+    num_envs: int
+    substeps: int = 10
+    isa: str = "auto"
+    threads: int = 1
+    fire: float = 0.5  # probability
+    rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
+    in_air: list[float] = field(default_factory=list)  # missiles of an engagement
+
+
+class Core:
+    """The core alone."""
+
+    def __init__(self, work: Workload) -> None:
+        agent = seat_weights({"agent": 1})
+        parameters = resolve({"physics_dt": PHYSICS_DT, "substeps": work.substeps})
+        self._core = _core.Core(parameters, work.num_envs, 0, (agent, agent), True, work.isa)
+        self.agents = self._core.agents
+        self.observations = np.zeros((self.agents, len(FEATURES)), np.float32)
+        rewards = np.zeros(self.agents, np.float32)
+        ends = np.zeros((2, self.agents), np.uint8)
+        self._outputs = (self.observations, rewards, *ends)
+        self._actions = draw_actions(self.agents, work.fire)
+
+    def step(self) -> None:
+        """One decision of all agents."""
+        self._core.step(next(self._actions), *self._outputs)
+        if self._core.record_count() > self._core.num_envs:
+            self._core.take_records()
+
+
+class Env:
+    """Midrange.step."""
+
+    def __init__(self, work: Workload) -> None:
+        self._env = Midrange(**env_kwargs(work))
+        self._env.reset()
+        self.agents = self._env.num_agents
+        self.observations = self._env.observations
+        self._actions = draw_actions(self.agents, work.fire)
+
+    def step(self) -> None:
+        """One decision of all agents."""
+        self._env.step(next(self._actions))
+
+
+class Vector:
+    """A vector environment of PufferLib; one step is of a batch, the agents of one worker."""
+
+    def __init__(self, work: Workload) -> None:
+        options = {"backend": "Serial", "num_envs": 1}
+        if work.layer == "multiprocessing":
+            options = {"backend": "Multiprocessing", "num_envs": work.threads, "batch_size": 1}
+            options |= {"num_workers": work.threads, "overwork": True}
+        self._envs = pufferlib.vector.make(Midrange, env_kwargs=env_kwargs(work), **options)
+        self._envs.async_reset(0)
+        self.agents = self._envs.agents_per_batch
+        self._actions = draw_actions(self.agents, work.fire)
+        self._pids = [process.pid for process in getattr(self._envs, "processes", [])]
+
+    def step(self) -> None:
+        """One decision of the agents of the batch that is ready."""
+        self.observations = self._envs.recv()[0]
+        self._envs.send(next(self._actions))
+
+    def pause(self) -> None:
+        """Stop the workers, which would busy-wait beside what else is timed."""
+        for pid in self._pids:
+            os.kill(pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let the workers go on."""
+        for pid in self._pids:
+            os.kill(pid, signal.SIGCONT)
+
+    def close(self) -> None:
+        """End the workers."""
+        self.resume()
+        self._envs.close()
+        for process in getattr(self._envs, "processes", []):
+            process.join()
+
+
+LAYERS = {"core": Core, "env": Env, "serial": Vector, "multiprocessing": Vector}
+
+
+def env_kwargs(work: Workload) -> dict[str, object]:
+    """Arguments of Midrange."""
+    return {
+        "num_envs": work.num_envs,
+        "opponent": "self",
+        "isa": work.isa,
+        "physics_dt": PHYSICS_DT,
+        "substeps": work.substeps,
+    }
+
+
+def draw_actions(agents: int, fire: float) -> Iterator[np.ndarray]:
+    """Random actions int32 [agents, 3], over and over from a pool."""
+    rng = np.random.default_rng(0)
+    pool = []
+    for _ in range(min(256, max(POOL_BYTES // (12 * agents), 1))):
+        actions = rng.integers(0, _core.ACTION_LEVELS, (agents, 3), np.int32)
+        actions[:, 2] = rng.random(agents) < fire
+        pool.append(actions)
+    return itertools.cycle(pool)
+
+
+@contextlib.contextmanager
+def running(layer: Core | Env | Vector) -> Iterator[None]:
+    """Let a layer's workers run meanwhile, if it has any."""
+    if isinstance(layer, Vector):
+        layer.resume()
+    yield
+    if isinstance(layer, Vector):
+        layer.pause()
+
+
+def missiles_in_air(observations: np.ndarray) -> float:
+    """Mean over some thousand engagements."""
+    stride = max(1, len(observations) // 4096) | 1  # odd, for both seats
+    mean = observations[::stride, OWN_IN_AIR].mean()
+    return float(mean) * FEATURES[OWN_IN_AIR].scale * SEATS
+
+
+def time_round(work: Workload, layer: Core | Env | Vector, seconds: float) -> None:
+    """Add a round's rate, and the missiles in the air after each of its chunks."""
+    steps, spent = 0, 0.0
+    for chunk in range(1, CHUNKS + 1):
+        start = time.perf_counter()
+        while time.perf_counter() - start < chunk * seconds / CHUNKS - spent:
+            layer.step()
+            steps += 1
+        spent += time.perf_counter() - start
+        work.in_air.append(missiles_in_air(layer.observations))
+    work.rates.append(steps * layer.agents / spent)
+
+
+def measure(group: Sequence[Workload], seconds: float) -> None:
+    """Time workloads in turns."""
+    with contextlib.ExitStack() as stack:
+        layers = []
+        for work in group:
+            layer = LAYERS[work.layer](work)
+            layers.append(layer)
+            if isinstance(layer, Vector):
+                stack.callback(layer.close)
+            with running(layer):
+                for _ in range(work.threads * round(WARM_UP / (PHYSICS_DT * work.substeps))):
+                    layer.step()
+        for _ in range(ROUNDS):
+            for work, layer in zip(group, layers, strict=True):
+                with running(layer):
+                    time_round(work, layer, seconds)
+
+
+def groups(quick: bool) -> list[list[Workload]]:
+    """What is measured; workloads of one group are timed in turns."""
+    sizes = [1, 16, 256, 2048, 16_384, 65_536]
+    worker_sizes = [1, 256, 2048, 16_384]
+    if quick:
+        sizes, worker_sizes = [16, 2048], [2048]
+    layers = ("core", "env", "serial")
+    return [
+        *([Workload(layer, size) for layer in layers] for size in sizes),
+        *(
+            [Workload("multiprocessing", size, threads=threads) for threads in (1, 2)]
+            for size in worker_sizes
+        ),
+        *([Workload(layer, 2048, substeps=n) for layer in layers] for n in (1, 5)),
+        [Workload("core", 2048, isa=isa) for isa in _core.isas()],
+        [Workload("core", 2048, fire=fire) for fire in (0.5, 0.02)],
+    ]
+
+
+def ratio(top: Workload, bottom: Workload) -> float:
+    """Median over the rounds."""
+    return statistics.median(a / b for a, b in zip(top.rates, bottom.rates, strict=True))
+
+
+def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
+    """Each workload against the first of its group where the layer or the threads differ."""
+    out = {}
+    for first, *others in measured:
+        for other in others:
+            name = f"{other.num_envs} engagements, {other.substeps} substeps"
+            if other.layer != first.layer:
+                out[f"{other.layer} / {first.layer}, {name}"] = ratio(other, first)
+            if other.threads != first.threads:
+                out[f"{other.threads} workers / {first.threads}, {name}"] = ratio(other, first)
+    return out
+
+
+def row_of(work: Workload) -> dict[str, object]:
+    """A row of the report."""
+    median, spread = median_and_spread(work.rates)
+    return {
+        "layer": work.layer,
+        "num_envs": work.num_envs,
+        "substeps": work.substeps,
+        "threads": work.threads,
+        "isa": _core.isas()[0] if work.isa == "auto" else work.isa,
+        "fire_probability": work.fire,
+        "missiles_in_air": round(statistics.mean(work.in_air), 2),
+        "agent_steps_per_s": round(median),
+        "spread": round(spread, 3),
+    }
+
+
+def main() -> None:
+    """Measure, print, and write the report where wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes, shorter rounds")
+    options = parser.parse_args()
+    report = {"machine": machine(), "bytes_per_engagement": _core.STATE_BYTES}
+    print_machine(report["machine"])
+    measured = groups(options.quick)
+    for group in measured:
+        measure(group, seconds=0.05 if options.quick else 0.2)
+    report["rows"] = [row_of(work) for group in measured for work in group]
+    report["ratios"] = {name: round(value, 3) for name, value in ratios(measured).items()}
+    lines = [
+        (*list(row.values())[:6], row["missiles_in_air"],
+         f"{row['agent_steps_per_s'] / 1e6:.2f} M", f"{row['spread']:.0%}")
+        for row in report["rows"]
+    ]  # fmt: skip
+    columns = [
+        "layer",
+        "engagements",
+        "substeps",
+        "processes",
+        "isa",
+        "fire",
+        "missiles in the air",
+    ]
+    print_table(
+        f"Agent decisions a second, median of {ROUNDS} rounds ({_core.STATE_BYTES} bytes of state "
+        "an engagement; engagements of one process)",
+        [*columns, "agent-steps/s", "spread"],
+        lines,
+    )
+    print_table("Ratios, median of the rounds", ["what", "ratio"], [
+        (name, f"{value:.3f}") for name, value in report["ratios"].items()
+    ])  # fmt: skip
+    if options.json:
+        write_json(options.json, report)
+
+
+if __name__ == "__main__":
+    main()

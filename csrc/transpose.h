@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// From quantities [lane] to rows of one lane each: a transposition in squares of four.
+
+#pragma once
+
+#include <string.h>
+
+#include "block.h"
+
+// Four floats side by side, as gcc and clang know them on every machine.
+typedef float MrQuad __attribute__((vector_size(16)));
+#if defined(__clang__)
+#define MR_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int32_t MrQuadIndex __attribute__((vector_size(16)));
+#define MR_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (MrQuadIndex){__VA_ARGS__})
+#endif
+
+static inline MrQuad mr_load_quad(const float *from) {
+  MrQuad quad;
+  memcpy(&quad, from, sizeof quad);
+  return quad;
+}
+
+static inline void mr_store_quad(MrQuad quad, float *to) { memcpy(to, &quad, sizeof quad); }
+
+// Writes four features of four lanes.
+static inline void mr_transpose_square(const float from[][MR_LANES], int lane, float *to, size_t stride) {
+  MrQuad a = mr_load_quad(&from[0][lane]), b = mr_load_quad(&from[1][lane]);
+  MrQuad c = mr_load_quad(&from[2][lane]), d = mr_load_quad(&from[3][lane]);
+  MrQuad ac_low = MR_SHUFFLE(a, c, 0, 4, 1, 5), ac_high = MR_SHUFFLE(a, c, 2, 6, 3, 7);
+  MrQuad bd_low = MR_SHUFFLE(b, d, 0, 4, 1, 5), bd_high = MR_SHUFFLE(b, d, 2, 6, 3, 7);
+  mr_store_quad(MR_SHUFFLE(ac_low, bd_low, 0, 4, 1, 5), to);
+  mr_store_quad(MR_SHUFFLE(ac_low, bd_low, 2, 6, 3, 7), to + stride);
+  mr_store_quad(MR_SHUFFLE(ac_high, bd_high, 0, 4, 1, 5), to + 2 * stride);
+  mr_store_quad(MR_SHUFFLE(ac_high, bd_high, 2, 6, 3, 7), to + 3 * stride);
+}
+
+// Writes `count` >= 4 quantities of the first `lanes` lanes; lane i's row starts at rows + i * stride.
+static void mr_write_rows(const float from[][MR_LANES], int count, int lanes, float *rows,
+                          size_t stride) {
+  int whole = lanes & ~3;
+  for (int lane = 0; lane < whole; lane += 4) {
+    float *row = rows + (size_t)lane * stride;
+    for (int q = 0; q <= count - 4; q += 4) mr_transpose_square(from + q, lane, row + q, stride);
+    mr_transpose_square(from + count - 4, lane, row + count - 4, stride);  // overlaps the last one
+  }
+  for (int lane = whole; lane < lanes; lane++) {
+    for (int q = 0; q < count; q++) rows[(size_t)lane * stride + (size_t)q] = from[q][lane];
+  }
+}

@@ -1,0 +1,148 @@
+"""The command line of the modes that use a trained model."""
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from torch import nn
+
+from midrange_puffer import checkpoint
+from midrange_puffer.errors import UsageError
+from midrange_puffer.parameters import (
+    OPTIONS,
+    PARAMETERS,
+    PILOTS,
+    SELF,
+    parse_opponent,
+    resolve,
+    suggest,
+)
+from midrange_puffer.schema import Key, schema
+
+# Groups of parameters that training may vary without changing the game.
+TRAINING_GROUPS = ("reward", "pilot")
+
+
+class Parser(argparse.ArgumentParser):
+    """Options described by `Key`s; '-' and '_' are one. What is wrong is raised as UsageError."""
+
+    def __init__(self, mode: str, description: str) -> None:
+        super().__init__(
+            f"puffer {mode} midrange",
+            usage="%(prog)s [--option VALUE …]",
+            description=description,
+            allow_abbrev=False,
+        )
+
+    def add_key(self, key: Key, option: str | None = None) -> None:
+        """Take `--option VALUE`, by default named as the key; a bool is a flag, False without."""
+        name = f"--{option or key.name}".replace("_", "-")
+        unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
+        text = f"{key.meaning}{unit}"
+        if key.kind is bool:
+            self.add_argument(name, dest=key.name, action="store_true", help=text)
+            return
+        self.add_argument(
+            name,
+            dest=key.name,
+            type=_reader(key),
+            default=key.default,
+            metavar=key.kind.__name__.upper(),
+            help=f"{text}: {key.allowed}".replace("%", "%%"),
+        )
+
+    def add_model(self) -> None:
+        """Take --load-model-path and where its `latest` is looked for."""
+        self.add_key(
+            Key("load_model_path", str, "a model of a run folder, or latest, the newest", "latest")
+        )
+        data_dir = schema()["train"]["data_dir"]
+        self.add_key(data_dir)
+        self.add_key(data_dir, "train.data_dir")
+
+    def add_game(self) -> None:
+        """Take --env.<parameter>; only what is given is in the result."""
+        for name, key in schema()["env"].items():
+            if name in PARAMETERS:
+                self.add_key(replace(key, default=argparse.SUPPRESS), f"env.{name}")
+
+    def read(self, argv: Sequence[str]) -> argparse.Namespace:
+        """Parse the words after the environment's name."""
+        words = [_dashed(word) for word in argv]
+        options, unknown = self.parse_known_args(words)
+        if unknown:
+            name = unknown[0].partition("=")[0]
+            raise UsageError(
+                f"command line: {name}: no such option{suggest(name, self._option_string_actions)}"
+            )
+        return options
+
+    def error(self, message: str) -> None:
+        """Called by argparse where an option cannot be read."""
+        raise UsageError(f"command line: {message}")
+
+
+def load_model(options: argparse.Namespace) -> tuple[Path, nn.Module, dict[str, int | float]]:
+    """Load the model that `options` name.
+
+    Returns:
+        Its path, the policy, and a value for every parameter of the game it was trained for, with
+        the pilots and rewards of the table, so that training never moves the yardstick; over
+        both whatever was given as --env.<parameter>.
+
+    Raises:
+        UsageError: No such file, not a model of this version, or parameters at odds.
+    """
+    path = options.load_model_path
+    path = checkpoint.latest(options.data_dir) if path == "latest" else Path(path)
+    policy, meta = checkpoint.load_policy(path)
+    given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
+    try:
+        return path, policy, resolve({**game_parameters(meta["env"]), **given})
+    except ValueError as error:
+        raise UsageError(f"the parameters of {path} and the command line: {error}") from None
+
+
+def game_parameters(env: Mapping[str, object]) -> dict[str, object]:
+    """What of a model's [env] makes the game: neither who is fought, nor pilots and rewards."""
+    training = {name for name, row in PARAMETERS.items() if row.group in TRAINING_GROUPS}
+    return {name: value for name, value in env.items() if name not in {*OPTIONS, *training}}
+
+
+def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
+    """An opponent's name or mix, checked, or the policy of a file; `policy` itself for "self".
+
+    Raises:
+        UsageError: Neither a known name nor a model of this version.
+    """
+    if text == SELF:
+        return policy
+    if text.endswith(".pt") or Path(text).is_file():
+        return checkpoint.load_policy(text)[0]
+    try:
+        parse_opponent(text)
+    except ValueError as error:
+        raise UsageError(f"{error}; or a model's file, {checkpoint.MODELS}") from None
+    return text
+
+
+OPPONENT = f"{', '.join(PILOTS)}, a mix such as shooter:1,evader:3, self or another model's file"
+
+
+def _reader(key: Key) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        try:
+            return key.parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+
+    return read
+
+
+def _dashed(word: str) -> str:
+    """An option's name with '-' for '_'; any other word as it is."""
+    if not word.startswith("--"):
+        return word
+    name, equals, value = word.partition("=")
+    return name.replace("_", "-") + equals + value

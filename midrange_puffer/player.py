@@ -1,0 +1,64 @@
+"""A policy at the controls."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from midrange_puffer import _core
+from midrange_puffer.policy import Recurrent
+
+
+class Player:
+    """Flies one seat of engagements with a policy on the CPU, each from its start to its end.
+
+    Args:
+        policy: as of `make_policy`.
+        num_envs: engagements, whose memories are kept apart where the policy has one.
+        seed: of the actions drawn; equal seeds and observations give equal actions.
+        greedy: take the likeliest action instead of drawing one.
+    """
+
+    def __init__(self, policy: nn.Module, num_envs: int, seed: int, greedy: bool = False) -> None:
+        self.policy = policy
+        self.greedy = greedy
+        self._random = torch.Generator().manual_seed(seed)
+        self._memory: dict[str, torch.Tensor] = {}
+        if isinstance(policy, Recurrent):
+            for name in ("lstm_h", "lstm_c"):
+                self._memory[name] = torch.zeros(num_envs, policy.hidden_size)
+
+    @torch.no_grad()
+    def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
+        """Choose the next action of some of the engagements.
+
+        Args:
+            observations: float32 [n, features].
+            envs: int [n], the engagements these are of.
+
+        Returns:
+            Actions int32 [n, 3].
+        """
+        rows = torch.from_numpy(envs)
+        state = {name: memory[rows] for name, memory in self._memory.items()}
+        logits, _ = self.policy.forward_eval(torch.from_numpy(observations), state)
+        for name, memory in self._memory.items():
+            memory[rows] = state[name]
+        return torch.cat([self._choose(levels) for levels in logits], dim=1).int().numpy()
+
+    def _choose(self, logits: torch.Tensor) -> torch.Tensor:
+        """One level [n, 1] for each row of logits [n, levels]."""
+        if self.greedy:
+            return logits.argmax(dim=1, keepdim=True)
+        return torch.multinomial(logits.softmax(dim=1), 1, generator=self._random)
+
+
+def player_seed(seed: int, seat: int) -> int:
+    """The seed of the actions drawn for a seat, apart from those of the other and of the starts."""
+    return int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])
+
+
+def controls(actions: np.ndarray) -> np.ndarray:
+    """The rudder, throttle and fire of actions [n, 3], as float32 that `Simulation.step` takes."""
+    share = np.asarray(actions, np.float32) / (np.array(_core.ACTION_LEVELS, np.float32) - 1)
+    share[:, 0] = 2 * share[:, 0] - 1
+    return share

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// state_hash ENGAGEMENTS DECISIONS SEED WEIGHT...
+//
+// Plays random actions against pilots drawn with these weights (in the order of MR_PILOTS) and prints the
+// state's hash, a line for each instruction set. test_determinism.py builds it with other compilers than
+// the package was, and draws the same actions.
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "midrange.h"
+
+static void draw_actions(uint32_t decision, uint32_t agents, int32_t *actions) {
+  const uint32_t key[2] = {0, 0};
+  for (uint32_t agent = 0; agent < agents; agent++) {
+    const uint32_t counter[4] = {agent, decision, 0, 0};
+    uint32_t bits[4];
+    mr_philox4x32(counter, key, bits);
+    actions[MR_ACTIONS * agent] = (int32_t)(bits[0] % MR_RUDDER_LEVELS);
+    actions[MR_ACTIONS * agent + 1] = (int32_t)(bits[1] % MR_THROTTLE_LEVELS);
+    actions[MR_ACTIONS * agent + 2] = bits[2] % 10 == 0;
+  }
+}
+
+static uint64_t play(const MrConfig *config, uint32_t decisions) {
+  MrSim *sim = mr_create(config);
+  size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
+  int32_t *actions = malloc(agents * MR_ACTIONS * sizeof *actions);
+  float *observations = malloc(agents * (size_t)mr_feature_count() * sizeof *observations);
+  float *rewards = malloc(agents * sizeof *rewards);
+  bool *terminals = malloc(agents), *truncations = malloc(agents);
+  for (uint32_t decision = 0; decision < decisions; decision++) {
+    int32_t ended;
+    draw_actions(decision, (uint32_t)agents, actions);
+    mr_step(sim, actions, observations, rewards, terminals, truncations);
+    mr_take_records(sim, &ended);
+  }
+  uint64_t hash = mr_state_hash(sim);
+  free(actions);
+  free(observations);
+  free(rewards);
+  free(terminals);
+  free(truncations);
+  mr_destroy(sim);
+  return hash;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4 + MR_PILOT_COUNT) return 2;
+  MrConfig config = {
+      .params = mr_default_params(),
+      .num_envs = atoi(argv[1]),
+      .seed = strtoull(argv[3], NULL, 10),
+      .auto_reset = true,
+  };
+  config.pilot_weights[0][MR_PILOT_agent] = 1.0f;
+  for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[1][i] = strtof(argv[4 + i], NULL);
+  for (const char *const *isa = mr_isas(); *isa; isa++) {
+    config.isa = *isa;
+    printf("%s %016" PRIx64 "\n", *isa, play(&config, (uint32_t)atoi(argv[2])));
+  }
+  return 0;
+}
