@@ -5,6 +5,7 @@ import platform
 import re
 import statistics
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.vectorize import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
+CONSOLE = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
 
 
 def machine() -> dict[str, object]:
     """The processor, the build and the commit that the figures belong to."""
     return {
-        "cpu": _cpu_model(),
+        "cpu": _cpu_info("model name") or platform.processor(),
+        "mhz": round(float(_cpu_info("cpu MHz") or 0)),
         "cores": usable_cores(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30),
         "system": f"{platform.system()} {platform.machine()}",
@@ -33,13 +36,13 @@ def machine() -> dict[str, object]:
     }
 
 
-def _cpu_model() -> str:
+def _cpu_info(field: str) -> str:
+    """A line of Linux's description of the first core, or nothing."""
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        found = re.search(r"^model name\s*: (.*)$", info.read_text(), re.MULTILINE)
-        if found:
-            return found[1]
-    return platform.processor() or "unknown"
+    if not info.exists():
+        return ""
+    found = re.search(rf"^{field}\s*: (.*)$", info.read_text(), re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _compiler() -> str:
@@ -65,12 +68,9 @@ def median_and_spread(values: Sequence[float]) -> tuple[float, float]:
 
 
 def print_machine(report: Mapping[str, object]) -> None:
-    """Print the result of `machine` in one line."""
+    """Print the result of `machine` on a line."""
     words = [", ".join(value) if isinstance(value, list) else value for value in report.values()]
-    Console().print(
-        " · ".join(f"{name} {word}" for name, word in zip(report, words, strict=True)),
-        highlight=False,
-    )
+    CONSOLE.print(" · ".join(f"{name} {word}" for name, word in zip(report, words, strict=True)))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -81,7 +81,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
         table.add_column(column, justify="right" if number else "left")
     for row in rows:
         table.add_row(*map(str, row))
-    Console().print(table)
+    CONSOLE.print(table)
 
 
 def write_json(path: str, report: Mapping[str, object]) -> None:

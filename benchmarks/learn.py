@@ -28,8 +28,9 @@ from matplotlib.figure import Figure
 from midrange_puffer import checkpoint
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import Config, load_config
-from midrange_puffer.evaluate import evaluate
+from midrange_puffer.evaluate import evaluate, format_share
 from midrange_puffer.parameters import PILOTS, parse_opponent
+from midrange_puffer.plot import save_figure
 
 LEVEL = 0.98
 WINDOW = 500  # engagements against a pilot
@@ -65,8 +66,7 @@ def main() -> None:
     ]
     _print(report)
     write_json(str(options.json), report)
-    figure = draw(curves)
-    figure.savefig(options.png, dpi=130)
+    save_figure(draw(curves), options.png)
     print(f"{options.json}, {options.png}")
 
 
@@ -74,12 +74,13 @@ def read_curves(run: Path) -> dict[str, Curve]:
     """The learning curve against each pilot met in the training `run`."""
     config = load_config(run / checkpoint.CONFIG)
     rows = [json.loads(line) for line in (run / checkpoint.METRICS).read_text().splitlines()]
-    shares = parse_opponent(config["env"]["opponent"])
-    return {
-        pilot: _curve(rows, pilot, share)
-        for pilot, share in shares.items()
-        if any(f"environment/win_vs_{pilot}" in row for row in rows)
-    }
+    env = config["env"]
+    shares = parse_opponent(env["opponent"])
+    # Until the time limit has passed once, only those that end early, wins and losses, have ended.
+    longest = env["time_limit"] / (env["physics_dt"] * env["substeps"])
+    settled = longest * env["num_envs"] * config["vec"]["num_envs"]
+    curves = {pilot: _curve(rows, pilot, share, settled) for pilot, share in shares.items()}
+    return {pilot: curve for pilot, curve in curves.items() if len(curve.seconds)}
 
 
 def reach(curve: Curve) -> dict[str, float | None]:
@@ -155,36 +156,42 @@ def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[Pa
         yield Path(options.out, name)
 
 
-def _curve(rows: Sequence[dict[str, float]], pilot: str, share: float) -> Curve:
+def _curve(rows: Sequence[dict[str, float]], pilot: str, share: float, settled: float) -> Curve:
     """The curve against a pilot that flies a `share` of the engagements.
+
+    It begins after `settled` agent steps, as soon as a window is full.
 
     A row holds means over the engagements that ended in one update; how many there were follows
     from the steps made and the mean length.
     """
     steps = np.diff([0, *(row["agent_steps"] for row in rows)])
-    seen = [i for i, row in enumerate(rows) if f"environment/win_vs_{pilot}" in row]
+    seen = [
+        i
+        for i, row in enumerate(rows)
+        if f"environment/win_vs_{pilot}" in row and row["agent_steps"] > settled
+    ]
     count = [steps[i] * share / rows[i]["environment/episode_length"] for i in seen]
     win, score = (
         np.array([rows[i][f"environment/{name}_vs_{pilot}"] for i in seen])
         for name in ("win", "score")
     )
-    rates = {"win": win, "draw": 2 * (score - win), "loss": 1 + win - 2 * score}
+    total = np.cumsum([0, *count])
+    ends = np.flatnonzero(total >= WINDOW)
+    starts = np.searchsorted(total, total[ends] - WINDOW, side="right") - 1
+
+    def over_window(rate: np.ndarray) -> np.ndarray:
+        done = np.cumsum([0, *(rate * count)])
+        return (done[ends] - done[starts]) / (total[ends] - total[starts])
+
+    last = [rows[seen[end - 1]] for end in ends]
     return Curve(
-        np.array([rows[i]["uptime"] for i in seen]),
-        np.array([rows[i]["agent_steps"] for i in seen]),
-        {name: _over_window(rate, np.array(count)) for name, rate in rates.items()},
-    )
-
-
-def _over_window(rates: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Mean at each row over the rows before it that hold WINDOW engagements, or all there are."""
-    total = np.cumsum(counts)
-    done = np.cumsum(rates * counts)
-    # The last row up to which more than WINDOW engagements are left; -1 = none.
-    before = np.searchsorted(total, total - WINDOW, side="right") - 1
-    earlier = before >= 0
-    return (done - np.where(earlier, done[before], 0)) / (
-        total - np.where(earlier, total[before], 0)
+        np.array([row["uptime"] for row in last]),
+        np.array([row["agent_steps"] for row in last]),
+        {
+            "win": over_window(win),
+            "draw": over_window(2 * (score - win)),
+            "loss": over_window(1 + win - 2 * score),
+        },
     )
 
 
@@ -216,17 +223,20 @@ def _print(report: dict[str, object]) -> None:
     print(f"opponents in training: {config['env']['opponent']}")
     rows = [
         [
-            f"{run['seed']} ({run['seconds'] / 60:.1f} min)",
+            run["seed"],
             pilot,
             *_reached(run["learning"].get(pilot)),
-            *(_percent(run["final"][pilot], outcome) for outcome in COLOURS),
+            *(format_share(run["final"][pilot], outcome) for outcome in COLOURS),
         ]
         for run in report["runs"]
         for pilot in PILOTS
     ]
-    level = f"{LEVEL:.0%} wins after"
-    columns = ("seed", "pilot", level, "steps", "lowest since", "last: win %", "draw %", "loss %")
-    print_table("Learning, and the last policy with 95 % intervals", columns, rows)
+    columns = ("seed", "pilot", "reached", "steps", "lowest", "win %", "draw %", "loss %")
+    title = f"{LEVEL:.0%} wins in training, the lowest after that; the last policy, 95 % intervals"
+    print_table(title, columns, rows)
+    for run in report["runs"]:
+        steps, minutes = run["agent_steps"] / 1e6, run["seconds"] / 60
+        print(f"seed {run['seed']}: {run['run']}, {steps:.1f} M steps in {minutes:.1f} min")
 
 
 def _reached(learning: dict[str, float | None] | None) -> tuple[str, str, str]:
@@ -237,11 +247,6 @@ def _reached(learning: dict[str, float | None] | None) -> tuple[str, str, str]:
         f"{learning['agent_steps'] / 1e6:.1f} M",
         f"{100 * learning['lowest_after']:.1f} %",
     )
-
-
-def _percent(result: dict[str, object], outcome: str) -> str:
-    low, high = result[f"{outcome}_ci95"]
-    return f"{100 * result[outcome]:.1f} ({100 * low:.1f}–{100 * high:.1f})"
 
 
 if __name__ == "__main__":

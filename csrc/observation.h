@@ -40,8 +40,8 @@ static inline float mr_scaled(int feature, float value) {
   return mr_clip(value * mr_feature_factor[feature], -1.0f, 1.0f);
 }
 
-// A rank's missile, as one number that sorts by time to go and then by slot: the bits of the (positive) time,
-// the slot in the lowest ones.
+// A rank's missile, as one number that sorts by time to go: the bits of the (positive) time, the slot in the
+// lowest ones. Missiles that do not close come last, the older first; slots do not show.
 enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
 _Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "slots fit in a rank");
 
@@ -78,9 +78,12 @@ static bool mr_rank_missiles(const MrBlock *b, int32_t fighter, const MrTrack tr
     const MrMissile *m = &b->missiles[slot];
     MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];
     MR_FOR_LANES(i) {
-      int32_t time;
-      memcpy(&time, &tracks[slot].time_to_go[i], sizeof time);
-      int32_t key = (time & ~MR_SLOT_BITS) | slot;
+      float time_to_go = tracks[slot].time_to_go[i];
+      float age = mr_clip((float)m->age[i], 0.0f, 12800.0f) * (1.0f / 128.0f);  // 0 to MAX
+      float order = mr_select(time_to_go < MR_TIME_TO_GO_MAX, time_to_go, 2.0f * MR_TIME_TO_GO_MAX - age);
+      int32_t bits;
+      memcpy(&bits, &order, sizeof bits);
+      int32_t key = (bits & ~MR_SLOT_BITS) | slot;
       int is_inbound = m->active[i] & (m->target[i] == fighter);
       int is_own = m->active[i] & (m->owner[i] == fighter);
       inbound[i] = mr_select_int(is_inbound, key, INT32_MAX);

@@ -31,13 +31,13 @@ class Midrange(pufferlib.PufferEnv):
     agent = 2 * engagement + seat). The rules, equations and rewards are in csrc/RULES.md.
 
     Action space:
-        MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire no/yes.
-        Anything outside is clipped to the nearest.
+        MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
+        no/yes. Anything outside is clipped to the nearest.
 
     Observation space:
         Box(-1, 1, (len(FEATURES),), float32): own state, enemy, own missiles in the air and inbound
-        missiles, each group by time to go, and the clock, in the pilot's own frame. `FEATURES` is the
-        table of names, scales and meanings.
+        missiles, each group by time to go, and the clock, in the pilot's own frame. `FEATURES` is
+        the table of names, scales and meanings.
 
     Rewards:
         +1 for a win, 0 for a draw, -1 for a loss, at the end, and the change of a zero-sum

@@ -127,7 +127,7 @@ def format_table(results: dict[str, dict[str, object]]) -> Table:
     for name, result in results.items():
         table.add_row(
             name,
-            *(_share(result, outcome) for outcome in ("win", "draw", "loss")),
+            *(format_share(result, outcome) for outcome in ("win", "draw", "loss")),
             f"{result['score']:.3f}",
             f"{result['shots']:.2f}",
             _optional(result["hit_rate"], 100),
@@ -136,6 +136,12 @@ def format_table(results: dict[str, dict[str, object]]) -> Table:
             f"{100 * result['mutual_kill']:.1f}",
         )
     return table
+
+
+def format_share(result: dict[str, object], outcome: str) -> str:
+    """The share of an outcome in percent, and below it its 95 % interval."""
+    low, high = result[f"{outcome}_ci95"]
+    return f"{100 * result[outcome]:.1f}\n{100 * low:.1f}–{100 * high:.1f}"
 
 
 def _parser() -> Parser:
@@ -219,11 +225,6 @@ def _summary(
     decision = parameters["physics_dt"] * parameters["substeps"]
     result["length"] = float(records["decisions"].mean()) * decision
     return result
-
-
-def _share(result: dict[str, object], name: str) -> str:
-    low, high = result[f"{name}_ci95"]
-    return f"{100 * result[name]:.1f}\n{100 * low:.1f}–{100 * high:.1f}"
 
 
 def _optional(value: float | None, factor: float) -> str:

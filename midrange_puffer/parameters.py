@@ -1,7 +1,7 @@
 """What may stand in [env]: the core's parameters, the environment's options, and who flies.
 
-The parameters come from the one table in csrc/params.h. Everything is checked here, at the border; the
-core behind it trusts its caller.
+The parameters come from the one table in csrc/params.h. Everything is checked here, at the border;
+the core behind it trusts its caller.
 """
 
 import difflib
@@ -129,7 +129,7 @@ def parse_opponent(text: str) -> dict[str, float]:
         Shares that sum to 1, in the order given.
 
     Raises:
-        ValueError: An unknown or repeated name, a weight that is no positive number, or a mix with self.
+        ValueError: An unknown or repeated name, a weight out of range, or a mix with self.
     """
     weights: dict[str, float] = {}
     for part in str(text).split(","):

@@ -21,6 +21,7 @@ from midrange_puffer.sim import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = ("#c8372d", "#2463b0")  # of the seats, red and blue
 STAR = "#ffc52e"
@@ -141,6 +142,15 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
     for fighter, name in zip(engagement.fighters, engagement.names, strict=True):
         _draw_fighter(axes, fighter, f"{SEATS[fighter.owner]}: {name}")
     _draw_frame(axes, engagement)
+    save_figure(figure, path)
+
+
+def save_figure(figure: "Figure", path: str | Path) -> None:
+    """Write a figure whole, in the format that the file's name ends in.
+
+    Raises:
+        WriteError: The file could not be written.
+    """
     image = io.BytesIO()
     figure.savefig(image, format=Path(path).suffix[1:], dpi=150)
     write_whole(Path(path), image.getvalue())

@@ -155,15 +155,16 @@ class Simulation:
         self._core.set_missile(env, missile, state)
 
     def launch(self, env: int, fighter: int) -> bool:
-        """Launch at once, whatever the launch interval; False without a missile or a living enemy."""
+        """Launch now, whatever the launch interval; False without a missile or a living enemy."""
         return self._core.launch(env, fighter)
 
     @property
     def fighters(self) -> dict[str, np.ndarray]:
-        """Copies [num_envs, fighters]: x y vx vy speed heading rudder throttle, alive ammo wait pilot.
+        """Copies [num_envs, fighters].
 
-        float32, and int32 from `alive` on. heading in radians; wait in physics steps until the next
-        launch is allowed; pilot an index into `CONTROLLERS`.
+        float32 x y vx vy speed heading rudder throttle, int32 alive ammo wait pilot. heading in
+        radians; wait in physics steps until the next launch is allowed; pilot an index into
+        `CONTROLLERS`.
         """
         rows = [
             [self._core.get_fighter(env, fighter) for fighter in range(_core.FIGHTERS)]
@@ -202,7 +203,7 @@ class Simulation:
 
     @property
     def truncated(self) -> np.ndarray:
-        """bool [num_envs]: ended by the time limit."""
+        """Whether the time limit ended it, bool [num_envs]."""
         return self._core.status()[1]
 
     @property
@@ -217,7 +218,7 @@ class Simulation:
         return out.reshape(self.num_envs, _core.FIGHTERS, -1)
 
     def snapshot(self) -> bytes:
-        """An exact copy of the state, for `restore` of a simulation of equal size and parameters."""
+        """An exact copy of the state, to be restored by one of equal size and parameters."""
         body = self._identity() + self._core.snapshot()
         return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
 
@@ -300,7 +301,7 @@ def _column(rows: list[list[dict]], field: str, dtype: type) -> np.ndarray:
 
 
 def _motion(rows: list[list[dict]]) -> dict[str, np.ndarray]:
-    """x y vx vy speed heading rudder of entities."""
+    """Columns x y vx vy speed heading rudder of entities."""
     ahead, left = _column(rows, "direction_x", np.float32), _column(rows, "direction_y", np.float32)
     speed = _column(rows, "speed", np.float32)
     return {

@@ -2,13 +2,14 @@
 //
 // state_hash ENGAGEMENTS DECISIONS SEED WEIGHT...
 //
-// Plays random actions against pilots drawn with these weights (in the order of MR_PILOTS) and prints the
-// state's hash, a line for each instruction set. test_determinism.py builds it with other compilers than
-// the package was, and draws the same actions.
+// Plays random actions against pilots drawn with these weights (in the order of MR_PILOTS) and prints a
+// line for each instruction set: the state's hash at the end, and a checksum of all observations and rewards.
+// test_determinism.py builds it with other compilers than the package was, and does the same.
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "midrange.h"
 
@@ -24,27 +25,40 @@ static void draw_actions(uint32_t decision, uint32_t agents, int32_t *actions) {
   }
 }
 
-static uint64_t play(const MrConfig *config, uint32_t decisions) {
+static uint64_t add_bits(uint64_t checksum, const float *values, size_t count) {
+  checksum *= 31;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t bits;
+    memcpy(&bits, &values[i], sizeof bits);
+    checksum += bits * (uint64_t)(2 * i + 1);
+  }
+  return checksum;
+}
+
+static void play(const MrConfig *config, uint32_t decisions) {
   MrSim *sim = mr_create(config);
   size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
   int32_t *actions = malloc(agents * MR_ACTIONS * sizeof *actions);
-  float *observations = malloc(agents * (size_t)mr_feature_count() * sizeof *observations);
+  size_t observed = agents * (size_t)mr_feature_count();
+  float *observations = malloc(observed * sizeof *observations);
   float *rewards = malloc(agents * sizeof *rewards);
   bool *terminals = malloc(agents), *truncations = malloc(agents);
+  uint64_t checksum = 0;
   for (uint32_t decision = 0; decision < decisions; decision++) {
     int32_t ended;
     draw_actions(decision, (uint32_t)agents, actions);
     mr_step(sim, actions, observations, rewards, terminals, truncations);
     mr_take_records(sim, &ended);
+    checksum = add_bits(checksum, observations, observed);
+    checksum = add_bits(checksum, rewards, agents);
   }
-  uint64_t hash = mr_state_hash(sim);
+  printf("%s %016" PRIx64 " %016" PRIx64 "\n", config->isa, mr_state_hash(sim), checksum);
   free(actions);
   free(observations);
   free(rewards);
   free(terminals);
   free(truncations);
   mr_destroy(sim);
-  return hash;
 }
 
 int main(int argc, char **argv) {
@@ -59,7 +73,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[1][i] = strtof(argv[4 + i], NULL);
   for (const char *const *isa = mr_isas(); *isa; isa++) {
     config.isa = *isa;
-    printf("%s %016" PRIx64 "\n", *isa, play(&config, (uint32_t)atoi(argv[2])));
+    play(&config, (uint32_t)atoi(argv[2]));
   }
   return 0;
 }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from midrange_puffer import FEATURES, Midrange  # first: it contains what importing PufferLib does
-from midrange_puffer.parameters import CONTROLLERS, PILOTS
+from midrange_puffer.parameters import CONTROLLERS, PARAMETERS, PILOTS
 
 # isort: split
 import pufferlib.vector
@@ -16,6 +16,10 @@ SHORT = {
     "start_off_boresight_max_deg": 90,
     "launch_interval": 1,
     "time_limit": 20,
+}
+# Nothing but the outcome: the weights are the rewards' parameters that may be 0.
+UNSHAPED = {
+    name: 0 for name, row in PARAMETERS.items() if row.group == "reward" and not row.minimum
 }
 BLUE = 1
 LEVELS = (5, 3, 2)
@@ -131,9 +135,7 @@ def test_a_kill_terminates_with_plus_or_minus_one():
         start_range_min=2000,
         start_range_max=3000,
         start_off_boresight_max_deg=5,
-        reward_geometry=0,
-        reward_ammunition=0,
-        reward_threat=0,
+        **UNSHAPED,
     )
     fire = np.tile(np.array([2, 2, 1], np.int32), (60, 20, 1))
     _, rewards, terminals, truncations = play(env, fire)
@@ -283,9 +285,6 @@ def finished(env: Midrange, steps: int, resets: tuple[int, ...] = ()) -> tuple[l
 def joined(infos: list[dict]) -> dict[str, np.ndarray]:
     keys = {key for info in infos for key in info}
     return {key: np.concatenate([info.get(key, []) for info in infos]) for key in keys}
-
-
-UNSHAPED = {"reward_geometry": 0, "reward_ammunition": 0, "reward_threat": 0}
 
 
 @pytest.mark.parametrize("seat", ["red", "blue"])

@@ -1,0 +1,117 @@
+"""What the environment costs in training: this trainer with it, and with one that does nothing.
+
+The idle environment has the same spaces, agents and buffers and writes nothing. Both are trained in
+turns with the same configuration; the table gives medians. The environment's share is the time in
+which the trainer waits for it (performance/env), against all of its time.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+from common import ROOT, machine, median_and_spread, print_machine, print_table, write_json
+
+from midrange_puffer import Midrange, train
+from midrange_puffer.checkpoint import Run
+from midrange_puffer.config import Config
+from midrange_puffer.loggers import Loggers
+from midrange_puffer.policy import make_policy
+from midrange_puffer.puffer_import import pufferlib
+from midrange_puffer.trainer import Trainer
+from midrange_puffer.vectorize import VecEnv, make_env
+
+ENVIRONMENTS = ("midrange", "idle")
+
+
+class Idle(pufferlib.PufferEnv):
+    """A PufferEnv of Midrange's shapes that does nothing."""
+
+    def __init__(self, buf: dict[str, np.ndarray] | None = None, seed: int = 0, **kwargs) -> None:
+        pattern = Midrange(**kwargs)
+        self.num_agents = pattern.num_agents
+        self.single_observation_space = pattern.single_observation_space
+        self.single_action_space = pattern.single_action_space
+        super().__init__(buf)
+
+    def reset(self, seed: int | None = None) -> tuple[np.ndarray, list]:
+        """Do nothing."""
+        return self.observations, []
+
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Do nothing."""
+        return self.observations, self.rewards, self.terminals, self.truncations, []
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def run(config: Config, make: object, updates: int, folder: Path) -> dict[str, float]:
+    """Train for one update that does not count and then `updates` that do.
+
+    Returns:
+        sps, agent decisions a second; share, of the time that went to the environment.
+    """
+    train.seed_everything(config["train"]["seed"])
+    with closing(VecEnv(make, config)) as vecenv:
+        policy = make_policy(
+            vecenv.driver_env, config["policy"], config["base"]["rnn_name"], config["rnn"]
+        ).to(config["train"]["device"])
+        loggers = Loggers(folder.name, [])
+        with closing(Trainer(Run(folder, config), vecenv, policy, loggers)) as trainer:
+            trainer.evaluate()
+            trainer.train()
+            before, steps = environment_seconds(trainer), trainer.global_step
+            start = time.perf_counter()
+            for _ in range(updates):
+                trainer.evaluate()
+                trainer.train()
+            spent = time.perf_counter() - start
+            return {
+                "sps": (trainer.global_step - steps) / spent,
+                "share": (environment_seconds(trainer) - before) / spent,
+            }
+
+
+def environment_seconds(trainer: Trainer) -> float:
+    """Time that the trainer has spent in its environments so far."""
+    return trainer.profile.profiles["env"]["elapsed"]
+
+
+def main() -> None:
+    """Measure, print, and write the report where wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--config", default=str(ROOT / "configs" / "default.ini"))
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each environment")
+    parser.add_argument("--updates", type=int, default=3, help="updates timed in a run")
+    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    options, overrides = parser.parse_known_args()
+    config = train.load_config(options.config, overrides)
+    train.settle(config)
+    report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
+    print_machine(report["machine"])
+    results = {name: [] for name in ENVIRONMENTS}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(options.rounds):
+            for name, make in zip(ENVIRONMENTS, (make_env, Idle), strict=True):
+                results[name].append(run(config, make, options.updates, Path(folder)))
+    rows = []
+    for name, runs in results.items():
+        sps, spread = median_and_spread([one["sps"] for one in runs])
+        share = statistics.median(one["share"] for one in runs)
+        report[name] = {"sps": round(sps), "spread": round(spread, 3), "env_share": round(share, 4)}
+        rows.append((name, f"{sps:,.0f}", f"{spread:.0%}", f"{share:.1%}"))
+    pairs = zip(results["midrange"], results["idle"], strict=True)
+    report["ratio"] = round(statistics.median(one["sps"] / other["sps"] for one, other in pairs), 3)
+    columns = ["environment", "agent-steps/s", "spread", "env's share of the time"]
+    print_table(f"Training, median of {options.rounds} runs each", columns, rows)
+    print(f"midrange / idle, median of the rounds: {report['ratio']:.3f}")
+    if options.json:
+        write_json(options.json, report)
+
+
+if __name__ == "__main__":
+    main()
