@@ -16,6 +16,9 @@
 #define MR_FOR_LANES(i) _Pragma("GCC ivdep") _Pragma("GCC unroll 1") for (int i = 0; i < MR_LANES; i++)
 #endif
 
+// The same one lane after the other, where lanes share something or branch.
+#define MR_EACH_LANE(i) for (int i = 0; i < MR_LANES; i++)
+
 // Arrays over the lanes start at a cache line: split vectors would cost twice.
 #define MR_ALIGNED _Alignas(64)
 
@@ -70,9 +73,9 @@ _Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES, "an engagement fits in 1 KiB"
 
 // The flight law of one kind of body, see RULES.md.
 typedef struct {
-  float cd0, k;         // zero-lift drag [1/m], induced drag factor [m]
-  float lift_per_rudder;  // 1 / turn radius [1/m]
-  float load_limit;     // lateral acceleration [m/s^2]; huge when there is none
+  float cd0, four_k;    // zero-lift drag [1/m], 4 * induced drag factor [m]
+  float half_lift_per_rudder;  // 1 / turn radius / 2 [1/m]
+  float half_load_limit;  // lateral acceleration / 2 [m/s^2]; huge when there is none
   float rudder_step;    // rudder travel a physics step
   float thrust;         // [m/s^2]
 } MrAirframe;
@@ -105,9 +108,10 @@ struct MrSim {
   int32_t record_count;
 };
 
+// Written so that each comparison is one instruction, also when a limit is a constant.
 static inline float mr_clip(float x, float low, float high) {
-  x = x < low ? low : x;
-  return x > high ? high : x;
+  x = x > low ? x : low;
+  return x < high ? x : high;
 }
 
 static inline float mr_max(float a, float b) { return a > b ? a : b; }

@@ -68,7 +68,7 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
                  (b->time[i] >= fighter->ready[i]);
     }
     if (mr_count(wants) == 0) continue;
-    MR_FOR_LANES(i) {
+    MR_EACH_LANE(i) {
       if (wants[i]) mr_launch_one(sim, b, f, i);
     }
   }

@@ -11,40 +11,39 @@ static inline float mr_actuate(float position, float command, float step) {
   return position + mr_clip(command - position, -step, step);
 }
 
-// The arc that a body flies in a step: its length [m] and the angle it turns [rad].
+// The arc that a body flies in a step: its length [m] and half the angle it turns [rad].
 typedef struct {
-  float length, turn;
+  float length, half_turn;
 } MrArc;
 
-// First half of the flight of one lane for a step, with its present rudder: speed and drag; `thrust` in m/s^2.
-// A body that does not move gets dt = 0, which changes no bit of it.
+// First half of a step of one lane's flight, with its present rudder: drag and speed; `thrust` in m/s^2.
+// A body that does not move gets dt = 0, which changes no bit of it. Works with half of Cl and of the angle,
+// which saves halving them later.
 static inline MrArc mr_fly_speed(const MrAirframe *frame, float dt, float thrust, MrBody *body, int i) {
   float v = body->v[i];
-  float limit = frame->load_limit / mr_max(v * v, 1.0f);
-  float lift = mr_clip(frame->lift_per_rudder * body->rudder[i], -limit, limit);
-  float drag = frame->cd0 + frame->k * (lift * lift);
+  float limit = frame->half_load_limit / mr_max(v * v, 1.0f);
+  float half_lift = mr_clip(frame->half_lift_per_rudder * body->rudder[i], -limit, limit);
+  float drag = frame->cd0 + frame->four_k * (half_lift * half_lift);
   float v_next = (v + thrust * dt) / (1.0f + drag * v * dt);  // Kahan
   float length = 0.5f * dt * (v + v_next);
   body->v[i] = v_next;
-  return (MrArc){length, length * lift};
+  return (MrArc){length, length * half_lift};
 }
 
 // Second half: the way along the arc.
-static inline void mr_fly_arc(float length, float turn, MrBody *body, int i) {
+static inline void mr_fly_arc(MrArc arc, MrBody *body, int i) {
   float c = body->c[i], s = body->s[i];
-  float arc = 1.0f + turn * turn * (1.0f / 12.0f);
-  float h = 0.5f * turn * arc;  // tan(turn / 2)
+  float m = 1.0f + arc.half_turn * arc.half_turn * (1.0f / 3.0f);
+  float h = arc.half_turn * m;  // tan(turn / 2)
   float w = 1.0f / (1.0f + h * h);
   float p = c - h * s, r = s + h * c;  // direction of the chord, not normalised
-  float chord = length * arc * w, sine = 2.0f * h * w;
+  float chord = arc.length * m * w, sine = 2.0f * h * w;
   body->x[i] += chord * p;
   body->y[i] += chord * r;
   body->c[i] = c - sine * r;
   body->s[i] = s + sine * p;
 }
 
-// Both.
 static inline void mr_fly(const MrAirframe *frame, float dt, float thrust, MrBody *body, int i) {
-  MrArc arc = mr_fly_speed(frame, dt, thrust, body, i);
-  mr_fly_arc(arc.length, arc.turn, body, i);
+  mr_fly_arc(mr_fly_speed(frame, dt, thrust, body, i), body, i);
 }

@@ -6,7 +6,7 @@
 // gcc 12's passes that spoil loops over lanes for the vectoriser: jump threading turns clips between
 // constants back into branches; unroll-and-jam and distribution rearrange loops around and in them.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-thread-jumps,no-loop-unroll-and-jam,no-tree-loop-distribution," \
+#pragma GCC optimize("no-thread-jumps,no-tree-pre,no-loop-unroll-and-jam,no-tree-loop-distribution," \
                      "no-tree-loop-distribute-patterns")
 #endif
 
@@ -104,7 +104,7 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
   MrBlock *b = &sim->blocks[block];
   bool restarted = false;
   int used = mr_used_lanes(sim, block);
-  for (int i = 0; i < MR_LANES; i++) {
+  MR_EACH_LANE(i) {
     if (!was_open[i] || b->outcome[i] == MR_OPEN) continue;
     if (i < used) record(sim, b, i);
     if (!sim->auto_reset) continue;

@@ -99,9 +99,9 @@ static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius
   double cd0 = (double)p->gravity / ((double)terminal_speed * (double)terminal_speed);
   return (MrAirframe){
       .cd0 = (float)cd0,
-      .k = (float)(1.0 / (4.0 * cd0 * (double)lift_drag * (double)lift_drag)),
-      .lift_per_rudder = 1.0f / radius,
-      .load_limit = load_limit > 0.0f ? load_limit * p->gravity : 1e30f,
+      .four_k = (float)(1.0 / (cd0 * (double)lift_drag * (double)lift_drag)),
+      .half_lift_per_rudder = 0.5f / radius,
+      .half_load_limit = 0.5f * (load_limit > 0.0f ? load_limit * p->gravity : 1e30f),
       .rudder_step = rudder_rate * p->physics_dt,
       .thrust = thrust,
   };
@@ -128,6 +128,20 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   return k;
 }
 
+// Upper ends of the pilots' shares of [0, 1), in their order; the last pilot's share ends with the interval.
+static void share_out(const float weights[MR_PILOT_COUNT], float ends[MR_PILOT_COUNT]) {
+  float total = 0.0f, end = 0.0f;
+  int last = 0;
+  for (int i = 0; i < MR_PILOT_COUNT; i++) {
+    total += weights[i];
+    if (weights[i] > 0.0f) last = i;
+  }
+  for (int i = 0; i < MR_PILOT_COUNT; i++) {
+    end += weights[i] / total;
+    ends[i] = i < last ? end : 1.0f;  // whatever rounding has made of the sum
+  }
+}
+
 MrSim *mr_create(const MrConfig *config) {
   const MrKernel *kernel = find_kernel(config->isa);
   if (!kernel) return NULL;
@@ -141,12 +155,7 @@ MrSim *mr_create(const MrConfig *config) {
   sim->auto_reset = config->auto_reset;
   sim->kernel = kernel;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    float end = 0.0f, total = 0.0f;
-    for (int i = 0; i < MR_PILOT_COUNT; i++) total += config->pilot_weights[f][i];
-    for (int i = 0; i < MR_PILOT_COUNT; i++) {
-      end += config->pilot_weights[f][i] / total;
-      sim->pilot_ends[f][i] = end;
-    }
+    share_out(config->pilot_weights[f], sim->pilot_ends[f]);
     sim->is_agent[f] = config->pilot_weights[f][MR_PILOT_agent] > 0.0f;
     sim->agents_per_env += sim->is_agent[f];
   }
@@ -179,12 +188,12 @@ void mr_reset(MrSim *sim, uint64_t seed) {
   sim->record_count = 0;
   for (int32_t block = 0; block < sim->num_blocks; block++) {
     MrBlock *b = &sim->blocks[block];
-    MR_FOR_LANES(i) {
+    MR_EACH_LANE(i) {
       b->engagement[i] = block * MR_LANES + i;
       b->episode[i] = 0;
       sim->kernel->start_lane(sim, b, i);
     }
-    MR_FOR_LANES(i) sim->kernel->rate_lane(sim, b, i);
+    MR_EACH_LANE(i) sim->kernel->rate_lane(sim, b, i);
   }
 }
 
@@ -204,10 +213,12 @@ static void take_actions(MrSim *sim, int32_t block, const int32_t *actions) {
   for (int lane = 0; lane < lanes; lane++) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
       if (!sim->is_agent[f]) continue;
+      MrFighter *fighter = &b->fighters[f];
       int32_t rudder = clip_int(a[0], MR_RUDDER_LEVELS - 1);
       int32_t throttle = clip_int(a[1], MR_THROTTLE_LEVELS - 1);
-      command(&b->fighters[f], lane, (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f,
-              (float)throttle / (MR_THROTTLE_LEVELS - 1), a[2] > 0);
+      fighter->rudder_command[lane] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
+      fighter->throttle_command[lane] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
+      fighter->fire[lane] = a[2] > 0;
       a += MR_ACTIONS;
     }
   }

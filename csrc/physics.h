@@ -31,6 +31,10 @@ static inline void mr_fly_fighter(const MrConstants *k, int32_t step, const int3
   }
 }
 
+typedef struct {
+  MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];
+} MrArcs;
+
 // Steers one slot's missiles by PN on their targets' state before the step.
 static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIGHTERS],
                             const MrChase *chase, MrMissile *m) {
@@ -41,62 +45,40 @@ static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIG
       vx = mr_select(m->target[i] == f, fighters[f].vx[i], vx);
       vy = mr_select(m->target[i] == f, fighters[f].vy[i], vy);
     }
-    float wx = vx - body->v[i] * body->c[i], wy = vy - body->v[i] * body->s[i];
-    float range2 = mr_max(chase->range2[i], 1.0f), v = mr_max(body->v[i], 1.0f);
+    float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
     float cross = chase->x[i] * wy - chase->y[i] * wx;
-    float command = mr_clip(k->navigation_gain * cross / (range2 * v), -1.0f, 1.0f);
+    float command = k->navigation_gain * cross / mr_max(chase->range2[i] * v, 1.0f);
+    command = mr_clip(command, -1.0f, 1.0f);
     body->rudder[i] = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
   }
 }
 
-typedef struct {
-  MR_ALIGNED float length[MR_LANES], turn[MR_LANES];
-} MrArcs;
-
-static inline void mr_fly_missile_speed(const MrConstants *k, int32_t step, MrMissile *m, MrArcs *arcs) {
+// Speeds one slot's missiles up or down; notes in `end` 2 * step + 1 where they are spent.
+static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, MrMissile *m,
+                                        MrArcs *arcs, int32_t end[MR_LANES]) {
+  const MrConstants *k = &sim->constants;
+  float spent_speed = sim->params.missile_spent_speed;
   MR_FOR_LANES(i) {
-    float thrust = mr_motor(k, k->burn_steps - (float)(m->age[i] + step));
-    MrArc arc = mr_fly_speed(&k->missile, k->dt, thrust, &m->body, i);
+    float burn_left = k->burn_steps - (float)(m->age[i] + step);
+    MrArc arc = mr_fly_speed(&k->missile, k->dt, mr_motor(k, burn_left), &m->body, i);
+    int spent = (m->body.v[i] < spent_speed) & (burn_left <= 1.0f);
+    int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
+    end[i] = mr_select_int(event < end[i], event, end[i]);
     arcs->length[i] = arc.length;
-    arcs->turn[i] = arc.turn;
+    arcs->half_turn[i] = arc.half_turn;
   }
 }
-static inline void mr_fly_missile_arc(const MrArcs *arcs, MrMissile *m) {
-  MR_FOR_LANES(i) mr_fly_arc(arcs->length[i], arcs->turn[i], &m->body, i);
-}
 
-// Notes in `end` the least of 2 * step where a missile hits and 2 * step + 1 where it is spent.
-static inline void mr_fuze(const struct MrSim *sim, int32_t step, const MrMotion fighters[MR_FIGHTERS],
-                           const MrMissile *m, MrChase *chase, int32_t end[MR_LANES]) {
-  float radius2 = sim->params.missile_hit_radius * sim->params.missile_hit_radius;
-  float spent_speed = sim->params.missile_spent_speed, burn_steps = sim->constants.burn_steps;
+// Moves one slot's missiles along their arcs; finds where their targets are then.
+static inline void mr_fly_missile_arc(const MrMotion fighters[MR_FIGHTERS], const MrArcs *arcs,
+                                      MrMissile *m, MrChase *chase) {
   MR_FOR_LANES(i) {
     float x = fighters[0].x[i], y = fighters[0].y[i];
     for (int32_t f = 1; f < MR_FIGHTERS; f++) {
       x = mr_select(m->target[i] == f, fighters[f].x[i], x);
       y = mr_select(m->target[i] == f, fighters[f].y[i], y);
     }
-    float ax = chase->x[i], ay = chase->y[i], a2 = chase->range2[i];
-    float bx = x - m->body.x[i], by = y - m->body.y[i], b2 = bx * bx + by * by;
-    int hit = mr_passes_within(radius2, ax, ay, a2, bx, by, b2);
-    int spent = (m->body.v[i] < spent_speed) & ((float)(m->age[i] + step + 1) >= burn_steps);
-    int32_t event = mr_select_int(hit, 2 * step, mr_select_int(spent, 2 * step + 1, MR_NEVER));
-    end[i] = mr_select_int(event < end[i], event, end[i]);
-    chase->x[i] = bx;
-    chase->y[i] = by;
-    chase->range2[i] = b2;
-  }
-}
-
-// Where a slot's missiles have their targets before the first step.
-static void mr_begin_chase(const MrBlock *b, int32_t slot, MrChase *chase) {
-  const MrMissile *m = &b->missiles[slot];
-  MR_FOR_LANES(i) {
-    float x = b->fighters[0].body.x[i], y = b->fighters[0].body.y[i];
-    for (int32_t f = 1; f < MR_FIGHTERS; f++) {
-      x = mr_select(m->target[i] == f, b->fighters[f].body.x[i], x);
-      y = mr_select(m->target[i] == f, b->fighters[f].body.y[i], y);
-    }
+    mr_fly_arc((MrArc){arcs->length[i], arcs->half_turn[i]}, &m->body, i);
     x -= m->body.x[i];
     y -= m->body.y[i];
     chase->x[i] = x;
@@ -105,25 +87,108 @@ static void mr_begin_chase(const MrBlock *b, int32_t slot, MrChase *chase) {
   }
 }
 
+// Notes in `end` 2 * step where a missile passes its target within the radius. Swept over the step without a
+// division: the nearest point of the line from a to b lies between, and its distance is |cross| / |a - b|.
+static inline void mr_fuze(float radius, int32_t step, const MrChase *a, const MrChase *b,
+                           int32_t end[MR_LANES]) {
+  MR_FOR_LANES(i) {
+    float dx = a->x[i] - b->x[i], dy = a->y[i] - b->y[i];
+    float d2 = dx * dx + dy * dy;
+    float along = a->x[i] * dx + a->y[i] * dy, cross = a->x[i] * dy - a->y[i] * dx;
+    int passes = (along > 0.0f) & (along < d2) & (cross * cross < radius * radius * d2);
+    int32_t event = mr_select_int(passes | (b->range2[i] < radius * radius), 2 * step, MR_NEVER);
+    end[i] = mr_select_int(event < end[i], event, end[i]);
+  }
+}
+
+// Where a slot's missiles have their targets before the first step; those within the radius hit in it. Says
+// whether any could hit in the time t: if not, their fuzes need not be watched.
+static bool mr_begin_chase(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, float t,
+                           MrChase *chase, int32_t end[MR_LANES]) {
+  const MrConstants *k = &sim->constants;
+  float radius = sim->params.missile_hit_radius;
+  MR_ALIGNED int32_t near[MR_LANES];
+  MR_FOR_LANES(i) {
+    float x = b->fighters[0].body.x[i], y = b->fighters[0].body.y[i], v = b->fighters[0].body.v[i];
+    for (int32_t f = 1; f < MR_FIGHTERS; f++) {
+      x = mr_select(m->target[i] == f, b->fighters[f].body.x[i], x);
+      y = mr_select(m->target[i] == f, b->fighters[f].body.y[i], y);
+      v = mr_select(m->target[i] == f, b->fighters[f].body.v[i], v);
+    }
+    x -= m->body.x[i];
+    y -= m->body.y[i];
+    float range2 = x * x + y * y;
+    float speed = v + m->body.v[i] + (k->fighter.thrust + k->missile.thrust) * t;  // none closes faster
+    float reach = 1.01f * (radius + speed * t);
+    near[i] = m->active[i] & (range2 < reach * reach);
+    chase->x[i] = x;
+    chase->y[i] = y;
+    chase->range2[i] = range2;
+    end[i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
+  }
+  return mr_count(near) > 0;
+}
+
+// What of a block's missiles lasts from step to step, one entry for each slot in use.
+typedef struct {
+  int32_t count, near_count;
+  MrMissile *missile[MR_MISSILES];
+  int32_t near[MR_MISSILES];            // the entries that could hit
+  MrChase chase[2][MR_MISSILES];        // before the present step and after it, by turns
+  MrArcs arcs[MR_MISSILES];
+  MR_ALIGNED int32_t end[MR_MISSILES][MR_LANES];
+} MrFlights;
+
+static void mr_begin_flights(const struct MrSim *sim, MrBlock *b, int32_t steps, MrFlights *flights) {
+  float t = (float)steps * sim->constants.dt;
+  flights->count = flights->near_count = 0;
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    int32_t n = flights->count++;
+    flights->missile[n] = &b->missiles[slot];
+    if (mr_begin_chase(sim, b, flights->missile[n], t, &flights->chase[0][n], flights->end[n])) {
+      flights->near[flights->near_count++] = n;
+    }
+  }
+}
+
+// Flies all missiles for a step. Each stage goes over all of them before the next: they overlap in the
+// processor, where the stages of one would wait for each other.
+static void mr_fly_missiles(const struct MrSim *sim, int32_t step, const MrMotion fighters[MR_FIGHTERS],
+                            MrFlights *flights) {
+  const MrConstants *k = &sim->constants;
+  const MrChase *before = flights->chase[step & 1];
+  MrChase *after = flights->chase[~step & 1];
+  int32_t count = flights->count;
+  for (int32_t n = 0; n < count; n++) mr_guide(k, fighters, &before[n], flights->missile[n]);
+  for (int32_t n = 0; n < count; n++) {
+    mr_fly_missile_speed(sim, step, flights->missile[n], &flights->arcs[n], flights->end[n]);
+  }
+  for (int32_t n = 0; n < count; n++) {
+    mr_fly_missile_arc(fighters, &flights->arcs[n], flights->missile[n], &after[n]);
+  }
+  for (int32_t j = 0; j < flights->near_count; j++) {
+    int32_t n = flights->near[j];
+    mr_fuze(sim->params.missile_hit_radius, step, &before[n], &after[n], flights->end[n]);
+  }
+}
+
 // When each fighter dies: 2 * step, MR_NEVER, or -1 for long ago.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
 
-// Finds who dies when; false when nothing has ended.
-static bool mr_find_deaths(const MrBlock *b, const int32_t ends[MR_MISSILES][MR_LANES],
-                           MrDeaths death) {
+// Finds who dies when; false when no missile has ended.
+static bool mr_find_deaths(const MrFlights *flights, MrDeaths death) {
   MR_ALIGNED int32_t ended[MR_LANES] = {0};
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    const MrMissile *m = &b->missiles[slot];
-    MR_FOR_LANES(i) ended[i] |= m->active[i] & (ends[slot][i] != MR_NEVER);
+  for (int32_t n = 0; n < flights->count; n++) {
+    const MrMissile *m = flights->missile[n];
+    MR_FOR_LANES(i) ended[i] |= m->active[i] & (flights->end[n][i] != MR_NEVER);
   }
   if (mr_count(ended) == 0) return false;
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    const MrMissile *m = &b->missiles[slot];
+  for (int32_t n = 0; n < flights->count; n++) {
+    const MrMissile *m = flights->missile[n];
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
       MR_FOR_LANES(i) {
-        int32_t end = ends[slot][i];
+        int32_t end = flights->end[n][i];
         int kills = m->active[i] & (m->target[i] == f) & !(end & 1) & (end < death[f][i]);
         death[f][i] = mr_select_int(kills, end, death[f][i]);
       }
@@ -132,10 +197,10 @@ static bool mr_find_deaths(const MrBlock *b, const int32_t ends[MR_MISSILES][MR_
   return true;
 }
 
-// Removes one slot's missiles that have ended or lost their target, and counts the hits.
-static void mr_end_flights(MrBlock *b, int32_t slot, const int32_t end[MR_LANES],
-                           const MrDeaths death) {
-  MrMissile *m = &b->missiles[slot];
+// Removes one slot's missiles that have ended or lost their target, and counts the hits; returns how many
+// are left.
+static int32_t mr_end_flights(MrBlock *b, MrMissile *m, const int32_t end[MR_LANES],
+                              const MrDeaths death) {
   MR_ALIGNED int32_t gone[MR_LANES], hit[MR_LANES] = {0};
   MR_FOR_LANES(i) gone[i] = end[i] != MR_NEVER;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
@@ -149,7 +214,7 @@ static void mr_end_flights(MrBlock *b, int32_t slot, const int32_t end[MR_LANES]
     MR_FOR_LANES(i) b->fighters[f].hits[i] += hit[i] & (m->owner[i] == f);
   }
   MR_FOR_LANES(i) m->active[i] &= gone[i] ^ 1;
-  b->live[slot] = mr_count(m->active);
+  return mr_count(m->active);
 }
 
 // The part of a fighter that mr_fly_fighter changes.
@@ -183,11 +248,11 @@ static void mr_kill(const MrConstants *k, const MrTakeoff *before, int32_t steps
 
 // Settles who has died and which missiles are gone.
 static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
-                      const MrTakeoff before[MR_FIGHTERS],
-                      const int32_t ends[MR_MISSILES][MR_LANES], MrDeaths death) {
-  if (!mr_find_deaths(b, ends, death)) return;
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (b->live[slot]) mr_end_flights(b, slot, ends[slot], death);
+                      const MrTakeoff before[MR_FIGHTERS], const MrFlights *flights, MrDeaths death) {
+  if (!mr_find_deaths(flights, death)) return;
+  for (int32_t n = 0; n < flights->count; n++) {
+    MrMissile *m = flights->missile[n];
+    b->live[m - b->missiles] = mr_end_flights(b, m, flights->end[n], death);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MR_ALIGNED int32_t dies[MR_LANES];
@@ -201,12 +266,8 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
   const MrConstants *k = &sim->constants;
   MrTakeoff before[MR_FIGHTERS];
   MrMotion motion[MR_FIGHTERS];
-  MrChase chase[MR_MISSILES];
-  MrArcs arcs[MR_MISSILES];
+  MrFlights flights;
   MR_ALIGNED MrDeaths death;
-  MR_ALIGNED int32_t ends[MR_MISSILES][MR_LANES];
-  MrMissile *missiles[MR_MISSILES];
-  int32_t slots[MR_MISSILES], live = 0;
 
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MrFighter *fighter = &b->fighters[f];
@@ -216,27 +277,16 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
       death[f][i] = mr_select_int(fighter->alive[i], MR_NEVER, -1);
     }
   }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    mr_begin_chase(b, slot, &chase[live]);
-    MR_FOR_LANES(i) ends[slot][i] = MR_NEVER;
-    missiles[live] = &b->missiles[slot];
-    slots[live++] = slot;
-  }
+  mr_begin_flights(sim, b, steps, &flights);
   for (int32_t step = 0; step < steps; step++) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
       mr_fly_fighter(k, step, death[f], &b->fighters[f], &motion[f]);
     }
-    for (int32_t j = 0; j < live; j++) mr_guide(k, motion, &chase[j], missiles[j]);
-    for (int32_t j = 0; j < live; j++) mr_fly_missile_speed(k, step, missiles[j], &arcs[j]);
-    for (int32_t j = 0; j < live; j++) mr_fly_missile_arc(&arcs[j], missiles[j]);
-    for (int32_t j = 0; j < live; j++) {
-      mr_fuze(sim, step, motion, missiles[j], &chase[j], ends[slots[j]]);
-    }
+    mr_fly_missiles(sim, step, motion, &flights);
   }
-  for (int32_t j = 0; j < live; j++) {
-    MR_FOR_LANES(i) b->missiles[slots[j]].age[i] += steps;
+  for (int32_t n = 0; n < flights.count; n++) {
+    MR_FOR_LANES(i) flights.missile[n]->age[i] += steps;
   }
   MR_FOR_LANES(i) b->time[i] += steps;
-  mr_settle(k, b, steps, before, ends, death);
+  mr_settle(k, b, steps, before, &flights, death);
 }

@@ -97,7 +97,7 @@ static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
   for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
     MrFighter *f = &b->fighters[fighter];
     int32_t flown[MR_PILOT_COUNT] = {0};  // lanes of each pilot
-    MR_FOR_LANES(i) flown[f->pilot[i]]++;
+    MR_EACH_LANE(i) flown[f->pilot[i]]++;
     if (flown[MR_PILOT_agent] == MR_LANES) continue;
 
     MR_FOR_LANES(i) {  // straight, and what the others have in common

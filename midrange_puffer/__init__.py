@@ -1,4 +1,4 @@
-"""midrange_puffer: mid-range air combat for learning, a C core as a native PufferLib environment."""
+"""Mid-range air combat for learning: a C core as a native PufferLib environment."""
 
 from midrange_puffer.env import Midrange
 from midrange_puffer.observation import FEATURES, OBSERVATION_VERSION, Feature

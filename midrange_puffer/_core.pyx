@@ -266,6 +266,8 @@ cdef class Core:
             raise ValueError(f"rewards, terminals and truncations must have {agents} entries")
         if agents == 0:
             raise ValueError("no seat is an agent's: step with controls")
+        if mr_record_count(self.sim) > self.num_envs:
+            raise RuntimeError("no room for more records: take_records() first")
         with nogil:
             mr_step(self.sim, &actions[0, 0], &observations[0, 0], &rewards[0],
                     <c_bool *> &terminals[0], <c_bool *> &truncations[0])

@@ -11,8 +11,8 @@ from midrange_puffer.puffer_import import pufferlib
 import pufferlib.models
 from pufferlib.pytorch import layer_init
 
-# At first a pilot fires in about one decision of fifty (sigmoid(-4) = 0.018). With an even chance six
-# missiles are gone in half a minute, and *when* to fire is never explored.
+# At first a pilot fires in about one decision of fifty (sigmoid(-4) = 0.018). With an even chance
+# six missiles are gone in half a minute, and *when* to fire is never explored.
 FIRE_BIAS = -4.0
 
 

@@ -57,6 +57,7 @@ class Simulation:
         self.parameters = resolve(parameters)
         self.num_envs = checked_num_envs(num_envs)
         self._seed = checked_seed(seed)
+        self._seats = [red, blue]
         weights = [_controller("red", red), _controller("blue", blue)]
         self._core = _core.Core(
             self.parameters, self.num_envs, self._seed, weights, auto_reset=False, isa=isa
@@ -218,8 +219,8 @@ class Simulation:
         return out.reshape(self.num_envs, _core.FIGHTERS, -1)
 
     def snapshot(self) -> bytes:
-        """An exact copy of the state, to be restored by one of equal size and parameters."""
-        body = self._identity() + self._core.snapshot()
+        """An exact copy of the state, to be restored by one of equal size, seats and parameters."""
+        body = self._identity() + self.rewards.tobytes() + self._core.snapshot()
         return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
 
     def restore(self, snapshot: bytes) -> None:
@@ -236,12 +237,18 @@ class Simulation:
             raise ValueError("the snapshot is damaged or cut short")
         identity = self._identity()
         if not body.startswith(identity):
-            raise ValueError("the snapshot is of a simulation of another size or other parameters")
-        self._core.restore(body[len(identity) :])
+            raise ValueError("the snapshot is of a simulation of another size, seats or parameters")
+        rewards, state = np.split(
+            np.frombuffer(body[len(identity) :], np.uint8), [self.rewards.nbytes]
+        )
+        self._core.restore(state)
+        self.rewards[:] = rewards.view(np.float32).reshape(self.rewards.shape)
 
     def _identity(self) -> bytes:
         """What a snapshot must have in common with the simulation that takes it."""
-        text = json.dumps([self.num_envs, _core.STATE_BYTES, self.parameters], sort_keys=True)
+        text = json.dumps(
+            [self.num_envs, self._seats, _core.STATE_BYTES, self.parameters], sort_keys=True
+        )
         return hashlib.sha256(text.encode()).digest()
 
     def state_hash(self) -> int:

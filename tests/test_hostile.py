@@ -337,9 +337,24 @@ def test_a_snapshot_with_any_bit_changed_is_refused(fight):
 def test_a_snapshot_with_impossible_contents_is_refused(fight):
     """Even if its checksum fits: every byte set to 255 makes pilots that do not exist."""
     snapshot = fight.snapshot()
-    at = len(snapshot) - len(fight._core.snapshot())
-    body = snapshot[at - 32 : at] + b"\xff" * (len(snapshot) - at)
-    refuses(fight, snapshot[: at - 64] + hashlib.sha256(body).digest() + body, "pilot")
+    body = len(snapshot) - len(fight._core.snapshot()) - fight.rewards.nbytes - 32
+    forged = snapshot[body : body + 32] + b"\xff" * (len(snapshot) - body - 32)
+    refuses(fight, snapshot[: body - 32] + hashlib.sha256(forged).digest() + forged, "pilot")
+
+
+def test_a_snapshot_of_other_seats_is_refused():
+    refuses(Simulation(num_envs=3), Simulation(num_envs=3, blue="shooter").snapshot(), "seats")
+
+
+def test_the_core_refuses_to_step_past_its_room_for_records():
+    """Without missiles every engagement ends at once, and nobody takes the records."""
+    env = Midrange(num_envs=4, opponent="self", ammunition=0)
+    core, ends = env._core, np.zeros((2, 8), np.uint8)
+    for _ in range(2):
+        core.step(env.actions, env.observations, env.rewards, *ends)
+    with pytest.raises(RuntimeError, match="take_records"):
+        core.step(env.actions, env.observations, env.rewards, *ends)
+    assert len(core.take_records()) == 8
 
 
 @pytest.mark.parametrize(
