@@ -81,6 +81,7 @@ typedef struct {
 } MrAirframe;
 
 typedef struct {
+  float one;  // 1, but not to the compiler: gcc 12 makes two instructions of a minimum with a constant
   float dt;
   int32_t substeps, time_limit, launch_interval;  // physics steps
   MrAirframe fighter, missile;

@@ -19,9 +19,10 @@ typedef struct {
 // First half of a step of one lane's flight, with its present rudder: drag and speed; `thrust` in m/s^2.
 // A body that does not move gets dt = 0, which changes no bit of it. Works with half of Cl and of the angle,
 // which saves halving them later.
-static inline MrArc mr_fly_speed(const MrAirframe *frame, float dt, float thrust, MrBody *body, int i) {
+static inline MrArc mr_fly_speed(const MrConstants *k, const MrAirframe *frame, float dt, float thrust,
+                                 MrBody *body, int i) {
   float v = body->v[i];
-  float limit = frame->half_load_limit / mr_max(v * v, 1.0f);
+  float limit = frame->half_load_limit / mr_max(v * v, k->one);
   float half_lift = mr_clip(frame->half_lift_per_rudder * body->rudder[i], -limit, limit);
   float drag = frame->cd0 + frame->four_k * (half_lift * half_lift);
   float v_next = (v + thrust * dt) / (1.0f + drag * v * dt);  // Kahan
@@ -44,6 +45,7 @@ static inline void mr_fly_arc(MrArc arc, MrBody *body, int i) {
   body->s[i] = s + sine * p;
 }
 
-static inline void mr_fly(const MrAirframe *frame, float dt, float thrust, MrBody *body, int i) {
-  mr_fly_arc(mr_fly_speed(frame, dt, thrust, body, i), body, i);
+static inline void mr_fly(const MrConstants *k, const MrAirframe *frame, float dt, float thrust, MrBody *body,
+                          int i) {
+  mr_fly_arc(mr_fly_speed(k, frame, dt, thrust, body, i), body, i);
 }

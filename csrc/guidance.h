@@ -20,5 +20,5 @@ typedef struct {
 
 // Thrust of the motor with so many steps left to burn; the last may burn in part.
 static inline float mr_motor(const MrConstants *k, float burn_left) {
-  return k->missile.thrust * mr_clip(burn_left, 0.0f, 1.0f);
+  return k->missile.thrust * mr_clip(burn_left, 0.0f, k->one);
 }

@@ -87,9 +87,10 @@ const char *const *mr_isas(void) {
 
 // Creation -----------------------------------------------------------------------------------------------
 
-// Whole physics steps that a time takes: rounded up, but for rounding errors.
+// Whole physics steps that a time takes: rounded up, but for rounding errors, of which those of the two
+// parameters (float32) grow with the result.
 static int32_t steps_of(const MrParams *p, double time) {
-  double steps = time / (double)p->physics_dt - 1e-4;
+  double steps = time / (double)p->physics_dt * (1.0 - 2.4e-7) - 1e-4;
   int32_t whole = (int32_t)steps;
   return steps > (double)whole ? whole + 1 : whole;
 }
@@ -109,6 +110,7 @@ static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius
 
 static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
+      .one = 1.0f,
       .dt = p->physics_dt,
       .substeps = p->substeps,
       .time_limit = steps_of(p, p->time_limit),
@@ -288,6 +290,19 @@ void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterSta
       .launch_wait = wait > 0 ? wait : 0};
 }
 
+// Removes what goes for the dead, as their death would have done; the physics counts on there being none.
+static void drop_missiles_at_dead(MrBlock *b, int lane) {
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    if (b->fighters[f].alive[lane]) continue;
+    for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+      MrMissile *m = &b->missiles[slot];
+      if (!m->active[lane] || m->target[lane] != f) continue;
+      m->active[lane] = 0;
+      b->live[slot]--;
+    }
+  }
+}
+
 void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
   MrBlock *b = &sim->blocks[env / MR_LANES];
   MrFighter *f = &b->fighters[fighter];
@@ -302,6 +317,7 @@ void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterSta
   f->alive[i] = state->alive;
   f->ammunition[i] = state->ammunition;
   f->ready[i] = b->time[i] + state->launch_wait;
+  drop_missiles_at_dead(b, i);
   sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -331,6 +347,7 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
   m->body.v[i] = state->speed;
   m->body.rudder[i] = state->rudder;
   b->live[slot] = mr_count(m->active);
+  drop_missiles_at_dead(b, i);
   sim->kernel->rate_lane(sim, b, i);
 }
 

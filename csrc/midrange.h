@@ -139,6 +139,7 @@ void mr_observe(const MrSim *sim, float *observations);
 void mr_observe_all(const MrSim *sim, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
+// All but the pilot. Missiles that go for a dead fighter are removed, here and in mr_set_missile.
 void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
 void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
 void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);

@@ -8,7 +8,7 @@
 // the [env] key of the ini file, its range check and error message, `--help` and the documentation.
 // A constant of the game stands nowhere else. SI units; type is `float` or `int`.
 //
-// Groups: flight, missile, rules, start and observation make the game; reward and pilot may be changed
+// Groups: rules, flight, missile and start make the game; reward and pilot may be changed
 // in training without changing what a result means (evaluation always takes their defaults).
 
 #pragma once

@@ -12,7 +12,7 @@
 #include "flight.h"
 #include "guidance.h"
 
-#define MR_NEVER INT32_MAX  // odd: not a hit, see mr_fly_missile
+#define MR_NEVER INT32_MAX  // later than any event; odd, so never taken for a hit
 
 // Moves a fighter's actuators, then the fighter up to the step of its death; reports its motion.
 static inline void mr_fly_fighter(const MrConstants *k, int32_t step, const int32_t death[MR_LANES],
@@ -25,7 +25,7 @@ static inline void mr_fly_fighter(const MrConstants *k, int32_t step, const int3
     motion->vy[i] = body->v[i] * body->s[i];
     body->rudder[i] = mr_actuate(body->rudder[i], f->rudder_command[i], k->fighter.rudder_step);
     f->throttle[i] = throttle;
-    mr_fly(&k->fighter, dt, k->fighter.thrust * throttle, body, i);
+    mr_fly(k, &k->fighter, dt, k->fighter.thrust * throttle, body, i);
     motion->x[i] = body->x[i];
     motion->y[i] = body->y[i];
   }
@@ -47,8 +47,8 @@ static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIG
     }
     float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
     float cross = chase->x[i] * wy - chase->y[i] * wx;
-    float command = k->navigation_gain * cross / mr_max(chase->range2[i] * v, 1.0f);
-    command = mr_clip(command, -1.0f, 1.0f);
+    float command = k->navigation_gain * cross / mr_max(chase->range2[i] * v, k->one);
+    command = mr_clip(command, -k->one, k->one);
     body->rudder[i] = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
   }
 }
@@ -60,7 +60,7 @@ static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, M
   float spent_speed = sim->params.missile_spent_speed;
   MR_FOR_LANES(i) {
     float burn_left = k->burn_steps - (float)(m->age[i] + step);
-    MrArc arc = mr_fly_speed(&k->missile, k->dt, mr_motor(k, burn_left), &m->body, i);
+    MrArc arc = mr_fly_speed(k, &k->missile, k->dt, mr_motor(k, burn_left), &m->body, i);
     int spent = (m->body.v[i] < spent_speed) & (burn_left <= 1.0f);
     int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
     end[i] = mr_select_int(event < end[i], event, end[i]);

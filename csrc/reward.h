@@ -4,6 +4,8 @@
 
 #pragma once
 
+#include <math.h>
+
 #include "block.h"
 #include "sense.h"
 
@@ -20,22 +22,23 @@ static void mr_potential(const struct MrSim *sim, const MrBlock *b,
   float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
   MR_ALIGNED float merit[MR_FIGHTERS][MR_LANES];
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_ALIGNED float threat[MR_LANES] = {0.0f};
+    MR_ALIGNED float least[MR_LANES];  // time to go of the inbound missiles
+    MR_FOR_LANES(i) least[i] = INFINITY;
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
       if (!b->live[slot]) continue;
       const MrMissile *m = &b->missiles[slot];
       MR_FOR_LANES(i) {
-        float time = p->reward_threat_time;
-        float urgency = time / (time + tracks[slot].time_to_go[i]);
-        int inbound = (m->active[i] != 0) & (m->target[i] == f) & (urgency > threat[i]);
-        threat[i] = mr_select(inbound, urgency, threat[i]);
+        float time = tracks[slot].time_to_go[i];
+        int nearer = m->active[i] & (m->target[i] == f) & (time < least[i]);
+        least[i] = mr_select(nearer, time, least[i]);
       }
     }
     const MrSight *sight = &sights[f];
     float range = p->reward_geometry_range;
     MR_FOR_LANES(i) {
+      float threat = p->reward_threat_time / (p->reward_threat_time + least[i]);
       merit[f][i] = p->reward_geometry * mr_geometry(range, sight, i) +
-                    per_missile * (float)b->fighters[f].ammunition[i] - p->reward_threat * threat[i];
+                    per_missile * (float)b->fighters[f].ammunition[i] - p->reward_threat * threat;
     }
   }
   MR_FOR_LANES(i) {

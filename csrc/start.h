@@ -42,7 +42,7 @@ static void mr_clear_missiles(MrBlock *b, int lane) {
   }
 }
 
-// Places one fighter; `offset_turns` is the angle of its nose off `bearing_turns`.
+// Places one fighter, as it is at the start of an episode.
 static void mr_place(const MrParams *p, MrFighter *f, int lane, float x, float y,
                      double heading_turns, float speed) {
   mr_clear_body(&f->body, lane);

@@ -104,6 +104,7 @@ MISSILES = MR_MISSILES
 ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
 STATE_BYTES = mr_state_bytes()
+MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
 
 # MrRecord, field by field.
 RECORD = np.dtype([
@@ -213,6 +214,10 @@ cdef class Core:
         cdef MrConfig config
         cdef const MrParameter *row = mr_parameters()
         cdef char *params = <char *> &config.params
+        cdef const float[:, ::1] weights = np.array(pilot_weights, np.float32)
+        if weights.shape[0] != MR_FIGHTERS or weights.shape[1] != MR_PILOT_COUNT:
+            raise ValueError(f"pilot_weights of shape {tuple(weights.shape)[:2]}: "
+                             f"must be ({MR_FIGHTERS}, {MR_PILOT_COUNT})")
         if num_envs < 1:
             raise ValueError(f"num_envs = {num_envs}: at least 1")
         if isa != "auto" and isa not in isas():
@@ -227,7 +232,7 @@ cdef class Core:
             row += 1
         for fighter in range(MR_FIGHTERS):
             for pilot in range(MR_PILOT_COUNT):
-                config.pilot_weights[fighter][pilot] = pilot_weights[fighter][pilot]
+                config.pilot_weights[fighter][pilot] = weights[fighter, pilot]
         name = isa.encode()
         config.num_envs = num_envs
         config.seed = seed
@@ -281,13 +286,13 @@ cdef class Core:
         if rewards.shape[0] != self.num_envs or rewards.shape[1] != MR_FIGHTERS:
             raise ValueError(f"rewards must be of shape ({self.num_envs}, {MR_FIGHTERS})")
         with nogil:
+            self._drop_records()  # leaves room for those of this decision
             mr_step_controls(self.sim, &controls[0, 0, 0], &rewards[0, 0])
-            self._drop_records()
 
     def advance(self, int steps):
         """Physics only, for `steps` physics steps, with the commands last given."""
-        if steps < 0:
-            raise ValueError(f"substeps = {steps}: at least 0")
+        if not 0 <= steps <= MAX_ADVANCE:
+            raise ValueError(f"substeps = {steps}: at least 0, at most {MAX_ADVANCE}")
         with nogil:
             mr_advance(self.sim, steps)
 

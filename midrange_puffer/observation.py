@@ -1,4 +1,4 @@
-"""The observation's table of features, as the core writes them (csrc/features.h)."""
+"""The observation's table of features, as the core writes them (csrc/feature_table.h)."""
 
 from dataclasses import dataclass
 
