@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 from midrange_puffer import checkpoint
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import Config, load_config
-from midrange_puffer.evaluate import evaluate, format_share
+from midrange_puffer.evaluate import check_even, evaluate, format_share
 from midrange_puffer.parameters import PILOTS, parse_opponent
 from midrange_puffer.plot import save_figure
 
@@ -54,6 +54,7 @@ class Curve:
 def main() -> None:
     """Train or take runs, evaluate them, report."""
     options, overrides = _parse()
+    check_even(options.episodes)
     runs = [Path(run) for run in options.runs] or list(_train(options, overrides))
     report = {"machine": machine(), "torch_threads": torch.get_num_threads()}
     torch.set_num_threads(1)  # training is over, and evaluation's batches are small

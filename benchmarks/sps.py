@@ -235,6 +235,13 @@ def running(layer: Stepper | Processes) -> Iterator[None]:
         os.kill(pid, signal.SIGSTOP)
 
 
+def end(layer: Stepper | Processes) -> None:
+    """Close a layer; processes that are stopped could not hear of it."""
+    for pid in layer.pids():
+        os.kill(pid, signal.SIGCONT)
+    layer.close()
+
+
 def time_round(work: Workload, layer: Stepper | Processes, seconds: float) -> None:
     """Add a round's rate, and the missiles in the air after each of its chunks."""
     before, spent = layer.decisions, 0.0
@@ -253,7 +260,7 @@ def measure(group: Sequence[Workload], seconds: float) -> None:
     with contextlib.ExitStack() as stack:
         for work in group:
             layer = LAYERS[work.layer](work)
-            stack.callback(layer.close)
+            stack.callback(end, layer)
             layers.append(layer)
             with running(layer):
                 decisions = WARM_UP / (PHYSICS_DT * work.substeps)
@@ -263,9 +270,6 @@ def measure(group: Sequence[Workload], seconds: float) -> None:
             for work, layer in zip(group, layers, strict=True):
                 with running(layer):
                     time_round(work, layer, seconds)
-        for layer in layers:
-            for pid in layer.pids():
-                os.kill(pid, signal.SIGCONT)
 
 
 def groups(quick: bool) -> list[list[Workload]]:

@@ -17,7 +17,7 @@ from common import ROOT, machine, median_and_spread, print_machine, print_table,
 
 from midrange_puffer import Midrange, train
 from midrange_puffer.checkpoint import Run
-from midrange_puffer.config import Config
+from midrange_puffer.config import Config, load_config
 from midrange_puffer.loggers import Loggers
 from midrange_puffer.policy import make_policy
 from midrange_puffer.puffer_import import pufferlib
@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=3, help="updates timed in a run")
     parser.add_argument("--json", metavar="FILE", help="write the report there, too")
     options, overrides = parser.parse_known_args()
-    config = train.load_config(options.config, overrides)
+    config = load_config(options.config, overrides)
     train.settle(config)
     report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
     print_machine(report["machine"])

@@ -155,7 +155,8 @@ int32_t mr_episode(const MrSim *sim, int32_t env);
 size_t mr_snapshot_bytes(const MrSim *sim);
 void mr_snapshot(const MrSim *sim, void *bytes);
 bool mr_restore(MrSim *sim, const void *bytes);
-// Hash of everything that the future depends on, engagement by engagement; lanes do not enter.
+// Hash of everything that the course of the engagements depends on, one after the other; neither lanes nor
+// what is only counted for the records enter.
 uint64_t mr_state_hash(const MrSim *sim);
 
 // Engagements finished since they were last taken. The caller takes them before there are more than

@@ -68,8 +68,8 @@ static inline void mr_insert(int32_t ranks[][MR_LANES], int count, const int32_t
 }
 
 // Ranks the inbound and the own missiles by time to go; false when there are none.
-static bool mr_rank_missiles(const MrBlock *b, int32_t fighter, const MrTrack tracks[MR_MISSILES],
-                             MrRanking *out) {
+static bool mr_rank_missiles(float dt, const MrBlock *b, int32_t fighter,
+                             const MrTrack tracks[MR_MISSILES], MrRanking *out) {
   int32_t slot = 0;
   while (slot < MR_MISSILES && !b->live[slot]) slot++;
   if (slot == MR_MISSILES) return false;
@@ -83,7 +83,7 @@ static bool mr_rank_missiles(const MrBlock *b, int32_t fighter, const MrTrack tr
     MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];
     MR_FOR_LANES(i) {
       float time_to_go = tracks[slot].time_to_go[i];
-      float age = mr_clip((float)m->age[i], 0.0f, 12800.0f) * (1.0f / 128.0f);  // 0 to MAX
+      float age = mr_clip((float)m->age[i] * dt, 0.0f, MR_TIME_TO_GO_MAX);
       float order = mr_select(time_to_go < MR_TIME_TO_GO_MAX, time_to_go, 2.0f * MR_TIME_TO_GO_MAX - age);
       int32_t bits;
       memcpy(&bits, &order, sizeof bits);
@@ -153,7 +153,7 @@ static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t f
                             const MrTrack tracks[MR_MISSILES], MrFeatures out) {
   const MrBody *own = &b->fighters[fighter].body;
   MrRanking ranking;
-  if (!mr_rank_missiles(b, fighter, tracks, &ranking)) {
+  if (!mr_rank_missiles(sim->constants.dt, b, fighter, tracks, &ranking)) {
     memset(out[MR_OBS_inbound_1_present], 0, MR_SEEN * sizeof(float[MR_SEEN_FEATURES][MR_LANES]));
     MR_FOR_LANES(i) out[MR_OBS_own_in_air][i] = out[MR_OBS_enemy_in_air][i] = 0.0f;
     return;

@@ -50,6 +50,7 @@
   X(reward, float, reward_ammunition, 0.1, 0, 0.3, "1", "weight of the potential for missiles left") \
   X(reward, float, reward_threat, 0.2, 0, 0.3, "1", "weight of the potential for missiles about to hit") \
   X(reward, float, reward_threat_time, 10, 0.5, 100, "s", "time to go at which that potential has fallen to half") \
+  X(pilot, float, pilot_steering, 4, 0.5, 20, "1", "rudder per sine of the angle between nose and wanted direction") \
   X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "pilots reckon a missile's reach R_max down to this speed") \
   X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed from which they reckon it") \
   X(pilot, float, pilot_fire_off_boresight_deg, 15, 1, 180, "deg", "pilots fire when the enemy is within this angle off the nose") \

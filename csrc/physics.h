@@ -12,8 +12,6 @@
 #include "flight.h"
 #include "guidance.h"
 
-#define MR_NEVER INT32_MAX  // later than any event; odd, so never taken for a hit
-
 // Moves a fighter's actuators, then the fighter up to the step of its death; reports its motion.
 static inline void mr_fly_fighter(const MrConstants *k, int32_t step, const int32_t death[MR_LANES],
                                   MrFighter *f, MrMotion *motion) {
@@ -34,24 +32,6 @@ static inline void mr_fly_fighter(const MrConstants *k, int32_t step, const int3
 typedef struct {
   MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];
 } MrArcs;
-
-// Steers one slot's missiles by PN on their targets' state before the step.
-static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIGHTERS],
-                            const MrChase *chase, MrMissile *m) {
-  MrBody *body = &m->body;
-  MR_FOR_LANES(i) {
-    float vx = fighters[0].vx[i], vy = fighters[0].vy[i];
-    for (int32_t f = 1; f < MR_FIGHTERS; f++) {  // by comparing, so that it stays a vector operation
-      vx = mr_select(m->target[i] == f, fighters[f].vx[i], vx);
-      vy = mr_select(m->target[i] == f, fighters[f].vy[i], vy);
-    }
-    float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
-    float cross = chase->x[i] * wy - chase->y[i] * wx;
-    float command = k->navigation_gain * cross / mr_max(chase->range2[i] * v, k->one);
-    command = mr_clip(command, -k->one, k->one);
-    body->rudder[i] = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
-  }
-}
 
 // Speeds one slot's missiles up or down; notes in `end` 2 * step + 1 where they are spent.
 static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, MrMissile *m,
@@ -84,20 +64,6 @@ static inline void mr_fly_missile_arc(const MrMotion fighters[MR_FIGHTERS], cons
     chase->x[i] = x;
     chase->y[i] = y;
     chase->range2[i] = x * x + y * y;
-  }
-}
-
-// Notes in `end` 2 * step where a missile passes its target within the radius. Swept over the step without a
-// division: the nearest point of the line from a to b lies between, and its distance is |cross| / |a - b|.
-static inline void mr_fuze(float radius, int32_t step, const MrChase *a, const MrChase *b,
-                           int32_t end[MR_LANES]) {
-  MR_FOR_LANES(i) {
-    float dx = a->x[i] - b->x[i], dy = a->y[i] - b->y[i];
-    float d2 = dx * dx + dy * dy;
-    float along = a->x[i] * dx + a->y[i] * dy, cross = a->x[i] * dy - a->y[i] * dx;
-    int passes = (along > 0.0f) & (along < d2) & (cross * cross < radius * radius * d2);
-    int32_t event = mr_select_int(passes | (b->range2[i] < radius * radius), 2 * step, MR_NEVER);
-    end[i] = mr_select_int(event < end[i], event, end[i]);
   }
 }
 

@@ -81,12 +81,12 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   }
 }
 
-// Writes the commands of the lanes that `pilot` flies: rudder = clip(4 sin e), full when it is behind.
-static void mr_steer(MrFighter *f, MrPilot pilot, const MrIntent *intent) {
+// Writes the commands of the lanes that `pilot` flies: rudder = clip(gain * sin e), full when it is behind.
+static void mr_steer(float gain, MrFighter *f, MrPilot pilot, const MrIntent *intent) {
   MR_FOR_LANES(i) {
     int mine = f->pilot[i] == (int32_t)pilot;
     float side = intent->left[i] < 0.0f ? -1.0f : 1.0f;
-    float rudder = intent->ahead[i] < 0.0f ? side : mr_clip(4.0f * intent->left[i], -1.0f, 1.0f);
+    float rudder = intent->ahead[i] < 0.0f ? side : mr_clip(gain * intent->left[i], -1.0f, 1.0f);
     f->rudder_command[i] = mr_select(mine, rudder, f->rudder_command[i]);
     f->fire[i] = mr_select_int(mine, intent->fire[i], f->fire[i]);
   }
@@ -109,13 +109,14 @@ static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
     if (flown[MR_PILOT_weave]) mr_weave(sim, b, fighter);
     if (!flown[MR_PILOT_shooter] && !flown[MR_PILOT_evader]) continue;
 
+    float gain = sim->params.pilot_steering;
     MrSight sight;
     MrIntent intent;
     mr_look(b, fighter, &sight);
     mr_pursue_and_shoot(sim, &sight, &intent);
-    if (flown[MR_PILOT_shooter]) mr_steer(f, MR_PILOT_shooter, &intent);
+    if (flown[MR_PILOT_shooter]) mr_steer(gain, f, MR_PILOT_shooter, &intent);
     if (!flown[MR_PILOT_evader]) continue;
     mr_evade(sim, b, fighter, &intent);
-    mr_steer(f, MR_PILOT_evader, &intent);
+    mr_steer(gain, f, MR_PILOT_evader, &intent);
   }
 }

@@ -150,13 +150,17 @@ def _to_bytes(entries: dict[str, object]) -> bytes:
 
 
 def _load(path: Path, device: str, weights_only: bool) -> dict[str, object]:
+    expected = f"expected a run folder's {MODELS if weights_only else STATE}"
     if not path.is_file():
-        raise CheckpointError(f"{path}: no such file")
+        what = "not a file" if path.exists() else "no such file"
+        raise CheckpointError(f"{path}: {what}; {expected}")
     try:
         return torch.load(path, map_location=device, weights_only=weights_only)
-    except Exception as error:  # torch.load raises many kinds for one cause
-        reason = str(error).partition("\n")[0]
-        raise CheckpointError(f"{path}: damaged, or not a checkpoint: {reason}") from None
+    # torch.load raises many kinds for one cause, and advises to load such files without care.
+    except Exception as error:
+        raise CheckpointError(
+            f"{path}: damaged, or not a checkpoint ({type(error).__name__}); {expected}"
+        ) from None
 
 
 def _check(path: Path, meta: object, action_nvec: list[int]) -> None:

@@ -46,8 +46,8 @@ def main() -> int:
     """Run sys.argv; return the exit status."""
     # PufferLib requires pynvml, whose mere presence makes torch warn.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
-    # Before torch starts OpenMP: its threads are to sleep while they wait. Spinning, the default, made
-    # training ten times slower where anything else used the same cores.
+    # Before torch starts OpenMP: its threads are to sleep while they wait. Spinning, the default,
+    # made training ten times slower where anything else used the same cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = sys.argv[1:]
     if not words or words[0] in ("-h", "--help"):

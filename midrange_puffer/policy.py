@@ -11,10 +11,6 @@ from midrange_puffer.puffer_import import pufferlib
 import pufferlib.models
 from pufferlib.pytorch import layer_init
 
-# At first a pilot fires in about one decision of fifty (sigmoid(-4) = 0.018). With an even chance
-# six missiles are gone in half a minute, and *when* to fire is never explored.
-FIRE_BIAS = -4.0
-
 
 class Policy(nn.Module):
     """Two hidden layers, then action logits and a value.
@@ -25,21 +21,34 @@ class Policy(nn.Module):
 
     is_continuous = False  # asked by LSTMWrapper
 
-    def __init__(self, env: object, hidden_size: int = 128) -> None:
+    def __init__(self, env: object, hidden_size: int = 128, fire_bias: float = -4.0) -> None:
         super().__init__()
+        self.fire_bias = fire_bias
         self.hidden_size = hidden_size
         features = env.single_observation_space.shape[0]
         self.action_levels = tuple(int(n) for n in env.single_action_space.nvec)
         self.encoder = nn.Sequential(
-            layer_init(nn.Linear(features, hidden_size)),
+            nn.Linear(features, hidden_size),
             nn.GELU(),
-            layer_init(nn.Linear(hidden_size, hidden_size)),
+            nn.Linear(hidden_size, hidden_size),
             nn.GELU(),
         )
-        self.actor = layer_init(nn.Linear(hidden_size, sum(self.action_levels)), std=0.01)
-        self.critic = layer_init(nn.Linear(hidden_size, 1), std=1.0)
+        self.actor = nn.Linear(hidden_size, sum(self.action_levels))
+        self.critic = nn.Linear(hidden_size, 1)
+        self.initialise()
+
+    def initialise(self) -> None:
+        """Orthogonal weights; near-uniform actions but for fire, with logit `fire_bias` for yes.
+
+        With an even chance six missiles are gone in half a minute, and *when* to fire is never
+        explored.
+        """
+        for layer in (self.encoder[0], self.encoder[2]):
+            layer_init(layer)
+        layer_init(self.critic, std=1.0)
+        layer_init(self.actor, std=0.01)
         with torch.no_grad():
-            self.actor.bias[-1] = FIRE_BIAS
+            self.actor.bias[-1] = self.fire_bias
 
     def forward(
         self, observations: torch.Tensor, state: dict | None = None
@@ -67,8 +76,7 @@ class Recurrent(pufferlib.models.LSTMWrapper):
         self, env: object, policy: Policy, input_size: int = 128, hidden_size: int = 128
     ) -> None:
         super().__init__(env, policy, input_size, hidden_size)
-        with torch.no_grad():  # LSTMWrapper zeroes every bias
-            policy.actor.bias[-1] = FIRE_BIAS
+        policy.initialise()  # anew: LSTMWrapper has set all weights and biases its own way
 
 
 def make_policy(

@@ -26,7 +26,7 @@ class Key:
         minimum, maximum: Inclusive range of a number.
         words: Values allowed besides those of `kind` ("auto", None).
         choices: The only strings allowed; empty for any.
-        check: Raises ValueError on a string that is not allowed.
+        check: Raises ValueError on a value that is not allowed.
     """
 
     name: str
@@ -130,6 +130,8 @@ VEC = (
 
 POLICY = (
     Key("hidden_size", int, "width of the hidden layers", 128, 1, 8192, unit="neurons"),
+    Key("fire_bias", float, "logit of firing at first; at -4 one decision in 50 fires",
+        -4.0, -20, 20),
 )  # fmt: skip
 
 RNN = (

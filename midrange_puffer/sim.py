@@ -229,6 +229,7 @@ class Simulation:
         Raises:
             ValueError: not a snapshot, damaged, or of another simulation; nothing is changed.
         """
+        snapshot = bytes(snapshot)
         start = len(_SNAPSHOT_MAGIC) + _DIGEST_BYTES
         if not snapshot.startswith(_SNAPSHOT_MAGIC):
             raise ValueError("not a snapshot of this version of midrange_puffer")

@@ -68,9 +68,9 @@ def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
     config = load_config(config_path, overrides)
     settle(config)
     train = config["train"]
-    if train["run_name"] is None:
-        train["run_name"] = time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
-    folder = Path(train["data_dir"], train["run_name"])
+    # A name made up here is not the configuration's: config.ini may be given back for another run.
+    name = train["run_name"] or time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
+    folder = Path(train["data_dir"], name)
     make_folder(folder)
     return Run(folder, config)
 
@@ -80,8 +80,9 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     folder = checkpoint.find_run(name, load_config(None, overrides)["train"]["data_dir"])
     old = load_config(folder / checkpoint.CONFIG)
     config = load_config(folder / checkpoint.CONFIG, overrides)
+    name = old["train"]["run_name"]
     for settings in (old, config):  # the folder may have been moved
-        settings["train"].update(data_dir=str(folder.parent), run_name=folder.name)
+        settings["train"].update(data_dir=str(folder.parent), run_name=name)
     settle(config)
     state = checkpoint.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]

@@ -14,7 +14,6 @@ RED, BLUE = 0, 1
 OPEN, RED_WINS, BLUE_WINS, DRAW = range(4)
 
 WHOLE_STEP_SLACK = 1e-4
-PILOT_STEERING_GAIN = 4.0
 LONGEST_TIME_TO_GO = 100.0
 
 Parameters = Mapping[str, float]
@@ -379,4 +378,4 @@ class Pilot:
         ahead, left = off_boresight(fighter, x, y)
         if ahead < 0:
             return -1.0 if engagement.below("side", left, 0) else 1.0
-        return clip(PILOT_STEERING_GAIN * left, -1, 1)
+        return clip(self.p["pilot_steering"] * left, -1, 1)

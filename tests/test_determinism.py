@@ -77,7 +77,7 @@ def build(folder: Path, compiler: str, flags: tuple[str, ...]) -> Path:
     # A sanitizer preloaded into this process is none of the compiler's business.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     units = {f"kernel_{isa}.o": [CSRC / "kernel.c", f"-DMR_ISA={isa}"] for isa in KERNELS}
-    units["midrange.o"] = [CSRC / "midrange.c"]
+    units |= {f"{name}.o": [CSRC / f"{name}.c"] for name in ("midrange", "state")}
     units["state_hash.o"] = [Path(__file__).with_name("state_hash.c")]
     commands = [["-c", *unit, "-o", name] for name, unit in units.items()]
     for command in [*commands, [*units, "-lm", "-o", "state_hash"]]:

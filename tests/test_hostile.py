@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midrange_puffer import Midrange, Simulation
+from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.parameters import PAIRS, PARAMETERS, parse_opponent, resolve
 
 INT64 = np.iinfo(np.int64)
@@ -344,6 +344,17 @@ def test_a_snapshot_with_impossible_contents_is_refused(fight):
 
 def test_a_snapshot_of_other_seats_is_refused():
     refuses(Simulation(num_envs=3), Simulation(num_envs=3, blue="shooter").snapshot(), "seats")
+
+
+def test_the_core_refuses_weights_that_are_not_one_for_each_seat_and_pilot():
+    parameters = resolve({})
+    with pytest.raises(ValueError, match="pilot_weights"):
+        _core.Core(parameters, 1, 0, [[1.0], [1.0]], True, "auto")
+
+
+def test_too_long_an_advance_is_refused():
+    with pytest.raises(ValueError, match="substeps"):
+        Simulation().advance(2**30)
 
 
 def test_the_core_refuses_to_step_past_its_room_for_records():

@@ -374,3 +374,29 @@ def test_shaping_adds_a_constant_to_the_return():
     assert np.isfinite(same).sum() > 20
     assert np.nanmax(np.abs(same)) < 1e-5
     assert np.nanstd(potential[0]) > 1e-3
+
+
+@pytest.mark.parametrize("hit_in_the_other", [False, True])
+def test_a_missile_set_after_the_dead_is_removed_whatever_happens_in_other_engagements(
+    hit_in_the_other,
+):
+    sim = Simulation(num_envs=2, seed=3)
+    sim.set_missile(0, 0, owner=RED, x=0, y=0, heading_deg=0, speed=1000, age=50)
+    sim.set_fighter(0, BLUE, alive=False)
+    if hit_in_the_other:
+        x, y = (float(sim.fighters[name][1, BLUE]) for name in ("x", "y"))
+        sim.set_missile(1, 0, owner=RED, x=x, y=y, heading_deg=0, speed=1000, age=50)
+    sim.step()
+    assert sim.missiles["active"][0].sum() == 0
+    assert sim.outcome.tolist() == [RED_WINS, RED_WINS if hit_in_the_other else OPEN]
+
+
+def test_a_time_limit_is_met_to_the_step_where_the_steps_are_small():
+    """300 s are 60,000 steps of 0.005 s, and a multiple of the 100 steps of a decision."""
+    sim = Simulation(physics_dt=0.005, substeps=100)
+    place(sim, blue={"x": 200_000})
+    hold(sim, 599)
+    assert sim.outcome[0] == OPEN
+    hold(sim, 1)
+    assert sim.truncated[0]
+    assert sim.time[0] == 60_000

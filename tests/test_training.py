@@ -8,7 +8,6 @@ import numpy as np
 import psutil
 import pytest
 import runs
-import torch
 
 from midrange_puffer import checkpoint, train
 from midrange_puffer.config import ConfigError, load_config
@@ -16,15 +15,6 @@ from midrange_puffer.files import WriteError
 from midrange_puffer.loggers import format_line
 from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Small tensors gain nothing from more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +62,16 @@ def test_config_ini_is_complete_and_makes_the_same_run(finished, tmp_path):
     options = ["--config", str(finished / "config.ini"), "--train.data-dir", str(tmp_path)]
     assert runs.cli.run("train", options) == 0
     assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
+
+
+def test_a_config_given_back_makes_a_run_of_its_own(tmp_path):
+    """In the same folder, where the first run had no name of its own; also after a resumption."""
+    words = ["--train.data-dir", str(tmp_path), "--train.run-name", "None"]
+    assert runs.train(tmp_path, *words) == 0
+    (first,) = tmp_path.glob("*/config.ini")
+    assert runs.resume(first.parent, "--train.total-timesteps", "9216") == 0
+    assert runs.cli.run("train", ["--config", str(first)]) == 0
+    assert len(list(tmp_path.glob("*/config.ini"))) == 2
 
 
 def test_equal_seeds_repeat_and_others_differ(finished, tmp_path):
