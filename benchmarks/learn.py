@@ -132,8 +132,8 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
         "--runs", nargs="+", default=[], help="report on these run folders instead of training"
     )
     parser.add_argument("--out", default="experiments/learn", help="folder of the runs trained")
-    parser.add_argument("--json", default="learn.json")
-    parser.add_argument("--png", default="learn.png")
+    parser.add_argument("--json", default="experiments/learn/learn.json")
+    parser.add_argument("--png", default="experiments/learn/learn.png")
     return parser.parse_known_args()
 
 

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import torch
 from common import ROOT, machine, median_and_spread, print_machine, print_table, write_json
 
 from midrange_puffer import Midrange, train
@@ -91,6 +92,7 @@ def main() -> None:
     options, overrides = parser.parse_known_args()
     config = load_config(options.config, overrides)
     train.settle(config)
+    torch.set_num_threads(config["train"]["torch_threads"])
     report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
     print_machine(report["machine"])
     results = {name: [] for name in ENVIRONMENTS}

@@ -57,14 +57,12 @@ class Parser(argparse.ArgumentParser):
         self.add_key(
             Key("load_model_path", str, "a model of a run folder, or latest, the newest", "latest")
         )
-        data_dir = schema()["train"]["data_dir"]
-        self.add_key(data_dir)
-        self.add_key(data_dir, "train.data_dir")
+        self.add_key(schema()["train"]["data_dir"], "train.data_dir")
 
     def add_game(self) -> None:
         """Take --env.<parameter>; only what is given is in the result."""
         for name, key in schema()["env"].items():
-            if name in PARAMETERS:
+            if name in PARAMETERS and PARAMETERS[name].group != "reward":
                 self.add_key(replace(key, default=argparse.SUPPRESS), f"env.{name}")
 
     def read(self, argv: Sequence[str]) -> argparse.Namespace:

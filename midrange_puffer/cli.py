@@ -1,5 +1,6 @@
 """The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
 
+import difflib
 import importlib
 import os
 import sys
@@ -46,9 +47,6 @@ def main() -> int:
     """Run sys.argv; return the exit status."""
     # PufferLib requires pynvml, whose mere presence makes torch warn.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
-    # Before torch starts OpenMP: its threads are to sleep while they wait. Spinning, the default,
-    # made training ten times slower where anything else used the same cores.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     words = sys.argv[1:]
     if not words or words[0] in ("-h", "--help"):
         print(usage())
@@ -60,6 +58,9 @@ def main() -> int:
     except UserError as error:
         print(f"puffer: error: {error}", file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:  # whoever read our output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
         return 130
@@ -124,4 +125,8 @@ def train_help() -> str:
 
 def _become_pufferlib() -> NoReturn:
     """Replace this process by PufferLib's own command, with the same words."""
+    if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
+        print(
+            f"puffer: {sys.argv[2]} is left to PufferLib; did you mean {ENV_NAME}?", file=sys.stderr
+        )
     os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

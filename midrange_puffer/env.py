@@ -40,8 +40,9 @@ class Midrange(pufferlib.PufferEnv):
         the table of names, scales and meanings.
 
     Rewards:
-        +1 for a win, 0 for a draw, -1 for a loss, at the end, and the change of a zero-sum
-        potential, weighted by the `reward_*` parameters. Always within [-1, 1].
+        +1 for a win, 0 for a draw, -1 for a loss, at the end; besides, the change of a potential
+        and a rate for pressing the enemy, zero-sum between the seats and weighted by the `reward_*`
+        parameters. Always within [-1, 1].
 
     Starting state:
         Range, bearing, noses and speeds drawn from the `start_*` parameters, alike for both seats.

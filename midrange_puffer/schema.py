@@ -144,6 +144,9 @@ RNN = (
 TRAIN = (
     Key("device", str, "where the policy learns (cpu, cuda, cuda:N, mps); auto = cuda if there is "
         "one, else cpu", "auto", words=AUTO, check=_check_device),
+    Key("torch_threads", int, "threads of a learner on the CPU; auto = the cores that the workers "
+        "leave, but one of two: the second gains a fifth if nothing else runs, and slows tenfold "
+        "where something does", "auto", 1, 1024, AUTO),
     Key("seed", int, "seed of torch, numpy, random and the engagements", minimum=0,
         maximum=2**31 - 1),
     Key("total_timesteps", int, "length of the run", minimum=1, maximum=10**13,

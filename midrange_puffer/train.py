@@ -34,9 +34,9 @@ from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import (
     VecEnv,
     choose_device,
+    choose_threads,
     choose_vec,
     make_env,
-    share_cores,
     usable_cores,
 )
 
@@ -80,9 +80,9 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     folder = checkpoint.find_run(name, load_config(None, overrides)["train"]["data_dir"])
     old = load_config(folder / checkpoint.CONFIG)
     config = load_config(folder / checkpoint.CONFIG, overrides)
-    name = old["train"]["run_name"]
+    run_name = old["train"]["run_name"]
     for settings in (old, config):  # the folder may have been moved
-        settings["train"].update(data_dir=str(folder.parent), run_name=name)
+        settings["train"].update(data_dir=str(folder.parent), run_name=run_name)
     settle(config)
     state = checkpoint.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]
@@ -108,9 +108,10 @@ def settle(config: Config) -> None:
         raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train['device']}")
     reason = choose_vec(config, usable_cores())
     batch = "" if vec["batch_size"] == "auto" else f", {vec['batch_size']} of them at a time"
+    choose_threads(config, usable_cores())
     print(
         f"backend {vec['backend']} ({reason}): {vec['num_envs']} x {env['num_envs']} engagements"
-        f"{batch}"
+        f"{batch}; {train['torch_threads']} torch threads"
     )
     for name, size in rnn.items():
         rnn[name] = config["policy"]["hidden_size"] if size == "auto" else size
@@ -126,7 +127,7 @@ def train(run: Run, signals: "StopSignals") -> None:
     write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
     print(f"run folder {folder}", flush=True)
     seed_everything(config["train"]["seed"])
-    share_cores(config)
+    torch.set_num_threads(config["train"]["torch_threads"])
     with closing(VecEnv(make_env, config)) as vecenv:
         policy = _policy(run, vecenv)
         loggers = _loggers(run)

@@ -35,8 +35,11 @@ class Trainer(pufferl.PuffeRL):
         self._interval_start = time.time()
         base, train = run.config["base"], run.config["train"]
         _fit_advantage_kernel()
+        # Whole updates, so that PuffeRL's schedule ends with the run.
+        updates = -(-train["total_timesteps"] // train["batch_size"])
         config = {
             **train,
+            "total_timesteps": updates * train["batch_size"],
             "seed": _engagement_seed(train["seed"], run.state["epoch"] if run.state else 0),
             "env": base["env_name"],
             "use_rnn": base["rnn_name"] is not None,

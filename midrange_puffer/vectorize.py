@@ -113,11 +113,13 @@ def _divide_among_workers(vec: dict[str, object], env: dict[str, object], spare:
     vec.update(num_workers=workers, batch_size=batch)
 
 
-def share_cores(config: Config) -> None:
-    """Keep a learner on the CPU off the cores of the workers, which never sleep."""
+def choose_threads(config: Config, cores: int) -> None:
+    """Set train.torch_threads if "auto": off the cores of the workers, which never sleep."""
+    if config["train"]["torch_threads"] != "auto":
+        return
     workers = config["vec"]["num_workers"]
-    if workers != "auto" and config["train"]["device"] == "cpu":
-        torch.set_num_threads(max(usable_cores() - workers, 1))
+    left = cores - (0 if workers == "auto" else workers)
+    config["train"]["torch_threads"] = max(left, 1) if cores > 2 else 1
 
 
 class VecEnv:

@@ -18,7 +18,7 @@ from midrange_puffer.config import (
     load_config,
 )
 from midrange_puffer.schema import SECTIONS, Key, schema
-from midrange_puffer.vectorize import choose_device, choose_vec
+from midrange_puffer.vectorize import choose_device, choose_threads, choose_vec
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
 CONFIGS = sorted(Path(__file__).parents[1].glob("configs/*.ini"))
@@ -280,3 +280,18 @@ def test_a_vectorization_that_cannot_be_is_refused(monkeypatch, words, parts):
         choose_vec(config, 2)
     for part in parts:
         assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cores", "workers", "wanted", "threads"),
+    [(1, "auto", "auto", 1), (2, "auto", "auto", 1), (8, "auto", "auto", 8), (8, 4, "auto", 4),
+     (8, 8, "auto", 1), (2, "auto", 2, 2)],
+)  # fmt: skip
+def test_torch_threads_keep_off_the_workers_and_leave_one_core_of_two(
+    cores, workers, wanted, threads
+):
+    config = load_config()
+    config["vec"]["num_workers"] = workers
+    config["train"]["torch_threads"] = wanted
+    choose_threads(config, cores)
+    assert config["train"]["torch_threads"] == threads

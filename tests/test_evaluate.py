@@ -235,7 +235,7 @@ def trained(tmp_path_factory):
 
 def run_eval(folder, *options: str) -> dict:
     report = folder / "report.json"
-    words = ["--data-dir", str(folder), "--json", str(report), "--episodes", "20"]
+    words = ["--train.data-dir", str(folder), "--json", str(report), "--episodes", "20"]
     assert cli.run("eval", ["--load-model-path", "latest", *words, *options]) == 0
     return json.loads(report.read_text())
 

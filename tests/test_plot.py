@@ -101,7 +101,7 @@ def trained(tmp_path_factory):
 
 
 def run_plot(folder, *options: str) -> int:
-    return cli.run("plot", ["--data-dir", str(folder), *options])
+    return cli.run("plot", ["--train.data-dir", str(folder), *options])
 
 
 def test_plot_draws_a_trained_policy(trained, tmp_path, capsys):
