@@ -45,7 +45,7 @@
   X(start, float, start_speed_min, 250, 50, 1000, "m/s", "least speed at the start") \
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
   X(reward, float, reward_geometry, 0.2, 0, 0.3, "1", "weight of the potential for pointing at the enemy from close by") \
-  X(reward, float, reward_pressure, 0.003, 0, 0.1, "1/s", "rate of reward for the same, less the enemy's") \
+  X(reward, float, reward_pressure, 0.004, 0, 0.1, "1/s", "rate of reward for the same, less the enemy's") \
   X(reward, float, reward_geometry_range, 20000, 1000, 200000, "m", "distance at which both have fallen to half") \
   X(reward, float, reward_ammunition, 0.1, 0, 0.3, "1", "weight of the potential for missiles left") \
   X(reward, float, reward_threat, 0.2, 0, 0.3, "1", "weight of the potential for missiles about to hit") \

@@ -180,6 +180,8 @@ TRAIN = (
     Key("vf_coef", float, "weight of the value loss", minimum=0.0, maximum=1000.0),
     Key("vf_clip_coef", float, "clip of the value's change", minimum=0.0, maximum=1000.0),
     Key("ent_coef", float, "weight of the entropy bonus", minimum=0.0, maximum=10.0),
+    Key("ent_coef_final", float, "weight of the entropy bonus at the end of the run, approached "
+        "linearly; None = constant", None, 0, 10, NONE),
     Key("vtrace_rho_clip", float, "V-trace clip of the temporal difference's weight", minimum=0.0,
         maximum=1000.0),
     Key("vtrace_c_clip", float, "V-trace clip of the trace's weight", minimum=0.0,

@@ -64,10 +64,23 @@ class Trainer(pufferl.PuffeRL):
 
     def train(self) -> dict[str, float]:
         """Learn from the experience of the last `evaluate()`; return the logged metrics."""
+        self._anneal_entropy()
         # PuffeRL logs where its last log is long enough ago.
         self._interval_start, self.last_log_time = self.last_log_time, 0.0
         with _nan_with_item(), _quiet():
             return super().train()
+
+    def _anneal_entropy(self) -> None:
+        """Set the weight of the entropy bonus for this update.
+
+        Advantages are normalised: where nearly all is won they are noise, the bonus is not, and a
+        constant one walks the policy away from what it has learnt.
+        """
+        train = self.run.config["train"]
+        first, final = train["ent_coef"], train["ent_coef_final"]
+        if final is not None:
+            left = max(1 - self.global_step / self.config["total_timesteps"], 0)
+            self.config["ent_coef"] = final + (first - final) * left
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Redraw the dashboard, on a terminal."""

@@ -20,8 +20,8 @@ from midrange_puffer.parameters import parse_opponent, seat_weights
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by opponent: hash of the state, and
 # checksum of all observations and rewards until then.
 HASHES = {
-    "self": (0x1EBBF54A09B452D3, 0xA881C81F8A802115),
-    "straight,weave,shooter,evader": (0x53E504D61BB575F9, 0xCE06235CD2318BCA),
+    "self": (0x1EBBF54A09B452D3, 0xDDB496DE24AE7C6D),
+    "straight,weave,shooter,evader": (0x53E504D61BB575F9, 0xE5113A073AA07564),
 }
 ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}

@@ -13,7 +13,7 @@ from midrange_puffer import checkpoint, train
 from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.files import WriteError
 from midrange_puffer.loggers import format_line
-from midrange_puffer.trainer import Trainer
+from midrange_puffer.trainer import Trainer, pufferl
 from midrange_puffer.vectorize import VecEnv, make_env
 
 
@@ -236,3 +236,17 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 def test_a_run_of_the_same_name_is_not_overwritten(finished):
     with pytest.raises(WriteError, match=r"cannot make the folder .*run: File exists"):
         runs.train(finished.parent)
+
+
+def test_the_entropy_bonus_falls_linearly_to_its_final_weight(tmp_path, monkeypatch):
+    """Seen by PuffeRL's own update: 1,024 of 8,192 steps are done when it is first asked."""
+    seen = []
+    learn = pufferl.PuffeRL.train
+
+    def watched(self):
+        seen.append(self.config["ent_coef"])
+        return learn(self)
+
+    monkeypatch.setattr(pufferl.PuffeRL, "train", watched)
+    assert runs.train(tmp_path, "--train.ent-coef=0.4", "--train.ent-coef-final=0") == 0
+    np.testing.assert_allclose(seen, [0.4 * (1 - n / 8) for n in range(1, 9)], atol=1e-12)
