@@ -174,8 +174,8 @@ class StopSignals:
         if self.caught:
             os._exit(128 + number)
         self.caught = number
-        # print() may be what was interrupted, and cannot be entered twice.
-        os.write(sys.stderr.fileno(), b"stopping after this update; once more to stop at once\n")
+        # To stderr; print() may be what was interrupted, and cannot be entered twice.
+        os.write(2, b"stopping after this update; once more to stop at once\n")
 
 
 def _agents_per_engagement(env: dict[str, object]) -> int:
