@@ -71,11 +71,7 @@ class Trainer(pufferl.PuffeRL):
             return super().train()
 
     def _anneal_entropy(self) -> None:
-        """Set the weight of the entropy bonus for this update.
-
-        Advantages are normalised: where nearly all is won they are noise, the bonus is not, and a
-        constant one walks the policy away from what it has learnt.
-        """
+        """Set the weight of the entropy bonus for this update."""
         train = self.run.config["train"]
         first, final = train["ent_coef"], train["ent_coef_final"]
         if final is not None:
