@@ -28,9 +28,10 @@ from matplotlib.figure import Figure
 from midrange_puffer import checkpoint
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import Config, load_config
-from midrange_puffer.evaluate import check_even, evaluate, format_share
+from midrange_puffer.evaluate import evaluate, format_share
 from midrange_puffer.parameters import PILOTS, parse_opponent
 from midrange_puffer.plot import save_figure
+from midrange_puffer.schema import check_even
 
 LEVEL = 0.98
 WINDOW = 500  # engagements against a pilot

@@ -19,9 +19,13 @@ from common import ROOT, machine, median_and_spread, print_machine, print_table,
 from midrange_puffer import Midrange, train
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.config import Config, load_config
+from midrange_puffer.curriculum import Curriculum
 from midrange_puffer.loggers import Loggers
+from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
+from midrange_puffer.pool import Pool
 from midrange_puffer.puffer_import import pufferlib
+from midrange_puffer.settle import settle
 from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
 
@@ -50,31 +54,41 @@ class Idle(pufferlib.PufferEnv):
         """Do nothing."""
 
 
-def run(config: Config, make: object, updates: int, folder: Path) -> dict[str, float]:
+def run(
+    config: Config, make: object, updates: int, folder: Path, pool: Pool | None = None
+) -> dict[str, float]:
     """Train for one update that does not count and then `updates` that do.
 
     Returns:
         sps, agent decisions a second; share, of the time that went to the environment.
     """
     train.seed_everything(config["train"]["seed"])
-    with closing(VecEnv(make, config)) as vecenv:
-        policy = make_policy(
-            vecenv.driver_env, config["policy"], config["base"]["rnn_name"], config["rnn"]
-        ).to(config["train"]["device"])
-        loggers = Loggers(folder.name, [])
-        with closing(Trainer(Run(folder, config), vecenv, policy, loggers)) as trainer:
+    policy = make_policy(SPACES, config["policy"], config["base"]["rnn_name"], config["rnn"])
+    with (
+        closing(VecEnv(make, config, pool.path if pool else None)) as vecenv,
+        closing(
+            Trainer(
+                Run(folder, config),
+                Curriculum(config),
+                vecenv,
+                policy.to(config["train"]["device"]),
+                Loggers(folder.name, []),
+                pool,
+            )
+        ) as trainer,
+    ):
+        trainer.evaluate()
+        trainer.train()
+        before, steps = environment_seconds(trainer), trainer.global_step
+        start = time.perf_counter()
+        for _ in range(updates):
             trainer.evaluate()
             trainer.train()
-            before, steps = environment_seconds(trainer), trainer.global_step
-            start = time.perf_counter()
-            for _ in range(updates):
-                trainer.evaluate()
-                trainer.train()
-            spent = time.perf_counter() - start
-            return {
-                "sps": (trainer.global_step - steps) / spent,
-                "share": (environment_seconds(trainer) - before) / spent,
-            }
+        spent = time.perf_counter() - start
+        return {
+            "sps": (trainer.global_step - steps) / spent,
+            "share": (environment_seconds(trainer) - before) / spent,
+        }
 
 
 def environment_seconds(trainer: Trainer) -> float:
@@ -91,7 +105,7 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE", help="write the report there, too")
     options, overrides = parser.parse_known_args()
     config = load_config(options.config, overrides)
-    train.settle(config)
+    settle(config)
     torch.set_num_threads(config["train"]["torch_threads"])
     report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
     print_machine(report["machine"])

@@ -30,6 +30,19 @@ typedef struct {
   float rudder[MR_LANES];          // actuator position
 } MrBody;
 
+// How a scripted pilot fights, drawn at the start of the engagement. RULES.md, "Pilots".
+typedef struct {
+  float far[MR_LANES], near[MR_LANES];  // fires inside these fractions of R_max and R_NEZ
+  int32_t salvo[MR_LANES];      // most of its missiles in the air
+  int32_t reserve[MR_LANES];    // missiles kept for R_NEZ
+  int32_t delay[MR_LANES];      // flies on so long after a launch [physics steps], then
+  float off_c[MR_LANES], off_s[MR_LANES];  // so far off the enemy while its missile is in the air
+  float cold_time[MR_LANES];    // evades missiles with less time to go [s]
+  float guard[MR_LANES];        // and, if prudent, such as could run it down with so much to spare [m]
+  int32_t prudent[MR_LANES];    // 0 or 1
+  float weave_c[MR_LANES], weave_s[MR_LANES];  // evades by weaving so far off the enemy; (1, 0): by running
+} MrTactics;
+
 typedef struct {
   MrBody body;
   float throttle[MR_LANES];
@@ -39,7 +52,7 @@ typedef struct {
   int32_t ammunition[MR_LANES];
   int32_t ready[MR_LANES];  // time [physics steps] from which the next launch is allowed
   int32_t pilot[MR_LANES];  // MrPilot
-  float cold_time[MR_LANES];  // evader's threshold [s], drawn per engagement
+  MrTactics tactics;
   int32_t shots[MR_LANES], hits[MR_LANES];
   float launch_range[MR_LANES];  // sum over shots [m]
 } MrFighter;
@@ -89,8 +102,9 @@ typedef struct {
   float burn_steps;       // motor burn time in physics steps, not rounded
   float navigation_gain;  // N * turn radius
   float reach, reach_time;  // of a missile flown straight down to pilot_reach_speed [m], [s]
+  float run_speed;          // top speed of a fighter flying straight [m/s]
   float fire_cosine;        // cos of the pilots' fire limit off boresight
-  int32_t weave_period;     // physics steps
+  int32_t weave_period, snake_period;  // physics steps
 } MrConstants;
 
 struct MrSim {

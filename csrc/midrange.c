@@ -4,6 +4,7 @@
 
 #include "midrange.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +124,9 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
       .burn_steps = p->missile_burn_time / p->physics_dt,
       .navigation_gain = p->missile_navigation * p->missile_turn_radius,
       .weave_period = steps_of(p, p->weave_period),
+      .snake_period = steps_of(p, p->snake_period),
   };
+  k.run_speed = sqrtf(k.fighter.thrust / k.fighter.cd0);
   float unused;
   mr_unit_vector((double)p->pilot_fire_off_boresight_deg / 360.0, &k.fire_cosine, &unused);
   k.reach = kernel->fly_out(&k, p->pilot_launch_speed, p->pilot_reach_speed, &k.reach_time);

@@ -28,7 +28,12 @@ enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTI
   X(straight, "flies straight on, never fires")                                   \
   X(weave, "turns left and right, never fires")                                   \
   X(shooter, "pursues, fires inside a fraction of R_max, never evades")           \
-  X(evader, "fires like shooter, turns cold from inbound missiles, recommits")
+  X(evader, "fires like shooter, turns cold from inbound missiles, recommits")    \
+  X(crank, "fires near R_max, flies off to the side while its missile is in the air, then as evader") \
+  X(bracket_shooter, "holds its fire until R_NEZ, turns cold late")               \
+  X(turn_back, "fires near R_max, flies on some seconds, runs, comes back")       \
+  X(snake, "weaves against inbound missiles and counter-attacks")                 \
+  X(ace, "probes, keeps missiles for R_NEZ, turns from what can reach it for as long as it can")
 
 #define MR_ENUM_PILOT(name, meaning) MR_PILOT_##name,
 typedef enum { MR_PILOTS(MR_ENUM_PILOT) MR_PILOT_COUNT } MrPilot;

@@ -54,16 +54,61 @@
   X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "pilots reckon a missile's reach R_max down to this speed") \
   X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed from which they reckon it") \
   X(pilot, float, pilot_fire_off_boresight_deg, 15, 1, 180, "deg", "pilots fire when the enemy is within this angle off the nose") \
-  X(pilot, float, shooter_fire_fraction, 0.7, 0.05, 2, "R_max", "shooter and evader fire inside this fraction of R_max") \
+  X(pilot, float, pilot_turn_loss, 6000, 0, 50000, "m", "pilots reckon that turning cold from nose-on costs the target so much of R_NEZ") \
+  X(pilot, float, shooter_fire_min, 0.7, 0, 2, "R_max", "shooter and evader fire inside this fraction of R_max; drawn per engagement") \
+  X(pilot, float, shooter_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most so many of its missiles in the air") \
   X(pilot, float, evader_cold_time_min, 20, 0, 100, "s", "evader turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, evader_cold_time_max, 20, 0, 100, "s", "upper end of that draw") \
   X(pilot, float, weave_period, 20, 1, 200, "s", "weave: time from one left turn to the next") \
-  X(pilot, float, weave_rudder, 0.5, 0, 1, "1", "weave: rudder of its turns")
+  X(pilot, float, weave_rudder, 0.5, 0, 1, "1", "weave: rudder of its turns") \
+  X(pilot, float, crank_fire_min, 0.8, 0, 2, "R_max", "crank fires inside this fraction of R_max; drawn per engagement") \
+  X(pilot, float, crank_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
+  X(pilot, float, crank_angle_deg, 55, 0, 180, "deg", "crank flies so far off the enemy while its missile is in the air") \
+  X(pilot, float, crank_cold_time_min, 14, 0, 100, "s", "crank turns cold from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, crank_cold_time_max, 18, 0, 100, "s", "upper end of that draw") \
+  X(pilot, float, bracket_fire_min, 0.8, 0, 4, "R_NEZ", "bracket_shooter fires inside this fraction of R_NEZ; drawn per engagement") \
+  X(pilot, float, bracket_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
+  X(pilot, float, bracket_cold_time_min, 8, 0, 100, "s", "it turns cold from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, bracket_cold_time_max, 12, 0, 100, "s", "upper end of that draw") \
+  X(pilot, float, turn_back_fire_min, 0.85, 0, 2, "R_max", "turn_back fires inside this fraction of R_max; drawn per engagement") \
+  X(pilot, float, turn_back_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
+  X(pilot, float, turn_back_delay_min, 3, 0, 60, "s", "turn_back flies on so long after firing, then runs; drawn per engagement") \
+  X(pilot, float, turn_back_delay_max, 8, 0, 60, "s", "upper end of that draw") \
+  X(pilot, float, snake_fire_min, 0.5, 0, 2, "R_max", "snake fires inside this fraction of R_max; drawn per engagement") \
+  X(pilot, float, snake_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
+  X(pilot, float, snake_time_min, 10, 0, 100, "s", "snake weaves from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, snake_time_max, 16, 0, 100, "s", "upper end of that draw") \
+  X(pilot, float, snake_angle_deg, 75, 0, 180, "deg", "snake weaves so far to either side of the enemy") \
+  X(pilot, float, snake_period, 10, 1, 200, "s", "time from one of its turns to the left to the next") \
+  X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace makes the enemy turn by a shot inside this fraction of R_max; drawn per engagement") \
+  X(pilot, float, ace_probe_max, 0.65, 0, 2, "R_max", "upper end of that draw") \
+  X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "but keeps so many for R_NEZ") \
+  X(pilot, float, ace_fire_min, 0.8, 0, 4, "R_NEZ", "ace fires inside this fraction of R_NEZ; drawn per engagement") \
+  X(pilot, float, ace_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
+  X(pilot, int, ace_salvo, 2, 1, 6, "missiles", "ace has at most so many of its missiles in the air") \
+  X(pilot, float, ace_crank_angle_deg, 100, 0, 180, "deg", "ace flies so far off the enemy while its missile is in the air") \
+  X(pilot, float, ace_cold_time_min, 7, 0, 100, "s", "ace turns cold from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, ace_cold_time_max, 8, 0, 100, "s", "upper end of that draw") \
+  X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "that could run it down with so much to spare; drawn per engagement") \
+  X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
 // clang-format on
 
 // Ordered pairs of rows: the first may not exceed the second.
 #define MR_PARAM_PAIRS(X)                        \
   X(start_range_min, start_range_max)            \
   X(start_speed_min, start_speed_max)            \
-  X(evader_cold_time_min, evader_cold_time_max)
+  X(shooter_fire_min, shooter_fire_max)          \
+  X(evader_cold_time_min, evader_cold_time_max)  \
+  X(crank_fire_min, crank_fire_max)              \
+  X(crank_cold_time_min, crank_cold_time_max)    \
+  X(bracket_fire_min, bracket_fire_max)          \
+  X(bracket_cold_time_min, bracket_cold_time_max) \
+  X(turn_back_fire_min, turn_back_fire_max)      \
+  X(turn_back_delay_min, turn_back_delay_max)    \
+  X(snake_fire_min, snake_fire_max)              \
+  X(snake_time_min, snake_time_max)              \
+  X(ace_probe_min, ace_probe_max)                \
+  X(ace_fire_min, ace_fire_max)                  \
+  X(ace_cold_time_min, ace_cold_time_max)        \
+  X(ace_guard_min, ace_guard_max)

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: MIT
 //
-// Scripted pilots, for either seat. Each fills in the commands of the lanes it flies. RULES.md, "Pilots".
+// Scripted pilots, for either seat: their commands follow from what there is to see and from their tactics.
+// RULES.md, "Pilots".
 
 #pragma once
 
 #include "block.h"
 #include "sense.h"
 
-// What a pilot wants in every lane.
+// Directions to steer to, unit vectors in the own frame.
 typedef struct {
-  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // unit vector to steer to, own frame
-  MR_ALIGNED int32_t fire[MR_LANES];
-} MrIntent;
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
+} MrCourse;
 
-// Inbound missile with the least time to go, and own missiles in the air.
+// The inbound missile to evade, the one with the least time to go of those that threaten, and how many own
+// missiles are in the air.
 typedef struct {
+  MR_ALIGNED int32_t present[MR_LANES];
   MR_ALIGNED float time_to_go[MR_LANES];
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // unit vector to it, own frame
   MR_ALIGNED int32_t own_in_air[MR_LANES];
 } MrThreat;
 
-static void mr_assess_threat(const MrBlock *b, int32_t fighter, MrThreat *out) {
+static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
+                             MrThreat *out) {
   const MrBody *own = &b->fighters[fighter].body;
+  const MrTactics *t = &b->fighters[fighter].tactics;
+  float run_speed = sim->constants.run_speed;
   MR_FOR_LANES(i) {
+    out->present[i] = 0;
     out->time_to_go[i] = MR_TIME_TO_GO_MAX;
     out->ahead[i] = 1.0f;
     out->left[i] = 0.0f;
@@ -34,39 +40,87 @@ static void mr_assess_threat(const MrBlock *b, int32_t fighter, MrThreat *out) {
     MrTrack track;
     mr_track(b, slot, &track);
     MR_FOR_LANES(i) {
-      int nearer = (m->active[i] != 0) & (m->target[i] == fighter) &
-                   (track.time_to_go[i] < out->time_to_go[i]);
       float inverse = 1.0f / (track.range[i] > 1.0f ? track.range[i] : 1.0f);
       float ahead = (track.x[i] * own->c[i] + track.y[i] * own->s[i]) * inverse;
       float left = (track.y[i] * own->c[i] - track.x[i] * own->s[i]) * inverse;
-      out->time_to_go[i] = mr_select(nearer, track.time_to_go[i], out->time_to_go[i]);
-      out->ahead[i] = mr_select(nearer, ahead, out->ahead[i]);
-      out->left[i] = mr_select(nearer, left, out->left[i]);
+      float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - track.range[i];
+      int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
+      int threatens = (m->active[i] != 0) & (m->target[i] == fighter) &
+                      (track.time_to_go[i] < t->cold_time[i]) &
+                      (track.time_to_go[i] < out->time_to_go[i]) & (reaches | !t->prudent[i]);
+      out->present[i] |= threatens;
+      out->time_to_go[i] = mr_select(threatens, track.time_to_go[i], out->time_to_go[i]);
+      out->ahead[i] = mr_select(threatens, ahead, out->ahead[i]);
+      out->left[i] = mr_select(threatens, left, out->left[i]);
       out->own_in_air[i] += m->active[i] & (m->owner[i] == fighter);
     }
   }
 }
 
-static void mr_pursue_and_shoot(const struct MrSim *sim, const MrSight *sight, MrIntent *out) {
-  const MrConstants *k = &sim->constants;
-  float fraction = sim->params.shooter_fire_fraction;
+// Where the pilots steer: to the enemy; off it while an own missile is in the air; away for good when all
+// is shot, if prudent; before all that, away from what threatens.
+static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
+                             const MrSight *sight, const MrThreat *threat, MrCourse *out) {
+  const MrFighter *f = &b->fighters[fighter];
+  const MrTactics *t = &f->tactics;
+  int32_t launch_interval = sim->constants.launch_interval, period = sim->constants.snake_period;
   MR_FOR_LANES(i) {
-    float limit = fraction * mr_reach(k, sight->approach[i]);
-    out->ahead[i] = sight->ahead[i];
-    out->left[i] = sight->left[i];
-    out->fire[i] = (sight->ahead[i] > k->fire_cosine) & (sight->range[i] < limit);
+    float ahead = sight->ahead[i], left = sight->left[i];
+    int32_t since_launch = b->time[i] - f->ready[i] + launch_interval;
+    int supports = (threat->own_in_air[i] > 0) & (since_launch >= t->delay[i]);
+    // Off the enemy to the side on which the nose is.
+    float c = t->off_c[i], s = left > 0.0f ? -t->off_s[i] : t->off_s[i];
+    out->ahead[i] = mr_select(supports, ahead * c - left * s, ahead);
+    out->left[i] = mr_select(supports, left * c + ahead * s, left);
+
+    int leaves = t->prudent[i] & (f->ammunition[i] == 0) & (threat->own_in_air[i] == 0);
+    out->ahead[i] = mr_select(leaves, -ahead, out->ahead[i]);
+    out->left[i] = mr_select(leaves, -left, out->left[i]);
+
+    int weaves = t->weave_s[i] != 0.0f;
+    float wc = t->weave_c[i], ws = b->time[i] % period < period / 2 ? t->weave_s[i] : -t->weave_s[i];
+    float away_ahead = mr_select(weaves, ahead * wc - left * ws, -threat->ahead[i]);
+    float away_left = mr_select(weaves, left * wc + ahead * ws, -threat->left[i]);
+    out->ahead[i] = mr_select(threat->present[i], away_ahead, out->ahead[i]);
+    out->left[i] = mr_select(threat->present[i], away_left, out->left[i]);
   }
 }
 
-static void mr_evade(const struct MrSim *sim, const MrBlock *b, int32_t fighter, MrIntent *out) {
-  MrThreat threat;
-  mr_assess_threat(b, fighter, &threat);
-  int32_t salvo = sim->params.evader_salvo;
+// Whether the pilots fire: the enemy off the nose by little, and near enough for the missiles left.
+static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
+                           const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
+  const MrConstants *k = &sim->constants;
+  const MrFighter *f = &b->fighters[fighter];
+  const MrTactics *t = &f->tactics;
+  float turn_loss = sim->params.pilot_turn_loss;
   MR_FOR_LANES(i) {
-    int cold = threat.time_to_go[i] < b->fighters[fighter].cold_time[i];
-    out->ahead[i] = mr_select(cold, -threat.ahead[i], out->ahead[i]);
-    out->left[i] = mr_select(cold, -threat.left[i], out->left[i]);
-    out->fire[i] &= threat.own_in_air[i] < salvo;
+    float no_escape = mr_chase_reach(sim, f->body.v[i], 0.0f, k->run_speed) +
+                      turn_loss * 0.5f * (1.0f + sight->enemy_ahead[i]);
+    int far = (sight->range[i] < t->far[i] * mr_reach(k, sight->approach[i])) &
+              (f->ammunition[i] > t->reserve[i]);
+    int near = sight->range[i] < t->near[i] * no_escape;
+    fire[i] = (sight->ahead[i] > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
+  }
+}
+
+// Commands of the lanes whose pilot fights: rudder = clip(gain * sin e), full when the course is behind.
+static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
+  MrSight sight;
+  MrThreat threat;
+  MrCourse course;
+  MR_ALIGNED int32_t fire[MR_LANES];
+  mr_look(b, fighter, &sight);
+  mr_assess_threat(sim, b, fighter, &threat);
+  mr_choose_course(sim, b, fighter, &sight, &threat, &course);
+  mr_choose_fire(sim, b, fighter, &sight, &threat, fire);
+  MrFighter *f = &b->fighters[fighter];
+  float gain = sim->params.pilot_steering;
+  MR_FOR_LANES(i) {
+    int mine = f->pilot[i] > MR_PILOT_weave;
+    float side = course.left[i] < 0.0f ? -1.0f : 1.0f;
+    float rudder = course.ahead[i] < 0.0f ? side : mr_clip(gain * course.left[i], -1.0f, 1.0f);
+    f->rudder_command[i] = mr_select(mine, rudder, f->rudder_command[i]);
+    f->fire[i] = mr_select_int(mine, fire[i], f->fire[i]);
   }
 }
 
@@ -81,24 +135,14 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   }
 }
 
-// Writes the commands of the lanes that `pilot` flies: rudder = clip(gain * sin e), full when it is behind.
-static void mr_steer(float gain, MrFighter *f, MrPilot pilot, const MrIntent *intent) {
-  MR_FOR_LANES(i) {
-    int mine = f->pilot[i] == (int32_t)pilot;
-    float side = intent->left[i] < 0.0f ? -1.0f : 1.0f;
-    float rudder = intent->ahead[i] < 0.0f ? side : mr_clip(gain * intent->left[i], -1.0f, 1.0f);
-    f->rudder_command[i] = mr_select(mine, rudder, f->rudder_command[i]);
-    f->fire[i] = mr_select_int(mine, intent->fire[i], f->fire[i]);
-  }
-}
-
 // Commands of all scripted fighters of a block.
 static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
   for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
     MrFighter *f = &b->fighters[fighter];
     int32_t flown[MR_PILOT_COUNT] = {0};  // lanes of each pilot
     MR_EACH_LANE(i) flown[f->pilot[i]]++;
-    if (flown[MR_PILOT_agent] == MR_LANES) continue;
+    int32_t agents = flown[MR_PILOT_agent], weaving = flown[MR_PILOT_weave];
+    if (agents == MR_LANES) continue;
 
     MR_FOR_LANES(i) {  // straight, and what the others have in common
       int scripted = f->pilot[i] != MR_PILOT_agent;
@@ -106,17 +150,7 @@ static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
       f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);
       f->fire[i] = mr_select_int(scripted, 0, f->fire[i]);
     }
-    if (flown[MR_PILOT_weave]) mr_weave(sim, b, fighter);
-    if (!flown[MR_PILOT_shooter] && !flown[MR_PILOT_evader]) continue;
-
-    float gain = sim->params.pilot_steering;
-    MrSight sight;
-    MrIntent intent;
-    mr_look(b, fighter, &sight);
-    mr_pursue_and_shoot(sim, &sight, &intent);
-    if (flown[MR_PILOT_shooter]) mr_steer(gain, f, MR_PILOT_shooter, &intent);
-    if (!flown[MR_PILOT_evader]) continue;
-    mr_evade(sim, b, fighter, &intent);
-    mr_steer(gain, f, MR_PILOT_evader, &intent);
+    if (weaving) mr_weave(sim, b, fighter);
+    if (agents + weaving + flown[MR_PILOT_straight] < MR_LANES) mr_fight(sim, b, fighter);
   }
 }

@@ -85,3 +85,26 @@ static inline void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
 static inline float mr_reach(const MrConstants *k, float approach) {
   return k->reach + k->reach_time * approach;
 }
+
+// Natural logarithm of (1 + z) / (1 - z), 0 <= z < 1, by its series; 1 % at a ratio of 8.
+static inline float mr_log_ratio(float z) {
+  float z2 = z * z;
+  return 2.0f * z * (1.0f + z2 * (1.0f / 3.0f + z2 * (1.0f / 5.0f + z2 * (1.0f / 7.0f + z2 * (1.0f / 9.0f)))));
+}
+
+// How far a missile gains on a target that runs straight away at `speed`, until it is no faster or
+// spent: closed form of the coast, from v_burnt to v_end, after the rest of its boost in one step.
+static inline float mr_chase_reach(const struct MrSim *sim, float v, float age, float speed) {
+  const MrConstants *k = &sim->constants;
+  float cd0 = k->missile.cd0;
+  float burn = mr_max(k->burn_steps - age, 0.0f) * k->dt;
+  float v_end = mr_max(speed, sim->params.missile_spent_speed);
+  float v_burnt = (v + k->missile.thrust * burn) / (1.0f + cd0 * v * burn);
+  float boost = burn * (0.5f * (v + v_burnt) - speed);
+  v_burnt = mr_max(v_burnt, v_end);
+  // ln(v_burnt / v_end) - speed (1 / v_end - 1 / v_burnt), with one division for both terms
+  float drop = v_burnt - v_end, sum = v_burnt + v_end, product = v_burnt * v_end;
+  float inverse = 1.0f / (sum * product);
+  float coast = mr_log_ratio(drop * product * inverse) - speed * drop * sum * inverse;
+  return boost + coast * (1.0f / cd0);
+}

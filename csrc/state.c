@@ -139,6 +139,13 @@ static uint64_t hash_body(uint64_t h, const MrBody *body, int lane) {
   return h;
 }
 
+// What is drawn of them; the rest follows from the pilot.
+static uint64_t hash_tactics(uint64_t h, const MrTactics *t, int lane) {
+  const void *drawn[] = {&t->far[lane], &t->near[lane], &t->delay[lane], &t->cold_time[lane], &t->guard[lane]};
+  for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) h = mix(h, drawn[i]);
+  return h;
+}
+
 static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
   const void *common[] = {&b->episode[lane], &b->time[lane], &b->decisions[lane], &b->outcome[lane],
                           &b->truncated[lane], &b->potential[lane]};
@@ -147,8 +154,8 @@ static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
     const MrFighter *x = &b->fighters[f];
     const void *own[] = {&x->throttle[lane], &x->rudder_command[lane], &x->throttle_command[lane],
                          &x->fire[lane],     &x->alive[lane],          &x->ammunition[lane],
-                         &x->ready[lane],    &x->pilot[lane],          &x->cold_time[lane]};
-    h = hash_body(h, &x->body, lane);
+                         &x->ready[lane],    &x->pilot[lane]};
+    h = hash_tactics(hash_body(h, &x->body, lane), &x->tactics, lane);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) h = mix(h, own[i]);
   }
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {

@@ -9,12 +9,12 @@ from torch import nn
 
 from midrange_puffer import checkpoint
 from midrange_puffer.errors import UsageError
+from midrange_puffer.match import parse_pilots
 from midrange_puffer.parameters import (
     OPTIONS,
     PARAMETERS,
     PILOTS,
     SELF,
-    parse_opponent,
     resolve,
     suggest,
 )
@@ -57,7 +57,16 @@ class Parser(argparse.ArgumentParser):
         self.add_key(
             Key("load_model_path", str, "a model of a run folder, or latest, the newest", "latest")
         )
+        self.add_data_dir()
+
+    def add_data_dir(self) -> None:
+        """Take --train.data-dir, where runs are looked for."""
         self.add_key(schema()["train"]["data_dir"], "train.data_dir")
+
+    def add_files(self, name: str, meaning: str) -> None:
+        """Take any number of words that belong to no option."""
+        self.add_argument(name, nargs="*", metavar="FILE", help=meaning)
+        self.usage = "%(prog)s [FILE …] [--option VALUE …]"
 
     def add_game(self) -> None:
         """Take --env.<parameter>; only what is given is in the result."""
@@ -67,14 +76,17 @@ class Parser(argparse.ArgumentParser):
 
     def read(self, argv: Sequence[str]) -> argparse.Namespace:
         """Parse the words after the environment's name."""
-        words = [_dashed(word) for word in argv]
-        options, unknown = self.parse_known_args(words)
+        options, unknown = self.read_known(argv)
         if unknown:
             name = unknown[0].partition("=")[0]
             raise UsageError(
                 f"command line: {name}: no such option{suggest(name, self._option_string_actions)}"
             )
         return options
+
+    def read_known(self, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+        """Parse what is known here; return it and the other words."""
+        return self.parse_known_intermixed_args([_dashed(word) for word in argv])
 
     def error(self, message: str) -> None:
         """Called by argparse where an option cannot be read."""
@@ -85,21 +97,47 @@ def load_model(options: argparse.Namespace) -> tuple[Path, nn.Module, dict[str, 
     """Load the model that `options` name.
 
     Returns:
-        Its path, the policy, and a value for every parameter of the game it was trained for, with
-        the pilots and rewards of the table, so that training never moves the yardstick; over
-        both whatever was given as --env.<parameter>.
+        Its path, the policy, and the parameters of its game, as of `load_models`.
 
     Raises:
         UsageError: No such file, not a model of this version, or parameters at odds.
     """
     path = options.load_model_path
     path = checkpoint.latest(options.data_dir) if path == "latest" else Path(path)
-    policy, meta = checkpoint.load_policy(path)
+    [(policy, _)], parameters = load_models([path], options)
+    return path, policy, parameters
+
+
+def load_models(
+    paths: Sequence[Path], options: argparse.Namespace
+) -> tuple[list[tuple[nn.Module, dict[str, object]]], dict[str, int | float]]:
+    """Load models that were trained for the same game.
+
+    Returns:
+        What `checkpoint.load_policy` gives for each, and a value for every parameter of the game
+        they were trained for, with the pilots and rewards of the table, so that training never
+        moves the yardstick; over both whatever was given as --env.<parameter>.
+
+    Raises:
+        UsageError: No such file, not a model of this version, or parameters at odds.
+    """
+    models = [checkpoint.load_policy(path) for path in paths]
     given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
+    game: dict[str, object] = {}
+    source: dict[str, Path] = {}
+    for path, (_, meta) in zip(paths, models, strict=True):
+        for name, value in game_parameters(meta["env"]).items():
+            if game.setdefault(name, value) != value and name not in given:
+                raise UsageError(
+                    f"{name} is {game[name]} in {source[name]} and {value} in {path}: choose one "
+                    f"with --env.{name.replace('_', '-')}"
+                )
+            source.setdefault(name, path)
+    where = [*map(str, paths[:1]), "the command line"]
     try:
-        return path, policy, resolve({**game_parameters(meta["env"]), **given})
+        return models, resolve({**game, **given})
     except ValueError as error:
-        raise UsageError(f"the parameters of {path} and the command line: {error}") from None
+        raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
 
 
 def game_parameters(env: Mapping[str, object]) -> dict[str, object]:
@@ -119,7 +157,7 @@ def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
     if text.endswith(".pt") or Path(text).is_file():
         return checkpoint.load_policy(text)[0]
     try:
-        parse_opponent(text)
+        parse_pilots(text)
     except ValueError as error:
         raise UsageError(f"{error}; or a model's file, {checkpoint.MODELS}") from None
     return text

@@ -6,17 +6,15 @@ file whole, so that at any moment the state on disk has its model beside it.
 """
 
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from midrange_puffer import OBSERVATION_VERSION
 from midrange_puffer.config import Config
-from midrange_puffer.env import Midrange
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
+from midrange_puffer.observation import OBSERVATION_VERSION, SPACES
 from midrange_puffer.policy import make_policy
 
 FORMAT = "midrange_puffer policy"
@@ -25,6 +23,7 @@ CONFIG = "config.ini"
 METRICS = "metrics.jsonl"
 STATE = "trainer_state.pt"
 MODELS = "model_*.pt"
+_ACTION_NVEC = SPACES.single_action_space.nvec.tolist()
 
 
 @dataclass
@@ -40,19 +39,31 @@ class CheckpointError(UsageError):
     """A file is not a checkpoint that this version can use."""
 
 
-def save(
-    run: Run,
-    weights: dict[str, torch.Tensor],
-    action_nvec: Sequence[int],
-    state: dict[str, object],
-) -> Path:
+def model_name(epoch: int) -> str:
+    """The file name of the model after so many updates."""
+    return f"model_{epoch:06d}.pt"
+
+
+def save(run: Run, weights: dict[str, torch.Tensor], state: dict[str, object]) -> Path:
     """Write the model and trainer state of update state["epoch"]; return the model's path.
 
     Raises:
         WriteError: The disk is full or the folder not writable; the last checkpoint still stands.
     """
-    path = run.folder / f"model_{state['epoch']:06d}.pt"
-    config = run.config
+    path = run.folder / model_name(state["epoch"])
+    save_model(path, run.config, weights, state["global_step"])
+    write_whole(run.folder / STATE, _to_bytes({**state, "model": path.name}))
+    return path
+
+
+def save_model(
+    path: Path, config: Config, weights: dict[str, torch.Tensor], agent_steps: int
+) -> None:
+    """Write a model file.
+
+    Raises:
+        WriteError: The disk is full or the folder not writable; what was there still stands.
+    """
     model = {
         "format": FORMAT,
         "version": VERSION,
@@ -62,12 +73,10 @@ def save(
         "rnn": config["rnn"],
         "env": config["env"],
         "observation_version": OBSERVATION_VERSION,
-        "action_nvec": [int(n) for n in action_nvec],
-        "agent_steps": state["global_step"],
+        "action_nvec": _ACTION_NVEC,
+        "agent_steps": agent_steps,
     }
     write_whole(path, _to_bytes(model))
-    write_whole(run.folder / STATE, _to_bytes({**state, "model": path.name}))
-    return path
 
 
 def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module, dict[str, object]]:
@@ -82,10 +91,8 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module,
     """
     path = Path(path)
     meta = _load(path, device, weights_only=True)
-    env = Midrange(num_envs=1)
-    _check(path, meta, [int(n) for n in env.single_action_space.nvec])
-    policy = make_policy(env, meta["policy"], meta["rnn_name"], meta["rnn"])
-    env.close()
+    _check(path, meta)
+    policy = make_policy(SPACES, meta["policy"], meta["rnn_name"], meta["rnn"])
     try:
         policy.load_state_dict(meta.pop("weights"))
     except RuntimeError as error:
@@ -163,14 +170,14 @@ def _load(path: Path, device: str, weights_only: bool) -> dict[str, object]:
         ) from None
 
 
-def _check(path: Path, meta: object, action_nvec: list[int]) -> None:
+def _check(path: Path, meta: object) -> None:
     """Refuse what is not a model file, or not one that fits this version's environment."""
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     expected = {
         "version": VERSION,
         "observation_version": OBSERVATION_VERSION,
-        "action_nvec": action_nvec,
+        "action_nvec": _ACTION_NVEC,
     }
     for name, value in expected.items():
         if meta.get(name) != value:

@@ -35,6 +35,16 @@ MODES = {
         "measure a trained policy against the scripted pilots",
         "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE]",
     ),
+    "league": Mode(
+        "midrange_puffer.league",
+        "rate checkpoints and pilots, everybody against everybody",
+        "[--run RUN | FILE …] [--pilots all|none|NAMES] [--games N] [--json FILE] [--out PNG]",
+    ),
+    "exploit": Mode(
+        "midrange_puffer.exploit",
+        "train a best response against a policy: a lower bound on its exploitability",
+        "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
+    ),
     "plot": Mode(
         "midrange_puffer.plot",
         "draw one engagement of a trained policy",
@@ -100,7 +110,7 @@ def usage() -> str:
 
 def train_help() -> str:
     """What `puffer train midrange --help` prints: every key of the configuration."""
-    from midrange_puffer.schema import schema
+    from midrange_puffer.schema import help_sections
 
     lines = [
         f"usage: puffer train {ENV_NAME} {MODES['train'].usage}",
@@ -111,7 +121,7 @@ def train_help() -> str:
         "Every key below is a key of that file, in its section, and an option here: --section.key",
         "VALUE, or --key VALUE for [base]; '-' and '_' are one. On the right: the default.",
     ]
-    for section, keys in schema().items():
+    for section, keys in help_sections().items():
         lines += ["", f"[{section}]"]
         for key in keys.values():
             prefix = "" if section == "base" else f"{section}."

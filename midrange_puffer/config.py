@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.schema import schema
+from midrange_puffer.schema import RUN_KEYS, STAGE, STAGE_KEYS, schema, section_keys
 
 Config = dict[str, dict[str, object]]
 
@@ -19,11 +19,12 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
     """Read and check a configuration.
 
     Args:
-        path: An ini file with the sections [base], [vec], [env], [policy], [rnn], [train].
+        path: An ini file with sections of `schema()`, and [curriculum.<stage>] for each stage.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
 
     Returns:
-        Section -> key -> value, complete; some values may still be "auto".
+        Section -> key -> value, complete; some values may still be "auto". A stage's section holds
+        score, max_steps and those "env.<key>" and "train.<key>" that it sets.
 
     Raises:
         ConfigError: A file, section, key or value is wrong. The message names it, what is
@@ -34,20 +35,55 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
         for section, keys in schema().items()
     }
     if path is not None:
-        for section, items in _read_ini(Path(path)).items():
+        sections = _read_ini(Path(path))
+        for section, items in sections.items():
             where = f"{path}: [{section}]"
-            _check_section(config, section, where)
+            _open_section(config, section, where)
             for name, text in items.items():
                 _set(config, section, name, text, f"{where} {name}")
+            if section.startswith(STAGE) and "stages" not in sections.get("curriculum", {}):
+                raise ConfigError(f"{where}: [curriculum] stages must say which stages there are")
+    of_the_file = set(config)
     for option, text in _read_overrides(overrides):
-        section, _, name = option.replace("-", "_").rpartition(".")
-        section = section or "base"
+        section, name = _split(option.replace("-", "_"))
         where = f"command line: --{option}"
-        _check_section(config, section, where)
+        _open_section(config, section, where)
         _set(config, section, name, text, where)
+    stages = {name for name in of_the_file if name.startswith(STAGE)}
+    stages |= {STAGE + name for name in stage_names(config)}
+    for section in config.keys() - of_the_file - stages:
+        raise ConfigError(f"command line: --{section}: no such stage{_suggest(section, stages)}")
     sources = [str(path)] * (path is not None) + ["command line"] * bool(overrides)
+    _check_stages(config, " and ".join(sources))
     _check_pairs(config, " and ".join(sources))
     return config
+
+
+def given(overrides: Sequence[str], key: str) -> str | None:
+    """What command-line words give a key such as "train.data_dir", unchecked; None if nothing."""
+    texts = {option.replace("-", "_"): text for option, text in _read_overrides(overrides)}
+    return texts.get(key)
+
+
+def stage_names(config: Config) -> list[str]:
+    """The stages of the curriculum in their order; none without a curriculum."""
+    text = config["curriculum"]["stages"]
+    return [name.strip() for name in text.split(",")] if text else []
+
+
+def stage_config(config: Config, stage: str) -> Config:
+    """`config` with the [env] and [train] of one of its stages."""
+    changed = {**config, "env": {**config["env"]}, "train": {**config["train"]}}
+    for name, value in config[STAGE + stage].items():
+        section, _, key = name.partition(".")
+        if key:
+            changed[section][key] = value
+    return changed
+
+
+def run_configs(config: Config) -> list[Config]:
+    """The configurations that a run has in turn: those of its stages, or `config` alone."""
+    return [stage_config(config, stage) for stage in stage_names(config)] or [config]
 
 
 def format_config(config: Config) -> str:
@@ -65,12 +101,12 @@ def format_config(config: Config) -> str:
 
 
 def changes(old: Config, new: Config) -> dict[str, tuple[object, object]]:
-    """Values that differ: "section.key" -> (old, new)."""
+    """Values that differ: "section.key" -> (old, new); None where a stage did not set it."""
     return {
-        f"{section}.{name}": (old[section][name], value)
+        f"{section}.{name}": (before, value)
         for section, items in new.items()
         for name, value in items.items()
-        if old[section][name] != value
+        if (before := old.get(section, {}).get(name)) != value
     }
 
 
@@ -155,18 +191,28 @@ def _read_overrides(words: Sequence[str]) -> Iterable[tuple[str, str | None]]:
         yield option, text
 
 
-def _check_section(config: Config, section: str, where: str) -> None:
-    if section not in config:
+def _split(option: str) -> tuple[str, str]:
+    """Section and key of an option such as train.gamma or curriculum.first.env.opponent."""
+    if option.startswith(STAGE) and option.count(".") > 1:
+        stage, _, name = option.removeprefix(STAGE).partition(".")
+        return STAGE + stage, name
+    section, _, name = option.rpartition(".")
+    return section or "base", name
+
+
+def _open_section(config: Config, section: str, where: str) -> None:
+    """Make sure that there is such a section; a stage's comes to be when it is first named."""
+    if section.startswith(STAGE):
+        config.setdefault(section, {key.name: key.default for key in STAGE_KEYS})
+    elif section not in config:
         raise ConfigError(f"{where}: no such section{_suggest(section, config)}")
 
 
 def _set(config: Config, section: str, name: str, text: str | None, where: str) -> None:
     """Check one value and put it in its place; `where` begins an error message."""
-    keys = schema()[section]
+    keys = section_keys(section)
     if name not in keys:
-        homes = [other for other, names in schema().items() if name in names]
-        hint = f"; it belongs in [{homes[0]}]" if homes else _suggest(name, keys)
-        raise ConfigError(f"{where}: no such key{hint}")
+        raise ConfigError(f"{where}: no such key{_hint(section, name)}")
     if text is None and keys[name].kind is not bool:
         raise ConfigError(f"{where}: needs a value: {keys[name].allowed}")
     try:
@@ -175,17 +221,53 @@ def _set(config: Config, section: str, name: str, text: str | None, where: str) 
         raise ConfigError(f"{where} = {text}: {error}") from None
 
 
+def _hint(section: str, name: str) -> str:
+    """Where the key `name` belongs that is none of `section`, or which one is nearest."""
+    if section.startswith(STAGE):
+        if name.removeprefix("train.") in RUN_KEYS:
+            return "; it holds for the whole run, in [train]"
+    else:
+        for home, keys in schema().items():
+            if name in keys:
+                return f"; it belongs in [{home}]"
+    return _suggest(name, section_keys(section))
+
+
 def _suggest(name: str, allowed: Iterable[str]) -> str:
     from midrange_puffer.parameters import suggest
 
     return suggest(name, allowed)
 
 
+def _check_stages(config: Config, where: str) -> None:
+    """Check that every stage has its section, and that each can be left for the next."""
+    stages = stage_names(config)
+    for stage in stages:
+        if STAGE + stage not in config:
+            sections = [name for name in config if name.startswith(STAGE)]
+            raise ConfigError(
+                f"{where}: [curriculum] stages = {config['curriculum']['stages']}: {stage} has no "
+                f"section [{STAGE}{stage}]{_suggest(STAGE + stage, sections)}"
+            )
+    for stage in stages[:-1]:
+        if all(config[STAGE + stage][key.name] is None for key in STAGE_KEYS):
+            raise ConfigError(
+                f"{where}: [{STAGE}{stage}] has neither score nor max_steps: {stages[-1]} would "
+                f"never be reached"
+            )
+
+
 def _check_pairs(config: Config, where: str) -> None:
     """Check [env] values that bound each other; `where` begins an error message."""
+    _resolve(config["env"], f"{where}: [env]")
+    for stage in stage_names(config):
+        _resolve(stage_config(config, stage)["env"], f"{where}: [{STAGE}{stage}] with [env]")
+
+
+def _resolve(env: dict[str, object], where: str) -> None:
     from midrange_puffer.parameters import PARAMETERS, resolve
 
     try:
-        resolve({name: value for name, value in config["env"].items() if name in PARAMETERS})
+        resolve({name: value for name, value in env.items() if name in PARAMETERS})
     except ValueError as error:
-        raise ConfigError(f"{where}: [env] {error}") from None
+        raise ConfigError(f"{where} {error}") from None

@@ -1,34 +1,38 @@
 """Midrange: the C core as a native PufferLib environment."""
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.observation import FEATURES
+from midrange_puffer.groups import Group, PoolGroup, SelfGroup
+from midrange_puffer.observation import SPACES
 from midrange_puffer.parameters import (
-    CONTROLLERS,
     OPTIONS,
     PILOTS,
+    POOL,
     SEATS,
     SELF,
     checked_num_envs,
     checked_seed,
+    divide,
     parse_opponent,
     resolve,
     seat_weights,
     suggest,
 )
-from midrange_puffer.puffer_import import gymnasium, pufferlib
-
-_DRAW = 3  # MrOutcome
+from midrange_puffer.puffer_import import pufferlib
 
 
 class Midrange(pufferlib.PufferEnv):
     """Mid-range air combat: a fighter with missiles against another, many engagements at once.
 
-    The agent flies `seat` against a scripted pilot, or both seats are agents (`opponent="self"`,
-    agent = 2 * engagement + seat). The rules, equations and rewards are in csrc/RULES.md.
+    `opponent` divides the engagements into up to three groups, and their agents follow in this
+    order: both seats are agents ("self", agent = 2 * engagement + seat); an agent in `seat` fights
+    scripted pilots; an agent in `seat` fights frozen policies ("pool", see pool.py), which fly the
+    other seat without being agents. The rules, equations and rewards are in csrc/RULES.md.
 
     Action space:
         MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
@@ -53,20 +57,25 @@ class Midrange(pufferlib.PufferEnv):
         2. Truncation: `time_limit` is reached with both alive (draw).
 
     Info:
-        A list with, now and then, one dict of lists: a value for each engagement finished since,
-        seen from the agent's seat (from red with `opponent="self"`): score (win 1, draw 0.5,
-        loss 0), win, draw, loss, mutual_kill, truncated, shots, hits, shots_against, hits_against,
-        hit_rate and launch_range [m] (of engagements with shots), episode_length [decisions],
-        episode_return, and score_vs_<pilot>, win_vs_<pilot>.
+        A list with, now and then, one dict of lists: a value for each engagement finished since
+        against others than itself, seen from the agent's seat (with `opponent="self"`: against
+        itself, from red): score (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated,
+        shots, hits, shots_against, hits_against, hit_rate and launch_range [m] (of engagements with
+        shots), episode_length [decisions], episode_return. Besides score_vs_<pilot>,
+        win_vs_<pilot>, score_vs_pool, pool/<name of a member> (score), and draw_vs_self.
 
     Args:
-        num_envs: engagements, at least 1.
-        opponent: a pilot, a weighted mix such as "shooter:1,evader:3" drawn for each engagement,
-            or "self".
-        seat: the agent's seat against pilots, "red" or "blue".
-        seed: 0 <= seed < 2**64. The same seed and actions give the same bits everywhere.
+        num_envs: engagements, at least one for each group.
+        opponent: a pilot, "self", "pool", or a mix such as "self:4,pool:2,shooter:1,evader:1":
+            shares of the engagements, rounded to whole ones by groups; the pilot or member of the
+            pool is drawn for each engagement where it starts.
+        seat: the agent's seat against others than itself, "red" or "blue".
+        seed: 0 <= seed < 2**64. The same seed and actions give the same bits everywhere, and with a
+            pool the same pool, too.
         buf: PufferLib's buffers, or None to allocate them.
         isa: instruction set, "auto" for the best this machine has.
+        pool: the pool's file, needed where `opponent` has a pool; read at the first reset or step
+            and looked at again now and then.
         **parameters: rows of csrc/params.h.
 
     Raises:
@@ -81,44 +90,65 @@ class Midrange(pufferlib.PufferEnv):
         seed: int = 0,
         buf: Any = None,
         isa: str = "auto",
+        pool: str | Path | None = None,
         **parameters: float,
     ) -> None:
-        shares = parse_opponent(opponent)
         if seat not in SEATS:
             raise ValueError(f"seat = {seat!r}: must be red or blue{suggest(str(seat), SEATS)}")
         self.num_envs = checked_num_envs(num_envs)
         self.parameters = resolve(parameters)
-        agent = seat_weights({"agent": 1.0})
-        pilots = agent if SELF in shares else seat_weights(shares)
-        self._seat = SEATS.index(seat)
         self._seed = checked_seed(seed)
-        weights = (agent, pilots) if self._seat == 0 else (pilots, agent)
-        self._core = _core.Core(
-            self.parameters, self.num_envs, self._seed, weights, auto_reset=True, isa=isa
-        )
-        self.num_agents = self._core.agents
-        self.single_observation_space = gymnasium.spaces.Box(
-            -1.0, 1.0, (len(FEATURES),), dtype=np.float32
-        )
-        self.single_action_space = gymnasium.spaces.MultiDiscrete(_core.ACTION_LEVELS)
+        self._counts = divide(self.num_envs, opponent)
+        if POOL in self._counts and pool is None:
+            raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
+        self._groups = self._make_groups(parse_opponent(opponent), SEATS.index(seat), isa, pool)
+        self.num_agents = sum(group.agents for group in self._groups)
+        self.single_observation_space = SPACES.single_observation_space
+        self.single_action_space = SPACES.single_action_space
         super().__init__(buf)
         self._bind()
         self._steps = 0
 
+    def _make_groups(
+        self, shares: dict[str, float], seat: int, isa: str, pool: str | Path | None
+    ) -> list[Group]:
+        agent = seat_weights({"agent": 1.0})
+        pilots = seat_weights({name: shares[name] for name in shares if name in PILOTS})
+        groups: list[Group] = []
+        for seed, (kind, count) in zip(self._seeds(), self._counts.items(), strict=True):
+            other = agent if kind in (SELF, POOL) else pilots
+            weights = (agent, other) if seat == 0 else (other, agent)
+            core = _core.Core(self.parameters, count, seed, weights, auto_reset=True, isa=isa)
+            if kind == SELF:
+                groups.append(SelfGroup(core, alone=len(self._counts) == 1))
+            elif kind == POOL:
+                groups.append(PoolGroup(core, seat, Path(pool), seed))
+            else:
+                groups.append(Group(core, seat))
+        return groups
+
+    def _seeds(self) -> list[int]:
+        """A seed for each group; a single one has the environment's."""
+        if len(self._counts) == 1:
+            return [self._seed]
+        streams = np.random.SeedSequence(self._seed).spawn(len(self._counts))
+        return [int(stream.generate_state(1, np.uint64)[0]) for stream in streams]
+
     def _bind(self) -> None:
-        """Give the core views of the buffers; it writes into them in place."""
-        self._outputs = (
-            self.observations,
-            self.rewards,
-            self.terminals.view(np.uint8),
-            self.truncations.view(np.uint8),
-        )
+        """Give the groups their parts of the buffers; they write into them in place."""
+        outputs = (self.observations, self.rewards, self.terminals, self.truncations)
+        ends = np.cumsum([group.agents for group in self._groups])
+        self._rows = [
+            slice(end - group.agents, end) for group, end in zip(self._groups, ends, strict=True)
+        ]
+        for group, rows in zip(self._groups, self._rows, strict=True):
+            group.bind(*(output[rows] for output in outputs))
         self._highest_action = np.array(_core.ACTION_LEVELS) - 1
 
     @property
     def isa(self) -> str:
         """The instruction set in use."""
-        return self._core.isa
+        return self._groups[0].core.isa
 
     def reset(self, seed: int | None = None) -> tuple[np.ndarray, list]:
         """Start episode 0 of every engagement, by default with the seed last given.
@@ -130,8 +160,8 @@ class Midrange(pufferlib.PufferEnv):
         if seed is not None:
             self._seed = checked_seed(seed)
         infos = self._take_infos()
-        self._core.reset(self._seed)
-        self._core.observe(self.observations)
+        for group, group_seed in zip(self._groups, self._seeds(), strict=True):
+            group.reset(group_seed)
         self.rewards[:] = 0
         self.terminals[:] = False
         self.truncations[:] = False
@@ -154,10 +184,10 @@ class Midrange(pufferlib.PufferEnv):
             ValueError: actions of another shape.
             TypeError: actions that are not whole numbers.
         """
-        self._core.step(self._as_int32(actions), *self._outputs)
+        self._step(actions)
         self._steps += 1
-        # Log now and then, but always before the core's room for records could run out.
-        if self._steps % 32 == 0 or self._core.record_count() > self.num_envs:
+        # Log now and then, but always before the room for records could run out.
+        if self._steps % 32 == 0 or any(group.full for group in self._groups):
             return (*self._results(), self._take_infos())
         return (*self._results(), [])
 
@@ -166,65 +196,55 @@ class Midrange(pufferlib.PufferEnv):
 
         Returns:
             Array of `_core.RECORD`, the struct MrRecord of csrc/midrange.h; its `env` is the
-            engagement's index. Everything else is in the environment's own buffers.
+            engagement's index, through all groups. Everything else is in the environment's own
+            buffers.
         """
-        self._core.step(self._as_int32(actions), *self._outputs)
-        return self._core.take_records()
+        self._step(actions)
+        parts = []
+        first = 0
+        for group in self._groups:
+            parts.append(group.take_records())
+            parts[-1]["env"] += first
+            first += group.core.num_envs
+        return np.concatenate(parts)
+
+    def _step(self, actions: np.ndarray) -> None:
+        actions = self._as_int32(actions)
+        for group, rows in zip(self._groups, self._rows, strict=True):
+            group.step(actions[rows])
 
     def _results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.observations, self.rewards, self.terminals, self.truncations
 
     def _as_int32(self, actions: np.ndarray) -> np.ndarray:
         actions = np.asarray(actions)
-        if actions.dtype == np.int32 and actions.flags.c_contiguous and actions.ndim == 2:
-            return actions
         if actions.dtype.kind not in "iu":
             raise TypeError(f"actions of type {actions.dtype}: must be whole numbers")
         if actions.shape != self.actions.shape:
             raise ValueError(f"actions of shape {actions.shape}: must be {self.actions.shape}")
+        if actions.dtype == np.int32 and actions.flags.c_contiguous:
+            return actions
         # Clipped before they are narrowed, so that nothing wraps around.
         np.clip(actions, 0, self._highest_action, out=self.actions, casting="unsafe")
         return self.actions
 
     def _take_infos(self) -> list[dict]:
         """The engagements finished since the last call; none is left out or given twice."""
-        records = self._core.take_records()
-        if len(records) == 0:
-            return []
-        own, enemy = self._seat, 1 - self._seat
-        win = records["outcome"] == 1 + own
-        draw = records["outcome"] == _DRAW
-        shots, hits = records["shots"][:, own], records["hits"][:, own]
-        shot = shots > 0
-        score = win + 0.5 * draw
-        info = {
-            "score": score,
-            "win": win,
-            "draw": draw,
-            "loss": ~(win | draw),
-            "mutual_kill": records["mutual_kill"],
-            "truncated": records["truncated"],
-            "shots": shots,
-            "hits": hits,
-            "shots_against": records["shots"][:, enemy],
-            "hits_against": records["hits"][:, enemy],
-            "hit_rate": hits[shot] / shots[shot],
-            "launch_range": records["launch_range"][shot, own] / shots[shot],
-            "episode_length": records["decisions"],
-            "episode_return": records["episode_return"] * (1 if own == 0 else -1),
-        }
-        for index, pilot in enumerate(CONTROLLERS):
-            against = records["pilot"][:, enemy] == index
-            if pilot in PILOTS:
-                info[f"score_vs_{pilot}"] = score[against]
-                info[f"win_vs_{pilot}"] = win[against]
-        # PufferLib averages over lists; a key without a value must not be there at all.
-        lists = {key: value.astype(float).tolist() for key, value in info.items() if len(value)}
-        return [lists]
+        lists: dict[str, list[float]] = {}
+        for group in self._groups:
+            for key, values in group.take_infos().items():
+                # PufferLib averages over lists; a key without a value must not be there at all.
+                if len(values):
+                    lists.setdefault(key, []).extend(values.astype(float).tolist())
+        return [lists] if lists else []
 
     def state_hash(self) -> int:
-        """64-bit hash of everything that the future depends on."""
-        return self._core.state_hash()
+        """64-bit hash of the engagements: of everything their future depends on but a pool."""
+        hashes = [group.core.state_hash() for group in self._groups]
+        if len(hashes) == 1:
+            return hashes[0]
+        words = b"".join(word.to_bytes(8, "little") for word in hashes)
+        return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 
     def close(self) -> None:
-        """Nothing to do: the core is freed with this object."""
+        """Nothing to do: the cores are freed with this object."""

@@ -1,8 +1,7 @@
 """`puffer eval midrange`: how well a trained policy fights, with figures that can be repeated."""
 
 import json
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +13,13 @@ from rich.table import Table
 from torch import nn
 
 from midrange_puffer.arguments import OPPONENT, Parser, load_model, load_opponent
-from midrange_puffer.env import Midrange
 from midrange_puffer.files import write_whole
-from midrange_puffer.parameters import PILOTS, SEATS, SELF, checked_seed, resolve
-from midrange_puffer.player import Player, player_seed
-from midrange_puffer.schema import Key
+from midrange_puffer.match import Contestant, Fight, outcomes, play
+from midrange_puffer.parameters import PILOTS, resolve
+from midrange_puffer.ratings import wilson
+from midrange_puffer.schema import Key, check_even
 
 ALL = "all"
-Z95 = 1.959964  # standard normal quantile of 97.5 %
-_RED_WINS, _DRAW = 1, 3  # MrOutcome; blue's win is 2
 
 
 def main(argv: Sequence[str]) -> int:
@@ -58,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
 
 def evaluate(
     policy: nn.Module,
-    opponent: str | nn.Module,
+    opponent: Contestant,
     episodes: int = 1000,
     seed: int = 0,
     greedy: bool = False,
@@ -81,48 +78,31 @@ def evaluate(
         **parameters: rows of csrc/params.h.
 
     Returns:
-        win, draw, loss: shares, and win_ci95, draw_ci95, loss_ci95: their Wilson intervals [low,
-        high]; score (win 1, draw 0.5); mutual_kill and truncated: shares; shots, hits,
-        shots_against, hits_against: means an engagement; hit_rate (hits / shots) and launch_range
-        [m], None without a shot; length [s].
+        win, draw, loss: shares; score (win 1, draw 0.5); win_ci95, draw_ci95, loss_ci95,
+        score_ci95: their Wilson intervals [low, high]; mutual_kill and truncated: shares; shots,
+        hits, shots_against, hits_against: means an engagement; hit_rate (hits / shots) and
+        launch_range [m], None without a shot; length [s].
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
     """
     check_even(episodes)
-    checked_seed(seed)
     parameters = resolve(parameters)
     half = episodes // 2
-    records = np.concatenate(
-        [_play(policy, opponent, seat, half, seed, greedy, progress, parameters) for seat in (0, 1)]
-    )
-    return _summary(records, np.repeat((0, 1), half), parameters)
-
-
-def check_even(episodes: int) -> None:
-    """Raise ValueError where they cannot be divided between the seats."""
-    if episodes < 2 or episodes % 2:
-        raise ValueError("must be an even number above 0: half of them in each seat")
-
-
-def wilson(count: int, total: int) -> list[float]:
-    """95 % interval [low, high] of a share seen `count` times in `total`.
-
-    Wilson's score interval (Wilson 1927), good for shares near 0 and 1 as well.
-    """
-    z2 = Z95**2
-    spread = Z95 * math.sqrt(count * (total - count) / total + z2 / 4)
-    ends = (count + z2 / 2 - spread, count + z2 / 2 + spread)
-    return [min(max(end / (total + z2), 0.0), 1.0) for end in ends]
+    records = [
+        play([fight], half, seed, greedy, progress, parameters=parameters)[0]
+        for fight in (Fight(policy, opponent), Fight(opponent, policy))
+    ]
+    return _summary(records, parameters)
 
 
 def format_table(results: dict[str, dict[str, object]]) -> Table:
     """The results of `evaluate` by opponent, as a table for rich to print."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, leading=1)
-    table.add_column("opponent", overflow="fold", min_width=8)
+    table.add_column("opponent", overflow="fold", min_width=max(map(len, PILOTS)))
     for heading in ("win", "draw", "loss"):
         table.add_column(f"{heading} %\n95 % c.i.", justify="right", no_wrap=True)
-    for heading in ("\nscore", "\nshots", "hits\n%", "launch\nkm", "length\ns", "mutual\nkills %"):
+    for heading in ("\nscore", "\nshots", "hits\n%", "range\nkm", "time\ns", "mutual\nkill %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, result in results.items():
         table.add_row(
@@ -139,9 +119,9 @@ def format_table(results: dict[str, dict[str, object]]) -> Table:
 
 
 def format_share(result: dict[str, object], outcome: str) -> str:
-    """The share of an outcome in percent, and below it its 95 % interval."""
+    """The share of an outcome in percent, and below it its 95 % interval, in little room."""
     low, high = result[f"{outcome}_ci95"]
-    return f"{100 * result[outcome]:.1f}\n{100 * low:.1f}–{100 * high:.1f}"
+    return f"{100 * result[outcome]:.1f}\n{100 * low:.1f}–{100 * high:.1f}".replace("100.0", "100")
 
 
 def _parser() -> Parser:
@@ -162,56 +142,17 @@ def _parser() -> Parser:
     return parser
 
 
-def _play(
-    policy: nn.Module,
-    opponent: str | nn.Module,
-    seat: int,
-    num_envs: int,
-    seed: int,
-    greedy: bool,
-    progress: Callable[[int], None],
-    parameters: dict[str, float],
-) -> np.ndarray:
-    """Records of the first engagement of each lane, the policy in `seat`."""
-    if isinstance(opponent, str):
-        env = Midrange(num_envs, opponent, SEATS[seat], seed, **parameters)
-        crew = {seat: policy}
-    else:
-        env = Midrange(num_envs, SELF, seed=seed, **parameters)
-        crew = {seat: policy, 1 - seat: opponent}
-    players = [
-        Player(crew[place], num_envs, player_seed(seed, place), greedy) for place in sorted(crew)
-    ]
-    observations, _ = env.reset()
-    seen = observations.reshape(num_envs, len(players), -1)
-    actions = np.zeros((num_envs, len(players), env.single_action_space.shape[0]), np.int32)
-    pending = np.arange(num_envs)
-    records = []
-    while len(pending):
-        for index, player in enumerate(players):
-            actions[pending, index] = player.act(seen[pending, index], pending)
-        ended = env.step_records(actions.reshape(env.num_agents, -1))
-        records.append(ended[np.isin(ended["env"], pending)])
-        pending = np.setdiff1d(pending, ended["env"])
-        progress(len(records[-1]))
-    env.close()
-    return np.concatenate(records)
-
-
-def _summary(
-    records: np.ndarray, seats: np.ndarray, parameters: dict[str, float]
-) -> dict[str, object]:
-    """What `evaluate` returns, of records [episodes] and the policy's seat in each."""
+def _summary(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:
+    """What `evaluate` returns, of the records as red and as blue."""
+    seen = [outcomes(half, seat) for seat, half in enumerate(records)]
+    seats = np.repeat((0, 1), [len(half) for half in records])
+    records = np.concatenate(records)
     total = len(records)
-    outcomes = {
-        "win": records["outcome"] == _RED_WINS + seats,
-        "draw": records["outcome"] == _DRAW,
-        "loss": records["outcome"] == _RED_WINS + 1 - seats,
-    }
-    counts = {name: int(seen.sum()) for name, seen in outcomes.items()}
+    counts = {name: sum(int(half[name].sum()) for half in seen) for name in seen[0]}
     result: dict[str, object] = {name: count / total for name, count in counts.items()}
     result |= {f"{name}_ci95": wilson(count, total) for name, count in counts.items()}
     result["score"] = result["win"] + result["draw"] / 2
+    result["score_ci95"] = wilson(counts["win"] + counts["draw"] / 2, total)
     for name in ("mutual_kill", "truncated"):
         result[name] = float(records[name].mean())
     rows = np.arange(total)

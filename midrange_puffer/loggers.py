@@ -7,11 +7,12 @@ import os
 import secrets
 import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from midrange_puffer.config import Config, ConfigError
+from midrange_puffer.curriculum import format_stage
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError, write_whole
 
@@ -36,17 +37,19 @@ class Loggers:
 
     Attributes:
         run_id: The run's name, which PuffeRL asks for.
+        beside: Metrics that go into every row beside those that are logged.
         last: The last value of every metric; not every update sees an engagement end.
     """
 
     def __init__(self, run_id: str, loggers: list[Logger]) -> None:
         self.run_id = run_id
         self.loggers = loggers
+        self.beside: Metrics = {}
         self.last: Metrics = {}
 
     def log(self, metrics: Metrics, step: int) -> None:
         """Pass `metrics` on to every logger, as plain numbers."""
-        numbers = {name: _plain(value) for name, value in metrics.items()}
+        numbers = {name: _plain(value) for name, value in {**metrics, **self.beside}.items()}
         self.last = {**self.last, **numbers}
         for logger in self.loggers:
             logger.log(numbers, step)
@@ -80,19 +83,24 @@ class MetricsFile:
 
 
 class Console:
-    """One line a log for output that is not a terminal, at most one a second and the last one."""
+    """One line a log for output that is not a terminal.
+
+    At most one a second, but every one with a rating, and the last one.
+    """
 
     INTERVAL = 1.0  # s
 
-    def __init__(self, total_steps: int) -> None:
+    def __init__(self, total_steps: int, stages: Sequence[str] = ()) -> None:
         self._total_steps = total_steps
+        self._stages = stages
         self._printed = 0.0
 
     def log(self, metrics: Metrics, step: int) -> None:
         """Print the line, if it is time for one."""
-        if step >= self._total_steps or time.monotonic() >= self._printed + self.INTERVAL:
+        wanted = step >= self._total_steps or "league/rating" in metrics
+        if wanted or time.monotonic() >= self._printed + self.INTERVAL:
             self._printed = time.monotonic()
-            print(format_line(metrics, self._total_steps), flush=True)
+            print(format_line(metrics, self._total_steps, self._stages), flush=True)
 
     def close(self, model_path: str) -> None:
         """Nothing is left to print."""
@@ -116,10 +124,12 @@ class TensorBoard:
         self._writer.close()
 
 
-def format_line(metrics: Metrics, total_steps: int) -> str:
-    """One line of what matters: steps, speed, results, entropy, learning rate, time left."""
+def format_line(metrics: Metrics, total_steps: int, stages: Sequence[str] = ()) -> str:
+    """One line of what matters: steps, speed, stage, results, entropy, learning rate, time left."""
     steps, speed = metrics["agent_steps"], metrics["SPS"]
     parts = [f"{steps / 1e6:8.2f} M steps", f"{speed / 1e3:6.0f} k/s"]
+    if "curriculum/stage" in metrics:
+        parts.append(format_stage(stages, metrics["curriculum/stage"]))
     prefix = "environment/"
     results = {
         name.removeprefix(prefix): value
@@ -135,6 +145,8 @@ def format_line(metrics: Metrics, total_steps: int) -> str:
     pilots = [name.removeprefix(versus) for name in sorted(results) if name.startswith(versus)]
     if pilots:
         parts.append(" ".join(f"{pilot} {results[versus + pilot]:.2f}" for pilot in pilots))
+    if "league/rating" in metrics:
+        parts.append(f"rating {metrics['league/rating']:.0f}")
     if "losses/entropy" in metrics:
         parts.append(f"entropy {metrics['losses/entropy']:.2f}")
     parts.append(f"lr {metrics['learning_rate']:.2g}")

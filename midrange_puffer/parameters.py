@@ -47,6 +47,9 @@ PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
 SELF = "self"
+POOL = "pool"
+SCRIPTED = "pilots"  # the group of engagements against pilots
+OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
 MAX_WEIGHT = 1e6  # of one opponent in a mix
 SEATS: tuple[str, ...] = ("red", "blue")
 
@@ -58,8 +61,8 @@ OPTIONS: dict[str, Option] = {
             "opponent",
             str,
             "shooter",
-            f"one of {', '.join(PILOTS)}, a mix like shooter:1,evader:3 drawn for each engagement, "
-            "or self: both seats are agents",
+            f"one of {', '.join(PILOTS)}, self (both seats are agents), pool (frozen policies) or "
+            "a mix like self:4,pool:2,shooter:1,evader:1: shares of the engagements",
         ),
         Option("seat", str, "red", "the agent's seat", choices=SEATS),
     )
@@ -123,21 +126,21 @@ def resolve(overrides: Mapping[str, object]) -> dict[str, int | float]:
 
 
 def parse_opponent(text: str) -> dict[str, float]:
-    """The share of each opponent in a text like "shooter", "shooter:1,evader:3" or "self".
+    """The share of each opponent in a text like "shooter", "self" or "self:4,pool:2,evader:1".
 
     Returns:
         Shares that sum to 1, in the order given.
 
     Raises:
-        ValueError: An unknown or repeated name, a weight out of range, or a mix with self.
+        ValueError: An unknown or repeated name, or a weight out of range.
     """
     weights: dict[str, float] = {}
     for part in str(text).split(","):
         name, _, weight = (piece.strip() for piece in part.partition(":"))
-        if name not in (*PILOTS, SELF):
+        if name not in OPPONENTS:
             raise ValueError(
-                f"opponent = {text!r}: {name!r} is none of {', '.join([*PILOTS, SELF])}"
-                f"{suggest(name, [*PILOTS, SELF])}"
+                f"opponent = {text!r}: {name!r} is none of {', '.join(OPPONENTS)}"
+                f"{suggest(name, OPPONENTS)}"
             )
         if name in weights:
             raise ValueError(f"opponent = {text!r}: {name} stands there twice")
@@ -149,10 +152,44 @@ def parse_opponent(text: str) -> dict[str, float]:
             raise ValueError(
                 f"opponent = {text!r}: the weight of {name} must be above 0, at most {MAX_WEIGHT:g}"
             )
-    if SELF in weights and len(weights) > 1:
-        raise ValueError(f"opponent = {text!r}: self cannot be mixed with pilots")
     total = sum(weights.values())
     return {name: weight / total for name, weight in weights.items()}
+
+
+def divide(num_envs: int, opponent: str) -> dict[str, int]:
+    """The engagements of each group of a mix: SELF, SCRIPTED, POOL, in this order.
+
+    Each group has its share, rounded, and at least one.
+
+    Raises:
+        ValueError: As `parse_opponent`, or fewer engagements than groups.
+    """
+    shares = dict.fromkeys((SELF, SCRIPTED, POOL), 0.0)
+    for name, share in parse_opponent(opponent).items():
+        shares[SCRIPTED if name in PILOTS else name] += share
+    shares = {group: share for group, share in shares.items() if share}
+    if num_envs < len(shares):
+        raise ValueError(
+            f"opponent = {opponent!r}: needs at least {len(shares)} engagements, one for each of "
+            f"{', '.join(shares)}, not num_envs = {num_envs}"
+        )
+    counts = dict.fromkeys(shares, 0)
+    left, share_left = num_envs, 1.0
+    # The smallest first: what is rounded up to one is taken from the larger ones.
+    for group in sorted(shares, key=shares.__getitem__):
+        counts[group] = max(round(left * min(shares[group] / share_left, 1.0)), 1)
+        left -= counts[group]
+        share_left -= shares[group]
+    return counts
+
+
+def count_agents(num_envs: int, opponent: str) -> int:
+    """The agents of a `Midrange` of `num_envs` engagements: two in each against itself.
+
+    Raises:
+        ValueError: As `divide`.
+    """
+    return num_envs + divide(num_envs, opponent).get(SELF, 0)
 
 
 def seat_weights(shares: Mapping[str, float]) -> list[float]:

@@ -27,7 +27,12 @@ class Player:
             for name in ("lstm_h", "lstm_c"):
                 self._memory[name] = torch.zeros(num_envs, policy.hidden_size)
 
-    @torch.no_grad()
+    def reset(self, envs: np.ndarray) -> None:
+        """Forget the engagements `envs`, int [n]: others start in their places."""
+        for memory in self._memory.values():
+            memory[torch.from_numpy(envs)] = 0
+
+    @torch.inference_mode()
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
         """Choose the next action of some of the engagements.
 
@@ -38,12 +43,26 @@ class Player:
         Returns:
             Actions int32 [n, 3].
         """
+        logits = self.logits(observations, envs)
+        return torch.cat([self._choose(levels) for levels in logits], dim=1).int().numpy()
+
+    @torch.inference_mode()
+    def logits(self, observations: np.ndarray, envs: np.ndarray) -> tuple[torch.Tensor, ...]:
+        """See the next observations of some of the engagements.
+
+        Args:
+            observations: float32 [n, features].
+            envs: int [n], the engagements these are of.
+
+        Returns:
+            A tensor [n, levels] for each of rudder, throttle and fire.
+        """
         rows = torch.from_numpy(envs)
         state = {name: memory[rows] for name, memory in self._memory.items()}
         logits, _ = self.policy.forward_eval(torch.from_numpy(observations), state)
         for name, memory in self._memory.items():
             memory[rows] = state[name]
-        return torch.cat([self._choose(levels) for levels in logits], dim=1).int().numpy()
+        return logits
 
     def _choose(self, logits: torch.Tensor) -> torch.Tensor:
         """One level [n, 1] for each row of logits [n, levels]."""

@@ -71,8 +71,7 @@ class Engagement:
 def main(argv: Sequence[str]) -> int:
     """Plot, with the words after `puffer plot midrange`; return the exit status."""
     options = _parser().read(argv)
-    if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("plots need matplotlib: pip install 'midrange_puffer[plots]'")
+    require_matplotlib()
     torch.set_num_threads(1)  # small batches are slower with more
     path, policy, parameters = load_model(options)
     opponent = load_opponent(options.opponent, policy)
@@ -154,6 +153,18 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
     image = io.BytesIO()
     figure.savefig(image, format=Path(path).suffix[1:], dpi=150)
     write_whole(Path(path), image.getvalue())
+
+
+def require_matplotlib() -> None:
+    """Raise UsageError where it is not installed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UsageError("plots need matplotlib: pip install 'midrange_puffer[plots]'")
+
+
+def check_format(path: str) -> None:
+    """Raise ValueError where a picture cannot be written to `path` for its name."""
+    if Path(path).suffix not in FORMATS:
+        raise ValueError(f"must end in {', '.join(FORMATS)}")
 
 
 class _Recorder:
@@ -291,11 +302,6 @@ def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
     axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def _check_format(path: str) -> None:
-    if Path(path).suffix not in FORMATS:
-        raise ValueError(f"must end in {', '.join(FORMATS)}")
-
-
 def _parser() -> Parser:
     parser = Parser("plot", "Draw one engagement of a trained policy, seen from above.")
     parser.add_model()
@@ -305,6 +311,6 @@ def _parser() -> Parser:
     parser.add_key(Key("seat", str, "the policy's seat", "red", choices=SEATS))
     parser.add_key(Key("seed", int, "of the start and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
-    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=_check_format))
+    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_format))
     parser.add_game()
     return parser

@@ -14,7 +14,8 @@ from pathlib import Path
 AUTO = ("auto",)
 NONE = (None,)
 PUFFERLIB = object()  # default: as in PufferLib's own default.ini
-SECTIONS = ("base", "vec", "env", "policy", "rnn", "train")
+SECTIONS = ("base", "vec", "env", "policy", "rnn", "train", "pool", "league", "curriculum")
+STAGE = "curriculum."  # begins the name of a stage's section
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,20 @@ def _check_device(text: str) -> None:
         raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
 
 
+def check_even(count: int) -> None:
+    """Raise ValueError where so many engagements cannot be divided between the seats."""
+    if count < 2 or count % 2:
+        raise ValueError("must be an even number above 0: half of them in each seat")
+
+
+def _check_stages(text: str) -> None:
+    names = [name.strip() for name in text.split(",")] if text else []
+    if not all(re.fullmatch(r"\w+", name, re.ASCII) for name in names):
+        raise ValueError("must be names of letters, digits and '_', with commas between")
+    if len(set(names)) < len(names):
+        raise ValueError("a name stands there twice")
+
+
 def _check_run_name(text: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text) or text == "latest":
         raise ValueError("must be letters, digits, '.', '_' and '-', and not 'latest'")
@@ -107,6 +122,8 @@ BASE = (
     Key("policy_name", str, "policy", choices=("Policy",)),
     Key("rnn_name", str, "recurrent wrapper of the policy (an LSTM)", words=NONE,
         choices=("Recurrent",)),
+    Key("load_model_path", str, "a model whose weights a new run begins with; None = random ones",
+        None, words=NONE),
     Key("tag", str, "label of the run in wandb and neptune", None, words=NONE),
     Key("tensorboard", bool, "log to TensorBoard, in the run folder", False),
     Key("wandb", bool, "log to Weights & Biases (WANDB_MODE=offline: without a network)", False),
@@ -201,6 +218,52 @@ TRAIN = (
 )  # fmt: skip
 
 
+POOL = (
+    Key("size", int, "most frozen policies that the opponent `pool` is drawn from; checkpoints are "
+        "thinned to so many, spread over the run", 8, 1, 1024),
+    Key("sampling", str, "how one is drawn: pfsp favours those that the learner loses to",
+        "pfsp", choices=("pfsp", "uniform")),
+    Key("power", float, "pfsp: exponent of the learner's share of lost points", 2.0, 0, 100),
+    Key("include", str, "model files that are in the pool from the start, with commas between",
+        None, words=NONE),
+    Key("own", bool, "let the checkpoints of the run itself join", True),
+)  # fmt: skip
+
+LEAGUE = (
+    Key("interval", int, "updates from one rating of the policy to the next, and once at the end; "
+        "0 = never", 0, 0, 10**9, unit="updates"),
+    Key("games", int, "engagements with each opponent in a rating", 64, 2, 1_000_000,
+        check=check_even),
+    Key("checkpoints", int, "earlier policies of the run that are met besides the pilots", 3, 0,
+        1024),
+)  # fmt: skip
+
+CURRICULUM = (
+    Key("stages", str, "names of the stages in their order, with commas between; None = no "
+        "curriculum", None, words=NONE, check=_check_stages),
+    Key("episodes", int, "last finished engagements that the score of a stage is taken over, from "
+        "one env.time_limit after its start; with fewer there is no moving on", 2000, 1, 1_000_000,
+        unit="engagements"),
+)  # fmt: skip
+
+# Of a stage itself; neither is looked at in the last one, which goes to the end of the run.
+STAGE_KEYS = (
+    Key("score", float, "move on at this score (win 1, draw 0.5); None = only by max_steps", None,
+        0, 1, NONE),
+    Key("max_steps", int, "move on after so long, whatever the score; None = only by score", None,
+        1, 10**13, NONE, unit="agent decisions"),
+)  # fmt: skip
+
+# What of [train] makes the whole run and cannot change with a stage.
+RUN_KEYS = frozenset(
+    {
+        "device", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name", "optimizer",
+        "precision", "torch_deterministic", "cpu_offload", "compile", "compile_mode",
+        "compile_fullgraph",
+    }
+)  # fmt: skip
+
+
 def _env_keys() -> tuple[Key, ...]:
     """The [env] keys, from the parameter table of the core."""
     from midrange_puffer.parameters import OPTIONS, PARAMETERS, parse_opponent
@@ -224,7 +287,8 @@ def schema() -> dict[str, dict[str, Key]]:
     pufferlib = configparser.ConfigParser(interpolation=None)
     folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
     pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
-    tables = dict(zip(SECTIONS, (BASE, VEC, _env_keys(), POLICY, RNN, TRAIN), strict=True))
+    keys_of_all = (BASE, VEC, _env_keys(), POLICY, RNN, TRAIN, POOL, LEAGUE, CURRICULUM)
+    tables = dict(zip(SECTIONS, keys_of_all, strict=True))
     return {
         section: {
             key.name: replace(key, default=key.parse(pufferlib[section][key.name]))
@@ -234,3 +298,31 @@ def schema() -> dict[str, dict[str, Key]]:
         }
         for section, keys in tables.items()
     }
+
+
+@functools.cache
+def stage_keys() -> dict[str, Key]:
+    """Name -> key of all that may stand in a section [curriculum.<stage>]."""
+    sections = schema()
+    return {
+        **{key.name: key for key in STAGE_KEYS},
+        **{f"env.{name}": key for name, key in sections["env"].items()},
+        **{f"train.{name}": key for name, key in sections["train"].items() if name not in RUN_KEYS},
+    }
+
+
+def section_keys(section: str) -> dict[str, Key]:
+    """Name -> key of a section, which may be a stage's."""
+    return stage_keys() if section.startswith(STAGE) else schema()[section]
+
+
+def help_sections() -> dict[str, dict[str, Key]]:
+    """Section -> name -> key as a user is told of them, with one section for all stages."""
+    meaning = "any key of [{}]{}, as it is to be in this stage"
+    placeholders = (
+        Key("env.<key>", str, meaning.format("env", ""), "as in [env]"),
+        Key("train.<key>", str, meaning.format("train", f" but {', '.join(sorted(RUN_KEYS))}"),
+            "as in [train]"),
+    )  # fmt: skip
+    stage = {key.name: key for key in (*placeholders, *STAGE_KEYS)}
+    return {**schema(), f"{STAGE}<stage>": stage}

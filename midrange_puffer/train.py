@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -16,29 +17,28 @@ import numpy as np
 import torch
 
 from midrange_puffer import checkpoint
+from midrange_puffer.arguments import game_parameters
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.config import (
     Config,
     ConfigError,
     changes,
-    check_training,
     format_config,
+    given,
     load_config,
+    stage_names,
 )
-from midrange_puffer.env import Midrange
+from midrange_puffer.curriculum import Curriculum
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import make_folder, write_whole
-from midrange_puffer.loggers import Console, Loggers, MetricsFile, check_trackers, open_trackers
+from midrange_puffer.league_training import TrainingLeague
+from midrange_puffer.loggers import Console, Loggers, MetricsFile, open_trackers
+from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
+from midrange_puffer.pool import Pool
+from midrange_puffer.settle import meets_pool, settle
 from midrange_puffer.trainer import Trainer
-from midrange_puffer.vectorize import (
-    VecEnv,
-    choose_device,
-    choose_threads,
-    choose_vec,
-    make_env,
-    usable_cores,
-)
+from midrange_puffer.vectorize import VecEnv, make_env
 
 
 def main(argv: Sequence[str]) -> int:
@@ -71,13 +71,17 @@ def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
     # A name made up here is not the configuration's: config.ini may be given back for another run.
     name = train["run_name"] or time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
     folder = Path(train["data_dir"], name)
+    if config["base"]["load_model_path"] is not None:
+        _given_policy(config)  # for its errors, before there is a folder
+    _pool(Run(folder, config))
     make_folder(folder)
     return Run(folder, config)
 
 
 def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     """Find the run called `name` and take up its configuration and state."""
-    folder = checkpoint.find_run(name, load_config(None, overrides)["train"]["data_dir"])
+    data_dir = given(overrides, "train.data_dir") or load_config()["train"]["data_dir"]
+    folder = checkpoint.find_run(name, data_dir)
     old = load_config(folder / checkpoint.CONFIG)
     config = load_config(folder / checkpoint.CONFIG, overrides)
     run_name = old["train"]["run_name"]
@@ -90,56 +94,66 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
         raise ConfigError(
             f"{folder}: has made its {steps} steps; go on with --train.total-timesteps above {goal}"
         )
-    print(f"resuming {folder} at {steps} of {goal} steps")
+    curriculum = Curriculum(config, state)
+    where = f", {curriculum}" if curriculum.stages else ""
+    print(f"resuming {folder} at {steps} of {goal} steps{where}")
     for key, (before, after) in changes(old, config).items():
-        if key.startswith(("policy.", "rnn.", "base.rnn_name")):
+        if key.startswith(("policy.", "rnn.", "base.rnn_name", "base.load_model_path")):
             raise ConfigError(f"{key}: is {before} in {folder} and cannot become {after}")
         print(f"  {key}: {before} -> {after}")
     return Run(folder, config, state)
 
 
-def settle(config: Config) -> None:
-    """Replace every "auto" in `config`, say what was chosen, and check that it fits together."""
-    check_trackers(config)
-    train, vec, env, rnn = (config[section] for section in ("train", "vec", "env", "rnn"))
-    train["device"], reason = choose_device(train["device"])
-    print(f"device {train['device']} ({reason})")
-    if train["precision"] == "bfloat16" and not train["device"].startswith("cuda"):
-        raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train['device']}")
-    reason = choose_vec(config, usable_cores())
-    batch = "" if vec["batch_size"] == "auto" else f", {vec['batch_size']} of them at a time"
-    choose_threads(config, usable_cores())
-    print(
-        f"backend {vec['backend']} ({reason}): {vec['num_envs']} x {env['num_envs']} engagements"
-        f"{batch}; {train['torch_threads']} torch threads"
-    )
-    for name, size in rnn.items():
-        rnn[name] = config["policy"]["hidden_size"] if size == "auto" else size
-    agents = vec["num_envs"] * env["num_envs"] * _agents_per_engagement(env)
-    if train["batch_size"] == "auto":
-        train["batch_size"] = agents * train["bptt_horizon"]
-    check_training(config, agents)
-
-
 def train(run: Run, signals: "StopSignals") -> None:
     """Train until the end or a signal, and say how it ended."""
     config, folder = run.config, run.folder
+    pool, league = _pool(run), _league(run)
     write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
     print(f"run folder {folder}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
-    with closing(VecEnv(make_env, config)) as vecenv:
-        policy = _policy(run, vecenv)
-        loggers = _loggers(run)
-        with closing(Trainer(run, vecenv, policy, loggers)) as trainer:
-            trainer.save_checkpoint()  # proves at once that checkpoints can be written
-            while not (trainer.done or signals.caught):
-                trainer.evaluate()
-                trainer.train()
-            if signals.caught:
-                trainer.save_checkpoint()
+    loggers = _loggers(run)
+    trainer = train_stage(run, signals, loggers, pool, league)
+    while not (trainer.done or signals.caught):
+        # From what was saved, so that a stage begins alike whether a run is stopped there or not.
+        run = replace(run, state=checkpoint.load_state(folder))
+        trainer = train_stage(run, signals, loggers, pool, league)
     loggers.close(trainer.model_path)
     print(_last_line(trainer, signals))
+
+
+def train_stage(
+    run: Run,
+    signals: "StopSignals",
+    loggers: Loggers,
+    pool: Pool | None,
+    league: TrainingLeague | None,
+) -> Trainer:
+    """Train until the end of the stage or of the run, or a signal.
+
+    What is then saved goes on in the next stage, if this one is passed.
+    """
+    curriculum = Curriculum(run.config, run.state)
+    if curriculum.stages:
+        print(f"{curriculum}, from {curriculum.start} steps on", flush=True)
+    policy = _policy(run)
+    pool_path = None
+    if pool is not None:
+        _join(pool, run, policy)
+        pool_path = pool.path
+    with (
+        closing(VecEnv(make_env, curriculum.config, pool_path)) as vecenv,
+        closing(Trainer(run, curriculum, vecenv, policy, loggers, pool, league)) as trainer,
+    ):
+        trainer.save_checkpoint()  # proves at once that checkpoints can be written
+        while not (trainer.done or signals.caught or curriculum.is_passed(trainer.global_step)):
+            trainer.evaluate()
+            trainer.train()
+        if not trainer.done:
+            if curriculum.is_passed(trainer.global_step):
+                curriculum.advance(trainer.global_step)
+            trainer.save_checkpoint()
+    return trainer
 
 
 def seed_everything(seed: int) -> None:
@@ -178,27 +192,68 @@ class StopSignals:
         os.write(2, b"stopping after this update; once more to stop at once\n")
 
 
-def _agents_per_engagement(env: dict[str, object]) -> int:
-    probe = Midrange(**{**env, "num_envs": 1})
-    probe.close()
-    return probe.num_agents
-
-
-def _policy(run: Run, vecenv: VecEnv) -> torch.nn.Module:
-    """The policy of a new run, or the one a resumed run had."""
+def _policy(run: Run) -> torch.nn.Module:
+    """The policy that a run goes on with, or begins with."""
     config, device = run.config, run.config["train"]["device"]
     if run.state:
         policy, _ = checkpoint.load_policy(run.folder / run.state["model"], device)
         return policy.train()
-    rnn_name = config["base"]["rnn_name"]
-    return make_policy(vecenv.driver_env, config["policy"], rnn_name, config["rnn"]).to(device)
+    if config["base"]["load_model_path"] is not None:
+        return _given_policy(config).to(device)
+    return make_policy(SPACES, config["policy"], config["base"]["rnn_name"], config["rnn"]).to(
+        device
+    )
+
+
+def _given_policy(config: Config) -> torch.nn.Module:
+    """The policy of base.load_model_path.
+
+    Raises:
+        CheckpointError: It cannot be loaded.
+        ConfigError: It has another shape than the configuration's.
+    """
+    base, path = config["base"], config["base"]["load_model_path"]
+    policy, model = checkpoint.load_policy(path)
+    shapes = [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
+    shapes += [("policy.hidden_size", *(of["policy"]["hidden_size"] for of in (model, config)))]
+    if base["rnn_name"] is not None:
+        shapes += [
+            (f"rnn.{name}", model["rnn"][name], size) for name, size in config["rnn"].items()
+        ]
+    for key, its, wanted in shapes:
+        if its != wanted:
+            raise ConfigError(f"base.load_model_path = {path}: its {key} is {its}, not {wanted}")
+    return policy.train()
+
+
+def _pool(run: Run) -> Pool | None:
+    """The pool of a run that meets it in any stage."""
+    return Pool(run.folder, run.config["pool"]) if meets_pool(run.config) else None
+
+
+def _join(pool: Pool, run: Run, policy: torch.nn.Module) -> None:
+    """Let the policy join the pool as it is, so that the environments find an opponent there."""
+    if run.state:
+        path, steps = run.folder / run.state["model"], run.state["global_step"]
+    else:
+        path, steps = run.folder / checkpoint.model_name(0), 0
+        checkpoint.save_model(path, run.config, policy.state_dict(), steps)
+    pool.add(path, steps)
+    pool.refresh()
+
+
+def _league(run: Run) -> TrainingLeague | None:
+    """The league that rates the policy now and then, if it is to."""
+    if not run.config["league"]["interval"]:
+        return None
+    return TrainingLeague(run.folder, run.config["league"], game_parameters(run.config["env"]))
 
 
 def _loggers(run: Run) -> Loggers:
     step = run.state["global_step"] if run.state else None
     loggers = [MetricsFile(run.folder / checkpoint.METRICS, step)]
     if not sys.stdout.isatty():
-        loggers.append(Console(run.config["train"]["total_timesteps"]))
+        loggers.append(Console(run.config["train"]["total_timesteps"], stage_names(run.config)))
     loggers += open_trackers(run.config, run.folder, step)
     return Loggers(run.folder.name, loggers)
 

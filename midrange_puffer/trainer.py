@@ -1,6 +1,8 @@
 """PuffeRL, fitted to runs that can be stopped, killed, repeated and resumed."""
 
 import contextlib
+import copy
+import math
 import random
 import sys
 import time
@@ -13,7 +15,10 @@ import torch
 
 from midrange_puffer import checkpoint
 from midrange_puffer.checkpoint import Run
+from midrange_puffer.curriculum import Curriculum
+from midrange_puffer.league_training import TrainingLeague
 from midrange_puffer.loggers import Loggers
+from midrange_puffer.pool import Pool
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.vectorize import VecEnv
 
@@ -22,35 +27,52 @@ with contained():
 
 
 class Trainer(pufferl.PuffeRL):
-    """Trains one policy in one run folder.
+    """Trains one policy in one run folder, through one stage of its curriculum.
 
     `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a
     checkpoint at every train.checkpoint_interval and at the end. Every update is logged, so that
     the rows of a run do not depend on the speed of the machine.
     """
 
-    def __init__(self, run: Run, vecenv: VecEnv, policy: torch.nn.Module, logger: Loggers) -> None:
-        self.run = run
+    def __init__(
+        self,
+        run: Run,
+        curriculum: Curriculum,
+        vecenv: VecEnv,
+        policy: torch.nn.Module,
+        logger: Loggers,
+        pool: Pool | None = None,
+        league: TrainingLeague | None = None,
+    ) -> None:
+        self.run, self.curriculum, self.pool, self.league = run, curriculum, pool, league
         self.model_path: Path | None = None
         self._interval_start = time.time()
-        base, train = run.config["base"], run.config["train"]
+        self._settings, env = (curriculum.config[section] for section in ("train", "env"))
+        epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
         _fit_advantage_kernel()
-        # Whole updates, so that PuffeRL's schedule ends with the run.
-        updates = -(-train["total_timesteps"] // train["batch_size"])
+        # Of engagements that begin together the short ones end first, and tell nothing of the long
+        # ones: the stage's score begins when all of the first can have ended.
+        longest = math.ceil(env["time_limit"] / (env["physics_dt"] * env["substeps"]))
+        self._score_from = step + longest * vecenv.num_agents
+        # Whole updates from here on, so that the schedules end with the run.
+        updates = -(-(self._settings["total_timesteps"] - step) // self._settings["batch_size"])
         config = {
-            **train,
-            "total_timesteps": updates * train["batch_size"],
-            "seed": _engagement_seed(train["seed"], run.state["epoch"] if run.state else 0),
-            "env": base["env_name"],
-            "use_rnn": base["rnn_name"] is not None,
+            **self._settings,
+            "total_timesteps": step + updates * self._settings["batch_size"],
+            "seed": _engagement_seed(self._settings["seed"], epoch),
+            "env": curriculum.stage or run.config["base"]["env_name"],  # on the dashboard
+            "use_rnn": run.config["base"]["rnn_name"] is not None,
         }
         with _quiet():
             super().__init__(config, vecenv, policy, logger)
         self.profile.frequency = 1  # measure every update, not each fifth
-        if train["precision"] == "float32":
+        if config["precision"] == "float32":
             self.amp_context = contextlib.nullcontext()
+        self.total_epochs = epoch + updates
         if run.state:
             self._restore(run.state)
+        # By the step and not by the update, whose size may change with the stage.
+        self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._share_of_rate)
 
     @property
     def sps(self) -> float:
@@ -62,21 +84,56 @@ class Trainer(pufferl.PuffeRL):
         """Whether train.total_timesteps are reached."""
         return self.global_step >= self.config["total_timesteps"]
 
+    def evaluate(self) -> dict[str, list[float]]:
+        """Gather experience; return the results of the engagements that finished, by name."""
+        scored = self.global_step >= self._score_from
+        stats = super().evaluate()
+        if scored:
+            self.curriculum.observe(stats.get("score", ()))
+        if self.pool is not None:
+            prefix = "pool/"
+            names = [name for name in stats if name.startswith(prefix)]
+            self.pool.observe({name.removeprefix(prefix): stats.pop(name) for name in names})
+            self.pool.refresh()
+        return stats
+
     def train(self) -> dict[str, float]:
-        """Learn from the experience of the last `evaluate()`; return the logged metrics."""
-        self._anneal_entropy()
+        """Learn from the experience of the last `evaluate()`; return PuffeRL's metrics."""
+        first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
+        if final is not None:
+            self.config["ent_coef"] = final + (first - final) * self._share_left
         # PuffeRL logs where its last log is long enough ago.
         self._interval_start, self.last_log_time = self.last_log_time, 0.0
         with _nan_with_item(), _quiet():
             return super().train()
 
-    def _anneal_entropy(self) -> None:
-        """Set the weight of the entropy bonus for this update."""
-        train = self.run.config["train"]
-        first, final = train["ent_coef"], train["ent_coef_final"]
-        if final is not None:
-            left = max(1 - self.global_step / self.config["total_timesteps"], 0)
-            self.config["ent_coef"] = final + (first - final) * left
+    def mean_and_log(self) -> dict[str, float]:
+        """Log a row, with the figures of curriculum, pool and league beside PuffeRL's."""
+        pool = self.pool.metrics() if self.pool is not None else {}
+        self.logger.beside = {**self.curriculum.metrics, **pool, **self._rate()}
+        return super().mean_and_log()
+
+    def _rate(self) -> dict[str, float]:
+        """The policy's rating, where it is time for one."""
+        if self.league is None:
+            return {}
+        if self.epoch % self.run.config["league"]["interval"] and not self.done:
+            return {}
+        policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
+        with torch.random.fork_rng(devices=[]):  # so that training is the same without a league
+            name = Path(checkpoint.model_name(self.epoch)).stem
+            return self.league.rate(policy, name, self.global_step)
+
+    @property
+    def _share_left(self) -> float:
+        """The part of the run that is still to come."""
+        return max(1 - self.global_step / self.config["total_timesteps"], 0)
+
+    def _share_of_rate(self, _: int) -> float:
+        """The learning rate over that of the configuration."""
+        if not self._settings["anneal_lr"]:
+            return 1.0
+        return (1 - math.cos(math.pi * self._share_left)) / 2
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Redraw the dashboard, on a terminal."""
@@ -90,27 +147,27 @@ class Trainer(pufferl.PuffeRL):
             "global_step": self.global_step,
             "uptime": self.uptime,
             "optimizer": self.optimizer.state_dict(),
-            "scheduler": self.scheduler.state_dict(),
+            "curriculum": self.curriculum.state,
             "torch_rng": torch.get_rng_state(),
             "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
             "numpy_rng": np.random.get_state(),  # noqa: NPY002, the generator libraries share
             "python_rng": random.getstate(),
         }
         weights = self.uncompiled_policy.state_dict()
-        nvec = self.vecenv.single_action_space.nvec
-        self.model_path = checkpoint.save(self.run, weights, nvec, state)
+        self.model_path = checkpoint.save(self.run, weights, state)
+        if self.pool is not None:
+            self.pool.add(self.model_path, self.global_step)
         return self.model_path
 
     def _restore(self, state: dict[str, object]) -> None:
-        """Go on from a saved state; a schedule of another length or height is entered midway."""
+        """Go on from a saved state, with the settings of this configuration."""
         settings = [
-            {name: group[name] for name in ("betas", "eps")}
+            {name: group[name] for name in ("lr", "initial_lr", "betas", "eps")}
             for group in self.optimizer.param_groups
         ]
         self.optimizer.load_state_dict(state["optimizer"])
         for group, setting in zip(self.optimizer.param_groups, settings, strict=True):
             group.update(setting)
-        self._restore_schedule(state["scheduler"])
         self.epoch, self.global_step = state["epoch"], state["global_step"]
         self.last_log_step = self.global_step
         self.start_time = time.time() - state["uptime"]
@@ -119,17 +176,6 @@ class Trainer(pufferl.PuffeRL):
             torch.cuda.set_rng_state_all(state["cuda_rng"])
         np.random.set_state(state["numpy_rng"])  # noqa: NPY002
         random.setstate(state["python_rng"])
-
-    def _restore_schedule(self, saved: dict[str, object]) -> None:
-        scheduler, train = self.scheduler, self.config
-        unchanged = (saved["T_max"], saved["base_lrs"]) == (scheduler.T_max, scheduler.base_lrs)
-        scheduler.load_state_dict(
-            {**saved, "T_max": scheduler.T_max, "base_lrs": scheduler.base_lrs}
-        )
-        if not unchanged:
-            rates = scheduler._get_closed_form_lr() if train["anneal_lr"] else scheduler.base_lrs
-            for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate
 
     def close(self) -> None:
         """End the utilization thread; the environments are the caller's to close."""

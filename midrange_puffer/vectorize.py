@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -129,16 +130,23 @@ class VecEnv:
     truncation ends an episode like any other end: PuffeRL, which ignores truncations, is given
     them among the terminals. A worker that dies raises WorkerError in the main thread, where
     PufferLib would wait for it for ever.
+
+    Args:
+        make_env: makes an environment, in a worker where there are some.
+        config: without any "auto" in [vec].
+        pool: the file of the pool, where env.opponent has one.
     """
 
-    def __init__(self, make_env: Callable[..., object], config: Config) -> None:
+    def __init__(
+        self, make_env: Callable[..., object], config: Config, pool: Path | None = None
+    ) -> None:
         vec = config["vec"]
         options = {}
         if vec["backend"] == "Multiprocessing":
             options = {name: vec[name] for name in ("num_workers", "batch_size")}
         self._envs = pufferlib.vector.make(
             make_env,
-            env_kwargs=config["env"],
+            env_kwargs={**config["env"], "pool": pool},
             backend=vec["backend"],
             num_envs=vec["num_envs"],
             **options,
@@ -191,7 +199,12 @@ def make_env(**kwargs: object) -> Midrange:
 
 
 def _become_worker() -> None:
-    """Leave Ctrl-C to the trainer, obey SIGTERM, and end when the trainer does, however it does."""
+    """Leave Ctrl-C to the trainer, obey SIGTERM, and end when the trainer does, however it does.
+
+    Frozen opponents are asked in small batches, which torch does best, and beside others, in one
+    thread.
+    """
+    torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -1,6 +1,6 @@
 """The rules of csrc/RULES.md a second time, in plain float64 Python, written from that text alone.
 
-Slow and obvious on purpose: the core is tested against it.
+Slow and obvious on purpose: the core is tested against it. The pilots are in reference_pilots.py.
 
 Parameters are a mapping with every name of csrc/params.h (`midrange_puffer.parameters.resolve`).
 SI units, angles in radians, headings counter-clockwise from +x, positive rudder to the left.
@@ -8,7 +8,7 @@ SI units, angles in radians, headings counter-clockwise from +x, positive rudder
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, cos, hypot, radians
+from math import ceil, hypot
 
 RED, BLUE = 0, 1
 OPEN, RED_WINS, BLUE_WINS, DRAW = range(4)
@@ -306,76 +306,3 @@ class Engagement:
             + p["reward_ammunition"] * ammunition
             - p["reward_threat"] * max(threats, default=0.0)
         )
-
-
-# Pilots
-
-
-def reach(p: Parameters) -> tuple[float, float]:
-    """Distance and time in which a straight missile has slowed to `pilot_reach_speed`."""
-    airframe = Airframe.of("missile", p)
-    missile = Missile(0.0, 0.0, 1.0, 0.0, p["pilot_launch_speed"])
-    burn = whole_steps(p["missile_burn_time"], p["physics_dt"])
-    while missile.age < burn or missile.speed > p["pilot_reach_speed"]:
-        missile.fly(airframe, motor_thrust(missile.age, p), p["physics_dt"])
-        missile.age += 1
-    return missile.x, missile.age * p["physics_dt"]
-
-
-@dataclass
-class Pilot:
-    """A scripted pilot: `control(engagement, seat)` is its (rudder, throttle, fire)."""
-
-    name: str
-    p: Parameters
-    cold_time: float | None = None  # evader's threshold, where its range is not a single value
-
-    def __post_init__(self) -> None:
-        self.reach, self.reach_time = reach(self.p)
-        if self.cold_time is None:
-            self.cold_time = self.p["evader_cold_time_min"]
-
-    def control(self, engagement: Engagement, seat: int) -> tuple[float, float, float]:
-        if self.name == "straight":
-            return 0.0, 1.0, 0.0
-        if self.name == "weave":
-            return self.weave(engagement), 1.0, 0.0
-        fighter, enemy = engagement.fighters[seat], engagement.fighters[1 - seat]
-        x, y = enemy.x - fighter.x, enemy.y - fighter.y
-        fire = self.wants_to_fire(engagement, fighter, enemy)
-        if self.name == "evader":
-            in_the_air = len(engagement.inbound(1 - seat))
-            fire = fire and in_the_air < self.p["evader_salvo"]
-            threat = min(
-                engagement.inbound(seat), key=lambda m: time_to_go(m, fighter), default=None
-            )
-            if threat is not None and engagement.below(
-                "time to go", time_to_go(threat, fighter), self.cold_time
-            ):
-                x, y = fighter.x - threat.x, fighter.y - threat.y
-        return self.steer(engagement, fighter, x, y), 1.0, float(fire)
-
-    def weave(self, engagement: Engagement) -> float:
-        """Left in the first and last quarter of the period, right between them."""
-        period = engagement.steps("weave_period")
-        phase = engagement.time % period
-        left = 4 * phase < period or 4 * phase >= 3 * period
-        return self.p["weave_rudder"] if left else -self.p["weave_rudder"]
-
-    def wants_to_fire(self, engagement: Engagement, fighter: Body, enemy: Body) -> bool:
-        rx, ry, _, _ = relative(fighter, enemy)
-        distance = hypot(rx, ry)
-        vx, vy = enemy.velocity
-        toward = -(vx * rx + vy * ry) / distance if distance > 0 else 0.0
-        r_max = self.reach + self.reach_time * toward
-        ahead = off_boresight(fighter, rx, ry)[0]
-        widest = cos(radians(self.p["pilot_fire_off_boresight_deg"]))
-        off_the_nose = engagement.below("boresight", ahead, widest)
-        near = engagement.below("range", distance, self.p["shooter_fire_fraction"] * r_max)
-        return near and not off_the_nose
-
-    def steer(self, engagement: Engagement, fighter: Body, x: float, y: float) -> float:
-        ahead, left = off_boresight(fighter, x, y)
-        if ahead < 0:
-            return -1.0 if engagement.below("side", left, 0) else 1.0
-        return clip(self.p["pilot_steering"] * left, -1, 1)

@@ -58,6 +58,17 @@ def test_train_help_lists_every_key_with_default_unit_and_range(call):
     assert "discount a decision: a number from 0.0 to 1.0" in text
 
 
+@pytest.mark.parametrize("mode", [mode for mode in cli.MODES if mode != "train"])
+def test_help_of_a_mode_names_its_options(call, mode, capsys):
+    with pytest.raises(SystemExit) as ended:
+        call(mode, "midrange", "--help")
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert f"usage: puffer {mode} midrange" in text
+    for option in ("--seed INT", "--train.data-dir STR", "--env.time-limit FLOAT"):
+        assert option in text
+
+
 @pytest.mark.parametrize("words", [("trian", "midrange"), ("trian",), ("trian", "--x", "1")])
 def test_an_unknown_mode_is_named_with_the_nearest(call, words):
     status, out, err = call(*words)

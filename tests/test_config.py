@@ -100,7 +100,7 @@ def values(key: Key) -> st.SearchStrategy:
 @given(st.data())
 def test_config_ini_gives_back_the_same_config(tmp_path_factory, data):
     config = load_config()
-    for section in ("base", "vec", "policy", "rnn", "train"):
+    for section in ("base", "vec", "policy", "rnn", "train", "pool"):
         for name, key in schema()[section].items():
             config[section][name] = data.draw(values(key), label=f"{section}.{name}")
     path = write(tmp_path_factory.mktemp("config"), format_config(config))
@@ -147,6 +147,8 @@ def test_configs_of_the_repository_are_there():
         ("[train]\ngamma = 1\ngamma = 1\n", ["line 3", "[train] gamma", "twice"]),
         ("[train]\n[train]\n", ["line 2", "[train]", "twice"]),
         ("gamma = 1\n", ["not an ini file"]),
+        ("[pool]\nsampling = pfps\n", ["[pool] sampling = pfps", "one of pfsp, uniform"]),
+        ("[league]\ngames = 7\n", ["[league] games = 7", "even"]),
         ("[train]\ngamma\n", ["not an ini file"]),
     ],
 )

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.parameters import parse_opponent, seat_weights
+from midrange_puffer.parameters import PILOTS, parse_opponent, seat_weights
 
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by opponent: hash of the state, and
 # checksum of all observations and rewards until then.
+OPPONENTS = {"self": "self", "pilots": ",".join(PILOTS)}
 HASHES = {
-    "self": (0x1EBBF54A09B452D3, 0xDDB496DE24AE7C6D),
-    "straight,weave,shooter,evader": (0x53E504D61BB575F9, 0xE5113A073AA07564),
+    "self": (0x34F608FD1C7C16C1, 0xDDB496DE24AE7C6D),
+    "pilots": (0x8BD0CC199F5EB1EE, 0x8BFCC1F63213FEE0),
 }
 ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
@@ -53,7 +54,7 @@ def add_bits(checksum: int, values: np.ndarray) -> int:
 
 
 def hashes_after_random_actions(opponent: str, isa: str) -> tuple[int, int]:
-    env = Midrange(num_envs=ENGAGEMENTS, opponent=opponent, seed=SEED, isa=isa)
+    env = Midrange(num_envs=ENGAGEMENTS, opponent=OPPONENTS[opponent], seed=SEED, isa=isa)
     checksum = 0
     for actions in random_actions(env.num_agents, DECISIONS):
         observations, rewards, *_ = env.step(actions)
@@ -97,8 +98,8 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
     """Not vectorised at all, and with all that this machine has, FMA too, in every kernel."""
     program = build(tmp_path, compiler, flags)
     for opponent, expected in HASHES.items():
-        weights = seat_weights({"agent": 1} if opponent == "self" else parse_opponent(opponent))
-        words = [program, ENGAGEMENTS, DECISIONS, SEED, *weights]
+        shares = {"agent": 1.0} if opponent == "self" else parse_opponent(OPPONENTS[opponent])
+        words = [program, ENGAGEMENTS, DECISIONS, SEED, *seat_weights(shares)]
         result = subprocess.run([*map(str, words)], check=True, capture_output=True, text=True)
         lines = result.stdout.splitlines()
         assert lines == [f"{isa} {line(expected)}" for isa in ISAS]
@@ -108,7 +109,7 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
 
 
 @pytest.mark.parametrize("isa", ISAS)
-@pytest.mark.parametrize("opponent", ["self", "shooter,evader"])
+@pytest.mark.parametrize("opponent", ["self", "shooter,snake,ace"])
 def test_an_engagement_does_not_depend_on_the_others(opponent, isa):
     """In any batch size, and so whatever flies in the other lanes, an engagement is the same."""
     seats = 2 if opponent == "self" else 1
@@ -129,7 +130,7 @@ def test_an_engagement_does_not_depend_on_the_others(opponent, isa):
 
 def starts(key: int) -> dict[tuple[int, int], np.ndarray]:
     """First observations by (engagement, episode) in a random play."""
-    env = Midrange(num_envs=20, seed=3, opponent="weave,evader", **SHORT)
+    env = Midrange(num_envs=20, seed=3, opponent="weave,ace", **SHORT)
     first = {(i, 0): row.copy() for i, row in enumerate(env.reset()[0])}
     episode = np.zeros(20, int)
     for step in random_actions(20, 400, key):
@@ -166,7 +167,7 @@ def test_a_snapshot_rewinds_exactly():
     """Also into another object and onto another instruction set; a hash is as good as the state."""
     rng = np.random.default_rng(5)
     controls = rng.uniform(-1, 1, (120, 18, 2, 3))
-    kwargs = {"num_envs": 18, "blue": "evader", **SHORT}
+    kwargs = {"num_envs": 18, "blue": "ace", **SHORT}
     sims = [Simulation(seed=seed, isa=isa, **kwargs) for seed, isa in enumerate(ISAS)]
     sim = Simulation(seed=9, **kwargs)
     flown(sim, controls[:20])

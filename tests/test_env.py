@@ -351,7 +351,7 @@ def test_self_play_is_logged_once_an_engagement_as_red_sees_it():
 def pilots(env: Midrange) -> list[str]:
     """Who flies blue in each engagement now."""
     names = list(CONTROLLERS)
-    core = env._core
+    core = env._groups[0].core
     return [names[core.get_fighter(i, BLUE)["pilot"]] for i in range(env.num_envs)]
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import runs
 import torch
+from policies import Constant, random_policy
 from torch import nn
 
 from midrange_puffer import FEATURES, Midrange, Simulation, checkpoint, cli
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.errors import UsageError
-from midrange_puffer.evaluate import evaluate, wilson
+from midrange_puffer.evaluate import evaluate
 from midrange_puffer.parameters import PARAMETERS, PILOTS
 from midrange_puffer.player import Player, controls, player_seed
-from midrange_puffer.policy import make_policy
 
 # Nose to nose at 5 km, one missile each within the time it needs: whoever is shot at dies.
 DUEL = {
@@ -27,41 +27,14 @@ DUEL = {
 SMALL = {"time_limit": 60, "start_range_min": 15_000, "start_range_max": 25_000}
 
 
-class Constant(nn.Module):
-    """Does the same whatever it sees: levels of rudder, throttle and fire."""
-
-    def __init__(self, rudder: int = 2, throttle: int = 2, fire: int = 1) -> None:
-        super().__init__()
-        self.levels = (rudder, throttle, fire)
-
-    def forward_eval(self, observations, state):
-        count = len(observations)
-        logits = [
-            torch.full((count, levels), -1e9).index_fill(1, torch.tensor([level]), 0.0)
-            for levels, level in zip((5, 3, 2), self.levels, strict=True)
-        ]
-        return logits, torch.zeros(count, 1)
-
-
 @pytest.fixture
 def policy():
-    """A policy with random weights, large enough for its actions to change with what it sees."""
     return random_policy()
 
 
 @pytest.fixture
 def recurrent():
     return random_policy("Recurrent", {"input_size": 16, "hidden_size": 16})
-
-
-def random_policy(*rnn: object) -> nn.Module:
-    torch.manual_seed(3)
-    policy = make_policy(Midrange(1), {"hidden_size": 16}, *rnn).eval()
-    actor = (policy.policy if rnn else policy).actor
-    with torch.no_grad():
-        actor.weight.mul_(100)
-        actor.bias.zero_()
-    return policy
 
 
 def test_a_shot_at_who_flies_straight_on_always_wins():
@@ -200,21 +173,6 @@ def test_actions_mean_the_controls_of_the_rules():
     np.testing.assert_array_equal(controls(actions), expected)
 
 
-@pytest.mark.parametrize(
-    ("count", "total", "low", "high"),
-    # Newcombe (1998), Statistics in Medicine 17, table I, method 3
-    [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ],
-)
-def test_intervals_are_those_published(count, total, low, high):
-    assert wilson(count, total) == pytest.approx([low, high], abs=5e-5)
-    assert wilson(total - count, total) == pytest.approx([1 - high, 1 - low], abs=5e-5)
-
-
 @pytest.mark.parametrize("episodes", [0, 1, 7])
 def test_episodes_are_divided_between_the_seats(episodes):
     with pytest.raises(ValueError, match="even number"):
@@ -250,7 +208,7 @@ def test_eval_reports_every_pilot(trained, capsys):
         assert name in printed
         assert result["win"] + result["draw"] + result["loss"] == pytest.approx(1)
         assert result["score"] == pytest.approx(result["win"] + result["draw"] / 2)
-        for outcome in ("win", "draw", "loss"):
+        for outcome in ("win", "draw", "loss", "score"):
             low, high = result[f"{outcome}_ci95"]
             assert 0 <= low <= result[outcome] <= high <= 1
         for key in ("shots", "shots_against", "hits", "hits_against", "length"):
@@ -293,6 +251,7 @@ def test_eval_against_another_model_and_against_itself(trained):
     [
         (["--opponent", "evadr"], "'evadr' is none of .*did you mean 'evader'"),
         (["--opponent", "shooter:0"], "weight of shooter"),
+        (["--opponent", "self:1,shooter:1"], "self is no pilot"),
         (["--opponent", "nowhere.pt"], "nowhere.pt: no such file"),
         (["--episode", "4"], "--episode: no such option; did you mean '--episodes'"),
         (["--episodes", "5"], "--episodes: 5: must be an even number"),

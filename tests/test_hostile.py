@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.parameters import PAIRS, PARAMETERS, parse_opponent, resolve
+from midrange_puffer.parameters import PAIRS, PARAMETERS, PILOTS, parse_opponent, resolve
 
 INT64 = np.iinfo(np.int64)
 UINT64 = np.iinfo(np.uint64)
@@ -209,7 +209,8 @@ def test_an_instruction_set_that_is_not_there_is_refused(make):
         ("shooter:1e308,evader:1e308", "the weight of shooter must be above 0, at most"),
         ("shooter:x", "the weight of shooter must be above 0, at most"),
         ("shooter:1:2", "the weight of shooter must be above 0, at most"),
-        ("self,shooter", "self cannot be mixed"),
+        ("self,shooter", "needs at least 2 engagements, one for each of self, pilots, not"),
+        ("pool", "needs a pool's file"),
     ],
 )
 def test_a_wrong_opponent_is_refused(text, message):
@@ -360,7 +361,7 @@ def test_too_long_an_advance_is_refused():
 def test_the_core_refuses_to_step_past_its_room_for_records():
     """Without missiles every engagement ends at once, and nobody takes the records."""
     env = Midrange(num_envs=4, opponent="self", ammunition=0)
-    core, ends = env._core, np.zeros((2, 8), np.uint8)
+    core, ends = env._groups[0].core, np.zeros((2, 8), np.uint8)
     for _ in range(2):
         core.step(env.actions, env.observations, env.rewards, *ends)
     with pytest.raises(RuntimeError, match="take_records"):
@@ -392,13 +393,13 @@ def with_pairs(overrides: dict[str, float]) -> dict[str, float]:
 def fly_randomly(values: dict[str, float], decisions: int) -> None:
     """Everything that comes out stays finite and in range, whoever flies."""
     rng = np.random.default_rng(0)
-    env = Midrange(num_envs=20, opponent="weave,shooter,evader", **values)
+    env = Midrange(num_envs=20, opponent=",".join(PILOTS), **values)
     for _ in range(decisions):
         observations, rewards, *_ = env.step(rng.integers(0, LEVELS, (20, 3), np.int32))
         assert np.isfinite(observations).all()
         assert np.abs(observations).max() <= 1
         assert np.abs(rewards).max() <= 1  # false for not-a-number
-    sim = Simulation(num_envs=20, blue="evader", **values)
+    sim = Simulation(num_envs=20, blue="ace", **values)
     for _ in range(decisions):
         sim.step(rng.uniform(-1, 1, (20, 2, 3)))
         assert np.isfinite(sim.rewards).all()

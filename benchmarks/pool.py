@@ -1,0 +1,85 @@
+"""What frozen opponents cost in training: a mix with a pool, and pure self-play, in turns.
+
+Both are trained with the configuration's numbers; only env.opponent differs. The pool is full: the
+policies in it are untrained, which cost as much as trained ones. Agent decisions are counted, so
+the frozen seats' are not; the table gives medians.
+"""
+
+import argparse
+import statistics
+import tempfile
+from pathlib import Path
+
+import torch
+from common import ROOT, machine, median_and_spread, print_machine, print_table, write_json
+from train_sps import run
+
+from midrange_puffer import checkpoint
+from midrange_puffer.config import Config, load_config
+from midrange_puffer.observation import SPACES
+from midrange_puffer.parameters import POOL, SELF, divide
+from midrange_puffer.policy import make_policy
+from midrange_puffer.pool import Pool
+from midrange_puffer.settle import settle
+from midrange_puffer.vectorize import make_env
+
+
+def full_pool(folder: Path, config: Config) -> Pool:
+    """A pool of as many policies as the configuration allows."""
+    pool = Pool(folder, {**config["pool"], "include": None, "own": True})
+    for n in range(config["pool"]["size"]):
+        policy = make_policy(SPACES, config["policy"], config["base"]["rnn_name"], config["rnn"])
+        path = folder / f"model_{n:06d}.pt"
+        checkpoint.save_model(path, config, policy.state_dict(), n)
+        pool.add(path, n)
+    pool.refresh()
+    return pool
+
+
+def main() -> None:
+    """Measure, print, and write the report where wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--config", default=str(ROOT / "configs" / "selfplay.ini"))
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each opponent")
+    parser.add_argument("--updates", type=int, default=3, help="updates timed in a run")
+    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    options, overrides = parser.parse_known_args()
+    configs = {
+        SELF: load_config(options.config, [*overrides, f"--env.opponent={SELF}"]),
+        "mix": load_config(options.config, overrides),
+    }
+    for config in configs.values():
+        settle(config)
+    torch.set_num_threads(configs[SELF]["train"]["torch_threads"])
+    env = configs["mix"]["env"]
+    counts = divide(env["num_envs"], env["opponent"])
+    if POOL not in counts:
+        parser.error(f"env.opponent = {env['opponent']}: there is no pool in it")
+    report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
+    report |= {"opponent": env["opponent"], "engagements": counts}
+    print_machine(report["machine"])
+    results = {name: [] for name in configs}
+    with tempfile.TemporaryDirectory() as folder:
+        pool = full_pool(Path(folder), configs["mix"])
+        for _ in range(options.rounds):
+            for name, config in configs.items():
+                results[name].append(run(config, make_env, options.updates, Path(folder), pool))
+    rows = []
+    for name, runs in results.items():
+        sps, spread = median_and_spread([one["sps"] for one in runs])
+        share = statistics.median(one["share"] for one in runs)
+        report[name] = {"sps": round(sps), "spread": round(spread, 3), "env_share": round(share, 4)}
+        rows.append((name, f"{sps:,.0f}", f"{spread:.0%}", f"{share:.1%}"))
+    pairs = zip(results["mix"], results[SELF], strict=True)
+    report["ratio"] = round(statistics.median(one["sps"] / other["sps"] for one, other in pairs), 3)
+    columns = ["opponent", "agent-steps/s", "spread", "env's share of the time"]
+    print_table(f"Training, median of {options.rounds} runs each", columns, rows)
+    words = ", ".join(f"{count} against {name}" for name, count in counts.items())
+    print(f"the mix: {words}; {len(pool)} in the pool")
+    print(f"mix / self, median of the rounds: {report['ratio']:.3f}")
+    if options.json:
+        write_json(options.json, report)
+
+
+if __name__ == "__main__":
+    main()

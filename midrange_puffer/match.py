@@ -1,0 +1,149 @@
+"""Fights between any two contestants: scripted pilots, mixes of them, and policies."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch import nn
+
+from midrange_puffer import _core
+from midrange_puffer.observation import FEATURES
+from midrange_puffer.parameters import (
+    PILOTS,
+    checked_num_envs,
+    checked_seed,
+    parse_opponent,
+    seat_weights,
+)
+from midrange_puffer.player import Player, controls, player_seed
+
+RED_WINS, DRAW = 1, 3  # MrOutcome; blue's win is 2
+
+# A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
+Contestant = str | nn.Module
+
+
+@dataclass(frozen=True)
+class Fight:
+    """Who flies which seat."""
+
+    red: Contestant
+    blue: Contestant
+
+
+def play(
+    fights: Sequence[Fight],
+    num_envs: int,
+    seed: int = 0,
+    greedy: bool = False,
+    progress: Callable[[int], None] = lambda count: None,
+    *,
+    parameters: Mapping[str, float],
+) -> list[np.ndarray]:
+    """Fight every fight in `num_envs` engagements, each once, to its end.
+
+    All fights have the same starts. They are stepped together, and a policy acts for all its seats
+    at once, in however many fights they are; its draws depend on the seed and on where in `fights`
+    it first appears.
+
+    Args:
+        seed: of the starts and the actions; equal seeds give equal results.
+        greedy: policies take the likeliest action instead of drawing one.
+        progress: called now and then with the number of engagements ended since.
+        parameters: a value for every row of csrc/params.h.
+
+    Returns:
+        For each fight an array [num_envs] of `_core.RECORD`, engagement by engagement.
+
+    Raises:
+        ValueError: An argument of the wrong name, type or range.
+    """
+    checked_num_envs(num_envs)
+    checked_seed(seed)
+    cores = [_make_core(fight, num_envs, seed, parameters) for fight in fights]
+    players = _seat_players(fights, num_envs, seed, greedy)
+    shape = (len(fights), num_envs, _core.FIGHTERS)
+    seen = np.empty((*shape, len(FEATURES)), np.float32)
+    commands = np.zeros((*shape, 3), np.float32)
+    rewards = np.empty(shape, np.float32)
+    records = np.empty(shape[:2], _core.RECORD)
+    pending = np.ones(shape[:2], bool)
+    while pending.any():
+        open_fights = np.flatnonzero(pending.any(axis=1))
+        if players:
+            for index in open_fights:
+                cores[index].observe_all(seen[index].reshape(-1, len(FEATURES)))
+        for player, seats in players:
+            _act(player, seats, pending, seen, commands)
+        before = pending.sum()
+        for index in open_fights:
+            cores[index].step_controls(commands[index], rewards[index])
+            ended = cores[index].take_records()
+            records[index, ended["env"]] = ended
+            pending[index, ended["env"]] = False
+        progress(int(before - pending.sum()))
+    return list(records)
+
+
+def parse_pilots(text: str) -> dict[str, float]:
+    """The shares of a pilot or a mix of pilots: `parse_opponent` without self and pool.
+
+    Raises:
+        ValueError: As `parse_opponent`, or another than a pilot.
+    """
+    shares = parse_opponent(text)
+    for name in shares:
+        if name not in PILOTS:
+            raise ValueError(f"opponent = {text!r}: {name} is no pilot, as {', '.join(PILOTS)} are")
+    return shares
+
+
+def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
+    """Which of the engagements were a win, a draw, a loss for a seat: bool [n] each."""
+    return {
+        "win": records["outcome"] == RED_WINS + seat,
+        "draw": records["outcome"] == DRAW,
+        "loss": records["outcome"] == RED_WINS + 1 - seat,
+    }
+
+
+def _make_core(
+    fight: Fight, num_envs: int, seed: int, parameters: Mapping[str, float]
+) -> _core.Core:
+    weights = [_weights(fight.red), _weights(fight.blue)]
+    return _core.Core(dict(parameters), num_envs, seed, weights, auto_reset=False, isa="auto")
+
+
+def _weights(who: Contestant) -> list[float]:
+    """The core's weights of who flies a seat."""
+    return seat_weights(parse_pilots(who) if isinstance(who, str) else {"agent": 1.0})
+
+
+def _seat_players(
+    fights: Sequence[Fight], num_envs: int, seed: int, greedy: bool
+) -> list[tuple[Player, np.ndarray]]:
+    """A player for each policy, and its seats: flat indices into [fights, num_envs, fighters]."""
+    places: dict[nn.Module, list[int]] = {}
+    for index, fight in enumerate(fights):
+        for seat, who in enumerate((fight.red, fight.blue)):
+            if not isinstance(who, str):
+                places.setdefault(who, []).append(_core.FIGHTERS * index + seat)
+    players = []
+    for policy, taken in places.items():
+        fight, seat = np.divmod(taken, _core.FIGHTERS)
+        first = _core.FIGHTERS * num_envs * fight + seat
+        seats = first[:, None] + _core.FIGHTERS * np.arange(num_envs)
+        player = Player(policy, seats.size, player_seed(seed, taken[0]), greedy)
+        players.append((player, seats.ravel()))
+    return players
+
+
+def _act(
+    player: Player, seats: np.ndarray, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray
+) -> None:
+    """Let a player command those of its seats whose engagement is not over."""
+    acting = np.flatnonzero(pending.reshape(-1)[seats // _core.FIGHTERS])
+    if len(acting):
+        rows = seats[acting]
+        actions = player.act(seen.reshape(-1, seen.shape[-1])[rows], acting)
+        commands.reshape(-1, 3)[rows] = controls(actions)

@@ -1,0 +1,165 @@
+"""Frozen policies in the other seat: the pool (pool.py) as the process of an environment has it."""
+
+import sys
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from midrange_puffer import _core
+from midrange_puffer.checkpoint import CheckpointError, load_policy
+from midrange_puffer.player import Player
+from midrange_puffer.pool import Member, PoolError, read_members
+
+LOOK_INTERVAL = 64  # decisions from one look at the pool's file to the next
+
+# Where the levels of rudder, throttle and fire end in a row of logits.
+_ENDS = np.cumsum(_core.ACTION_LEVELS)
+
+
+@dataclass(frozen=True)
+class _Opponent:
+    name: str
+    player: Player
+
+
+class Opponents:
+    """Members of a pool, each flying some engagements from their start to their end.
+
+    Who flies an engagement is drawn where it starts, by the weights in the pool's file, which is
+    read again when it has changed. A member that has left the pool finishes its engagements.
+
+    Args:
+        path: the pool's file.
+        num_envs: engagements.
+        seed: of the draws of members and of actions; equal seeds, files and observations give
+            equal actions.
+
+    Raises:
+        PoolError: The file cannot be read, or none of its members can be used.
+    """
+
+    def __init__(self, path: Path, num_envs: int, seed: int) -> None:
+        self._path = path
+        self._num_envs = num_envs
+        self._random = np.random.default_rng(seed)
+        self._decisions = 0
+        self._stamp: tuple[int, int] | None = None
+        self._refused: set[str] = set()
+        self._opponents: list[_Opponent] = []  # in the pool, or still in an engagement
+        self._weights = np.zeros(0)  # of each of them
+        self._flying = np.zeros(0, int)  # [num_envs], who of them flies it
+        self._read()
+        self._flying = self._drawn(num_envs)
+        self._sort()
+
+    def act(self, observations: np.ndarray) -> np.ndarray:
+        """Choose the next action in every engagement, drawn from its opponent's policy.
+
+        Args:
+            observations: float32 [num_envs, features], of the opponents' seat.
+
+        Returns:
+            Actions int32 [num_envs, 3].
+        """
+        self._decisions += 1
+        if self._decisions % LOOK_INTERVAL == 0:
+            self._read()
+        observations = observations[self._order]
+        logits = [
+            torch.cat(player.logits(observations[rows], envs), dim=1)
+            for player, rows, envs in self._batches
+        ]
+        actions = np.empty((self._num_envs, len(_ENDS)), np.int32)
+        actions[self._order] = self._choose(torch.cat(logits).numpy())
+        return actions
+
+    def end(self, envs: np.ndarray) -> list[str]:
+        """Draw new opponents for engagements that start anew.
+
+        Args:
+            envs: int [n].
+
+        Returns:
+            The names of those that have flown them until now.
+        """
+        names = [self._opponents[index].name for index in self._flying[envs]]
+        self._flying[envs] = self._drawn(len(envs))
+        for index in np.unique(self._flying[envs]):
+            self._opponents[index].player.reset(envs[self._flying[envs] == index])
+        self._sort()
+        return names
+
+    def names(self) -> list[str]:
+        """Who flies each engagement now."""
+        return [self._opponents[index].name for index in self._flying]
+
+    def _drawn(self, count: int) -> np.ndarray:
+        return self._random.choice(len(self._opponents), count, p=self._weights)
+
+    def _choose(self, logits: np.ndarray) -> np.ndarray:
+        """An action [n, 3] of each row of logits, drawn as their softmax says (Gumbel-max)."""
+        noisy = logits + self._random.gumbel(size=logits.shape)
+        heads = np.split(noisy, _ENDS[:-1], axis=1)
+        return np.stack([head.argmax(axis=1) for head in heads], axis=1)
+
+    def _sort(self) -> None:
+        """Put the engagements of each opponent side by side, so that it is asked once for all."""
+        self._order = np.argsort(self._flying, kind="stable")
+        indices, starts = np.unique(self._flying[self._order], return_index=True)
+        bounds = pairwise([*starts, len(self._flying)])
+        self._batches = [
+            (self._opponents[index].player, slice(start, end), self._order[start:end])
+            for index, (start, end) in zip(indices, bounds, strict=True)
+        ]
+
+    def _read(self) -> None:
+        """Take up the pool's file if it has changed."""
+        stamp = _stamp(self._path)
+        if self._opponents and stamp in (None, self._stamp):
+            return
+        self._stamp = stamp
+        known = {opponent.name: opponent for opponent in self._opponents}
+        weights = {}
+        for member in read_members(self._path):
+            if member.name in known or self._load(member, known):
+                weights[member.name] = member.weight
+        total = sum(weights.values())
+        if total:
+            self._replace(known, {name: weight / total for name, weight in weights.items()})
+        elif not self._opponents:
+            raise PoolError(f"{self._path}: none of its members can be used")
+
+    def _load(self, member: Member, known: dict[str, _Opponent]) -> bool:
+        """Add a member to those known, if its file can be used; else say so, once."""
+        if member.name in self._refused:
+            return False
+        try:
+            policy, _ = load_policy(self._path.parent / member.path)
+        except CheckpointError as error:
+            print(f"warning: pool: left out {member.name}: {error}", file=sys.stderr)
+            self._refused.add(member.name)
+            return False
+        known[member.name] = _Opponent(member.name, Player(policy, self._num_envs, seed=0))
+        return True
+
+    def _replace(self, known: dict[str, _Opponent], weights: dict[str, float]) -> None:
+        """Keep of those known who has a weight, or an engagement to finish."""
+        flying = self.names()
+        busy = set(flying)
+        self._opponents = [known[name] for name in known if name in weights or name in busy]
+        self._weights = np.array([weights.get(opponent.name, 0.0) for opponent in self._opponents])
+        place = {opponent.name: index for index, opponent in enumerate(self._opponents)}
+        self._flying = np.array([place[name] for name in flying], int)
+        self._sort()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What changes where a file is replaced; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns

@@ -1,0 +1,127 @@
+"""The league of a run in training: ratings that go on, on both sides, through resumes."""
+
+import json
+
+import numpy as np
+import pytest
+from policies import Constant, random_policy
+
+from midrange_puffer import checkpoint
+from midrange_puffer.config import load_config
+from midrange_puffer.errors import UsageError
+from midrange_puffer.league_training import TrainingLeague
+from midrange_puffer.parameters import PILOTS
+from midrange_puffer.round_robin import ANCHORS
+
+SETTINGS = {"interval": 1, "games": 8, "checkpoints": 2}
+CONFIG = load_config(None, ["--policy.hidden-size", "16"])
+
+
+def add_checkpoint(folder, update: int):
+    """Write a checkpoint of so many updates and a thousand times the steps; return its policy."""
+    policy = random_policy(seed=update)
+    path = folder / f"model_{update:06d}.pt"
+    checkpoint.save_model(path, CONFIG, policy.state_dict(), 1000 * update)
+    return policy
+
+
+def read(folder) -> dict:
+    return json.loads((folder / TrainingLeague.FILE).read_text())
+
+
+def ratings(folder) -> dict[str, float]:
+    return {row["name"]: row["rating"] for row in read(folder)["ratings"]}
+
+
+def test_a_rating_comes_with_its_interval_and_a_score_for_each_pilot(tmp_path):
+    metrics = TrainingLeague(tmp_path, SETTINGS, {}).rate(Constant(fire=0), "model_000001", 1000)
+    assert set(metrics) == {
+        "league/rating", "league/rating_low", "league/rating_high",
+        *(f"league/score_vs_{pilot}" for pilot in PILOTS),
+    }  # fmt: skip
+    assert metrics["league/rating_low"] < metrics["league/rating"] < metrics["league/rating_high"]
+    # Who flies on without a shot draws with those that do, and loses to all that fire at it.
+    assert metrics["league/score_vs_straight"] == 0.5
+    assert metrics["league/score_vs_shooter"] == metrics["league/score_vs_evader"] == 0
+    assert metrics["league/rating"] == pytest.approx(ANCHORS["straight"], abs=200)
+    met = [(result["first"], result["second"]) for result in read(tmp_path)["results"]]
+    assert met == [("model_000001", pilot) for pilot in PILOTS]
+
+
+def test_ratings_move_on_both_sides(tmp_path):
+    """Who scores more than the ratings from the pilots say rises, and the older one falls."""
+    older, newer = add_checkpoint(tmp_path, 1), random_policy(seed=7)
+    alone = TrainingLeague(tmp_path, {**SETTINGS, "checkpoints": 0}, {})
+    alone.rate(newer, "model_000002", 2000)
+    by_pilots = ratings(tmp_path)["model_000002"]
+    league = TrainingLeague(tmp_path, SETTINGS, {})
+    league.rate(older, "model_000001", 1000)
+    before = ratings(tmp_path)["model_000001"]
+    metrics = league.rate(newer, "model_000002", 2000)
+    after = ratings(tmp_path)
+    expected = 1 / (1 + 10 ** ((before - by_pilots) / 400))
+    surplus = metrics["league/score_vs_checkpoints"] - expected
+    assert abs(surplus) > 0.05
+    assert np.sign(after["model_000002"] - by_pilots) == np.sign(surplus)
+    assert np.sign(after["model_000001"] - before) == -np.sign(surplus)
+    assert metrics["league/rating"] == after["model_000002"]
+
+
+def test_earlier_checkpoints_are_met_and_the_untrained_left_out(tmp_path):
+    league = TrainingLeague(tmp_path, SETTINGS, {})
+    policies = [add_checkpoint(tmp_path, update) for update in range(5)]
+    league.rate(policies[4], "model_000004", 4000)
+    met = {result["second"] for result in read(tmp_path)["results"]}
+    assert met - set(PILOTS) == {"model_000002", "model_000003"}
+
+
+def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path):
+    league = TrainingLeague(tmp_path, SETTINGS, {})
+    first, second = (add_checkpoint(tmp_path, update) for update in (1, 2))
+    league.rate(first, "model_000001", 1000)
+    kept = (tmp_path / TrainingLeague.FILE).read_bytes()
+    expected = league.rate(second, "model_000002", 2000)
+    # As it was when the run was killed; then rated twice at the same step.
+    (tmp_path / TrainingLeague.FILE).write_bytes(kept)
+    resumed = TrainingLeague(tmp_path, SETTINGS, {})
+    assert resumed.rate(second, "model_000002", 2000) == expected
+    assert resumed.rate(second, "model_000002", 2000) == expected
+
+
+def test_what_lies_past_the_point_of_resuming_is_dropped(tmp_path):
+    league = TrainingLeague(tmp_path, SETTINGS, {})
+    for update in (1, 2, 3):
+        league.rate(add_checkpoint(tmp_path, update), f"model_{update:06d}", 1000 * update)
+    resumed = TrainingLeague(tmp_path, SETTINGS, {})
+    resumed.rate(random_policy(seed=9), "model_000009", 1500)
+    assert list(ratings(tmp_path)) == ["model_000001", "model_000009"]
+    # Nor are checkpoints of more training met.
+    met = {(result["first"], result["second"]) for result in read(tmp_path)["results"]}
+    assert met == {
+        *(("model_000001", pilot) for pilot in PILOTS),
+        *(("model_000009", pilot) for pilot in PILOTS),
+    }
+
+
+def test_results_of_another_game_are_not_mixed_in(tmp_path):
+    TrainingLeague(tmp_path, SETTINGS, {}).rate(Constant(), "model_000001", 1000)
+    short = TrainingLeague(tmp_path, SETTINGS, {"time_limit": 5})
+    metrics = short.rate(Constant(), "model_000002", 2000)
+    assert list(ratings(tmp_path)) == ["model_000002"]
+    assert metrics["league/rating"] == pytest.approx(1000)  # in 5 s nobody is hit
+
+
+def test_a_damaged_checkpoint_is_left_out_and_named(tmp_path, capsys):
+    add_checkpoint(tmp_path, 1)
+    (tmp_path / "model_000002.pt").write_bytes(b"no model")
+    TrainingLeague(tmp_path, SETTINGS, {}).rate(Constant(), "model_000003", 3000)
+    met = {result["second"] for result in read(tmp_path)["results"]}
+    assert met - set(PILOTS) == {"model_000001"}
+    assert "model_000002.pt: damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"ratings": []}'])
+def test_a_damaged_file_is_named(tmp_path, text):
+    (tmp_path / TrainingLeague.FILE).write_text(text)
+    with pytest.raises(UsageError, match=r"league.json: damaged"):
+        TrainingLeague(tmp_path, SETTINGS, {})
