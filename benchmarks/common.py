@@ -6,7 +6,7 @@ import re
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -65,6 +65,42 @@ def median_and_spread(values: Sequence[float]) -> tuple[float, float]:
     """The median, and the distance from the least to the greatest as a share of it."""
     middle = statistics.median(values)
     return middle, (max(values) - min(values)) / middle
+
+
+def compare(
+    runs: Mapping[str, Callable[[], Mapping[str, float]]], rounds: int, what: str
+) -> dict[str, object]:
+    """Train in turns, `rounds` times each, and print a table of medians.
+
+    Args:
+        runs: by name, what trains once and returns sps [agent decisions/s] and the environment's
+            share of the time.
+        what: the heading of the names.
+
+    Returns:
+        For each name sps, spread and env_share; and ratio, the first's sps over the second's, the
+        median of the rounds.
+    """
+    results = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, train in runs.items():
+            results[name].append(train())
+    report, rows = {}, []
+    for name, seen in results.items():
+        sps, spread = median_and_spread([one["sps"] for one in seen])
+        share = statistics.median(one["share"] for one in seen)
+        report[name] = {"sps": round(sps), "spread": round(spread, 3), "env_share": round(share, 4)}
+        rows.append((name, f"{sps:,.0f}", f"{spread:.0%}", f"{share:.1%}"))
+    columns = [what, "agent-steps/s", "spread", "env's share of the time"]
+    print_table(f"Training, median of {rounds} runs each", columns, rows)
+    first, second = results
+    ratios = [
+        one["sps"] / other["sps"]
+        for one, other in zip(results[first], results[second], strict=True)
+    ]
+    report["ratio"] = round(statistics.median(ratios), 3)
+    print(f"{first} / {second}, median of the rounds: {report['ratio']:.3f}")
+    return report
 
 
 def print_machine(report: Mapping[str, object]) -> None:

@@ -6,12 +6,12 @@ the frozen seats' are not; the table gives medians.
 """
 
 import argparse
-import statistics
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import torch
-from common import ROOT, machine, median_and_spread, print_machine, print_table, write_json
+from common import ROOT, compare, machine, print_machine, write_json
 from train_sps import run
 
 from midrange_puffer import checkpoint
@@ -45,8 +45,8 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE", help="write the report there, too")
     options, overrides = parser.parse_known_args()
     configs = {
-        SELF: load_config(options.config, [*overrides, f"--env.opponent={SELF}"]),
         "mix": load_config(options.config, overrides),
+        SELF: load_config(options.config, [*overrides, f"--env.opponent={SELF}"]),
     }
     for config in configs.values():
         settle(config)
@@ -58,25 +58,15 @@ def main() -> None:
     report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
     report |= {"opponent": env["opponent"], "engagements": counts}
     print_machine(report["machine"])
-    results = {name: [] for name in configs}
     with tempfile.TemporaryDirectory() as folder:
         pool = full_pool(Path(folder), configs["mix"])
-        for _ in range(options.rounds):
-            for name, config in configs.items():
-                results[name].append(run(config, make_env, options.updates, Path(folder), pool))
-    rows = []
-    for name, runs in results.items():
-        sps, spread = median_and_spread([one["sps"] for one in runs])
-        share = statistics.median(one["share"] for one in runs)
-        report[name] = {"sps": round(sps), "spread": round(spread, 3), "env_share": round(share, 4)}
-        rows.append((name, f"{sps:,.0f}", f"{spread:.0%}", f"{share:.1%}"))
-    pairs = zip(results["mix"], results[SELF], strict=True)
-    report["ratio"] = round(statistics.median(one["sps"] / other["sps"] for one, other in pairs), 3)
-    columns = ["opponent", "agent-steps/s", "spread", "env's share of the time"]
-    print_table(f"Training, median of {options.rounds} runs each", columns, rows)
+        runs = {
+            name: partial(run, config, make_env, options.updates, Path(folder), pool)
+            for name, config in configs.items()
+        }
+        report |= compare(runs, options.rounds, "opponent")
     words = ", ".join(f"{count} against {name}" for name, count in counts.items())
     print(f"the mix: {words}; {len(pool)} in the pool")
-    print(f"mix / self, median of the rounds: {report['ratio']:.3f}")
     if options.json:
         write_json(options.json, report)
 

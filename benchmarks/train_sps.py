@@ -6,15 +6,15 @@ which the trainer waits for it (performance/env), against all of its time.
 """
 
 import argparse
-import statistics
 import tempfile
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
-from common import ROOT, machine, median_and_spread, print_machine, print_table, write_json
+from common import ROOT, compare, machine, print_machine, write_json
 
 from midrange_puffer import Midrange, train
 from midrange_puffer.checkpoint import Run
@@ -28,8 +28,6 @@ from midrange_puffer.puffer_import import pufferlib
 from midrange_puffer.settle import settle
 from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
-
-ENVIRONMENTS = ("midrange", "idle")
 
 
 class Idle(pufferlib.PufferEnv):
@@ -52,6 +50,9 @@ class Idle(pufferlib.PufferEnv):
 
     def close(self) -> None:
         """Do nothing."""
+
+
+ENVIRONMENTS = {"midrange": make_env, "idle": Idle}
 
 
 def run(
@@ -109,22 +110,12 @@ def main() -> None:
     torch.set_num_threads(config["train"]["torch_threads"])
     report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
     print_machine(report["machine"])
-    results = {name: [] for name in ENVIRONMENTS}
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(options.rounds):
-            for name, make in zip(ENVIRONMENTS, (make_env, Idle), strict=True):
-                results[name].append(run(config, make, options.updates, Path(folder)))
-    rows = []
-    for name, runs in results.items():
-        sps, spread = median_and_spread([one["sps"] for one in runs])
-        share = statistics.median(one["share"] for one in runs)
-        report[name] = {"sps": round(sps), "spread": round(spread, 3), "env_share": round(share, 4)}
-        rows.append((name, f"{sps:,.0f}", f"{spread:.0%}", f"{share:.1%}"))
-    pairs = zip(results["midrange"], results["idle"], strict=True)
-    report["ratio"] = round(statistics.median(one["sps"] / other["sps"] for one, other in pairs), 3)
-    columns = ["environment", "agent-steps/s", "spread", "env's share of the time"]
-    print_table(f"Training, median of {options.rounds} runs each", columns, rows)
-    print(f"midrange / idle, median of the rounds: {report['ratio']:.3f}")
+        runs = {
+            name: partial(run, config, make, options.updates, Path(folder))
+            for name, make in ENVIRONMENTS.items()
+        }
+        report |= compare(runs, options.rounds, "environment")
     if options.json:
         write_json(options.json, report)
 

@@ -39,7 +39,7 @@ typedef struct {
   float off_c[MR_LANES], off_s[MR_LANES];  // so far off the enemy while its missile is in the air
   float cold_time[MR_LANES];    // evades missiles with less time to go [s]
   float guard[MR_LANES];        // and, if prudent, such as could run it down with so much to spare [m]
-  int32_t prudent[MR_LANES];    // 0 or 1
+  int32_t prudent[MR_LANES];    // 0 or 1: goes by that guard, and leaves when all is shot
   float weave_c[MR_LANES], weave_s[MR_LANES];  // evades by weaving so far off the enemy; (1, 0): by running
 } MrTactics;
 
@@ -51,6 +51,7 @@ typedef struct {
   int32_t alive[MR_LANES];  // 0 or 1
   int32_t ammunition[MR_LANES];
   int32_t ready[MR_LANES];  // time [physics steps] from which the next launch is allowed
+  int32_t launched[MR_LANES];  // time of the last launch
   int32_t pilot[MR_LANES];  // MrPilot
   MrTactics tactics;
   int32_t shots[MR_LANES], hits[MR_LANES];
@@ -122,6 +123,14 @@ struct MrSim {
   MrRecord *records;  // room for 2 * num_envs
   int32_t record_count;
 };
+
+// Whole physics steps that a time takes: rounded up, but for rounding errors, of which those of the two
+// parameters (float32) grow with the result.
+static inline int32_t mr_steps_of(const MrParams *p, double time) {
+  double steps = time / (double)p->physics_dt * (1.0 - 2.4e-7) - 1e-4;
+  int32_t whole = (int32_t)steps;
+  return steps > (double)whole ? whole + 1 : whole;
+}
 
 // Written so that each comparison is one instruction, also when a limit is a constant.
 static inline float mr_clip(float x, float low, float high) {

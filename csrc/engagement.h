@@ -54,6 +54,7 @@ static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, 
   f->launch_range[lane] += sqrtf(dx * dx + dy * dy);
   f->ammunition[lane]--;
   f->shots[lane]++;
+  f->launched[lane] = b->time[lane];
   f->ready[lane] = b->time[lane] + sim->constants.launch_interval;
   return true;
 }

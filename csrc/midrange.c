@@ -88,14 +88,6 @@ const char *const *mr_isas(void) {
 
 // Creation -----------------------------------------------------------------------------------------------
 
-// Whole physics steps that a time takes: rounded up, but for rounding errors, of which those of the two
-// parameters (float32) grow with the result.
-static int32_t steps_of(const MrParams *p, double time) {
-  double steps = time / (double)p->physics_dt * (1.0 - 2.4e-7) - 1e-4;
-  int32_t whole = (int32_t)steps;
-  return steps > (double)whole ? whole + 1 : whole;
-}
-
 static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag,
                            float load_limit, float rudder_rate, float thrust) {
   double cd0 = (double)p->gravity / ((double)terminal_speed * (double)terminal_speed);
@@ -114,8 +106,8 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
       .one = 1.0f,
       .dt = p->physics_dt,
       .substeps = p->substeps,
-      .time_limit = steps_of(p, p->time_limit),
-      .launch_interval = steps_of(p, p->launch_interval),
+      .time_limit = mr_steps_of(p, p->time_limit),
+      .launch_interval = mr_steps_of(p, p->launch_interval),
       .fighter = airframe(p, p->fighter_terminal_speed, p->fighter_turn_radius, p->fighter_lift_drag,
                           p->fighter_load_limit, p->fighter_rudder_rate, p->fighter_thrust),
       .missile = airframe(p, p->missile_terminal_speed, p->missile_turn_radius, p->missile_lift_drag,
@@ -123,8 +115,8 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
       .throttle_step = p->fighter_throttle_rate * p->physics_dt,
       .burn_steps = p->missile_burn_time / p->physics_dt,
       .navigation_gain = p->missile_navigation * p->missile_turn_radius,
-      .weave_period = steps_of(p, p->weave_period),
-      .snake_period = steps_of(p, p->snake_period),
+      .weave_period = mr_steps_of(p, p->weave_period),
+      .snake_period = mr_steps_of(p, p->snake_period),
   };
   k.run_speed = sqrtf(k.fighter.thrust / k.fighter.cd0);
   float unused;

@@ -22,7 +22,7 @@ enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for miss
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
 // Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
-// X(name, meaning)
+// X(name, meaning); those without tactics first.
 #define MR_PILOTS(X)                                                              \
   X(agent, "controls come from outside")                                          \
   X(straight, "flies straight on, never fires")                                   \

@@ -79,7 +79,7 @@
   X(pilot, float, snake_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, float, snake_time_min, 10, 0, 100, "s", "snake weaves from a missile with less time to go; drawn per engagement") \
   X(pilot, float, snake_time_max, 16, 0, 100, "s", "upper end of that draw") \
-  X(pilot, float, snake_angle_deg, 75, 0, 180, "deg", "snake weaves so far to either side of the enemy") \
+  X(pilot, float, snake_angle_deg, 75, 1, 179, "deg", "snake weaves so far to either side of the enemy") \
   X(pilot, float, snake_period, 10, 1, 200, "s", "time from one of its turns to the left to the next") \
   X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace makes the enemy turn by a shot inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, ace_probe_max, 0.65, 0, 2, "R_max", "upper end of that draw") \

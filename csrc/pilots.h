@@ -63,11 +63,10 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
                              const MrSight *sight, const MrThreat *threat, MrCourse *out) {
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
-  int32_t launch_interval = sim->constants.launch_interval, period = sim->constants.snake_period;
+  int32_t period = sim->constants.snake_period;
   MR_FOR_LANES(i) {
     float ahead = sight->ahead[i], left = sight->left[i];
-    int32_t since_launch = b->time[i] - f->ready[i] + launch_interval;
-    int supports = (threat->own_in_air[i] > 0) & (since_launch >= t->delay[i]);
+    int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
     // Off the enemy to the side on which the nose is.
     float c = t->off_c[i], s = left > 0.0f ? -t->off_s[i] : t->off_s[i];
     out->ahead[i] = mr_select(supports, ahead * c - left * s, ahead);
@@ -116,7 +115,7 @@ static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   MrFighter *f = &b->fighters[fighter];
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
-    int mine = f->pilot[i] > MR_PILOT_weave;
+    int mine = f->pilot[i] > MR_PILOT_weave;  // agent, straight and weave come first
     float side = course.left[i] < 0.0f ? -1.0f : 1.0f;
     float rudder = course.ahead[i] < 0.0f ? side : mr_clip(gain * course.left[i], -1.0f, 1.0f);
     f->rudder_command[i] = mr_select(mine, rudder, f->rudder_command[i]);

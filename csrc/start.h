@@ -56,6 +56,7 @@ static void mr_place(const MrParams *p, MrFighter *f, int lane, float x, float y
   MR_CLEAR(f->rudder_command, lane);
   MR_CLEAR(f->fire, lane);
   MR_CLEAR(f->ready, lane);
+  MR_CLEAR(f->launched, lane);
   MR_CLEAR(f->shots, lane);
   MR_CLEAR(f->hits, lane);
   MR_CLEAR(f->launch_range, lane);
@@ -67,11 +68,11 @@ static void mr_place(const MrParams *p, MrFighter *f, int lane, float x, float y
 static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
   const MrParams *p = &sim->params;
   uint32_t engagement = (uint32_t)b->engagement[lane], episode = (uint32_t)b->episode[lane];
-  float place[4], noses[4], pilots[4], tempers[4];
+  float place[4], noses[4], pilots[4], tactics[4];
   mr_uniform4(sim->seed, engagement, episode, 0, place);
   mr_uniform4(sim->seed, engagement, episode, 1, noses);
   mr_uniform4(sim->seed, engagement, episode, 2, pilots);
-  mr_uniform4(sim->seed, engagement, episode, 3, tempers);
+  mr_uniform4(sim->seed, engagement, episode, 3, tactics);
 
   float range = p->start_range_min + (p->start_range_max - p->start_range_min) * place[0];
   double bearing = (double)place[1];  // of blue from red, in turns
@@ -85,7 +86,7 @@ static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
     float speed = p->start_speed_min + (p->start_speed_max - p->start_speed_min) * noses[2 + f];
     mr_place(p, fighter, lane, along * dx, along * dy, bearing + (blue ? 0.5 : 0.0) + off, speed);
     fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[f]);
-    mr_brief(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tempers[f], &fighter->tactics, lane);
+    mr_brief(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tactics[f], &fighter->tactics, lane);
   }
   mr_clear_missiles(b, lane);
   b->time[lane] = 0;

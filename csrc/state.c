@@ -154,7 +154,7 @@ static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
     const MrFighter *x = &b->fighters[f];
     const void *own[] = {&x->throttle[lane], &x->rudder_command[lane], &x->throttle_command[lane],
                          &x->fire[lane],     &x->alive[lane],          &x->ammunition[lane],
-                         &x->ready[lane],    &x->pilot[lane]};
+                         &x->ready[lane],    &x->launched[lane],       &x->pilot[lane]};
     h = hash_tactics(hash_body(h, &x->body, lane), &x->tactics, lane);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) h = mix(h, own[i]);
   }

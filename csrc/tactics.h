@@ -21,47 +21,47 @@ typedef struct {
 // What lies at u of [0, 1) between two ends.
 static inline float mr_between(float low, float high, float u) { return low + (high - low) * u; }
 
-// `nerve` and `temper`, of [0, 1), choose when the pilot evades and when it fires.
-static MrTacticsRow mr_tactics_of(const MrParams *p, MrPilot pilot, float nerve, float temper) {
+// Two draws of [0, 1): one says when the pilot evades or turns, one when it fires.
+static MrTacticsRow mr_tactics_of(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw) {
   switch (pilot) {
     case MR_PILOT_shooter:
-      return (MrTacticsRow){.far = mr_between(p->shooter_fire_min, p->shooter_fire_max, temper),
+      return (MrTacticsRow){.far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
                             .salvo = MR_MISSILES_PER_FIGHTER};
     case MR_PILOT_evader:
       return (MrTacticsRow){
-          .far = mr_between(p->shooter_fire_min, p->shooter_fire_max, temper),
+          .far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
           .salvo = p->evader_salvo,
-          .cold_time = mr_between(p->evader_cold_time_min, p->evader_cold_time_max, nerve)};
+          .cold_time = mr_between(p->evader_cold_time_min, p->evader_cold_time_max, evade_draw)};
     case MR_PILOT_crank:
       return (MrTacticsRow){
-          .far = mr_between(p->crank_fire_min, p->crank_fire_max, temper),
+          .far = mr_between(p->crank_fire_min, p->crank_fire_max, fire_draw),
           .salvo = 1,
           .off_deg = p->crank_angle_deg,
-          .cold_time = mr_between(p->crank_cold_time_min, p->crank_cold_time_max, nerve)};
+          .cold_time = mr_between(p->crank_cold_time_min, p->crank_cold_time_max, evade_draw)};
     case MR_PILOT_bracket_shooter:
       return (MrTacticsRow){
-          .near = mr_between(p->bracket_fire_min, p->bracket_fire_max, temper),
+          .near = mr_between(p->bracket_fire_min, p->bracket_fire_max, fire_draw),
           .salvo = 2,
-          .cold_time = mr_between(p->bracket_cold_time_min, p->bracket_cold_time_max, nerve)};
+          .cold_time = mr_between(p->bracket_cold_time_min, p->bracket_cold_time_max, evade_draw)};
     case MR_PILOT_turn_back:
       return (MrTacticsRow){
-          .far = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, temper),
+          .far = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, fire_draw),
           .salvo = 1,
-          .delay = mr_between(p->turn_back_delay_min, p->turn_back_delay_max, nerve),
+          .delay = mr_between(p->turn_back_delay_min, p->turn_back_delay_max, evade_draw),
           .off_deg = 180.0f};
     case MR_PILOT_snake:
-      return (MrTacticsRow){.far = mr_between(p->snake_fire_min, p->snake_fire_max, temper),
+      return (MrTacticsRow){.far = mr_between(p->snake_fire_min, p->snake_fire_max, fire_draw),
                             .salvo = 2,
-                            .cold_time = mr_between(p->snake_time_min, p->snake_time_max, nerve),
+                            .cold_time = mr_between(p->snake_time_min, p->snake_time_max, evade_draw),
                             .weave_deg = p->snake_angle_deg};
     case MR_PILOT_ace:
-      return (MrTacticsRow){.far = mr_between(p->ace_probe_min, p->ace_probe_max, temper),
-                            .near = mr_between(p->ace_fire_min, p->ace_fire_max, temper),
+      return (MrTacticsRow){.far = mr_between(p->ace_probe_min, p->ace_probe_max, fire_draw),
+                            .near = mr_between(p->ace_fire_min, p->ace_fire_max, fire_draw),
                             .salvo = p->ace_salvo,
                             .reserve = p->ace_reserve,
                             .off_deg = p->ace_crank_angle_deg,
-                            .cold_time = mr_between(p->ace_cold_time_min, p->ace_cold_time_max, nerve),
-                            .guard = mr_between(p->ace_guard_min, p->ace_guard_max, nerve),
+                            .cold_time = mr_between(p->ace_cold_time_min, p->ace_cold_time_max, evade_draw),
+                            .guard = mr_between(p->ace_guard_min, p->ace_guard_max, evade_draw),
                             .prudent = 1};
     default:
       return (MrTacticsRow){0};
@@ -69,14 +69,14 @@ static MrTacticsRow mr_tactics_of(const MrParams *p, MrPilot pilot, float nerve,
 }
 
 // Gives a pilot its tactics for the engagement that starts in a lane.
-static void mr_brief(const MrParams *p, MrPilot pilot, float nerve, float temper, MrTactics *t,
+static void mr_brief(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,
                      int lane) {
-  MrTacticsRow row = mr_tactics_of(p, pilot, nerve, temper);
+  MrTacticsRow row = mr_tactics_of(p, pilot, evade_draw, fire_draw);
   t->far[lane] = row.far;
   t->near[lane] = row.near;
   t->salvo[lane] = row.salvo;
   t->reserve[lane] = row.reserve;
-  t->delay[lane] = (int32_t)(row.delay / p->physics_dt + 0.9999f);  // rounded up, but for rounding errors
+  t->delay[lane] = mr_steps_of(p, (double)row.delay);
   mr_unit_vector((double)row.off_deg / 360.0, &t->off_c[lane], &t->off_s[lane]);
   t->cold_time[lane] = row.cold_time;
   t->guard[lane] = row.guard;

@@ -1,14 +1,18 @@
 """The command line of the modes that use a trained model."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import Progress
 from torch import nn
 
 from midrange_puffer import checkpoint
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import check_writable
 from midrange_puffer.match import parse_pilots
 from midrange_puffer.parameters import (
     OPTIONS,
@@ -62,6 +66,11 @@ class Parser(argparse.ArgumentParser):
     def add_data_dir(self) -> None:
         """Take --train.data-dir, where runs are looked for."""
         self.add_key(schema()["train"]["data_dir"], "train.data_dir")
+
+    def add_json(self) -> None:
+        """Take --json, a file whose folder is there."""
+        meaning = "write the results to this file, too"
+        self.add_key(Key("json", str, meaning, None, check=check_writable))
 
     def add_files(self, name: str, meaning: str) -> None:
         """Take any number of words that belong to no option."""
@@ -161,6 +170,14 @@ def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
     except ValueError as error:
         raise UsageError(f"{error}; or a model's file, {checkpoint.MODELS}") from None
     return text
+
+
+@contextlib.contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how much of `total` is done, by what is told to the function given."""
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda count: progress.advance(task, count)
 
 
 OPPONENT = f"{', '.join(PILOTS)}, a mix such as shooter:1,evader:3, self or another model's file"

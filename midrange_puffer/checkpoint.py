@@ -24,6 +24,15 @@ METRICS = "metrics.jsonl"
 STATE = "trainer_state.pt"
 MODELS = "model_*.pt"
 _ACTION_NVEC = SPACES.single_action_space.nvec.tolist()
+# The entries of a model file of which only the type is checked.
+_TYPES = {
+    "weights": (dict,),
+    "policy": (dict,),
+    "rnn_name": (str, type(None)),
+    "rnn": (dict,),
+    "env": (dict,),
+    "agent_steps": (int,),
+}
 
 
 @dataclass
@@ -92,10 +101,11 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module,
     path = Path(path)
     meta = _load(path, device, weights_only=True)
     _check(path, meta)
-    policy = make_policy(SPACES, meta["policy"], meta["rnn_name"], meta["rnn"])
     try:
+        policy = make_policy(SPACES, meta["policy"], meta["rnn_name"], meta["rnn"])
         policy.load_state_dict(meta.pop("weights"))
-    except RuntimeError as error:
+    # As many kinds as there are ways for a file of the right entries to hold the wrong things.
+    except (RuntimeError, TypeError, KeyError, AttributeError, ValueError) as error:
         raise CheckpointError(f"{path}: its weights do not fit its policy: {error}") from None
     return policy.to(device).eval(), meta
 
@@ -182,3 +192,8 @@ def _check(path: Path, meta: object) -> None:
     for name, value in expected.items():
         if meta.get(name) != value:
             raise CheckpointError(f"{path}: its {name} is {meta.get(name)}, expected {value}")
+    for name, types in _TYPES.items():
+        if name not in meta or not isinstance(meta[name], types):
+            found = f"of type {type(meta[name]).__name__}" if name in meta else "missing"
+            allowed = " or ".join(kind.__name__ for kind in types)
+            raise CheckpointError(f"{path}: its {name} is {found}, expected {allowed}")

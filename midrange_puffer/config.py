@@ -250,11 +250,24 @@ def _check_stages(config: Config, where: str) -> None:
                 f"section [{STAGE}{stage}]{_suggest(STAGE + stage, sections)}"
             )
     for stage in stages[:-1]:
-        if all(config[STAGE + stage][key.name] is None for key in STAGE_KEYS):
-            raise ConfigError(
-                f"{where}: [{STAGE}{stage}] has neither score nor max_steps: {stages[-1]} would "
-                f"never be reached"
-            )
+        _check_end(config, stage, stages[-1], f"{where}: [{STAGE}{stage}]")
+
+
+def _check_end(config: Config, stage: str, last: str, where: str) -> None:
+    """Check that a stage can be left, so that the last one is reached."""
+    from midrange_puffer.parameters import SELF, parse_opponent
+
+    limits = config[STAGE + stage]
+    if limits["max_steps"] is not None:
+        return
+    if limits["score"] is None:
+        raise ConfigError(f"{where} has neither score nor max_steps: {last} would never be reached")
+    opponent = stage_config(config, stage)["env"]["opponent"]
+    if set(parse_opponent(opponent)) == {SELF}:
+        raise ConfigError(
+            f"{where} has score = {limits['score']}, no max_steps, and env.opponent = {opponent}: "
+            f"against itself alone the score stays near 0.5, so that {last} would hardly be reached"
+        )
 
 
 def _check_pairs(config: Config, where: str) -> None:

@@ -1,22 +1,20 @@
 """`puffer eval midrange`: how well a trained policy fights, with figures that can be repeated."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
 from rich import box
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 from torch import nn
 
-from midrange_puffer.arguments import OPPONENT, Parser, load_model, load_opponent
-from midrange_puffer.files import write_whole
-from midrange_puffer.match import Contestant, Fight, outcomes, play
+from midrange_puffer.arguments import OPPONENT, Parser, load_model, load_opponent, progress_bar
+from midrange_puffer.files import write_json
+from midrange_puffer.match import Contestant, Fight, half_of, play, tally
 from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.ratings import wilson
+from midrange_puffer.ratings import score_interval, start_covariance
+from midrange_puffer.records import outcomes
 from midrange_puffer.schema import Key, check_even
 
 ALL = "all"
@@ -31,17 +29,10 @@ def main(argv: Sequence[str]) -> int:
     opponents = {name: load_opponent(name, policy) for name in names}
     episodes, seed, greedy = options.episodes, options.seed, options.greedy
     results = {}
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        for name, opponent in opponents.items():
-            task = progress.add_task(name, total=episodes)
+    for name, opponent in opponents.items():
+        with progress_bar(name, episodes) as advance:
             results[name] = evaluate(
-                policy,
-                opponent,
-                episodes,
-                seed,
-                greedy,
-                lambda count, task=task: progress.advance(task, count),
-                **parameters,
+                policy, opponent, episodes, seed, greedy, advance, **parameters
             )
     report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
     report |= {"parameters": parameters, "opponents": results}
@@ -49,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     print(f"{path}: {episodes} engagements an opponent, half of them in each seat, {how}")
     Console().print(format_table(results))
     if options.json:
-        write_whole(Path(options.json), (json.dumps(report, indent=2) + "\n").encode())
+        write_json(options.json, report)
     return 0
 
 
@@ -66,7 +57,7 @@ def evaluate(
 
     Both halves have the same starts. Every start is fought once, to its end, so that short
     engagements do not count for more. Actions are drawn with a seed for each seat, whoever sits
-    there: a policy against itself scores exactly 0.5.
+    there; a policy against itself draws those of both seats with one. It then scores exactly 0.5.
 
     Args:
         policy: on the CPU.
@@ -79,16 +70,16 @@ def evaluate(
 
     Returns:
         win, draw, loss: shares; score (win 1, draw 0.5); win_ci95, draw_ci95, loss_ci95,
-        score_ci95: their Wilson intervals [low, high]; mutual_kill and truncated: shares; shots,
+        score_ci95: their 95 % intervals [low, high], in which the two engagements from a start are
+        not taken for independent; mutual_kill and truncated: shares; shots,
         hits, shots_against, hits_against: means an engagement; hit_rate (hits / shots) and
         launch_range [m], None without a shot; length [s].
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
     """
-    check_even(episodes)
+    half = half_of("episodes", episodes)
     parameters = resolve(parameters)
-    half = episodes // 2
     records = [
         play([fight], half, seed, greedy, progress, parameters=parameters)[0]
         for fight in (Fight(policy, opponent), Fight(opponent, policy))
@@ -137,25 +128,24 @@ def _parser() -> Parser:
     )
     parser.add_key(Key("seed", int, "of the starts and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
-    parser.add_key(Key("json", str, "write the results to this file, too", None))
+    parser.add_json()
     parser.add_game()
     return parser
 
 
 def _summary(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:
     """What `evaluate` returns, of the records as red and as blue."""
-    seen = [outcomes(half, seat) for seat, half in enumerate(records)]
+    as_red, as_blue = (outcomes(half, seat) for seat, half in enumerate(records))
+    result: dict[str, object] = {}
+    for name, red in as_red.items():
+        result[name], result[f"{name}_ci95"] = _share(red, as_blue[name])
+    result["score"] = result["win"] + result["draw"] / 2
+    result["score_ci95"] = [float(end) for end in score_interval(*tally(*records))]
     seats = np.repeat((0, 1), [len(half) for half in records])
     records = np.concatenate(records)
-    total = len(records)
-    counts = {name: sum(int(half[name].sum()) for half in seen) for name in seen[0]}
-    result: dict[str, object] = {name: count / total for name, count in counts.items()}
-    result |= {f"{name}_ci95": wilson(count, total) for name, count in counts.items()}
-    result["score"] = result["win"] + result["draw"] / 2
-    result["score_ci95"] = wilson(counts["win"] + counts["draw"] / 2, total)
     for name in ("mutual_kill", "truncated"):
         result[name] = float(records[name].mean())
-    rows = np.arange(total)
+    rows = np.arange(len(records))
     for name in ("shots", "hits"):
         result[name] = float(records[name][rows, seats].mean())
         result[f"{name}_against"] = float(records[name][rows, 1 - seats].mean())
@@ -166,6 +156,13 @@ def _summary(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> 
     decision = parameters["physics_dt"] * parameters["substeps"]
     result["length"] = float(records["decisions"].mean()) * decision
     return result
+
+
+def _share(red: np.ndarray, blue: np.ndarray) -> tuple[float, list[float]]:
+    """The share of what is true, of bools [starts] of either seat, and its 95 % interval."""
+    total, count = len(red) + len(blue), int(red.sum() + blue.sum())
+    ends = score_interval(count, 0, total - count, start_covariance(red, blue))
+    return count / total, [float(end) for end in ends]
 
 
 def _optional(value: float | None, factor: float) -> str:

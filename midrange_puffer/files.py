@@ -1,7 +1,9 @@
 """Files that are either complete or not there."""
 
 import contextlib
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from midrange_puffer.errors import UserError
@@ -41,6 +43,26 @@ def write_whole(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise WriteError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_json(path: str | Path, content: Mapping[str, object]) -> None:
+    """Write a JSON file whole.
+
+    Raises:
+        WriteError: As `write_whole`.
+    """
+    write_whole(Path(path), (json.dumps(content, indent=2) + "\n").encode())
+
+
+def check_writable(path: str) -> None:
+    """Raise ValueError where no file can come to be at `path`, before there is work to be lost."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"the folder {folder} cannot be written to")
+    if Path(path).is_dir():
+        raise ValueError("is a folder")
 
 
 def _sync_folder(path: Path) -> None:

@@ -8,11 +8,10 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.observation import FEATURES
 from midrange_puffer.parameters import CONTROLLERS, PILOTS
+from midrange_puffer.records import summary
 
 if TYPE_CHECKING:
     from midrange_puffer.opponents import Opponents
-
-_DRAW = 3  # MrOutcome
 
 
 class Group:
@@ -170,34 +169,6 @@ class PoolGroup(Group):
         fought = np.array(self._fought, dtype=object)
         infos = summary(self.take_records(), self._seat)
         infos["score_vs_pool"] = infos["score"]
-        for name in set(fought):
+        for name in dict.fromkeys(fought):
             infos[f"pool/{name}"] = infos["score"][fought == name]
         return infos
-
-
-def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
-    """What a seat's pilot has done in finished engagements: arrays [records] of each figure.
-
-    hit_rate and launch_range are of the engagements with shots only.
-    """
-    enemy = 1 - seat
-    win = records["outcome"] == 1 + seat
-    draw = records["outcome"] == _DRAW
-    shots, hits = records["shots"][:, seat], records["hits"][:, seat]
-    shot = shots > 0
-    return {
-        "score": win + 0.5 * draw,
-        "win": win,
-        "draw": draw,
-        "loss": ~(win | draw),
-        "mutual_kill": records["mutual_kill"],
-        "truncated": records["truncated"],
-        "shots": shots,
-        "hits": hits,
-        "shots_against": records["shots"][:, enemy],
-        "hits_against": records["hits"][:, enemy],
-        "hit_rate": hits[shot] / shots[shot],
-        "launch_range": records["launch_range"][shot, seat] / shots[shot],
-        "episode_length": records["decisions"],
-        "episode_return": records["episode_return"] * (1 if seat == 0 else -1),
-    }

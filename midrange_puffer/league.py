@@ -1,23 +1,20 @@
 """`puffer league midrange`: checkpoints and pilots, everybody against everybody."""
 
 import argparse
-import itertools
-import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from rich.console import Console
-from rich.progress import Progress
 
 from midrange_puffer import checkpoint
-from midrange_puffer.arguments import Parser, load_models
+from midrange_puffer.arguments import Parser, load_models, progress_bar
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import write_whole
+from midrange_puffer.files import write_json
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import PILOTS, suggest
-from midrange_puffer.plot import check_format, require_matplotlib
+from midrange_puffer.plot import check_picture, require_matplotlib
 from midrange_puffer.ratings import MEAN
 from midrange_puffer.round_robin import (
     ANCHORS,
@@ -55,6 +52,7 @@ def main(argv: Sequence[str]) -> int:
     results = _play(players, options, parameters)
     fixed, scale = choose_anchors(players, parameters)
     standings = rank(list(players), results, fixed)
+    _print(standings, options, scale)
     steps = {name: meta["agent_steps"] for name, (_, meta) in zip(paths, models, strict=True)}
     if options.json:
         report = {name: getattr(options, name) for name in ("games", "seed", "greedy")}
@@ -63,12 +61,11 @@ def main(argv: Sequence[str]) -> int:
             if player["name"] in paths:
                 player["model"] = str(paths[player["name"]])
                 player["agent_steps"] = steps[player["name"]]
-        write_whole(Path(options.json), (json.dumps(report, indent=2) + "\n").encode())
+        write_json(options.json, report)
     if options.out:
         from midrange_puffer.league_plot import plot_standings
 
         plot_standings(standings, group_runs(paths, steps), options.out)
-    _print(standings, options, scale)
     return 0
 
 
@@ -83,10 +80,11 @@ def find_models(options: argparse.Namespace) -> dict[str, Path]:
         folder = checkpoint.find_run(options.run, options.data_dir)
         paths += spread(sorted(folder.glob(checkpoint.MODELS)), options.checkpoints)
     paths = list(dict.fromkeys(path.resolve() for path in paths))
-    for length in itertools.count(1):
+    for length in range(1, max((len(path.parts) for path in paths), default=1)):
         names = ["/".join(path.with_suffix("").parts[-length:]) for path in paths]
         if len({*names, *PILOTS}) == len(names) + len(PILOTS):
             return dict(zip(names, paths, strict=True))
+    return {str(path): path for path in paths}  # but for their suffixes some are alike
 
 
 def spread(items: Sequence[Path], count: int) -> list[Path]:
@@ -146,23 +144,17 @@ def _play(
     players: Mapping[str, Contestant], options: argparse.Namespace, parameters: Mapping[str, float]
 ) -> list[Result]:
     pairings = len(players) * (len(players) - 1) // 2
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{pairings} pairings", total=pairings * options.games)
-        return round_robin(
-            players,
-            options.games,
-            options.seed,
-            options.greedy,
-            lambda count: progress.advance(task, count),
-            parameters=parameters,
-        )
+    with progress_bar(f"{pairings} pairings", pairings * options.games) as advance:
+        games, seed, greedy = options.games, options.seed, options.greedy
+        return round_robin(players, games, seed, greedy, advance, parameters=parameters)
 
 
 def _print(standings: Standings, options: argparse.Namespace, scale: str) -> None:
     console = Console(highlight=False)
     how = "likeliest actions" if options.greedy else "actions drawn from the policies"
     print(f"{options.games} engagements a pairing, each start fought in both seats; {how}")
-    print("ratings by Bradley-Terry, 400 points are odds of 10; intervals from the inverse Hessian")
+    print("ratings by Bradley-Terry, 400 points are odds of 10; their intervals are of that model:")
+    print("neither the error of fixed ratings nor the misfit of the model is in them")
     print(scale)
     console.print(format_ratings(standings))
     print("\nscores in %, row against column (win 1, draw 0.5)")
@@ -193,8 +185,8 @@ def _parser() -> Parser:
     )
     parser.add_key(Key("seed", int, "of the starts and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
-    parser.add_key(Key("json", str, "write the results to this file, too", None))
-    parser.add_key(Key("out", str, "write a picture to this file", None, check=check_format))
+    parser.add_json()
+    parser.add_key(Key("out", str, "write a picture to this file", None, check=check_picture))
     parser.add_data_dir()
     parser.add_game()
     return parser

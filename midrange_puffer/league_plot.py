@@ -51,7 +51,7 @@ def _draw_matrix(axes: "Axes", standings: Standings) -> None:
             if row == column:
                 continue
             score = payoffs.scores[row, column]
-            surely = payoffs.low[row, column] > 0.5 or payoffs.high[row, column] < 0.5
+            clear = payoffs.low[row, column] > 0.5 or payoffs.high[row, column] < 0.5
             axes.text(
                 column,
                 row,
@@ -59,7 +59,7 @@ def _draw_matrix(axes: "Axes", standings: Standings) -> None:
                 ha="center",
                 va="center",
                 fontsize=9,
-                weight="bold" if surely else "normal",
+                weight="bold" if clear else "normal",
                 color="white" if abs(score - 0.5) > 0.3 else "black",
             )
     axes.set_xticks(range(len(names)), names, rotation=45, ha="left", rotation_mode="anchor")

@@ -10,9 +10,9 @@ from torch import nn
 
 from midrange_puffer import checkpoint
 from midrange_puffer.checkpoint import CheckpointError
-from midrange_puffer.files import write_whole
+from midrange_puffer.files import write_json
 from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.round_robin import Payoffs, Result, anchors, meet
+from midrange_puffer.round_robin import ANCHORS, Payoffs, Result, is_standard, meet, rate_pilots
 
 
 class TrainingLeague:
@@ -20,28 +20,40 @@ class TrainingLeague:
 
     All results of the run are rated at once, the pilots' ratings fixed, so that a new result moves
     the rating of the older checkpoint, too. Results and ratings stand in `league.json` of the run
-    folder, from which a resumed run goes on.
+    folder, from which a resumed run goes on. What the intervals leave out: see `bradley_terry`.
 
     Args:
         folder: the run's.
         settings: [league]: games with each opponent, half of them in each seat, and how many
             checkpoints to meet.
         parameters: of the game.
+        agent_steps: how long the run has trained so far. What is noted there of longer training,
+            before the run was resumed, is dropped.
+
+    Raises:
+        CheckpointError: `league.json` is damaged.
     """
 
     FILE = "league.json"
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, object], parameters: Mapping[str, float]
+        self,
+        folder: Path,
+        settings: Mapping[str, object],
+        parameters: Mapping[str, float],
+        agent_steps: int,
     ) -> None:
         self._folder = folder
         self._settings = settings
         self._parameters = resolve(parameters)
-        self._anchors = anchors(self._parameters)
+        self._anchors = ANCHORS if is_standard(self._parameters) else None
         self._ratings: list[dict[str, object]] = []
         self._results: list[Result] = []
         if (folder / self.FILE).exists():
             self._take_up()
+            self._drop_from(agent_steps + 1)
+        if self._anchors is None:
+            self._anchors = rate_pilots(self._parameters)
 
     def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
         """Let a policy fight, and rate it.
@@ -49,8 +61,7 @@ class TrainingLeague:
         Args:
             policy: on the CPU, in evaluation mode.
             name: of its checkpoint, as "model_000100".
-            agent_steps: how long it was trained; what was noted of so long and longer training,
-                before the run was resumed, is dropped.
+            agent_steps: how long it was trained; a rating of as much training is replaced.
 
         Returns:
             league/rating, league/rating_low and league/rating_high (its 95 % interval),
@@ -59,7 +70,7 @@ class TrainingLeague:
         Raises:
             WriteError: `league.json` could not be written.
         """
-        self._drop_since(agent_steps)
+        self._drop_from(agent_steps)
         earlier = self._load_earlier(name, agent_steps)
         players = {name: policy, **{pilot: pilot for pilot in PILOTS}, **earlier}
         pairs = [(name, opponent) for opponent in players if opponent != name]
@@ -106,7 +117,8 @@ class TrainingLeague:
             row["rating"] = rating
             row["rating_low"], row["rating_high"] = rating - half_width, rating + half_width
 
-    def _drop_since(self, agent_steps: int) -> None:
+    def _drop_from(self, agent_steps: int) -> None:
+        """Forget the ratings of so long and longer training, and the games played for them."""
         dropped = {row["name"] for row in self._ratings if row["agent_steps"] >= agent_steps}
         self._ratings = [row for row in self._ratings if row["name"] not in dropped]
         self._results = [result for result in self._results if result.first not in dropped]
@@ -114,19 +126,23 @@ class TrainingLeague:
     def _write(self) -> None:
         content = {
             "parameters": self._parameters,
+            "anchors": self._anchors,
             "ratings": self._ratings,
             "results": [result._asdict() for result in self._results],
         }
-        write_whole(self._folder / self.FILE, (json.dumps(content, indent=1) + "\n").encode())
+        write_json(self._folder / self.FILE, content)
 
     def _take_up(self) -> None:
         """Go on with what is in the run folder, if it is of the same game."""
         path = self._folder / self.FILE
         try:
             content = json.loads(path.read_text())
-            if content["parameters"] == self._parameters:
-                self._ratings = content["ratings"]
-                self._results = [Result(**result) for result in content["results"]]
+            if content["parameters"] != self._parameters:
+                print(f"league: {path} is of another game; the ratings start anew", file=sys.stderr)
+                return
+            self._anchors = self._anchors or content["anchors"]
+            self._ratings = content["ratings"]
+            self._results = [Result(**result) for result in content["results"]]
         except (ValueError, KeyError, TypeError):
             raise CheckpointError(
                 f"{path}: damaged; without it the ratings of the run start anew"

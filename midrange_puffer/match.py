@@ -16,8 +16,9 @@ from midrange_puffer.parameters import (
     seat_weights,
 )
 from midrange_puffer.player import Player, controls, player_seed
-
-RED_WINS, DRAW = 1, 3  # MrOutcome; blue's win is 2
+from midrange_puffer.ratings import start_covariance
+from midrange_puffer.records import outcomes
+from midrange_puffer.schema import check_even
 
 # A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
 Contestant = str | nn.Module
@@ -98,13 +99,29 @@ def parse_pilots(text: str) -> dict[str, float]:
     return shares
 
 
-def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
-    """Which of the engagements were a win, a draw, a loss for a seat: bool [n] each."""
-    return {
-        "win": records["outcome"] == RED_WINS + seat,
-        "draw": records["outcome"] == DRAW,
-        "loss": records["outcome"] == RED_WINS + 1 - seat,
-    }
+def half_of(name: str, count: int) -> int:
+    """Half of `count` engagements: those in one seat.
+
+    Raises:
+        ValueError: It is no even number above 0; the message calls it `name`.
+    """
+    try:
+        check_even(count)
+    except ValueError as error:
+        raise ValueError(f"{name} = {count!r}: {error}") from None
+    return count // 2
+
+
+def tally(as_red: np.ndarray, as_blue: np.ndarray) -> tuple[int, int, int, float]:
+    """What two fights from every start came to, for who sat in red first and in blue then.
+
+    Returns:
+        Wins, draws, losses, and the `start_covariance` of the points.
+    """
+    seats = [outcomes(as_red, 0), outcomes(as_blue, 1)]
+    counts = (int(sum(seat[name].sum() for seat in seats)) for name in ("win", "draw", "loss"))
+    points = (seat["win"] + seat["draw"] / 2 for seat in seats)
+    return *counts, start_covariance(*points)
 
 
 def _make_core(

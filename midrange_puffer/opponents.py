@@ -13,7 +13,11 @@ from midrange_puffer.checkpoint import CheckpointError, load_policy
 from midrange_puffer.player import Player
 from midrange_puffer.pool import Member, PoolError, read_members
 
-LOOK_INTERVAL = 64  # decisions from one look at the pool's file to the next
+# Decisions from one look at the pool's file to the next, the first being before decision 1. The
+# learner writes the file between two updates, when workers may still be at the last decision of the
+# first. That one's number is a multiple of bptt_horizon; with an even horizon it is none of 1, 65,
+# 129 and so on. So no look meets a write, and a run repeats itself however fast its processes are.
+LOOK_INTERVAL = 64
 
 # Where the levels of rudder, throttle and fire end in a row of logits.
 _ENDS = np.cumsum(_core.ACTION_LEVELS)
@@ -29,7 +33,9 @@ class Opponents:
     """Members of a pool, each flying some engagements from their start to their end.
 
     Who flies an engagement is drawn where it starts, by the weights in the pool's file, which is
-    read again when it has changed. A member that has left the pool finishes its engagements.
+    read again when it has changed. A member that has left the pool finishes its engagements. A
+    member's file that cannot be used is left out, and a pool's file that can no longer be read left
+    alone, each with one warning of every process that has a pool.
 
     Args:
         path: the pool's file.
@@ -38,7 +44,7 @@ class Opponents:
             equal actions.
 
     Raises:
-        PoolError: The file cannot be read, or none of its members can be used.
+        PoolError: At first, the file cannot be read, or none of its members can be used.
     """
 
     def __init__(self, path: Path, num_envs: int, seed: int) -> None:
@@ -64,9 +70,9 @@ class Opponents:
         Returns:
             Actions int32 [num_envs, 3].
         """
-        self._decisions += 1
         if self._decisions % LOOK_INTERVAL == 0:
             self._read()
+        self._decisions += 1
         observations = observations[self._order]
         logits = [
             torch.cat(player.logits(observations[rows], envs), dim=1)
@@ -121,9 +127,16 @@ class Opponents:
         if self._opponents and stamp in (None, self._stamp):
             return
         self._stamp = stamp
+        try:
+            members = read_members(self._path)
+        except PoolError as error:
+            if not self._opponents:
+                raise
+            print(f"warning: pool: {error}; goes on with those of before", file=sys.stderr)
+            return
         known = {opponent.name: opponent for opponent in self._opponents}
         weights = {}
-        for member in read_members(self._path):
+        for member in members:
             if member.name in known or self._load(member, known):
                 weights[member.name] = member.weight
         total = sum(weights.values())

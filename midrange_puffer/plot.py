@@ -13,7 +13,7 @@ from torch import nn
 
 from midrange_puffer.arguments import Parser, load_model, load_opponent
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import write_whole
+from midrange_puffer.files import check_writable, write_whole
 from midrange_puffer.parameters import PILOTS, SEATS, checked_seed
 from midrange_puffer.player import Player, controls, player_seed
 from midrange_puffer.schema import Key
@@ -161,10 +161,11 @@ def require_matplotlib() -> None:
         raise UsageError("plots need matplotlib: pip install 'midrange_puffer[plots]'")
 
 
-def check_format(path: str) -> None:
-    """Raise ValueError where a picture cannot be written to `path` for its name."""
+def check_picture(path: str) -> None:
+    """Raise ValueError where a picture cannot be written to `path`, for its name or its folder."""
     if Path(path).suffix not in FORMATS:
         raise ValueError(f"must end in {', '.join(FORMATS)}")
+    check_writable(path)
 
 
 class _Recorder:
@@ -311,6 +312,6 @@ def _parser() -> Parser:
     parser.add_key(Key("seat", str, "the policy's seat", "red", choices=SEATS))
     parser.add_key(Key("seed", int, "of the start and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
-    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_format))
+    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_picture))
     parser.add_game()
     return parser

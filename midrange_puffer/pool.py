@@ -4,6 +4,7 @@ The learner keeps it in one file of its run folder; the environments read that (
 whatever process they run.
 """
 
+import hashlib
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +13,13 @@ from pathlib import Path
 
 from midrange_puffer import checkpoint
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import write_whole
+from midrange_puffer.files import make_folder, write_whole
 
 FORMAT = "midrange_puffer pool"
 PFSP = "pfsp"  # prioritised fictitious self-play
 UNIFORM = "uniform"
 SAMPLING = (PFSP, UNIFORM)
+COPIES = "pool"  # the run folder's folder for copies of the models that pool.include names
 
 # The share of the engagements that PFSP gives to all members alike, so that none dies out: without
 # it one that is always beaten would never be met again, though the learner may forget how.
@@ -37,7 +39,7 @@ class Member:
     """A frozen policy, and how the learner has done against it lately."""
 
     name: str
-    path: str  # of its model file; relative to the pool's folder if it is this run's
+    path: str  # of its model file, relative to the pool's folder
     agent_steps: int  # the training it has had
     own: bool  # a checkpoint of this run, not a model named by pool.include
     weight: float = 0.0  # its share of the engagements against the pool
@@ -55,12 +57,16 @@ class Member:
 class Pool:
     """The members, as the learner keeps them.
 
+    The models that `include` names are copied into the run folder by the first `refresh`. From then
+    on the copies are taken, also where the run is resumed, whatever has become of the files.
+
     Args:
         folder: the run folder; a pool that stands there is taken up.
         settings: [pool]: size, sampling, power, include, own.
 
     Raises:
-        PoolError: The pool in the folder is damaged; a model is included twice, or too many are.
+        PoolError: The pool in the folder is damaged; `include` is not a list of files, has one
+            twice, or too many.
         CheckpointError: A model of `include` cannot be used.
     """
 
@@ -70,8 +76,9 @@ class Pool:
         self.path = folder / self.FILE
         self._settings = settings
         self._written = ""
+        self._copies: dict[Path, bytes] = {}  # still to be written
         known = read_members(self.path) if self.path.exists() else []
-        self.members = _included(settings["include"])
+        self.members = self._included(settings["include"])
         if len(self.members) + settings["own"] > settings["size"]:
             raise PoolError(
                 f"pool.size = {settings['size']}: no room for the {len(self.members)} models of "
@@ -102,8 +109,9 @@ class Pool:
         """Drop members whose file has vanished, weigh the others, and write what has changed.
 
         Raises:
-            WriteError: The file could not be written.
+            WriteError: The file, or the copy of a model, could not be written.
         """
+        self._write_copies()
         for member in [member for member in self.members if not self._file(member).is_file()]:
             print(
                 f"warning: pool: {self._file(member)} has vanished; {member.name} is met no more",
@@ -131,6 +139,32 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.members)
+
+    def _included(self, text: str | None) -> list[Member]:
+        """The models of pool.include, each loaded once to see that it can be."""
+        members: dict[Path, Member] = {}
+        for word in _words(text):
+            source = Path(word).resolve()
+            if source in members:
+                raise PoolError(f"pool.include = {text}: {source} stands there twice")
+            # By the word, which a resumed run still has, wherever it is resumed.
+            digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
+            path = f"{COPIES}/{Path(word).stem}-{digest}.pt"
+            copy = self.path.parent / path
+            if copy.is_file():
+                _, meta = checkpoint.load_policy(copy)
+            else:
+                _, meta = checkpoint.load_policy(source)
+                self._copies[copy] = source.read_bytes()
+            members[source] = Member(word, path, meta["agent_steps"], own=False)
+        return list(members.values())
+
+    def _write_copies(self) -> None:
+        for path, data in self._copies.items():
+            if not path.parent.is_dir():
+                make_folder(path.parent)
+            write_whole(path, data)
+        self._copies = {}
 
     def _file(self, member: Member) -> Path:
         return self.path.parent / member.path
@@ -175,16 +209,9 @@ def _thinned(members: Iterable[Member], size: int) -> list[Member]:
     return by_age[-size:]
 
 
-def _included(text: str | None) -> list[Member]:
-    """The models of pool.include, each loaded once to see that it can be."""
-    members: dict[str, Member] = {}
-    for word in (text or "").split(","):
-        if not word.strip():
-            continue
-        path = Path(word.strip()).resolve()
-        _, meta = checkpoint.load_policy(path)
-        name = f"{path.parent.name}/{path.stem}"
-        if name in members:
-            raise PoolError(f"pool.include = {text}: {name} stands there twice")
-        members[name] = Member(name, str(path), meta["agent_steps"], own=False)
-    return list(members.values())
+def _words(text: str | None) -> list[str]:
+    """The files that pool.include names, as they are written there."""
+    words = [word.strip() for word in text.split(",")] if text else []
+    if not all(words):
+        raise PoolError(f"pool.include = {text}: must be model files with commas between")
+    return words

@@ -12,16 +12,39 @@ MEAN = 1000.0  # of the pilots' ratings
 PRIOR = 500.0  # standard deviation of the weak prior around MEAN, in rating points
 
 
-def wilson(count: float, total: int) -> list[float]:
-    """95 % interval [low, high] of a share seen `count` times in `total`.
+def score_interval(
+    wins: np.ndarray, draws: np.ndarray, losses: np.ndarray, covariance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """95 % intervals (low, high) of scores (win 1, draw 0.5) where every start is fought twice.
 
-    Wilson's score interval (Wilson 1927), good for shares near 0 and 1 as well. With draws counted
-    as halves it is a little too wide, for they vary less than wins and losses.
+    The normal interval after z²/2 wins and as many losses are added (Agresti and Coull 1998), with
+    the variance of what the starts came to: where most are draws it is narrow, and where the second
+    fight from a start goes as the first it is wide. Of shares, too, with what is counted as wins
+    and all else as losses.
+
+    Args:
+        wins, draws, losses: counts.
+        covariance: of the two fights from a start, as of `start_covariance`.
     """
-    z2 = Z95**2
-    spread = Z95 * math.sqrt(count * (total - count) / total + z2 / 4)
-    ends = (count + z2 / 2 - spread, count + z2 / 2 + spread)
-    return [min(max(end / (total + z2), 0.0), 1.0) for end in ends]
+    total = wins + draws + losses + Z95**2
+    mean = (wins + draws / 2 + Z95**2 / 2) / total
+    variance = (wins + draws / 4 + Z95**2 / 2 + 2 * covariance) / total - mean**2
+    spread = Z95 * np.sqrt(variance / total)
+    return np.maximum(mean - spread, 0.0), np.minimum(mean + spread, 1.0)
+
+
+def start_covariance(first: np.ndarray, second: np.ndarray) -> float:
+    """How alike the two fights from a start go.
+
+    Args:
+        first, second: what the fights came to, [starts], from 0 to 1.
+
+    Returns:
+        The products of their distances from the mean of all, summed over the starts; about 0 where
+        the second fight has nothing to do with the first.
+    """
+    mean = (first.mean() + second.mean()) / 2
+    return float((first - mean) @ (second - mean))
 
 
 def bradley_terry(
@@ -41,7 +64,9 @@ def bradley_terry(
 
     Returns:
         Ratings [n], and the half widths [n] of their 95 % intervals, from the curvature of the
-        likelihood (the inverse Hessian); 0 where fixed.
+        likelihood (the inverse Hessian); 0 where fixed. They are of the model: neither the error of
+        the fixed ratings is in them, nor its misfit (cycles; draws, which vary less than wins and
+        losses; fights from one start, which go alike).
     """
     free = np.array([rating is None for rating in fixed])
     nats = np.array([0.0 if rating is None else (rating - MEAN) / ELO for rating in fixed])
@@ -69,7 +94,7 @@ def three_cycles(beats: np.ndarray, scores: np.ndarray) -> list[tuple[int, int, 
     """All (i, j, k) of which i beats j, j beats k and k beats i, the clearest first.
 
     Args:
-        beats: bool [n, n], whether row surely beats column.
+        beats: bool [n, n], whether row beats column.
         scores: [n, n] of row against column; a cycle is as clear as its least score.
     """
     cycles = []
@@ -80,17 +105,29 @@ def three_cycles(beats: np.ndarray, scores: np.ndarray) -> list[tuple[int, int, 
     return sorted(cycles, key=lambda cycle: -min(scores[edge] for edge in edges(cycle)))
 
 
+def shortest_cycle(beats: np.ndarray) -> tuple[int, ...]:
+    """The fewest players of which each beats the next and the last the first; () if there are none.
+
+    Args:
+        beats: bool [n, n], whether row beats column.
+    """
+    cycles = [_cycle_through(player, beats) for player in range(len(beats))]
+    return min(filter(None, cycles), key=len, default=())
+
+
 def edges(cycle: Sequence[int]) -> list[tuple[int, int]]:
     """The pairs (winner, loser) along a cycle."""
     return list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
 
 
-def is_cyclic(beats: np.ndarray) -> bool:
-    """Whether there is a cycle of any length: some remain when those who beat nobody leave."""
-    remaining = np.ones(len(beats), bool)
-    while remaining.any():
-        winners = remaining & (beats & remaining).any(axis=1)
-        if (winners == remaining).all():
-            return True
-        remaining = winners
-    return False
+def _cycle_through(player: int, beats: np.ndarray) -> tuple[int, ...]:
+    """The shortest cycle from a player back to it, by a breadth-first search; () without one."""
+    seen, paths = set(), [(player,)]
+    for path in paths:
+        for loser in np.flatnonzero(beats[path[-1]]).tolist():
+            if loser == player:
+                return path
+            if loser not in seen:
+                seen.add(loser)
+                paths.append((*path, loser))
+    return ()

@@ -1,13 +1,14 @@
 """Everybody against everybody: the games of a league and their table of results."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from midrange_puffer.match import Contestant, Fight, outcomes, play
+from midrange_puffer.match import Contestant, Fight, half_of, play, tally
 from midrange_puffer.parameters import PARAMETERS, PILOTS
-from midrange_puffer.ratings import bradley_terry, wilson
+from midrange_puffer.ratings import bradley_terry, score_interval
 
 GAMES = 400  # a pairing, half of them in each seat
 
@@ -29,13 +30,14 @@ ANCHOR_GAMES = 2000  # a pairing
 
 
 class Result(NamedTuple):
-    """What two players' games came to, for the first."""
+    """What two players' games came to, for the first, as of `tally`; covariance is for both."""
 
     first: str
     second: str
     wins: int
     draws: int
     losses: int
+    covariance: float = 0.0
 
     @property
     def score(self) -> float:
@@ -48,6 +50,7 @@ class Payoffs:
 
     Attributes:
         wins, draws, games: counts.
+        covariance: of the two fights from a start, summed over the starts.
         points: wins and half the draws.
         scores: points a game; NaN where two have not met.
         low, high: 95 % intervals of the scores.
@@ -58,21 +61,21 @@ class Payoffs:
         shape = (len(self.names), len(self.names))
         self.wins = np.zeros(shape, int)
         self.draws = np.zeros(shape, int)
+        self.covariance = np.zeros(shape)
         places = {name: place for place, name in enumerate(self.names)}
         for result in results:
             pair = places[result.first], places[result.second]
             self.wins[pair] += result.wins
             self.wins[pair[::-1]] += result.losses
-            self.draws[pair] += result.draws
-            self.draws[pair[::-1]] += result.draws
+            for either in (pair, pair[::-1]):
+                self.draws[either] += result.draws
+                self.covariance[either] += result.covariance
         self.games = self.wins + self.wins.T + self.draws
         self.points = self.wins + self.draws / 2
         with np.errstate(invalid="ignore"):
             self.scores = self.points / self.games
-        self.low, self.high = np.full((2, *shape), np.nan)
-        for pair in np.argwhere(self.games):
-            pair = tuple(pair)
-            self.low[pair], self.high[pair] = wilson(self.points[pair], self.games[pair])
+        ends = score_interval(self.wins, self.draws, self.wins.T, self.covariance)
+        self.low, self.high = np.where(self.games > 0, ends, np.nan)
 
     def rate(self, anchors: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Ratings [n] and half widths [n] of their 95 % intervals; see `bradley_terry`.
@@ -97,24 +100,18 @@ def meet(
 ) -> list[Result]:
     """Let pairs of players fight `games` engagements each, an even number.
 
-    Every start is fought twice, the second time with the seats exchanged. The other arguments are
-    those of `play`.
+    Every start is fought twice, the second time with the seats exchanged, and all pairs have the
+    same starts. The other arguments are those of `play`.
+
+    Raises:
+        ValueError: An argument of the wrong name, type or range.
     """
+    half = half_of("games", games)
     there = [Fight(players[first], players[second]) for first, second in pairs]
     back = [Fight(fight.blue, fight.red) for fight in there]
-    records = play(there + back, games // 2, seed, greedy, progress, parameters=parameters)
-    results = []
-    for pair, as_red, as_blue in zip(
-        pairs, records[: len(pairs)], records[len(pairs) :], strict=True
-    ):
-        counts = [
-            int(red.sum() + blue.sum())
-            for red, blue in zip(
-                outcomes(as_red, 0).values(), outcomes(as_blue, 1).values(), strict=True
-            )
-        ]
-        results.append(Result(*pair, *counts))
-    return results
+    records = play(there + back, half, seed, greedy, progress, parameters=parameters)
+    halves = zip(pairs, records[: len(pairs)], records[len(pairs) :], strict=True)
+    return [Result(*pair, *tally(as_red, as_blue)) for pair, as_red, as_blue in halves]
 
 
 def round_robin(
@@ -142,15 +139,12 @@ def is_standard(parameters: Mapping[str, float]) -> bool:
     )
 
 
-def anchors(parameters: Mapping[str, float]) -> dict[str, float]:
-    """The pilots' ratings in a game: `ANCHORS`, or where it is another one, by a round robin."""
-    if is_standard(parameters):
-        return ANCHORS
-    return rate_pilots(parameters)
-
-
 def rate_pilots(parameters: Mapping[str, float]) -> dict[str, float]:
-    """The pilots' ratings by a round robin of their own, to whole points; 1000 is the mean."""
+    """The pilots' ratings by a round robin of their own, to whole points; 1000 is the mean.
+
+    It says so, for it may take a while.
+    """
+    print(f"rating the pilots in this game, {ANCHOR_GAMES} engagements a pairing", file=sys.stderr)
     pilots = {pilot: pilot for pilot in PILOTS}
     results = round_robin(pilots, ANCHOR_GAMES, parameters=parameters)
     ratings, _ = Payoffs(PILOTS, results).rate({})

@@ -1,5 +1,6 @@
 """What a league came to: who is how strong, and how that is told."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from midrange_puffer.ratings import edges, is_cyclic, three_cycles
+from midrange_puffer.ratings import edges, shortest_cycle, three_cycles
 from midrange_puffer.round_robin import Payoffs, Result
 
 CYCLES_SHOWN = 5
@@ -21,15 +22,15 @@ class Standings:
     Attributes:
         payoffs: the results.
         ratings, half_widths: [n], and of their 95 % intervals, 0 where fixed.
-        cycles: (i, j, k) of which each surely beats the next, the clearest first.
-        longer_cycles: whether there are cycles, but none of three.
+        cycles: (i, j, k) of which each beats the next, the clearest first; one of the shortest
+            longer ones if there is none of three. To beat is to score above one half by the 95 %
+            interval; one in 40 does so against an equal, by chance.
     """
 
     payoffs: Payoffs
     ratings: np.ndarray
     half_widths: np.ndarray
-    cycles: list[tuple[int, int, int]]
-    longer_cycles: bool
+    cycles: list[tuple[int, ...]]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,19 +52,19 @@ def rank(
     order = np.argsort(-ratings, kind="stable")
     payoffs = Payoffs([names[place] for place in order], results)
     beats = payoffs.low > 0.5
-    cycles = three_cycles(beats, payoffs.scores)
-    return Standings(payoffs, *payoffs.rate(anchors), cycles, is_cyclic(beats) and not cycles)
+    longer = shortest_cycle(beats)
+    cycles = three_cycles(beats, payoffs.scores) or [longer] * bool(longer)
+    return Standings(payoffs, *payoffs.rate(anchors), cycles)
 
 
 def format_report(standings: Standings) -> dict[str, object]:
     """The standings for a JSON file: players, pairings, cycles."""
     names = standings.names
-    pairs = [(first, second) for first in range(len(names)) for second in range(first)]
+    pairs = itertools.combinations(range(len(names)), 2)
     return {
         "players": [_report_player(standings, place) for place in range(len(names))],
-        "pairings": [_report_pairing(standings.payoffs, *pair[::-1]) for pair in sorted(pairs)],
+        "pairings": [_report_pairing(standings.payoffs, *pair) for pair in pairs],
         "cycles": [[names[player] for player in cycle] for cycle in standings.cycles],
-        "longer_cycles": standings.longer_cycles,
     }
 
 
@@ -142,7 +143,7 @@ def _format_matrix(standings: Standings, columns: range) -> Table:
 
 
 def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
-    """A score, coloured where it is surely on one side of a half."""
+    """A score, coloured where its 95 % interval lies on one side of a half."""
     if row == column:
         return "·"
     text = f"{100 * payoffs.scores[row, column]:.0f}"
@@ -154,15 +155,14 @@ def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
 def format_cycles(standings: Standings) -> list[str]:
     """The non-transitive cycles in words, the clearest first."""
     cycles, names = standings.cycles, standings.names
-    if not cycles:
-        longer = "none of three, but longer ones" if standings.longer_cycles else "none"
-        return [f"cycles, in which each surely beats the next: {longer}"]
-    lines = [f"cycles of three, in which each surely beats the next: {len(cycles)}"]
+    found = "none"
+    if cycles:
+        found = f"{len(cycles)} of three" if len(cycles[0]) == 3 else "none of three, but longer"
+    lines = [f"cycles, each scoring above one half against the next by its 95 % interval: {found}"]
     for cycle in cycles[:CYCLES_SHOWN]:
-        scores = [standings.payoffs.scores[edge] for edge in edges(cycle)]
         steps = [
-            f"{names[player]} {100 * score:.0f} %"
-            for player, score in zip(cycle, scores, strict=True)
+            f"{names[player]} {100 * standings.payoffs.scores[player, other]:.0f} %"
+            for player, other in edges(cycle)
         ]
         lines.append(f"  {' > '.join([*steps, names[cycle[0]]])}")
     if len(cycles) > CYCLES_SHOWN:

@@ -53,6 +53,11 @@ def main(argv: Sequence[str]) -> int:
         run = resumed_run(options.resume, overrides)
     else:
         raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
+    return train_to_end(run)
+
+
+def train_to_end(run: Run) -> int:
+    """Train until the end of the run, or until a signal comes; return the exit status."""
     with StopSignals() as signals:
         try:
             train(run, signals)
@@ -215,10 +220,10 @@ def _given_policy(config: Config) -> torch.nn.Module:
     base, path = config["base"], config["base"]["load_model_path"]
     policy, model = checkpoint.load_policy(path)
     shapes = [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
-    shapes += [("policy.hidden_size", *(of["policy"]["hidden_size"] for of in (model, config)))]
+    shapes += [("policy.hidden_size", *(of["policy"].get("hidden_size") for of in (model, config)))]
     if base["rnn_name"] is not None:
         shapes += [
-            (f"rnn.{name}", model["rnn"][name], size) for name, size in config["rnn"].items()
+            (f"rnn.{name}", model["rnn"].get(name), size) for name, size in config["rnn"].items()
         ]
     for key, its, wanted in shapes:
         if its != wanted:
@@ -246,7 +251,9 @@ def _league(run: Run) -> TrainingLeague | None:
     """The league that rates the policy now and then, if it is to."""
     if not run.config["league"]["interval"]:
         return None
-    return TrainingLeague(run.folder, run.config["league"], game_parameters(run.config["env"]))
+    parameters = game_parameters(run.config["env"])
+    agent_steps = run.state["global_step"] if run.state else 0
+    return TrainingLeague(run.folder, run.config["league"], parameters, agent_steps)
 
 
 def _loggers(run: Run) -> Loggers:

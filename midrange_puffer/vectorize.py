@@ -11,9 +11,10 @@ import numpy as np
 import psutil
 import torch
 
-from midrange_puffer.config import Config, ConfigError
+from midrange_puffer.config import Config, ConfigError, run_configs
 from midrange_puffer.env import Midrange
 from midrange_puffer.errors import UserError
+from midrange_puffer.parameters import divide
 from midrange_puffer.puffer_import import contained
 
 with contained():
@@ -66,7 +67,7 @@ def choose_vec(config: Config, cores: int) -> str:
     Raises:
         ConfigError: The numbers do not fit each other or the machine.
     """
-    vec, env = config["vec"], config["env"]
+    vec = config["vec"]
     learner = LEARNER_CORES["cpu" if config["train"]["device"] == "cpu" else "gpu"]
     spare = cores - learner
     reason = "as configured"
@@ -74,7 +75,7 @@ def choose_vec(config: Config, cores: int) -> str:
         vec["backend"] = "Multiprocessing" if spare >= 2 else "Serial"
         reason = f"{max(spare, 0)} of {cores} cores to spare, the learner uses {learner}"
     if vec["backend"] == "Multiprocessing":
-        _divide_among_workers(vec, env, spare)
+        _divide_among_workers(config, spare)
         return reason
     vec.update(num_workers="auto", batch_size="auto")
     if vec["num_envs"] == "auto":
@@ -84,11 +85,12 @@ def choose_vec(config: Config, cores: int) -> str:
     return reason
 
 
-def _divide_among_workers(vec: dict[str, object], env: dict[str, object], spare: int) -> None:
+def _divide_among_workers(config: Config, spare: int) -> None:
+    vec, env = config["vec"], config["env"]
     workers = vec["num_workers"]
     if vec["num_envs"] == "auto":
         if workers == "auto":
-            even = [n for n in range(2, max(spare, 2) + 1, 2) if env["num_envs"] % n == 0]
+            even = [n for n in range(2, max(spare, 2) + 1, 2) if _is_divisible(config, n)]
             workers = max(even, default=1)
         if env["num_envs"] % workers:
             raise ConfigError(
@@ -112,6 +114,19 @@ def _divide_among_workers(vec: dict[str, object], env: dict[str, object], spare:
     if workers % batch:
         raise ConfigError(f"vec.batch_size = {batch}: must divide vec.num_envs = {workers}")
     vec.update(num_workers=workers, batch_size=batch)
+
+
+def _is_divisible(config: Config, workers: int) -> bool:
+    """Whether workers have as many engagements of each group as one would, in all stages, too."""
+    for env in (settings["env"] for settings in (config, *run_configs(config))):
+        num_envs, opponent = env["num_envs"], env["opponent"]
+        try:
+            whole, part = divide(num_envs, opponent), divide(num_envs // workers, opponent)
+        except ValueError:  # fewer engagements than groups
+            return False
+        if whole != {group: count * workers for group, count in part.items()}:
+            return False
+    return True
 
 
 def choose_threads(config: Config, cores: int) -> None:

@@ -56,3 +56,10 @@ class Body:
 
 FIGHTER = Body(terminal_speed=400, turn_radius=1000, lift_drag=5, thrust=14.7)
 MISSILE = Body(terminal_speed=400, turn_radius=1000, lift_drag=2, thrust=147)
+
+
+def chase_reach(speed: float) -> float:
+    """What a burnt-out missile gains on a fighter that runs straight away at its top speed."""
+    top = FIGHTER.rest_speed()
+    distance, time = MISSILE.coast_to(speed, top)
+    return distance - top * time

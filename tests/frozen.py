@@ -1,19 +1,38 @@
-"""Frozen policies for the tests: model files whose behaviour is known, and pools of them."""
+"""Frozen policies for the tests: model files of known behaviour, pools of them, and a spy."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
-from midrange_puffer import checkpoint
+from midrange_puffer import _core, checkpoint
 from midrange_puffer.config import Config, load_config
 from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
 
 HIDDEN = 8
 CERTAIN = 50.0  # a logit by which nothing else is ever drawn
+
+
+class Spy:
+    """Stands in for a core, and keeps what both seats saw and did in each decision."""
+
+    def __init__(self, core: _core.Core) -> None:
+        self._core = core
+        self.seen, self.done = [], []
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._core, name)
+
+    def step(self, actions: np.ndarray, observations: np.ndarray, *results: np.ndarray) -> None:
+        before = np.zeros_like(observations)
+        self._core.observe(before)
+        self.seen.append(before.reshape(len(before) // 2, 2, -1))
+        self.done.append(actions.copy().reshape(len(before) // 2, 2, -1))
+        self._core.step(actions, observations, *results)
 
 
 def config(recurrent: bool = False) -> Config:

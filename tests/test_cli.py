@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from midrange_puffer import cli
+from midrange_puffer.errors import UsageError
 from midrange_puffer.parameters import OPTIONS, PARAMETERS
 from midrange_puffer.schema import schema
 
@@ -67,6 +68,21 @@ def test_help_of_a_mode_names_its_options(call, mode, capsys):
     assert f"usage: puffer {mode} midrange" in text
     for option in ("--seed INT", "--train.data-dir STR", "--env.time-limit FLOAT"):
         assert option in text
+
+
+@pytest.mark.parametrize(
+    ("mode", "option"),
+    [("eval", "--json"), ("exploit", "--json"), ("league", "--json"), ("league", "--out"),
+     ("plot", "--out")],
+)  # fmt: skip
+def test_a_folder_for_the_results_is_missed_before_there_are_any(mode, option, tmp_path):
+    """Before a model is looked for, too."""
+    (tmp_path / "a.png").mkdir()
+    words = ["--train.data-dir", str(tmp_path / "none")]
+    for path, message in ((tmp_path / "no" / "r.png", "there is no folder"),
+                          (tmp_path / "a.png", "is a folder")):  # fmt: skip
+        with pytest.raises(UsageError, match=f"{option}: {path}: {message}"):
+            cli.run(mode, [*words, option, str(path)])
 
 
 @pytest.mark.parametrize("words", [("trian", "midrange"), ("trian",), ("trian", "--x", "1")])

@@ -16,8 +16,10 @@ from midrange_puffer.config import (
     check_training,
     format_config,
     load_config,
+    run_configs,
 )
 from midrange_puffer.schema import SECTIONS, Key, schema
+from midrange_puffer.settle import settle
 from midrange_puffer.vectorize import choose_device, choose_threads, choose_vec
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
@@ -115,9 +117,17 @@ def test_config_ini_gives_back_the_environment(tmp_path):
     assert again["env"]["start_range_min"] == 1234.5678901
 
 
+@pytest.mark.parametrize("cores", [2, 16])
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_configs_of_the_repository_load(path):
-    assert load_config(path)["base"]["env_name"] == "midrange"
+def test_configs_of_the_repository_fit_small_and_large_machines(monkeypatch, path, cores):
+    """In all their stages."""
+    monkeypatch.setattr("psutil.cpu_count", lambda logical: cores)
+    monkeypatch.setattr("midrange_puffer.settle.usable_cores", lambda: cores)
+    config = load_config(path, ["--train.device=cpu"])
+    settle(config)
+    assert config["base"]["env_name"] == "midrange"
+    for part in run_configs(config):
+        assert part["train"]["batch_size"] % part["train"]["minibatch_size"] == 0
 
 
 def test_configs_of_the_repository_are_there():
@@ -263,6 +273,25 @@ def test_backend_follows_the_cores_to_spare(
     again = {section: dict(config[section]) for section in SECTIONS}
     choose_vec(again, cores)
     assert again == config
+
+
+@pytest.mark.parametrize(
+    ("words", "workers"),
+    [
+        ([], 10),
+        (["--env.opponent=self:3,pool:1,evader:1"], 8),  # 64 could not be divided so
+        (["--curriculum.stages=a", "--curriculum.a.env.num-envs=320"], 10),
+        (["--curriculum.stages=a", "--curriculum.a.env.num-envs=96"], 8),
+        (["--curriculum.stages=a", "--curriculum.a.env.opponent=self:3,pool:1,evader:1"], 8),
+    ],
+)
+def test_workers_divide_every_group_of_every_stage(monkeypatch, words, workers):
+    """So that there are as many agents as on a machine without workers."""
+    monkeypatch.setattr("psutil.cpu_count", lambda logical: 16)
+    config = load_config(None, ["--train.device=cpu", "--env.num-envs=640", *words])
+    choose_vec(config, 16)
+    assert config["vec"]["num_workers"] == workers
+    assert config["env"]["num_envs"] == 640 // workers
 
 
 @pytest.mark.parametrize(

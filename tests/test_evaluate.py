@@ -15,6 +15,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.evaluate import evaluate
 from midrange_puffer.parameters import PARAMETERS, PILOTS
 from midrange_puffer.player import Player, controls, player_seed
+from midrange_puffer.ratings import score_interval
 
 # Nose to nose at 5 km, one missile each within the time it needs: whoever is shot at dies.
 DUEL = {
@@ -106,6 +107,17 @@ def test_against_itself_a_policy_scores_exactly_a_half(kind, greedy, request):
     assert result["shots"] == result["shots_against"] > 0
 
 
+def test_intervals_know_that_a_start_is_fought_twice():
+    """By two alike: who wins goes with the seat, so that 0.5 is certain; draws come in pairs."""
+    result = evaluate(Constant(), Constant(), 400, **{**DUEL, "start_off_boresight_max_deg": 90})
+    wins, draws, losses = (400 * result[name] for name in ("win", "draw", "loss"))
+    assert wins == losses > 0 < draws
+    score = np.diff(score_interval(wins, draws, losses, 0.0))
+    assert np.diff(result["score_ci95"]) < 0.4 * score
+    draw = np.diff(score_interval(draws, 0, 400 - draws, 0.0))
+    assert np.diff(result["draw_ci95"]) == pytest.approx(np.sqrt(2) * draw, rel=0.02)
+
+
 def test_two_policies_score_one_together(policy):
     close = {**DUEL, "start_off_boresight_max_deg": 90}
     against = evaluate(policy, Constant(), 60, **close)
@@ -175,7 +187,7 @@ def test_actions_mean_the_controls_of_the_rules():
 
 @pytest.mark.parametrize("episodes", [0, 1, 7])
 def test_episodes_are_divided_between_the_seats(episodes):
-    with pytest.raises(ValueError, match="even number"):
+    with pytest.raises(ValueError, match=f"episodes = {episodes}: must be an even number"):
         evaluate(Constant(), "straight", episodes)
 
 

@@ -1,6 +1,7 @@
 """The league: its table of results, the fixed scale of its ratings, and the command."""
 
 import io
+import itertools
 import json
 
 import matplotlib.image
@@ -12,9 +13,10 @@ from rich.console import Console
 from midrange_puffer import checkpoint, cli
 from midrange_puffer.config import load_config
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import WriteError
 from midrange_puffer.league import spread
 from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.round_robin import ANCHORS, Payoffs, Result, anchors, rate_pilots
+from midrange_puffer.round_robin import ANCHORS, Payoffs, Result, is_standard, rate_pilots
 from midrange_puffer.standings import format_cycles, format_matrices, format_report, rank
 
 GAME = ["--env.time-limit", "20", "--env.start-range-min=9000", "--env.start-range-max", "9000"]
@@ -28,20 +30,23 @@ RESULTS = [
     Result("scissors", "dust", 100, 0, 0),
     Result("dust", "paper", 10, 80, 10),
 ]
+CYCLES = "cycles, each scoring above one half against the next by its 95 % interval"
 NAMES = ("rock", "paper", "scissors", "dust")
 
 
 def test_the_anchors_are_what_the_pilots_round_robin_gives():
     """The core is bit-exact, so that it gives the same everywhere."""
+    assert is_standard(resolve({"reward_threat": 0}))
     assert rate_pilots(resolve({})) == ANCHORS
     assert tuple(ANCHORS) == PILOTS
     assert np.mean(list(ANCHORS.values())) == pytest.approx(1000, abs=1)
 
 
-def test_another_game_has_other_anchors():
-    assert anchors(resolve({"reward_threat": 0})) == ANCHORS
-    short = anchors(resolve({"time_limit": 5}))
-    assert short == dict.fromkeys(PILOTS, 1000.0)  # nobody has been hit yet: draws
+def test_another_game_has_other_anchors(capsys):
+    short = resolve({"time_limit": 5})
+    assert not is_standard(short)
+    assert rate_pilots(short) == dict.fromkeys(PILOTS, 1000.0)  # nobody has been hit yet: draws
+    assert "rating the pilots in this game, 2000 engagements" in capsys.readouterr().err
 
 
 def test_payoffs_hold_both_sides_of_every_result():
@@ -63,7 +68,7 @@ def test_standings_name_worst_cases_and_cycles():
     assert standings.worst(places["rock"]) == ("paper", 0.3)
     assert standings.worst(places["scissors"]) == ("rock", 0.1)
     [header, line] = format_cycles(standings)
-    assert header.endswith(": 1")
+    assert header == f"{CYCLES}: 1 of three"
     ring = "rock 90 % > scissors 75 % > paper 70 % > rock"
     turns = ring.rsplit(" > ", 1)[0].split(" > ")
     assert line.strip().rsplit(" > ", 1)[0].split(" > ") in [
@@ -73,7 +78,23 @@ def test_standings_name_worst_cases_and_cycles():
 
 def test_without_cycles_it_says_so():
     lines = format_cycles(rank(NAMES, [RESULTS[0], *RESULTS[2:]], {}))
-    assert lines == ["cycles, in which each surely beats the next: none"]
+    assert lines == [f"{CYCLES}: none"]
+
+
+def test_a_longer_cycle_is_named_too():
+    """Of four, where those across draw."""
+    names = "abcd"
+    ring = [Result(names[place], names[place - 1], 70, 0, 30) for place in range(4)]
+    across = [Result("a", "c", 0, 100, 0), Result("b", "d", 0, 100, 0)]
+    standings = rank(names, [*ring, *across], {})
+    [header, line] = format_cycles(standings)
+    assert header == f"{CYCLES}: none of three, but longer"
+    players = line.strip().replace(" 70 %", "").split(" > ")
+    assert players[0] == players[-1]
+    assert sorted(players[1:]) == [*names]
+    for one, other in itertools.pairwise(players):
+        assert names.index(one) == (names.index(other) + 1) % 4
+    assert format_report(standings)["cycles"] == [players[:-1]]
 
 
 def test_anchored_players_keep_their_ratings_only_beside_others():
@@ -178,7 +199,7 @@ def test_a_runs_checkpoints_meet_the_pilots(run, tmp_path, capsys):
     assert players["model_000002"]["agent_steps"] == 2000
     ratings = [player["rating"] for player in report["players"]]
     assert ratings == sorted(ratings, reverse=True)
-    short = anchors(report["parameters"])
+    short = rate_pilots(report["parameters"])
     for pilot in ("ace", "evader"):
         assert players[pilot]["fixed"]
         assert players[pilot]["rating"] == short[pilot] != ANCHORS[pilot]
@@ -205,6 +226,25 @@ def test_models_are_told_apart_by_as_much_of_their_path_as_it_takes(run, tmp_pat
         "other/model_000000", "some_run/model_000000", "some_run/model_000001"
     }  # fmt: skip
     assert "no pilots" in capsys.readouterr().out
+
+
+def test_models_that_only_their_suffixes_tell_apart_have_their_whole_paths_as_names(tmp_path):
+    first = save(tmp_path, "model", 0)
+    second = first.with_suffix(".pth")
+    second.write_bytes(first.read_bytes())
+    report = hold(tmp_path, str(first), str(second), "--pilots", "none")
+    assert {player["name"] for player in report["players"]} == {str(first), str(second)}
+
+
+def test_what_was_played_is_printed_before_it_is_written(tmp_path, capsys, monkeypatch):
+    def fail(*_):
+        raise WriteError("full")
+
+    monkeypatch.setattr("midrange_puffer.league.write_json", fail)
+    with pytest.raises(WriteError, match="full"):
+        hold(tmp_path, *GAME)
+    printed = capsys.readouterr().out
+    assert all(pilot in printed for pilot in PILOTS)
 
 
 def test_models_of_different_games_need_a_word(run, tmp_path):

@@ -5,8 +5,10 @@ import pytest
 from policies import Constant, random_policy
 
 from midrange_puffer import Simulation
-from midrange_puffer.match import Fight, outcomes, play
+from midrange_puffer.match import Fight, play, tally
 from midrange_puffer.parameters import PILOTS, resolve
+from midrange_puffer.ratings import score_interval
+from midrange_puffer.records import outcomes
 from midrange_puffer.round_robin import meet, round_robin
 
 NEAR = resolve({"time_limit": 60, "start_range_min": 15_000, "start_range_max": 25_000})
@@ -85,6 +87,24 @@ def test_starts_are_fought_in_both_seats():
     [records] = play([Fight("evader", "evader")], 40, parameters=NEAR)
     assert 2 * result.wins == 2 * int((records["outcome"] != 3).sum())
     assert result.draws == 2 * int((records["outcome"] == 3).sum())
+
+
+def test_what_a_start_favours_shows_in_the_covariance():
+    """Between two of the same kind, what one loses from a start the other wins: all varies not."""
+    [records] = play([Fight("evader", "evader")], 40, parameters=NEAR)
+    wins, draws, losses, covariance = tally(records, records)
+    points = wins / 4 + losses / 4  # the sum of the squared distances from a half
+    assert 0 < wins == losses
+    assert covariance == pytest.approx(-points / 2)
+    low, high = score_interval(wins, draws, losses, covariance)
+    apart_low, apart_high = score_interval(wins, draws, losses, 0.0)
+    assert high - low < 0.5 * (apart_high - apart_low)
+
+
+@pytest.mark.parametrize("games", [0, 7])
+def test_games_are_divided_between_the_seats(games):
+    with pytest.raises(ValueError, match=f"games = {games}: must be an even number"):
+        meet([("ace", "snake")], {"ace": "ace", "snake": "snake"}, games, parameters=NEAR)
 
 
 def test_everybody_meets_everybody_once():

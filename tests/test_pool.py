@@ -1,9 +1,8 @@
-"""The pool as the learner keeps it: who is in it, how often each is met, and what a run does."""
+"""The pool as the learner keeps it: who is in it, and how often each is met."""
 
 import json
 import math
 import shutil
-from contextlib import closing
 from pathlib import Path
 
 import frozen
@@ -11,15 +10,11 @@ import numpy as np
 import pytest
 import runs
 import torch
-from test_selfplay import Spy
 
 from midrange_puffer.checkpoint import CheckpointError
-from midrange_puffer.config import load_config
 from midrange_puffer.observation import FEATURES
 from midrange_puffer.opponents import LOOK_INTERVAL, Opponents
 from midrange_puffer.pool import Pool, PoolError
-from midrange_puffer.trainer import Trainer
-from midrange_puffer.vectorize import VecEnv, make_env
 
 SETTINGS = {"size": 8, "sampling": "pfsp", "power": 2.0, "include": None, "own": True}
 MIX = ("--env.opponent", "self:2,pool:1,straight:1")
@@ -154,25 +149,46 @@ def test_named_models_stay_and_share_the_room(tmp_path):
     assert steps(pool)[:3] == [77, 77, 0]
     assert steps(pool)[-1] == 9000
     pool.refresh()
-    folder = tmp_path.name
-    assert list(members(run))[:2] == [f"{folder}/a", f"{folder}/b"]
+    assert list(members(run))[:2] == [str(path) for path in paths]
     assert set(Opponents(run / "pool.json", 200, seed=0).names()) == set(members(run))
     only = pool_of(run, 3, size=2, include=include, own=False)
     assert steps(only) == [77, 77]
 
 
-def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path):
+def test_named_models_of_one_name_are_told_apart(tmp_path):
+    paths = [tmp_path / parent / "run" / "model_000001.pt" for parent in "ab"]
+    for rudder, path in enumerate(paths):
+        path.parent.mkdir(parents=True)
+        frozen.save(path, frozen.constant(rudder))
+    include = ",".join(str(path) for path in paths)
+    Pool(tmp_path, SETTINGS | {"include": include, "own": False}).refresh()
+    copies = [tmp_path / entry["path"] for entry in members(tmp_path).values()]
+    assert [copy.read_bytes() for copy in copies] == [path.read_bytes() for path in paths]
+
+
+def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monkeypatch):
+    """Also where what was named is no longer there, or another."""
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
-    other = frozen.save(tmp_path / "other.pt", frozen.constant(1), 5)
-    pool = pool_of(here, 4, include=str(other))
-    pool.observe({"model_000002": [1.0] * 30, f"{tmp_path.name}/other": [0.0] * 20})
+    monkeypatch.chdir(tmp_path)
+    settings = SETTINGS | {"include": "other.pt, another.pt"}
+    for name in ("other.pt", "target.pt"):
+        frozen.save(tmp_path / name, frozen.constant(1), 5)
+    (tmp_path / "another.pt").symlink_to("target.pt")
+    pool = pool_of(here, 4, **settings)
+    pool.observe({"model_000002": [1.0] * 30, "other.pt": [0.0] * 20})
     pool.refresh()
     shutil.move(here, there)
-    again = Pool(there, SETTINGS | {"include": str(other)})
+    (tmp_path / "another.pt").unlink()
+    monkeypatch.chdir(there)
+    frozen.save(there / "other.pt", frozen.constant(3), 6)
+    again = Pool(there, settings)
     again.refresh()
     assert again.members == pool.members
-    assert set(Opponents(there / "pool.json", 200, seed=0).names()) == set(members(there))
+    opponents = Opponents(there / "pool.json", 200, seed=0)
+    assert set(opponents.names()) == set(members(there))
+    seen = np.zeros((200, len(FEATURES)), np.float32)
+    assert set(opponents.act(seen)[:, 0]) == {1, 2}
     assert [member.name for member in Pool(there, SETTINGS).members] == [
         f"model_{n:06d}" for n in range(4)
     ]
@@ -218,8 +234,10 @@ def test_the_file_is_written_only_where_something_changed(tmp_path):
 # Bad input
 
 
-def spoil(path: Path, **change: object) -> None:
-    torch.save({**torch.load(path, weights_only=True), **change}, path)
+def spoil(path: Path, without: str | None = None, **change: object) -> None:
+    entries = {**torch.load(path, weights_only=True), **change}
+    entries.pop(without, None)
+    torch.save(entries, path)
 
 
 @pytest.mark.parametrize(
@@ -231,6 +249,14 @@ def spoil(path: Path, **change: object) -> None:
         (lambda path: torch.save({"a": 1}, path), "not a midrange_puffer policy"),
         (lambda path: spoil(path, observation_version=99), "its observation_version is 99, expec"),
         (lambda path: spoil(path, action_nvec=[5, 3]), r"its action_nvec is \[5, 3\], expected"),
+        (lambda path: spoil(path, without="weights"), "its weights is missing, expected dict"),
+        (lambda path: spoil(path, without="rnn"), "its rnn is missing, expected dict"),
+        (lambda path: spoil(path, without="rnn_name"), "its rnn_name is missing, expected str"),
+        (lambda path: spoil(path, without="agent_steps"), "its agent_steps is missing, expected"),
+        (lambda path: spoil(path, weights=[1]), "its weights is of type list, expected dict"),
+        (lambda path: spoil(path, weights={"a": 1}), "its weights do not fit its policy"),
+        (lambda path: spoil(path, policy={"depth": 3}), "do not fit its policy: .*'depth'"),
+        (lambda path: spoil(path, policy={"hidden_size": "8"}), "do not fit its policy"),
     ],
 )
 def test_a_named_model_that_cannot_be_used_is_refused(tmp_path, spoiled, message):
@@ -245,8 +271,10 @@ def test_a_named_model_that_cannot_be_used_is_refused(tmp_path, spoiled, message
 
 def test_named_models_must_be_different_and_have_room(tmp_path):
     path = frozen.save(tmp_path / "a.pt", frozen.constant(1))
-    with pytest.raises(PoolError, match=r"pool.include = .*/a stands there twice"):
+    with pytest.raises(PoolError, match=r"pool.include = .*/a.pt stands there twice"):
         Pool(tmp_path, SETTINGS | {"include": f"{path},{path}"})
+    with pytest.raises(PoolError, match=r"pool.include = a.pt,: must be model files with commas"):
+        Pool(tmp_path, SETTINGS | {"include": "a.pt,"})
     other = frozen.save(tmp_path / "b.pt", frozen.constant(1))
     settings = SETTINGS | {"include": f"{path},{other}", "size": 2}
     with pytest.raises(PoolError, match=r"pool.size = 2: no room for the 2 models of pool.include"):
@@ -258,92 +286,3 @@ def test_a_damaged_pool_is_refused(tmp_path):
     (tmp_path / "pool.json").write_text('{"format": "midrange_puffer pool", "members": [{}]}')
     with pytest.raises(PoolError, match=r"pool.json: damaged, or not a midrange_puffer pool"):
         Pool(tmp_path, SETTINGS)
-
-
-# Runs
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> Path:
-    """The folder of a small run against itself, its past, and a pilot."""
-    folder = tmp_path_factory.mktemp("finished")
-    assert runs.train(folder, *MIX, "--train.checkpoint-interval", "2") == 0
-    return folder / "run"
-
-
-def test_a_run_counts_the_steps_of_agents_only(finished):
-    """32 engagements with two, 16 + 16 with one, 16 decisions an update."""
-    rows = runs.rows(finished)
-    assert [row["agent_steps"] for row in rows] == [96 * 16 * n for n in range(1, 7)]
-    joined = set().union(*rows)
-    assert {"environment/score_vs_pool", "environment/score_vs_straight"} < joined
-    assert {"environment/draw_vs_self", "pool/size", "pool/score", "pool/hardest"} < joined
-    assert not any("model_0" in name for name in joined)
-    assert [row["pool/size"] for row in rows] == [1, 1, 2, 2, 3, 3]
-    assert list(members(finished)) == [f"model_{n:06d}" for n in (0, 2, 4)]
-    assert sum(entry["games"] for entry in members(finished).values()) > 0
-
-
-def test_a_run_with_a_pool_repeats_itself(finished, tmp_path):
-    assert runs.train(tmp_path, *MIX, "--train.checkpoint-interval", "2") == 0
-    assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
-    assert members(tmp_path / "run") == members(finished)
-
-
-def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
-    """The batch of an update is what the agents saw, did and got, and nothing else."""
-    evaluate, seen = Trainer.evaluate, []
-
-    def watched(self: Trainer) -> object:
-        group = self.vecenv.driver_env._groups[-1]
-        group.core = spy = Spy(group.core)
-        stats = evaluate(self)
-        seen.append((self, spy))
-        assert self.global_step == len(seen) * 96 * 16
-        assert self.observations.shape[:2] == (96, 16)
-        for t in range(16):
-            ours, theirs = spy.seen[t][:, 0], spy.seen[t][:, 1]
-            assert np.array_equal(self.observations[80:, t], ours)
-            assert np.array_equal(self.actions[80:, t], spy.done[t][:, 0])
-            rows = {row.tobytes() for row in self.observations[:, t].numpy()}
-            assert not rows & {row.tobytes() for row in theirs}
-        group.core = spy._core
-        return stats
-
-    monkeypatch.setattr(Trainer, "evaluate", watched)
-    assert runs.train(tmp_path, *MIX, "--train.total-timesteps", "4000") == 0
-    assert len(seen) == 3
-
-
-def test_a_run_goes_on_where_a_file_of_its_pool_vanishes(tmp_path, monkeypatch, capfd):
-    learn = Trainer.train
-
-    def lose_a_file(self: Trainer) -> object:
-        if self.epoch == 3:
-            (tmp_path / "run" / "model_000001.pt").unlink()
-        return learn(self)
-
-    monkeypatch.setattr(Trainer, "train", lose_a_file)
-    assert runs.train(tmp_path, *MIX, "--train.checkpoint-interval", "1") == 0
-    warnings = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
-    assert len(warnings) == 1
-    assert "model_000001.pt has vanished" in warnings[0]
-    assert len(runs.rows(tmp_path / "run")) == 6
-    assert list(members(tmp_path / "run")) == [f"model_{n:06d}" for n in (0, 2, 3, 4, 5)]
-
-
-def test_workers_have_the_pool_too(tmp_path):
-    """Frozen policies fly in the process of their environment."""
-    path = frozen.write_pool(tmp_path, {"a": 1}, a=frozen.constant(2))
-    words = ["--env.opponent", "pool", "--env.num-envs", "8", "--env.ammunition", "0"]
-    config = load_config(None, words)
-    config["vec"].update(backend="Multiprocessing", num_envs=1, num_workers=1, batch_size=1)
-    infos = []
-    with closing(VecEnv(make_env, config, path)) as vecenv:
-        vecenv.async_reset(3)
-        for _ in range(40):
-            *_, info, _, _ = vecenv.recv()
-            infos += info
-            vecenv.send(np.zeros((8, 3), np.int32))
-    (info,) = infos
-    assert info["pool/a"] == [0.5] * 8 * 32

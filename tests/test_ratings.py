@@ -1,5 +1,7 @@
 """Ratings, intervals and cycles, against published figures and closed forms."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -8,9 +10,10 @@ from midrange_puffer.ratings import (
     MEAN,
     Z95,
     bradley_terry,
-    is_cyclic,
+    score_interval,
+    shortest_cycle,
+    start_covariance,
     three_cycles,
-    wilson,
 )
 
 # American League East, 1987: Agresti, Categorical Data Analysis (2002), section 10.6. Wins of row
@@ -108,7 +111,7 @@ ROCK, SCISSORS, PAPER, WELL = range(4)
 
 
 def beaten(*pairs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Who surely beats whom, and scores that fit it: the later a pair, the clearer."""
+    """Who beats whom, and scores that fit it: the later a pair, the clearer."""
     beats, scores = np.zeros((4, 4), bool), np.full((4, 4), 0.5)
     for place, pair in enumerate(pairs):
         beats[pair] = True
@@ -125,35 +128,82 @@ def test_cycles_are_found_each_once_the_clearest_first():
     assert three_cycles(beats, scores) == [
         (SCISSORS, PAPER, WELL), (ROCK, SCISSORS, PAPER)
     ]  # fmt: skip
-    assert is_cyclic(beats)
+    assert len(shortest_cycle(beats)) == 3
 
 
-def test_a_longer_cycle_is_told_from_none():
+def test_a_longer_cycle_is_found_and_told_from_none():
     pairs = [(0, 1), (1, 2), (2, 3), (3, 0)]
     ring, scores = beaten(*pairs)
     assert three_cycles(ring, scores) == []
-    assert is_cyclic(ring)
+    assert shortest_cycle(ring) == (0, 1, 2, 3)
     chain, scores = beaten(*pairs[:3], (0, 3), (0, 2))
     assert three_cycles(chain, scores) == []
-    assert not is_cyclic(chain)
+    assert shortest_cycle(chain) == ()
+
+
+def test_of_two_cycles_the_shorter_is_taken():
+    """A ring of five, and one of four that shares an edge with it."""
+    beats = np.zeros((8, 8), bool)
+    for winner, loser in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 5), (5, 6), (6, 0), (7, 0)]:
+        beats[winner, loser] = True
+    assert shortest_cycle(beats) == (0, 1, 5, 6)
 
 
 @pytest.mark.parametrize(
     ("count", "total", "low", "high"),
-    # Newcombe (1998), Statistics in Medicine 17, table I, method 3
-    [
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-    ],
+    # Newcombe (1998), Statistics in Medicine 17, table I, method 3: Wilson's interval
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)],
 )
-def test_intervals_are_those_published(count, total, low, high):
-    assert wilson(count, total) == pytest.approx([low, high], abs=5e-5)
-    assert wilson(total - count, total) == pytest.approx([1 - high, 1 - low], abs=5e-5)
+def test_intervals_of_shares_lie_around_the_centres_of_those_published(count, total, low, high):
+    """Agresti and Coull's interval has the centre of Wilson's, and is a little wider."""
+    got = score_interval(count, 0, total - count, 0.0)
+    assert sum(got) == pytest.approx(low + high, abs=1e-4)
+    assert 1 <= (got[1] - got[0]) / (high - low) < 1.04
+    mirrored = score_interval(total - count, 0, count, 0.0)
+    assert mirrored == pytest.approx((1 - got[1], 1 - got[0]))
 
 
-def test_intervals_hold_for_half_points():
-    """Half a point between two counts gives an interval between theirs."""
-    ends = np.array([wilson(count, 20) for count in (7, 7.5, 8)])
-    assert (np.diff(ends, axis=0) > 0).all()
+def coverage(total: int, win: float, loss: float) -> float:
+    """The chance that the interval of a score holds the true one, by all possible counts."""
+    chance = 0.0
+    for wins in range(total + 1):
+        losses = np.arange(total - wins + 1)
+        draws = total - wins - losses
+        low, high = score_interval(wins, draws, losses, 0.0)
+        holds = (low <= (1 + win - loss) / 2) & ((1 + win - loss) / 2 <= high)
+        ways = math.comb(total, wins) * np.array(
+            [math.comb(total - wins, n) for n in losses], float
+        )
+        chance += (holds * ways * win**wins * loss**losses * (1 - win - loss) ** draws).sum()
+    return chance
+
+
+@pytest.mark.parametrize(
+    ("win", "loss"), [(0.5, 0.5), (0.9, 0.1), (0.98, 0), (0.2, 0.1), (0.05, 0.02), (0.3, 0.3)]
+)
+def test_the_interval_of_a_score_holds_it_in_95_of_100(win, loss):
+    """Rather more often where hardly anything but one outcome is ever seen."""
+    chance = coverage(60, win, loss)
+    assert chance > 0.93
+    assert chance < 0.97 or 1 - max(win, loss, 1 - win - loss) < 0.1
+
+
+@pytest.mark.parametrize(("alike", "naive"), [(0.5, (0.86, 0.92)), (-0.5, (0.98, 1))])
+def test_the_two_fights_of_a_start_are_not_taken_for_independent(alike, naive):
+    """Of 4000 leagues in which the second fight goes as the first, or the other way, in half."""
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 2, (2, 4000, 200))
+    copied = first if alike > 0 else 1 - first
+    second = np.where(rng.random(second.shape) < abs(alike), copied, second)
+    wins = first.sum(axis=1) + second.sum(axis=1)
+    covariance = np.array([start_covariance(*pair) for pair in zip(first, second, strict=True)])
+    for used, (least, most) in ((covariance, (0.935, 0.965)), (0 * covariance, naive)):
+        low, high = score_interval(wins, 0 * wins, 400 - wins, used)
+        assert least < ((low <= 0.5) & (high >= 0.5)).mean() <= most
+
+
+def test_the_interval_of_a_score_is_narrow_where_most_are_draws():
+    decided, drawn = (np.subtract(*score_interval(*n, 0.0)) for n in ((50, 0, 50), (5, 90, 5)))
+    assert drawn / decided == pytest.approx(np.sqrt(0.1), abs=0.06)
+    low, high = score_interval(0, 64, 0, 0.0)
+    assert 0.45 < low < 0.5 < high < 0.55

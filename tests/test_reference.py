@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from flights import exactly, without_draws
 from reference import OPEN, Engagement, Fighter, Missile
 from reference_pilots import Pilot
 from scenes import State, read
 
 from midrange_puffer import Simulation
-from midrange_puffer.parameters import PAIRS as RANGES
-from midrange_puffer.parameters import PARAMETERS, PILOTS, resolve
+from midrange_puffer.parameters import PILOTS, resolve
 
 POSITION, SPEED, RUDDER, REWARD = 4.0, 0.02, 0.02, 3e-4  # m, m/s, 1, 1
 NEAR = {
@@ -214,24 +214,12 @@ PAIRS = [
 ]
 
 
-def without_draws(settings: dict[str, float]) -> dict[str, float]:
-    """The pilots' ranges of thresholds narrowed to their middles, but for what `settings` says."""
-    middles = {
-        end: (PARAMETERS[low].default + PARAMETERS[high].default) / 2
-        for low, high in RANGES
-        if PARAMETERS[low].group == "pilot"
-        for end in (low, high)
-    }
-    return middles | settings
-
-
 @pytest.mark.parametrize(("red", "blue"), PAIRS)
 def test_pilots(red, blue):
     """The core's pilots fight each other, and random controls, as the reference's pilots do."""
     # Cold from 30 s on, so that an evader gets away and recommits; few missiles, so that an ace
     # comes down to those it keeps, and to none.
-    settings = without_draws({"evader_cold_time_min": 30, "evader_cold_time_max": 30})
-    settings["ammunition"] = 3
+    settings = without_draws() | exactly(evader_cold_time=30) | {"ammunition": 3}
     sim = Simulation(num_envs=6, seed=5, red=red, blue=blue, **settings)
     p = resolve(settings)
     hands = RandomHands(5, 6)

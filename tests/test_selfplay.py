@@ -38,27 +38,9 @@ LEVELS = (5, 3, 2)
 RESULTS = {-1: 0.0, 0: 0.5, 1: 1.0}  # reward at the end: score
 
 
-class Spy:
-    """Stands in for a core, and keeps what both seats saw and did in each decision."""
-
-    def __init__(self, core: _core.Core) -> None:
-        self._core = core
-        self.seen, self.done = [], []
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._core, name)
-
-    def step(self, actions: np.ndarray, observations: np.ndarray, *results: np.ndarray) -> None:
-        before = np.zeros_like(observations)
-        self._core.observe(before)
-        self.seen.append(before.reshape(len(before) // 2, 2, -1))
-        self.done.append(actions.copy().reshape(len(before) // 2, 2, -1))
-        self._core.step(actions, observations, *results)
-
-
-def spied(env: Midrange) -> Spy:
+def spied(env: Midrange) -> frozen.Spy:
     """Watch the last group of `env`, which fights the pool."""
-    env._groups[-1].core = spy = Spy(env._groups[-1].core)
+    env._groups[-1].core = spy = frozen.Spy(env._groups[-1].core)
     return spy
 
 
@@ -71,6 +53,12 @@ def play(
         actions = rng.integers(0, LEVELS, (env.num_agents, 3), np.int32)
         _, rewards, terminals, truncations, infos = env.step(actions)
         yield rewards.copy(), terminals | truncations, infos
+
+
+def run_through(env: Midrange, decisions: int) -> None:
+    """Play randomly for so long."""
+    for _ in play(env, decisions):
+        pass
 
 
 @pytest.fixture
@@ -268,7 +256,7 @@ def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT)
     spy = spied(env)
     env.reset()
-    all(play(env, 10))
+    run_through(env, 10)
     frozen.write_pool(turners.parent, {"ahead": 1, "up": 3}, up=frozen.constant(1))
     (turners.parent / "left.pt").unlink()
     before = None
@@ -282,9 +270,9 @@ def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
     assert met[0] == {0, 1, 2, 4}
     assert met[2] == met[3] == {1, 2}
     frozen.write_pool(turners.parent, {"ahead": 1})
-    all(play(env, 3 * LOOK_INTERVAL))
+    run_through(env, 3 * LOOK_INTERVAL)
     frozen.write_pool(turners.parent, {"ahead": 2})
-    all(play(env, LOOK_INTERVAL))
+    run_through(env, LOOK_INTERVAL)
     assert len(env._groups[0]._opponents._opponents) == 1  # nobody is kept for nothing
 
 
@@ -294,9 +282,9 @@ def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT)
     spy = spied(env)
     env.reset()
-    all(play(env, 10))
+    run_through(env, 10)
     frozen.write_pool(turners.parent, {"right": 3, "left": 1, "gone": 5})
-    all(play(env, 3 * LOOK_INTERVAL))
+    run_through(env, 3 * LOOK_INTERVAL)
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) == 2
     assert "warning: pool: left out right: " in lines[0]
@@ -304,7 +292,23 @@ def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
     assert "gone.pt: no such file" in lines[1]
     assert set(np.unique(np.array(spy.done)[:, :, 1, 0])) == {2, 4}
     turners.unlink()
-    all(play(env, 3 * LOOK_INTERVAL))
+    run_through(env, 3 * LOOK_INTERVAL)
+    assert set(spy.done[-1][:, 1, 0]) == {4}
+
+
+def test_a_pool_that_can_no_longer_be_read_is_left_alone(turners, capfd):
+    """With one warning; who was in it flies on, until it can be read again."""
+    env = Midrange(24, "pool", seed=2, pool=turners, **SHORT)
+    spy = spied(env)
+    env.reset()
+    run_through(env, 10)
+    turners.write_text("{")
+    run_through(env, 3 * LOOK_INTERVAL)
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith(f"warning: pool: {turners}: damaged, or not a midrange_puffer pool")
+    assert set(np.unique(np.array(spy.done)[-LOOK_INTERVAL:, :, 1, 0])) == set(RUDDERS)
+    frozen.write_pool(turners.parent, {"left": 1})
+    run_through(env, 3 * LOOK_INTERVAL)
     assert set(spy.done[-1][:, 1, 0]) == {4}
 
 
@@ -354,6 +358,20 @@ def test_draws_count_half_against_the_pool(turners):
     assert sum(len(info["score_vs_pool"]) for info in infos) == 32 * 20
     for name in RUDDERS.values():
         assert {score for info in infos for score in info[f"pool/{name}"]} == {0.5}
+
+
+def test_members_are_logged_in_the_order_in_which_they_fought(tmp_path):
+    """Not in one that hangs on the process."""
+    names = [f"member_{n}" for n in range(8)]
+    policies = dict.fromkeys(names, frozen.constant(2))
+    pool = frozen.write_pool(tmp_path, dict.fromkeys(names, 1), **policies)
+    env = Midrange(60, "pool", pool=pool, ammunition=0)
+    env.reset()
+    first = env._groups[0]._opponents.names()
+    assert set(first) == set(names)
+    [info] = [info for _, _, infos in play(env, 32) for info in infos]
+    logged = [name for name in info if name.startswith("pool/")]
+    assert logged == [f"pool/{name}" for name in dict.fromkeys(first)]
 
 
 def test_records_count_engagements_through_all_groups(turners):

@@ -68,6 +68,13 @@ def test_stages_may_be_left_out(tmp_path, text):
     assert stage_names(load_config(path, ["--curriculum.stages=spare"])) == ["spare"]
 
 
+@pytest.mark.parametrize("way", ["max_steps = 9", "env.opponent = self,weave"])
+def test_a_stage_against_itself_needs_another_way_out_than_its_score(tmp_path, way):
+    text = "[env]\nopponent = self\n[curriculum]\nstages = a, b\n[curriculum.a]\nscore = 0.9\n"
+    config = load_config(write(tmp_path, f"{text}{way}\n[curriculum.b]\nscore = 0.9\n"))
+    assert stage_names(config) == ["a", "b"]
+
+
 def test_a_stage_sets_any_key_that_may_change_within_a_run():
     keys = stage_keys()
     assert {f"env.{name}" for name in schema()["env"]} < set(keys)
@@ -94,6 +101,11 @@ def test_a_stage_sets_any_key_that_may_change_within_a_run():
         (
             "[curriculum]\nstages = a, b\n[curriculum.a]\n[curriculum.b]\n",
             ["[curriculum.a] has neither score nor max_steps", "b would never be reached"],
+        ),
+        (
+            "[env]\nopponent = self\n[curriculum]\nstages = a, b\n[curriculum.a]\nscore = 0.9\n"
+            "[curriculum.b]\n",
+            ["[curriculum.a] has score = 0.9", "no max_steps", "opponent = self", "stays near 0.5"],
         ),
         ("[curriculum.a]\nscore = 1\n", ["[curriculum.a]", "[curriculum] stages must say"]),
         (

@@ -15,6 +15,8 @@ from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.loggers import format_line
+from midrange_puffer.observation import SPACES
+from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.trainer import Trainer, pufferl
 from midrange_puffer.vectorize import VecEnv, make_env
@@ -302,6 +304,15 @@ def test_a_model_that_does_not_fit_is_refused_before_there_is_a_folder(
     with pytest.raises(UsageError, match=message):
         runs.train(tmp_path, model, *options)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_model_that_does_not_tell_its_shape_is_refused(tmp_path):
+    """It can be loaded, where it has the shape that a policy has by default."""
+    config = {**load_config(), "policy": {}}
+    path = tmp_path / "model.pt"
+    checkpoint.save_model(path, config, make_policy(SPACES, {}).state_dict(), 0)
+    with pytest.raises(UsageError, match=r"its policy.hidden_size is None, not 16"):
+        runs.train(tmp_path, f"--load-model-path={path}")
 
 
 def test_a_run_meets_its_own_past(tmp_path):

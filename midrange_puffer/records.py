@@ -1,0 +1,44 @@
+"""What records of finished engagements tell, from one seat's side."""
+
+import numpy as np
+
+RED_WINS, DRAW = 1, 3  # MrOutcome; blue's win is 2
+
+
+def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
+    """Which of the engagements were a win, a draw, a loss for a seat: bool [records] each.
+
+    Args:
+        records: of `_core.RECORD`.
+        seat: 0 (red) or 1 (blue).
+    """
+    return {
+        "win": records["outcome"] == RED_WINS + seat,
+        "draw": records["outcome"] == DRAW,
+        "loss": records["outcome"] == RED_WINS + 1 - seat,
+    }
+
+
+def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
+    """What a seat's pilot has done in the engagements: arrays [records] of each figure.
+
+    hit_rate and launch_range are of the engagements with shots only.
+    """
+    enemy = 1 - seat
+    results = outcomes(records, seat)
+    shots, hits = records["shots"][:, seat], records["hits"][:, seat]
+    shot = shots > 0
+    return {
+        "score": results["win"] + 0.5 * results["draw"],
+        **results,
+        "mutual_kill": records["mutual_kill"],
+        "truncated": records["truncated"],
+        "shots": shots,
+        "hits": hits,
+        "shots_against": records["shots"][:, enemy],
+        "hits_against": records["hits"][:, enemy],
+        "hit_rate": hits[shot] / shots[shot],
+        "launch_range": records["launch_range"][shot, seat] / shots[shot],
+        "episode_length": records["decisions"],
+        "episode_return": records["episode_return"] * (1 if seat == 0 else -1),
+    }
