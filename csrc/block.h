@@ -38,7 +38,7 @@ typedef struct {
   int32_t delay[MR_LANES];      // flies on so long after a launch [physics steps], then
   float off_c[MR_LANES], off_s[MR_LANES];  // so far off the enemy while its missile is in the air
   float cold_time[MR_LANES];    // evades missiles with less time to go [s]
-  float guard[MR_LANES];        // and, if prudent, such as could run it down with so much to spare [m]
+  float guard[MR_LANES];        // and, if prudent, such as fall short by less than this when it is nose-on [m]
   int32_t prudent[MR_LANES];    // 0 or 1: goes by that guard, and leaves when all is shot
   float weave_c[MR_LANES], weave_s[MR_LANES];  // evades by weaving so far off the enemy; (1, 0): by running
 } MrTactics;

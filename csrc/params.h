@@ -69,7 +69,7 @@
   X(pilot, float, crank_cold_time_max, 18, 0, 100, "s", "upper end of that draw") \
   X(pilot, float, bracket_fire_min, 0.8, 0, 4, "R_NEZ", "bracket_shooter fires inside this fraction of R_NEZ; drawn per engagement") \
   X(pilot, float, bracket_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
-  X(pilot, float, bracket_cold_time_min, 8, 0, 100, "s", "it turns cold from a missile with less time to go; drawn per engagement") \
+  X(pilot, float, bracket_cold_time_min, 8, 0, 100, "s", "bracket_shooter turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, bracket_cold_time_max, 12, 0, 100, "s", "upper end of that draw") \
   X(pilot, float, turn_back_fire_min, 0.85, 0, 2, "R_max", "turn_back fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, turn_back_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
@@ -80,17 +80,17 @@
   X(pilot, float, snake_time_min, 10, 0, 100, "s", "snake weaves from a missile with less time to go; drawn per engagement") \
   X(pilot, float, snake_time_max, 16, 0, 100, "s", "upper end of that draw") \
   X(pilot, float, snake_angle_deg, 75, 1, 179, "deg", "snake weaves so far to either side of the enemy") \
-  X(pilot, float, snake_period, 10, 1, 200, "s", "time from one of its turns to the left to the next") \
+  X(pilot, float, snake_period, 10, 1, 200, "s", "snake: time from one turn to the left to the next") \
   X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace makes the enemy turn by a shot inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, ace_probe_max, 0.65, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "but keeps so many for R_NEZ") \
+  X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "ace keeps so many for R_NEZ") \
   X(pilot, float, ace_fire_min, 0.8, 0, 4, "R_NEZ", "ace fires inside this fraction of R_NEZ; drawn per engagement") \
   X(pilot, float, ace_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
   X(pilot, int, ace_salvo, 2, 1, 6, "missiles", "ace has at most so many of its missiles in the air") \
   X(pilot, float, ace_crank_angle_deg, 100, 0, 180, "deg", "ace flies so far off the enemy while its missile is in the air") \
   X(pilot, float, ace_cold_time_min, 7, 0, 100, "s", "ace turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, ace_cold_time_max, 8, 0, 100, "s", "upper end of that draw") \
-  X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "that could run it down with so much to spare; drawn per engagement") \
+  X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace goes by missiles that could run it down, or would fall short by less than this if it is nose-on; drawn per engagement") \
   X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
 // clang-format on
 

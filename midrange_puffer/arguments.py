@@ -47,13 +47,14 @@ class Parser(argparse.ArgumentParser):
         if key.kind is bool:
             self.add_argument(name, dest=key.name, action="store_true", help=text)
             return
+        default = "" if key.default is argparse.SUPPRESS else f"; default {key.default}"
         self.add_argument(
             name,
             dest=key.name,
             type=_reader(key),
             default=key.default,
             metavar=key.kind.__name__.upper(),
-            help=f"{text}: {key.allowed}".replace("%", "%%"),
+            help=f"{text}: {key.allowed}{default}".replace("%", "%%"),
         )
 
     def add_model(self) -> None:

@@ -176,7 +176,7 @@ def _parser() -> Parser:
         Key("run", str, "a run whose checkpoints take part: folder, name or latest", None)
     )
     parser.add_key(
-        Key("checkpoints", int, "most of them, spread over the run, first and last among them",
+        Key("checkpoints", int, "at most so many, spread over the run, first and last among them",
             8, 1, 1000)
     )  # fmt: skip
     parser.add_key(Key("pilots", str, f"{ALL}, {NONE} or names with commas between", ALL))

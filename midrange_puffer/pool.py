@@ -18,7 +18,6 @@ from midrange_puffer.files import make_folder, write_whole
 FORMAT = "midrange_puffer pool"
 PFSP = "pfsp"  # prioritised fictitious self-play
 UNIFORM = "uniform"
-SAMPLING = (PFSP, UNIFORM)
 COPIES = "pool"  # the run folder's folder for copies of the models that pool.include names
 
 # The share of the engagements that PFSP gives to all members alike, so that none dies out: without
