@@ -2,27 +2,15 @@
 
 import numpy as np
 import pytest
+from quick_fights import LEVELS, SHORT, UNSHAPED
 
 from midrange_puffer import FEATURES, Midrange  # first: it contains what importing PufferLib does
-from midrange_puffer.parameters import CONTROLLERS, PARAMETERS, PILOTS
+from midrange_puffer.parameters import CONTROLLERS, PILOTS
 
 # isort: split
 import pufferlib.vector
 
-# Engagements that end soon, and in every way.
-SHORT = {
-    "start_range_min": 2000,
-    "start_range_max": 9000,
-    "start_off_boresight_max_deg": 90,
-    "launch_interval": 1,
-    "time_limit": 20,
-}
-# Nothing but the outcome: the weights are the rewards' parameters that may be 0.
-UNSHAPED = {
-    name: 0 for name, row in PARAMETERS.items() if row.group == "reward" and not row.minimum
-}
 BLUE = 1
-LEVELS = (5, 3, 2)
 BUFFERS = ("observations", "rewards", "terminals", "truncations")
 
 

@@ -8,12 +8,12 @@ import frozen
 import numpy as np
 import pytest
 import torch
+from quick_fights import LEVELS, SHORT, UNSHAPED
 
 from midrange_puffer import FEATURES, Midrange, _core
 from midrange_puffer.opponents import LOOK_INTERVAL, Opponents
 from midrange_puffer.parameters import (
     CONTROLLERS,
-    PARAMETERS,
     PILOTS,
     SEATS,
     count_agents,
@@ -23,18 +23,6 @@ from midrange_puffer.parameters import (
 from midrange_puffer.player import Player
 from midrange_puffer.pool import PoolError
 
-# Engagements that end soon, and in every way; rewards that are nothing but their results.
-SHORT = {
-    "start_range_min": 2000,
-    "start_range_max": 9000,
-    "start_off_boresight_max_deg": 90,
-    "launch_interval": 1,
-    "time_limit": 20,
-}
-UNSHAPED = {
-    name: 0 for name, row in PARAMETERS.items() if row.group == "reward" and not row.minimum
-}
-LEVELS = (5, 3, 2)
 RESULTS = {-1: 0.0, 0: 0.5, 1: 1.0}  # reward at the end: score
 
 
