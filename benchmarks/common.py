@@ -1,6 +1,6 @@
 """What the benchmarks have in common: the machine they ran on, statistics, reports."""
 
-import json
+import argparse
 import platform
 import re
 import statistics
@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.table import Table
 
 from midrange_puffer import _core
-from midrange_puffer.files import write_whole
 from midrange_puffer.vectorize import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,6 +102,16 @@ def compare(
     return report
 
 
+def parse_training(doc: str, ini: str) -> tuple[argparse.Namespace, list[str]]:
+    """The options of a benchmark of training, by default with configs/`ini`, and the overrides."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--config", default=str(ROOT / "configs" / ini))
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
+    parser.add_argument("--updates", type=int, default=3, help="updates timed in a run")
+    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    return parser.parse_known_args()
+
+
 def print_machine(report: Mapping[str, object]) -> None:
     """Print the result of `machine` on a line."""
     words = [", ".join(value) if isinstance(value, list) else value for value in report.values()]
@@ -118,8 +127,3 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     for row in rows:
         table.add_row(*map(str, row))
     CONSOLE.print(table)
-
-
-def write_json(path: str, report: Mapping[str, object]) -> None:
-    """Write a report whole."""
-    write_whole(Path(path), (json.dumps(report, indent=2) + "\n").encode())

@@ -22,13 +22,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import machine, print_machine, print_table, write_json
+from common import machine, print_machine, print_table
 from matplotlib.figure import Figure
 
 from midrange_puffer import checkpoint
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import Config, load_config
 from midrange_puffer.evaluate import evaluate, format_share
+from midrange_puffer.files import write_json
 from midrange_puffer.parameters import PILOTS, parse_opponent
 from midrange_puffer.plot import save_figure
 from midrange_puffer.schema import check_even

@@ -5,17 +5,17 @@ policies in it are untrained, which cost as much as trained ones. Agent decision
 the frozen seats' are not; the table gives medians.
 """
 
-import argparse
 import tempfile
 from functools import partial
 from pathlib import Path
 
 import torch
-from common import ROOT, compare, machine, print_machine, write_json
+from common import compare, machine, parse_training, print_machine
 from train_sps import run
 
 from midrange_puffer import checkpoint
 from midrange_puffer.config import Config, load_config
+from midrange_puffer.files import write_json
 from midrange_puffer.observation import SPACES
 from midrange_puffer.parameters import POOL, SELF, divide
 from midrange_puffer.policy import make_policy
@@ -29,7 +29,7 @@ def full_pool(folder: Path, config: Config) -> Pool:
     pool = Pool(folder, {**config["pool"], "include": None, "own": True})
     for n in range(config["pool"]["size"]):
         policy = make_policy(SPACES, config["policy"], config["base"]["rnn_name"], config["rnn"])
-        path = folder / f"model_{n:06d}.pt"
+        path = folder / checkpoint.model_name(n)
         checkpoint.save_model(path, config, policy.state_dict(), n)
         pool.add(path, n)
     pool.refresh()
@@ -38,12 +38,7 @@ def full_pool(folder: Path, config: Config) -> Pool:
 
 def main() -> None:
     """Measure, print, and write the report where wanted."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--config", default=str(ROOT / "configs" / "selfplay.ini"))
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each opponent")
-    parser.add_argument("--updates", type=int, default=3, help="updates timed in a run")
-    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
-    options, overrides = parser.parse_known_args()
+    options, overrides = parse_training(__doc__, "selfplay.ini")
     configs = {
         "mix": load_config(options.config, overrides),
         SELF: load_config(options.config, [*overrides, f"--env.opponent={SELF}"]),
@@ -54,7 +49,7 @@ def main() -> None:
     env = configs["mix"]["env"]
     counts = divide(env["num_envs"], env["opponent"])
     if POOL not in counts:
-        parser.error(f"env.opponent = {env['opponent']}: there is no pool in it")
+        raise SystemExit(f"env.opponent = {env['opponent']}: there is no pool in it")
     report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
     report |= {"opponent": env["opponent"], "engagements": counts}
     print_machine(report["machine"])

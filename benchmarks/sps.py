@@ -25,9 +25,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from common import machine, median_and_spread, print_machine, print_table, write_json
+from common import machine, median_and_spread, print_machine, print_table
 
 from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer.files import write_json
 from midrange_puffer.parameters import resolve, seat_weights
 
 # isort: split

@@ -5,7 +5,6 @@ turns with the same configuration; the table gives medians. The environment's sh
 which the trainer waits for it (performance/env), against all of its time.
 """
 
-import argparse
 import tempfile
 import time
 from contextlib import closing
@@ -14,12 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import ROOT, compare, machine, print_machine, write_json
+from common import compare, machine, parse_training, print_machine
 
 from midrange_puffer import Midrange, train
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.config import Config, load_config
 from midrange_puffer.curriculum import Curriculum
+from midrange_puffer.files import write_json
 from midrange_puffer.loggers import Loggers
 from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
@@ -99,12 +99,7 @@ def environment_seconds(trainer: Trainer) -> float:
 
 def main() -> None:
     """Measure, print, and write the report where wanted."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--config", default=str(ROOT / "configs" / "default.ini"))
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each environment")
-    parser.add_argument("--updates", type=int, default=3, help="updates timed in a run")
-    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
-    options, overrides = parser.parse_known_args()
+    options, overrides = parse_training(__doc__, "default.ini")
     config = load_config(options.config, overrides)
     settle(config)
     torch.set_num_threads(config["train"]["torch_threads"])
