@@ -6,7 +6,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.schema import RUN_KEYS, STAGE, STAGE_KEYS, schema, section_keys
+from midrange_puffer.schema import (
+    RUN_KEYS,
+    STAGE,
+    STAGE_KEYS,
+    SWEPT,
+    SWEPT_KEYS,
+    SWEPT_SECTIONS,
+    schema,
+    section_keys,
+    sweepable,
+)
 
 Config = dict[str, dict[str, object]]
 
@@ -19,7 +29,8 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
     """Read and check a configuration.
 
     Args:
-        path: An ini file with sections of `schema()`, and [curriculum.<stage>] for each stage.
+        path: An ini file with sections of `schema()`, [curriculum.<stage>] for each stage, and
+            [sweep.<section>.<key>] for each key that a sweep varies.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
 
     Returns:
@@ -52,6 +63,8 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
     stages = {name for name in of_the_file if name.startswith(STAGE)}
     stages |= {STAGE + name for name in stage_names(config)}
     for section in config.keys() - of_the_file - stages:
+        if section.startswith(SWEPT):
+            continue
         raise ConfigError(f"command line: --{section}: no such stage{_suggest(section, stages)}")
     sources = [str(path)] * (path is not None) + ["command line"] * bool(overrides)
     _check_stages(config, " and ".join(sources))
@@ -201,9 +214,20 @@ def _split(option: str) -> tuple[str, str]:
 
 
 def _open_section(config: Config, section: str, where: str) -> None:
-    """Make sure that there is such a section; a stage's comes to be when it is first named."""
+    """Make sure that there is such a section.
+
+    A stage's, and that of a key that a sweep varies, comes to be when it is first named.
+    """
     if section.startswith(STAGE):
         config.setdefault(section, {key.name: key.default for key in STAGE_KEYS})
+    elif section.startswith(SWEPT):
+        name = section.removeprefix(SWEPT)
+        if name not in sweepable():
+            raise ConfigError(
+                f"{where}: a sweep cannot vary {name}{_suggest(name, sweepable())}; it varies "
+                f"numbers of [{'], ['.join(SWEPT_SECTIONS)}]"
+            )
+        config.setdefault(section, {key.name: key.default for key in SWEPT_KEYS})
     elif section not in config:
         raise ConfigError(f"{where}: no such section{_suggest(section, config)}")
 

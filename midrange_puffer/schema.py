@@ -14,8 +14,11 @@ from pathlib import Path
 AUTO = ("auto",)
 NONE = (None,)
 PUFFERLIB = object()  # default: as in PufferLib's own default.ini
-SECTIONS = ("base", "vec", "env", "policy", "rnn", "train", "pool", "league", "curriculum")
+SECTIONS = (
+    "base", "vec", "env", "policy", "rnn", "train", "pool", "league", "curriculum", "sweep",
+)  # fmt: skip
 STAGE = "curriculum."  # begins the name of a stage's section
+SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,19 @@ def _check_stages(text: str) -> None:
         raise ValueError("must be names of letters, digits and '_', with commas between")
     if len(set(names)) < len(names):
         raise ValueError("a name stands there twice")
+
+
+def _check_panel(text: str) -> None:
+    from midrange_puffer.parameters import PILOTS, suggest
+
+    names = [name.strip() for name in text.split(",")]
+    for name in names if text != "all" else ():
+        if name not in PILOTS:
+            raise ValueError(
+                f"{name} is no pilot{suggest(name, PILOTS)}; there are {', '.join(PILOTS)}"
+            )
+    if len(set(names)) < len(names):
+        raise ValueError("a pilot stands there twice")
 
 
 def _check_run_name(text: str) -> None:
@@ -254,6 +270,48 @@ STAGE_KEYS = (
         1, 10**13, NONE, unit="agent decisions"),
 )  # fmt: skip
 
+SWEEP = (
+    Key("method", str, "who suggests the settings of a trial: PufferLib's class of that name",
+        "Protein", choices=("Protein", "ParetoGenetic", "Random")),
+    Key("name", str, "name of the sweep's folder in <train.data_dir>/sweeps; None = date, time and "
+        "a random suffix", None, words=NONE, check=_check_run_name),
+    Key("trials", int, "how many there are, failed ones among them", 100, 1, 1_000_000),
+    Key("workers", int, "trials side by side, each with its share of the cores", 1, 1, 1024),
+    Key("seed", int, "seed of the suggestions and of the trials' training", 0, 0, 2**31 - 1),
+    Key("max_cost", float, "longest that a trial may take: one that takes longer has failed, and "
+        "Protein suggests none that it expects to", 3600.0, 1, 1e9, unit="s"),
+    Key("cost", str, "what the method takes for the cost of a trial; with agent_steps a sweep by "
+        "one worker repeats to the digit", "seconds", choices=("seconds", "agent_steps")),
+    Key("panel", str, "the pilots whose mean score is what is sought, with commas between; all = "
+        "each of them", "all", check=_check_panel),
+    Key("panel_episodes", int, "engagements with each of them", 512, 2, 1_000_000,
+        check=check_even),
+    Key("panel_seed", int, "seed of their starts and actions; no training can have it", 2**31,
+        2**31, 2**63 - 1),
+    Key("readings", int, "how often a trial meets the panel, at even distances, last at its end",
+        4, 1, 1000),
+    Key("stop_quantile", float, "a trial ends early if it scores below this quantile of what the "
+        "finished trials had after as many steps; 0 = never", 0.25, 0, 1),
+    Key("stop_after", int, "finished trials before any other ends early", 8, 1, 1_000_000),
+)  # fmt: skip
+
+# Of each key that a sweep varies; the names and distributions are PufferLib's. Whether they fit
+# the key is seen when a sweep begins.
+SWEPT_KEYS = (
+    Key("distribution", str, "how the range is divided: evenly, by powers of 2, by the logarithm, "
+        "or by the logarithm of 1 - value", None, words=NONE,
+        choices=("uniform", "int_uniform", "uniform_pow2", "log_normal", "logit_normal")),
+    Key("min", float, "least value", None, -1e15, 1e15, NONE),
+    Key("max", float, "greatest value", None, -1e15, 1e15, NONE),
+    Key("mean", float, "value of the first trial", None, -1e15, 1e15, NONE),
+    Key("scale", float, "how far from a good trial the next ones are, as a share of half the "
+        "range; auto = 0.5, time = one doubling", "auto", 1e-6, 2, (*AUTO, "time")),
+)  # fmt: skip
+
+# What a sweep may vary: numbers in these sections, but those that it settles itself.
+SWEPT_SECTIONS = ("train", "policy", "rnn", "env", "vec")
+UNSWEPT = ("train.seed", "env.seed")
+
 # What of [train] makes the whole run and cannot change with a stage.
 RUN_KEYS = frozenset(
     {
@@ -287,7 +345,7 @@ def schema() -> dict[str, dict[str, Key]]:
     pufferlib = configparser.ConfigParser(interpolation=None)
     folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
     pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
-    keys_of_all = (BASE, VEC, _env_keys(), POLICY, RNN, TRAIN, POOL, LEAGUE, CURRICULUM)
+    keys_of_all = (BASE, VEC, _env_keys(), POLICY, RNN, TRAIN, POOL, LEAGUE, CURRICULUM, SWEEP)
     tables = dict(zip(SECTIONS, keys_of_all, strict=True))
     return {
         section: {
@@ -311,8 +369,21 @@ def stage_keys() -> dict[str, Key]:
     }
 
 
+@functools.cache
+def sweepable() -> dict[str, Key]:
+    """All that a sweep may vary: "section.key" -> key."""
+    return {
+        name: key
+        for section in SWEPT_SECTIONS
+        for key in schema()[section].values()
+        if key.kind in (int, float) and (name := f"{section}.{key.name}") not in UNSWEPT
+    }
+
+
 def section_keys(section: str) -> dict[str, Key]:
-    """Name -> key of a section, which may be a stage's."""
+    """Name -> key of a section, which may be a stage's or that of a key that a sweep varies."""
+    if section.startswith(SWEPT):
+        return {key.name: key for key in SWEPT_KEYS}
     return stage_keys() if section.startswith(STAGE) else schema()[section]
 
 
@@ -325,4 +396,5 @@ def help_sections() -> dict[str, dict[str, Key]]:
             "as in [train]"),
     )  # fmt: skip
     stage = {key.name: key for key in (*placeholders, *STAGE_KEYS)}
-    return {**schema(), f"{STAGE}<stage>": stage}
+    swept = {key.name: key for key in SWEPT_KEYS}
+    return {**schema(), f"{STAGE}<stage>": stage, f"{SWEPT}<section>.<key>": swept}

@@ -1,0 +1,251 @@
+"""The folder of a sweep: its configuration and what became of each trial, whole at any moment.
+
+- sweep.ini: the configuration, complete
+- trials/0007/trial.json: what is known of trial 7
+- trials/0007/readings.json: what its process has read on the panel so far
+- trials/0007/trial.ini, trial.log: its configuration, and what its process printed
+- trials/0007/run/: its run folder, as of `puffer train`
+"""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from midrange_puffer.config import Config, format_config, load_config
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import make_folder, write_json, write_whole
+
+RUNNING = "running"  # or begun, where the sweep was stopped
+FINISHED = "finished"
+STOPPED = "stopped"  # ended early, as hopeless
+FAILED = "failed"
+
+
+class RecordError(UsageError):
+    """A folder is not a sweep's, or is in use."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a policy in training does on the panel.
+
+    Attributes:
+        agent_steps: how long it was trained.
+        seconds: how long that took [s], without the readings.
+        score: the objective: the mean of `scores`.
+        scores: pilot -> score (win 1, draw 0.5).
+    """
+
+    agent_steps: int
+    seconds: float
+    score: float
+    scores: dict[str, float]
+
+
+@dataclass
+class Trial:
+    """One trial.
+
+    Attributes:
+        number: from 0 on, in the order of their suggestion.
+        params: "section.key" -> value of what is swept.
+        seed: its train.seed.
+        status: RUNNING, FINISHED, STOPPED or FAILED.
+        readings: of the panel, in their order.
+        total_timesteps: its train.total_timesteps.
+        seconds: how long its process ran, with start and readings [s]; None while it runs.
+        reason: why it was stopped or failed.
+    """
+
+    number: int
+    params: dict[str, int | float]
+    seed: int
+    total_timesteps: int
+    status: str = RUNNING
+    readings: list[Reading] = field(default_factory=list)
+    seconds: float | None = None
+    reason: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it finished, was stopped or failed."""
+        return self.status != RUNNING
+
+    @property
+    def score(self) -> float | None:
+        """The objective: the last reading's score, at the end of training where it finished."""
+        return self.readings[-1].score if self.readings else None
+
+    @property
+    def cost(self) -> float | None:
+        """Seconds of training to the end; extrapolated where the trial was stopped early."""
+        if not self.readings:
+            return None
+        last = self.readings[-1]
+        if self.status == STOPPED:
+            return last.seconds * self.total_timesteps / last.agent_steps
+        return last.seconds
+
+
+class Record:
+    """A sweep's folder.
+
+    Attributes:
+        folder: its path.
+        config: the sweep's configuration; some values may be "auto".
+        trials: those suggested so far, by number.
+    """
+
+    CONFIG = "sweep.ini"
+
+    def __init__(self, folder: Path) -> None:
+        """Open the folder of a sweep.
+
+        Raises:
+            RecordError: It is none, or damaged.
+        """
+        if not (folder / self.CONFIG).is_file():
+            raise RecordError(f"{folder}: not the folder of a sweep: there is no {self.CONFIG}")
+        self.folder = folder
+        self.config = load_config(folder / self.CONFIG)
+        paths = sorted(folder.glob("trials/*/trial.json"))
+        self.trials = [_load_trial(path) for path in paths]
+        numbers = [trial.number for trial in self.trials]
+        if numbers != list(range(len(numbers))):
+            raise RecordError(f"{folder}: trials are missing: there are {numbers}")
+
+    @classmethod
+    def create(cls, folder: Path, config: Config) -> "Record":
+        """Make the folder of a new sweep.
+
+        Raises:
+            WriteError: It exists already, or cannot be made.
+        """
+        make_folder(folder)
+        write_whole(folder / cls.CONFIG, format_config(config).encode())
+        return cls(folder)
+
+    @property
+    def over(self) -> list[Trial]:
+        """The trials that finished, were stopped or failed."""
+        return [trial for trial in self.trials if trial.is_over]
+
+    def trial_folder(self, trial: Trial) -> Path:
+        """Where everything of a trial is."""
+        return self.folder / "trials" / f"{trial.number:04d}"
+
+    def begin(self, trial: Trial) -> None:
+        """Note a trial as running; what an earlier process left of it is removed.
+
+        Raises:
+            WriteError: It cannot be written.
+        """
+        folder = self.trial_folder(trial)
+        if trial.number < len(self.trials):
+            for name in ("run", "readings.json", "trial.log", "trial.ini"):
+                path = folder / name
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        else:
+            if not folder.is_dir():  # a killed sweep may have left it empty
+                make_folder(folder)
+            self.trials.append(trial)
+        self.save(trial)
+
+    def save(self, trial: Trial) -> None:
+        """Write what is known of a trial.
+
+        Raises:
+            WriteError: It cannot be written.
+        """
+        write_json(self.trial_folder(trial) / "trial.json", asdict(trial))
+
+    def lock(self) -> "Lock":
+        """Keep other processes from running this sweep, as a context manager."""
+        return Lock(self.folder)
+
+
+class Lock:
+    """Held by the process that runs a sweep; it ends with the process, however that ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "lock"
+
+    def __enter__(self) -> None:
+        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._handle)
+            raise RecordError(f"{self._path.parent}: another process runs this sweep") from None
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+
+def best_trial(trials: Sequence[Trial]) -> Trial | None:
+    """The finished trial of the highest score, the cheaper of two."""
+    finished = [trial for trial in trials if trial.status == FINISHED]
+    return max(finished, key=lambda trial: (trial.score, -trial.cost), default=None)
+
+
+def pareto_front(trials: Sequence[Trial]) -> list[Trial]:
+    """The finished trials that no other beats in score at no more cost, from cheap to dear."""
+    front: list[Trial] = []
+    finished = [trial for trial in trials if trial.status == FINISHED]
+    for trial in sorted(finished, key=lambda trial: (trial.cost, -trial.score)):
+        if not front or trial.score > front[-1].score:
+            front.append(trial)
+    return front
+
+
+def load_readings(folder: Path) -> list[Reading]:
+    """The readings that the process of the trial in `folder` has written."""
+    path = folder / "readings.json"
+    if not path.exists():
+        return []
+    return [Reading(**reading) for reading in json.loads(path.read_text())["readings"]]
+
+
+def save_readings(folder: Path, readings: Sequence[Reading]) -> None:
+    """Write the readings of the trial in `folder`.
+
+    Raises:
+        WriteError: They cannot be written.
+    """
+    write_json(folder / "readings.json", {"readings": [asdict(reading) for reading in readings]})
+
+
+def find_sweep(name: str, data_dir: str | Path) -> Path:
+    """Return the folder of the sweep called `name`: a path, a sweep of `data_dir`, or "latest".
+
+    Raises:
+        RecordError: There is none.
+    """
+    home = sweeps_folder(data_dir)
+    found = sorted(home.glob(f"*/{Record.CONFIG}"), key=lambda path: path.stat().st_mtime_ns)
+    if name == "latest" and found:
+        return found[-1].parent
+    for folder in (Path(name), home / name):
+        if (folder / Record.CONFIG).is_file():
+            return folder
+    names = [path.parent.name for path in reversed(found)]
+    there = f"the newest sweeps are {', '.join(names[:3])}" if names else "there are no sweeps"
+    raise RecordError(f"{name}: no such sweep, nor one in {home}, where {there}")
+
+
+def sweeps_folder(data_dir: str | Path) -> Path:
+    """Where the sweeps of a data directory are: apart from its runs."""
+    return Path(data_dir) / "sweeps"
+
+
+def _load_trial(path: Path) -> Trial:
+    try:
+        content = json.loads(path.read_text())
+        readings = [Reading(**reading) for reading in content.pop("readings")]
+        return Trial(**content, readings=readings)
+    except (ValueError, KeyError, TypeError):
+        raise RecordError(f"{path}: damaged") from None

@@ -1,0 +1,141 @@
+"""What to try next: PufferLib's methods, told what became of the trials before."""
+
+import contextlib
+import io
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyro
+import torch
+
+from midrange_puffer.config import Config
+from midrange_puffer.puffer_import import contained
+from midrange_puffer.sweep.record import FAILED, Trial
+from midrange_puffer.sweep.space import Parameter, Space, Value
+from midrange_puffer.train import seed_everything
+
+with contained():
+    import pufferlib.sweep
+
+ATTEMPTS = 100  # at another suggestion; a space of few integers has no more than it has
+WORST = 0.0  # the score that a method is told of a failed trial
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What to try next.
+
+    Attributes:
+        params: "section.key" -> value.
+        score, cost: what Protein expects of it, once it has seen a trial.
+    """
+
+    params: dict[str, Value]
+    score: float | None = None
+    cost: float | None = None
+
+
+class Search:
+    """Suggests trials.
+
+    A method is made anew for every suggestion and told of all trials that are over, so that a
+    sweep that was killed goes on as if it had not been. Its random numbers are the sweep's seed's
+    and the trial's number's.
+
+    Args:
+        config: [sweep] says which method.
+        space: what is varied.
+    """
+
+    def __init__(self, config: Config, space: Space) -> None:
+        self._settings, self._space = config["sweep"], space
+
+    def suggest(self, trials: Sequence[Trial]) -> Suggestion:
+        """Suggest the trial after `trials`, by number.
+
+        What was suggested before is not again: another is drawn around the means.
+        """
+        seed = np.random.SeedSequence((self._settings["seed"], len(trials))).generate_state(1)[0]
+        with _seeded(int(seed)), contextlib.redirect_stdout(io.StringIO()):
+            method = self._method()
+            for trial in sorted(trials, key=lambda trial: trial.number):
+                if trial.is_over:
+                    self._tell(method, trial, trials)
+            found, info = method.suggest(fill=None)
+            params = self._rounded(found)
+            for _ in range(ATTEMPTS):
+                if all(trial.params != params for trial in trials):
+                    break
+                sample = method.hyperparameters.sample(1)[0]
+                params, info = self._rounded(method.hyperparameters.to_dict(sample)), {}
+        return Suggestion(params, info.get("score"), info.get("cost"))
+
+    def _method(self) -> object:
+        settings = self._settings
+        spaces: dict[str, dict[str, object]] = {}
+        for parameter in self._space.parameters.values():
+            section, _, key = parameter.name.partition(".")
+            spaces.setdefault(section, {})[key] = _puffer_space(parameter)
+        options = {"metric": "score", "goal": "maximize", **spaces}
+        made = getattr(pufferlib.sweep, settings["method"])
+        if settings["method"] != "Protein":
+            return made(options)
+        in_seconds = settings["cost"] == "seconds"
+        return made(options, max_suggestion_cost=settings["max_cost"] if in_seconds else np.inf)
+
+    def _tell(self, method: object, trial: Trial, trials: Sequence[Trial]) -> None:
+        """Tell of a trial that is over.
+
+        A failed one as the worst and as dear as any, so that no method takes it for a cheap one to
+        go on from.
+        """
+        failed = trial.status == FAILED
+        if failed:
+            costs = [self._cost(other) for other in trials if other.is_over and other.readings]
+            score, cost = WORST, max(costs, default=1.0)
+        else:
+            score, cost = trial.score, self._cost(trial)
+        method.observe(_nested(trial.params), score, cost, is_failure=failed)
+
+    def _cost(self, trial: Trial) -> float:
+        return trial.cost if self._settings["cost"] == "seconds" else trial.total_timesteps
+
+    def _rounded(self, nested: Mapping[str, Mapping[str, float]]) -> dict[str, Value]:
+        return {
+            name: parameter.rounded(nested[section][key])
+            for name, parameter in self._space.parameters.items()
+            for section, _, key in (name.partition("."),)
+        }
+
+
+def _puffer_space(parameter: Parameter) -> dict[str, object]:
+    """A parameter as PufferLib describes it."""
+    return {
+        "distribution": parameter.distribution,
+        "min": parameter.minimum,
+        "max": parameter.maximum,
+        "mean": parameter.mean,
+        "scale": parameter.scale,
+    }
+
+
+def _nested(params: Mapping[str, Value]) -> dict[str, dict[str, Value]]:
+    nested: dict[str, dict[str, Value]] = {}
+    for name, value in params.items():
+        section, _, key = name.partition(".")
+        nested.setdefault(section, {})[key] = value
+    return nested
+
+
+@contextlib.contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Seed every generator that the methods draw from; leave all as they were."""
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002, the one PufferLib uses
+    with torch.random.fork_rng(devices=[]):
+        seed_everything(seed)
+        pyro.clear_param_store()  # where a surrogate would find the parameters of the one before
+        yield
+    random.setstate(states[0])
+    np.random.set_state(states[1])  # noqa: NPY002

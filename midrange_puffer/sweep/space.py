@@ -1,0 +1,145 @@
+"""What a sweep varies: keys of the configuration, each over a range of its own."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from midrange_puffer.config import Config, ConfigError
+from midrange_puffer.schema import SWEPT, Key, sweepable
+
+Value = int | float
+DIGITS = 4  # significant ones of a number suggested, for people to read and copy
+# distribution -> the scale along which PufferLib divides the range, and the open bounds of it.
+_SCALES = {
+    "uniform": (lambda value: value, -math.inf, math.inf),
+    "int_uniform": (lambda value: value, -math.inf, math.inf),
+    "uniform_pow2": (math.log2, 0.0, math.inf),
+    "log_normal": (math.log10, 0.0, math.inf),
+    "logit_normal": (lambda value: -math.log10(1 - value), -math.inf, 1.0),
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One key that is varied.
+
+    Attributes:
+        name: "section.key".
+        key: what the configuration says of it.
+        distribution: as PufferLib calls the scale its range is divided by.
+        minimum, maximum, mean: in its own unit; `mean` is that of the first trial.
+        scale: how far suggestions stray, a share of half the range; or "auto", "time".
+    """
+
+    name: str
+    key: Key
+    distribution: str
+    minimum: Value
+    maximum: Value
+    mean: Value
+    scale: float | str
+
+    def position(self, value: Value) -> float:
+        """Where a value is in the range, along the distribution's scale: 0 to 1."""
+        along, *_ = _SCALES[self.distribution]
+        low, high = along(self.minimum), along(self.maximum)
+        return (along(value) - low) / (high - low)
+
+    def rounded(self, value: float) -> Value:
+        """The value as it is tried: an integer where the key is one, few digits, in the range."""
+        value = float(value)
+        if self.key.kind is int:
+            value = round(value)
+        elif value:
+            value = float(f"{value:.{DIGITS}g}")
+        return min(max(value, self.minimum), self.maximum)
+
+
+class Space:
+    """Everything that a configuration's sections [sweep.<section>.<key>] vary.
+
+    Attributes:
+        parameters: "section.key" -> parameter, in the order of the configuration.
+
+    Raises:
+        ConfigError: There are none, or one is not complete, or not within what the key may be.
+    """
+
+    def __init__(self, config: Config) -> None:
+        sections = [name for name in config if name.startswith(SWEPT)]
+        if not sections:
+            raise ConfigError(
+                "the configuration varies nothing: a sweep needs sections such as "
+                "[sweep.train.learning_rate], with distribution, min, max, mean, scale"
+            )
+        self.parameters = {
+            name: _parameter(name, config[SWEPT + name])
+            for name in (section.removeprefix(SWEPT) for section in sections)
+        }
+
+    @property
+    def center(self) -> dict[str, Value]:
+        """Every parameter at its mean."""
+        return {name: parameter.mean for name, parameter in self.parameters.items()}
+
+
+def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
+    """The configuration of a training with some values of `params`: "section.key" -> value."""
+    changed = {name: {**items} for name, items in config.items() if not name.startswith(SWEPT)}
+    for name, value in params.items():
+        section, _, key = name.partition(".")
+        changed[section][key] = value
+    return changed
+
+
+def _parameter(name: str, given: Mapping[str, object]) -> Parameter:
+    """The parameter that a section describes, checked."""
+    where, key = f"[{SWEPT}{name}]", sweepable()[name]
+    for part, value in given.items():
+        if value is None:
+            raise ConfigError(f"{where} {part}: must be given")
+    distribution = given["distribution"]
+    numbers = {
+        part: _number(key, given[part], f"{where} {part}") for part in ("min", "max", "mean")
+    }
+    low, high, mean = numbers.values()
+    if low >= high:
+        raise ConfigError(f"{where} min = {low}: must be below max = {high}")
+    if not low <= mean <= high:
+        raise ConfigError(f"{where} mean = {mean}: must be from min = {low} to max = {high}")
+    _, least, greatest = _SCALES[distribution]
+    for part, value in numbers.items():
+        if not least < value < greatest:
+            bound = f"above {least:g}" if value <= least else f"below {greatest:g}"
+            raise ConfigError(f"{where} {part} = {value}: must be {bound} for {distribution}")
+    _check_distribution(where, distribution, numbers, given["scale"])
+    return Parameter(name, key, distribution, low, high, mean, given["scale"])
+
+
+def _number(key: Key, value: float, where: str) -> Value:
+    """A bound as a value of the key."""
+    try:
+        return key.kind(key.parse(repr(value)))
+    except ValueError:
+        number = "an integer" if key.kind is int else "a number"
+        raise ConfigError(
+            f"{where} = {value:g}: {key.name} must be {number} from {key.kind(key.minimum)} to "
+            f"{key.kind(key.maximum)}"
+        ) from None
+
+
+def _check_distribution(
+    where: str, distribution: str, numbers: Mapping[str, Value], scale: float | str
+) -> None:
+    """Check what only some distributions ask for."""
+    wanted = {
+        "uniform_pow2": ("a power of 2", lambda value: math.log2(value).is_integer()),
+        "int_uniform": ("an integer", lambda value: float(value).is_integer()),
+    }
+    if distribution in wanted:
+        noun, is_right = wanted[distribution]
+        for part, value in numbers.items():
+            if not is_right(value):
+                raise ConfigError(f"{where} {part} = {value}: must be {noun} for {distribution}")
+    if scale == "time" and distribution != "log_normal":
+        raise ConfigError(f"{where} scale = time: only for log_normal, not for {distribution}")
