@@ -13,7 +13,7 @@ INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
 SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.pxd)
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train test lint format bench sanitize clean help
+.PHONY: setup install train sweep test lint format bench sanitize clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -37,6 +37,9 @@ install: ## install into your own environment, keeping its torch: make install P
 
 train: setup ## train with the default config: make train ARGS="--section.key value"
 	$(BIN)/puffer train midrange --config configs/default.ini $(ARGS)
+
+sweep: setup ## search better settings: make sweep ARGS="--sweep.workers 4"
+	$(BIN)/puffer sweep midrange --config configs/sweep.ini $(ARGS)
 
 test: setup ## run the tests: make test ARGS="-k name"
 	$(BIN)/pytest $(ARGS)

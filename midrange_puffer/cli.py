@@ -24,11 +24,29 @@ class Mode:
     usage: str
 
 
+# Of the modes that take a whole configuration: what they take besides.
+CONFIG_OPTIONS = {
+    "train": {
+        "--config FILE": "an ini file over the defaults; `config.ini` of a run is one",
+        "--resume RUN": "go on with a run: its folder, its name, or `latest`",
+    },
+    "sweep": {
+        "--config FILE": "an ini file over the defaults, with what is varied",
+        "--resume SWEEP": "go on with a sweep: its folder, its name, or `latest`",
+        "--report SWEEP": "write report.html and best.ini of a sweep, which may be running",
+    },
+}
+
 MODES = {
     "train": Mode(
         "midrange_puffer.train",
         "train a policy with PuffeRL",
         "[--config FILE] [--section.key VALUE …] [--resume RUN]",
+    ),
+    "sweep": Mode(
+        "midrange_puffer.sweep.command",
+        "search better hyperparameters and rewards by many trainings",
+        "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
     ),
     "eval": Mode(
         "midrange_puffer.evaluate",
@@ -88,8 +106,8 @@ def run(mode: str, argv: Sequence[str]) -> int:
         raise UsageError(
             f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
         )
-    if mode == "train" and {"-h", "--help"} & set(argv):
-        print(train_help())
+    if mode in CONFIG_OPTIONS and {"-h", "--help"} & set(argv):
+        print(config_help(mode))
         return 0
     return importlib.import_module(MODES[mode].module).main(argv)
 
@@ -108,15 +126,13 @@ def usage() -> str:
     return "\n".join(lines)
 
 
-def train_help() -> str:
-    """What `puffer train midrange --help` prints: every key of the configuration."""
+def config_help(mode: str) -> str:
+    """What the help of a mode in CONFIG_OPTIONS prints: every key of the configuration."""
     from midrange_puffer.schema import help_sections
 
-    lines = [
-        f"usage: puffer train {ENV_NAME} {MODES['train'].usage}",
-        "",
-        "  --config FILE   an ini file over the defaults; `config.ini` of a run is one",
-        "  --resume RUN    go on with a run: its folder, its name, or `latest`",
+    lines = [f"usage: puffer {mode} {ENV_NAME} {MODES[mode].usage}", ""]
+    lines += [f"  {option:<16}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
+    lines += [
         "",
         "Every key below is a key of that file, in its section, and an option here: --section.key",
         "VALUE, or --key VALUE for [base]; '-' and '_' are one. On the right: the default.",

@@ -24,8 +24,8 @@ class TrainingLeague:
 
     Args:
         folder: the run's.
-        settings: [league]: games with each opponent, half of them in each seat, and how many
-            checkpoints to meet.
+        settings: [league]: updates between ratings, games with each opponent, half of them in
+            each seat, and how many checkpoints to meet.
         parameters: of the game.
         agent_steps: how long the run has trained so far. What is noted there of longer training,
             before the run was resumed, is dropped.
@@ -35,6 +35,7 @@ class TrainingLeague:
     """
 
     FILE = "league.json"
+    stop_reason = None  # no rating ends a run
 
     def __init__(
         self,
@@ -55,13 +56,20 @@ class TrainingLeague:
         if self._anchors is None:
             self._anchors = rate_pilots(self._parameters)
 
-    def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
+    def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
+        """Whether it is time for a rating: at every league.interval, and at the end."""
+        return done or epoch % self._settings["interval"] == 0
+
+    def rate(
+        self, policy: nn.Module, name: str, agent_steps: int, uptime: float = 0.0
+    ) -> dict[str, float]:
         """Let a policy fight, and rate it.
 
         Args:
             policy: on the CPU, in evaluation mode.
             name: of its checkpoint, as "model_000100".
             agent_steps: how long it was trained; a rating of as much training is replaced.
+            uptime: plays no part.
 
         Returns:
             league/rating, league/rating_low and league/rating_high (its 95 % interval),

@@ -37,7 +37,7 @@ from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.settle import meets_pool, settle
-from midrange_puffer.trainer import Trainer
+from midrange_puffer.trainer import Rater, Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
 
 
@@ -109,20 +109,27 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     return Run(folder, config, state)
 
 
-def train(run: Run, signals: "StopSignals") -> None:
-    """Train until the end or a signal, and say how it ended."""
+def train(run: Run, signals: "StopSignals", raters: Sequence[Rater] = ()) -> None:
+    """Train until the end, a signal or a rater's word, and say how it ended.
+
+    Args:
+        raters: others than the league that the configuration may ask for.
+
+    Raises:
+        DivergedError: The last checkpoint is from before.
+    """
     config, folder = run.config, run.folder
-    pool, league = _pool(run), _league(run)
+    pool, raters = _pool(run), [*_league(run), *raters]
     write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
     print(f"run folder {folder}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
     loggers = _loggers(run)
-    trainer = train_stage(run, signals, loggers, pool, league)
-    while not (trainer.done or signals.caught):
+    trainer = train_stage(run, signals, loggers, pool, raters)
+    while not (trainer.is_over or signals.caught):
         # From what was saved, so that a stage begins alike whether a run is stopped there or not.
         run = replace(run, state=checkpoint.load_state(folder))
-        trainer = train_stage(run, signals, loggers, pool, league)
+        trainer = train_stage(run, signals, loggers, pool, raters)
     loggers.close(trainer.model_path)
     print(_last_line(trainer, signals))
 
@@ -132,9 +139,9 @@ def train_stage(
     signals: "StopSignals",
     loggers: Loggers,
     pool: Pool | None,
-    league: TrainingLeague | None,
+    raters: Sequence[Rater],
 ) -> Trainer:
-    """Train until the end of the stage or of the run, or a signal.
+    """Train until the end of the stage or of the run, a signal or a rater's word.
 
     What is then saved goes on in the next stage, if this one is passed.
     """
@@ -148,10 +155,10 @@ def train_stage(
         pool_path = pool.path
     with (
         closing(VecEnv(make_env, curriculum.config, pool_path)) as vecenv,
-        closing(Trainer(run, curriculum, vecenv, policy, loggers, pool, league)) as trainer,
+        closing(Trainer(run, curriculum, vecenv, policy, loggers, pool, raters)) as trainer,
     ):
         trainer.save_checkpoint()  # proves at once that checkpoints can be written
-        while not (trainer.done or signals.caught or curriculum.is_passed(trainer.global_step)):
+        while not (trainer.is_over or signals.caught or curriculum.is_passed(trainer.global_step)):
             trainer.evaluate()
             trainer.train()
         if not trainer.done:
@@ -247,13 +254,13 @@ def _join(pool: Pool, run: Run, policy: torch.nn.Module) -> None:
     pool.refresh()
 
 
-def _league(run: Run) -> TrainingLeague | None:
-    """The league that rates the policy now and then, if it is to."""
+def _league(run: Run) -> list[TrainingLeague]:
+    """The league that rates the policy now and then, alone in a list; none if it is not to."""
     if not run.config["league"]["interval"]:
-        return None
+        return []
     parameters = game_parameters(run.config["env"])
     agent_steps = run.state["global_step"] if run.state else 0
-    return TrainingLeague(run.folder, run.config["league"], parameters, agent_steps)
+    return [TrainingLeague(run.folder, run.config["league"], parameters, agent_steps)]
 
 
 def _loggers(run: Run) -> Loggers:
@@ -272,6 +279,8 @@ def _last_line(trainer: Trainer, signals: StopSignals) -> str:
             f"stopped by {signal.Signals(signals.caught).name}; saved {model}; "
             f"go on with: puffer train midrange --resume {folder}"
         )
+    if trainer.stop_reason:
+        return trainer.stop_reason
     score = trainer.logger.last.get("environment/score")
     result = "no engagement ended" if score is None else f"last score {score:.3f}"
     return f"{result}; evaluate with: puffer eval midrange --load-model-path {model}"

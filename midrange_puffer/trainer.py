@@ -7,8 +7,9 @@ import random
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ import torch
 from midrange_puffer import checkpoint
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.curriculum import Curriculum
-from midrange_puffer.league_training import TrainingLeague
+from midrange_puffer.errors import UserError
 from midrange_puffer.loggers import Loggers
 from midrange_puffer.pool import Pool
 from midrange_puffer.puffer_import import contained
@@ -24,6 +25,40 @@ from midrange_puffer.vectorize import VecEnv
 
 with contained():
     from pufferlib import pufferl
+
+
+# The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
+# as these cannot yet overflow a float32, whatever they see.
+WEIGHT_LIMIT = 1e6
+
+
+class DivergedError(UserError):
+    """Training has made the weights huge or no numbers."""
+
+
+class Rater(Protocol):
+    """Rates the policy in training now and then.
+
+    Attributes:
+        stop_reason: why the run is to end early, in words; None: it is not.
+    """
+
+    stop_reason: str | None
+
+    def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
+        """Whether it is time, after so many updates and agent decisions; `done`: at the end."""
+
+    def rate(
+        self, policy: torch.nn.Module, name: str, agent_steps: int, uptime: float
+    ) -> dict[str, float]:
+        """Rate a policy on the CPU in evaluation mode; return metrics.
+
+        Args:
+            policy: as it is now.
+            name: of its checkpoint, as "model_000100".
+            agent_steps: how long it was trained.
+            uptime: how long that took [s], with ratings and checkpoints.
+        """
 
 
 class Trainer(pufferl.PuffeRL):
@@ -42,9 +77,9 @@ class Trainer(pufferl.PuffeRL):
         policy: torch.nn.Module,
         logger: Loggers,
         pool: Pool | None = None,
-        league: TrainingLeague | None = None,
+        raters: Sequence[Rater] = (),
     ) -> None:
-        self.run, self.curriculum, self.pool, self.league = run, curriculum, pool, league
+        self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
         self.model_path: Path | None = None
         self._interval_start = time.time()
         self._settings, env = (curriculum.config[section] for section in ("train", "env"))
@@ -84,6 +119,16 @@ class Trainer(pufferl.PuffeRL):
         """Whether train.total_timesteps are reached."""
         return self.global_step >= self.config["total_timesteps"]
 
+    @property
+    def stop_reason(self) -> str | None:
+        """Why a rater ends the run early; None if none does."""
+        return next((rater.stop_reason for rater in self.raters if rater.stop_reason), None)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run is at its end, early or not."""
+        return self.done or self.stop_reason is not None
+
     def evaluate(self) -> dict[str, list[float]]:
         """Gather experience; return the results of the engagements that finished, by name."""
         scored = self.global_step >= self._score_from
@@ -98,7 +143,11 @@ class Trainer(pufferl.PuffeRL):
         return stats
 
     def train(self) -> dict[str, float]:
-        """Learn from the experience of the last `evaluate()`; return PuffeRL's metrics."""
+        """Learn from the experience of the last `evaluate()`; return PuffeRL's metrics.
+
+        Raises:
+            DivergedError: The policy is of no more use; nothing of it was saved or rated.
+        """
         first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
         if final is not None:
             self.config["ent_coef"] = final + (first - final) * self._share_left
@@ -108,21 +157,31 @@ class Trainer(pufferl.PuffeRL):
             return super().train()
 
     def mean_and_log(self) -> dict[str, float]:
-        """Log a row, with the figures of curriculum, pool and league beside PuffeRL's."""
+        """Log a row, with the figures of curriculum, pool and raters beside PuffeRL's."""
+        self._check_weights()
         pool = self.pool.metrics() if self.pool is not None else {}
         self.logger.beside = {**self.curriculum.metrics, **pool, **self._rate()}
         return super().mean_and_log()
 
     def _rate(self) -> dict[str, float]:
-        """The policy's rating, where it is time for one."""
-        if self.league is None:
-            return {}
-        if self.epoch % self.run.config["league"]["interval"] and not self.done:
-            return {}
-        policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
-        with torch.random.fork_rng(devices=[]):  # so that training is the same without a league
-            name = Path(checkpoint.model_name(self.epoch)).stem
-            return self.league.rate(policy, name, self.global_step)
+        """The metrics of those raters for whom it is time."""
+        metrics: dict[str, float] = {}
+        for rater in self.raters:
+            if rater.is_due(self.epoch, self.global_step, self.done):
+                policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
+                name = Path(checkpoint.model_name(self.epoch)).stem
+                with torch.random.fork_rng(devices=[]):  # so that training is the same without
+                    metrics |= rater.rate(policy, name, self.global_step, self.uptime)
+        return metrics
+
+    def _check_weights(self) -> None:
+        if not all(bool((one.abs() <= WEIGHT_LIMIT).all()) for one in self.policy.parameters()):
+            raise DivergedError(
+                f"training diverged: after {self.global_step} steps weights are beyond "
+                f"{WEIGHT_LIMIT:g} or no numbers; try a train.learning_rate below "
+                f"{self._settings['learning_rate']:g} or a train.max_grad_norm below "
+                f"{self._settings['max_grad_norm']:g}"
+            )
 
     @property
     def _share_left(self) -> float:

@@ -40,9 +40,11 @@ def test_usage_names_every_mode(call, words, status):
         assert mode.meaning in out
 
 
-def test_train_help_lists_every_key_with_default_unit_and_range(call):
-    status, out, _ = call("train", "midrange", "--help")
+@pytest.mark.parametrize("mode", ["train", "sweep"])
+def test_help_lists_every_key_with_default_unit_and_range(call, mode):
+    status, out, _ = call(mode, "midrange", "--help")
     assert status == 0
+    assert f"usage: puffer {mode} midrange" in out
     listed = {}
     for line in out.splitlines():
         if line.startswith("  --"):
@@ -50,16 +52,17 @@ def test_train_help_lists_every_key_with_default_unit_and_range(call):
             listed[option] = default.strip()
     for name, item in {**OPTIONS, **PARAMETERS}.items():
         assert listed[f"--env.{name.replace('_', '-')}"] == str(item.default)
-    for section in ("vec", "policy", "rnn", "train"):
+    for section in ("vec", "policy", "rnn", "train", "sweep"):
         for name in schema()[section]:
             assert f"--{section}.{name}".replace("_", "-") in listed
     assert listed["--wandb"] == "False"
+    assert listed["--sweep.<section>.<key>.distribution"] == "None"
     text = " ".join(out.split())
     assert "physics step (s): a number from 0.001 to 0.5" in text
     assert "discount a decision: a number from 0.0 to 1.0" in text
 
 
-@pytest.mark.parametrize("mode", [mode for mode in cli.MODES if mode != "train"])
+@pytest.mark.parametrize("mode", sorted(cli.MODES.keys() - cli.CONFIG_OPTIONS.keys()))
 def test_help_of_a_mode_names_its_options(call, mode, capsys):
     with pytest.raises(SystemExit) as ended:
         call(mode, "midrange", "--help")

@@ -148,6 +148,15 @@ def test_a_first_trial_that_fails_is_not_tried_again(tmp_path):
     assert suggestion.params != space.center
 
 
+@pytest.mark.parametrize("method", ["Protein", "ParetoGenetic"])
+@pytest.mark.parametrize("score", [None, 1.0])
+def test_trials_that_went_alike_are_gone_on_from(tmp_path, method, score):
+    options = (f"--sweep.method={method}", "--sweep.cost=agent_steps")
+    search, _ = make_search(tmp_path, SPACE, *options)
+    trials = run(search, 4, lambda params: score)
+    assert len({tuple(trial.params.values()) for trial in trials}) == 4
+
+
 def test_a_stopped_trial_costs_what_it_would_have_cost():
     stopped = Trial(0, {}, 0, 1000, STOPPED, [Reading(250, 5.0, 0.1, {})])
     finished = Trial(

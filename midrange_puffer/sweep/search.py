@@ -20,6 +20,9 @@ with contained():
     import pufferlib.sweep
 
 ATTEMPTS = 100  # at another suggestion; a space of few integers has no more than it has
+# PufferLib's front of scores and costs drops trials that are alike, all of them, and fails on an
+# empty front: every trial is told to cost so much more than the one before, as a share.
+TIE_BREAK = 1e-5
 WORST = 0.0  # the score that a method is told of a failed trial
 
 
@@ -97,6 +100,7 @@ class Search:
             score, cost = WORST, max(costs, default=1.0)
         else:
             score, cost = trial.score, self._cost(trial)
+        cost += TIE_BREAK * trial.number * max(cost, 1)
         method.observe(_nested(trial.params), score, cost, is_failure=failed)
 
     def _cost(self, trial: Trial) -> float:

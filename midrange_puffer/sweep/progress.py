@@ -1,0 +1,167 @@
+"""How a sweep gets on: on a terminal a picture that is kept up to date, else a line a trial."""
+
+import contextlib
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from midrange_puffer.loggers import format_duration
+from midrange_puffer.sweep.record import (
+    FAILED,
+    FINISHED,
+    RUNNING,
+    STOPPED,
+    Record,
+    Trial,
+    best_trial,
+    pareto_front,
+)
+
+COLOURS = {FINISHED: "green", STOPPED: "yellow", FAILED: "red"}
+REFRESHES = 2  # a second
+SHOWN = 5  # trials at most, of the Pareto front and of those that run
+
+
+class Progress:
+    """Shows a sweep while it runs, as a context manager.
+
+    Args:
+        record: of the sweep.
+        console: where to; by default stdout.
+    """
+
+    def __init__(self, record: Record, console: Console | None = None) -> None:
+        self._record = record
+        self._settings = record.config["sweep"]
+        # Not whatever sys.stdout is later: methods that suggest are kept from printing by it.
+        self._console = console or Console(file=sys.stdout, highlight=False)
+        self._began = time.monotonic()
+        self._trial_began: dict[int, float] = {}
+        self._live = contextlib.nullcontext()
+        if self._console.is_terminal:
+            self._live = Live(self, console=self._console, refresh_per_second=REFRESHES)
+
+    def __enter__(self) -> "Progress":
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.__exit__(kind, error, trace)
+
+    def tell(self, trial: Trial) -> None:
+        """Take note of a trial that begins or is over."""
+        if trial.status == RUNNING:
+            self._trial_began[trial.number] = time.monotonic()
+        line = f"trial {trial.number}: {describe(trial)}"
+        if not self._console.is_terminal:
+            self._print(f"{line}; {self._over()}" if trial.is_over else line)
+        elif trial.is_over:  # the rest is in the picture
+            self._print(line)
+
+    def seconds_left(self) -> float | None:
+        """How long the rest takes if it goes on as so far [s]; None before any trial is over."""
+        over = self._record.over
+        if not over:
+            return None
+        mean = sum(trial.seconds for trial in over) / len(over)
+        elapsed = [self._elapsed(trial) for trial in self._running()]
+        not_begun = max(self._settings["trials"] - len(over) - len(elapsed), 0)
+        left = not_begun * mean + sum(max(mean - seconds, 0) for seconds in elapsed)
+        return left / self._settings["workers"]
+
+    def __rich__(self) -> RenderableType:
+        """The picture, as of now."""
+        parts: list[RenderableType] = [self._headline()]
+        if running := self._running():
+            parts.append(self._running_table(running))
+        if front := pareto_front(self._record.trials):
+            parts.append(front_table(front))
+        return Group(*parts)
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)
+
+    def _running(self) -> list[Trial]:
+        """The trials that run now, not those that an earlier process left half done."""
+        return [
+            trial
+            for trial in self._record.trials
+            if trial.status == RUNNING and trial.number in self._trial_began
+        ]
+
+    def _elapsed(self, trial: Trial) -> float:
+        return time.monotonic() - self._trial_began[trial.number]
+
+    def _over(self) -> str:
+        """How many trials are over, the best so far, and the time left."""
+        over, left = self._record.over, self.seconds_left()
+        parts = [f"{len(over)} of {self._settings['trials']} over"]
+        if best := best_trial(over):
+            parts.append(f"best {best.score:.3f} by trial {best.number}")
+        parts.append(f"{format_duration(left)} left")
+        return ", ".join(parts)
+
+    def _headline(self) -> Text:
+        over, left = self._record.over, self.seconds_left()
+        count = f"{len(over)} of {self._settings['trials']}"
+        text = Text(f"{self._settings['method']}: {count} trials over")
+        for status, colour in COLOURS.items():
+            if count := sum(trial.status == status for trial in over):
+                text.append(f"  {count} {status}", colour)
+        text.append(f"  {format_duration(time.monotonic() - self._began)} so far")
+        if left is not None:
+            text.append(f"  {format_duration(left)} left")
+        if best := best_trial(over):
+            text.append(f"\nbest score {best.score:.3f}", "bold green")
+            text.append(f" by trial {best.number}, trained for {format_duration(best.cost)}")
+        return text
+
+    def _running_table(self, running: list[Trial]) -> Table:
+        table = Table("running", "for", "trained", "score", box=None, pad_edge=False)
+        for trial in running[:SHOWN]:
+            done, score = "", ""
+            if trial.readings:
+                done = f"{trial.readings[-1].agent_steps / trial.total_timesteps:.0%}"
+                score = f"{trial.score:.3f}"
+            elapsed = format_duration(self._elapsed(trial))
+            table.add_row(f"trial {trial.number}", elapsed, done, score)
+        return table
+
+
+def describe(trial: Trial) -> str:
+    """What a trial does or has come to, in a line."""
+    if trial.status == RUNNING:
+        return f"begins with {format_params(trial)}"
+    took = f"after {format_duration(trial.seconds)}"
+    score = "" if trial.score is None else f", score {trial.score:.3f}"
+    if trial.status == FINISHED:
+        return f"finished {took}{score}"
+    return f"{trial.status} {took}{score}: {trial.reason}"
+
+
+def format_params(trial: Trial) -> str:
+    """The settings of a trial, such as: train.gamma 0.995, env.reward_threat 0.2."""
+    return ", ".join(f"{name} {value}" for name, value in trial.params.items())
+
+
+def front_table(front: list[Trial]) -> Table:
+    """The trials of the Pareto front that score highest, a column each, from cheap to dear."""
+    shown = front[-SHOWN:]
+    table = Table(f"Pareto front, {len(shown)} of {len(front)}", box=None, pad_edge=False)
+    for trial in shown:
+        table.add_column(f"trial {trial.number}", justify="right")
+    table.add_row("score", *(f"{trial.score:.3f}" for trial in shown), style="bold")
+    table.add_row("cost", *(format_duration(trial.cost) for trial in shown))
+    for name in shown[0].params:
+        table.add_row(name, *(str(trial.params[name]) for trial in shown))
+    return table

@@ -1,0 +1,68 @@
+"""The process of one trial: python -m midrange_puffer.sweep.trial FOLDER.
+
+It trains as `trial.ini` in the trial's folder says, and exits with 0 at the end, STOPPED_EXIT where
+it was not worth going on, and anything else after an error. The last line that it prints says why.
+
+Its stdin must be a pipe that nobody writes to. When whoever holds the other end is gone, however
+that came about, it is the end of this process, too.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+STOPPED_EXIT = 3
+
+
+def main(folder: Path) -> int:
+    """Run the trial whose folder this is; return the exit status."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _be_killed_first()
+    sys.stdout.reconfigure(line_buffering=True)  # so that errors come last
+    # As for every mode: see cli.main.
+    warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+    from midrange_puffer.errors import UserError
+
+    try:
+        return run(folder)
+    except UserError as error:
+        print(f"puffer: error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def run(folder: Path) -> int:
+    """Train, and let the policy meet the panel of the sweep; return the exit status.
+
+    Raises:
+        UserError: The configuration cannot run, or training failed.
+    """
+    # Here, because they take seconds, in which the parent may be gone.
+    from midrange_puffer.sweep.readings import Readings
+    from midrange_puffer.train import StopSignals, new_run, train
+
+    training = new_run(str(folder / "trial.ini"), [])
+    with StopSignals() as signals:
+        readings = Readings(folder, training.config["train"]["total_timesteps"])
+        train(training, signals, [readings])
+    if signals.caught:
+        return 128 + signals.caught
+    return STOPPED_EXIT if readings.stop_reason else 0
+
+
+def _end_with_parent() -> None:
+    """Wait for the end of stdin, which nobody writes to."""
+    os.read(0, 1)  # and not sys.stdin, whose lock would be missed at the end of the interpreter
+    os._exit(1)
+
+
+def _be_killed_first() -> None:
+    """Where memory runs out, let Linux end this process before its parent and any other."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
