@@ -36,6 +36,7 @@ from midrange_puffer.schema import check_even
 
 LEVEL = 0.98
 WINDOW = 500  # engagements against a pilot
+COLUMNS = 5  # of the picture
 COLOURS = {"win": "#2a8a4a", "draw": "0.55", "loss": "#c8372d"}
 
 
@@ -102,9 +103,13 @@ def reach(curve: Curve) -> dict[str, float | None]:
 def draw(curves: Sequence[dict[str, Curve]]) -> Figure:
     """Wins, draws and losses over wall-clock time, a panel a pilot, a line a run."""
     pilots = [pilot for pilot in PILOTS if any(pilot in run for run in curves)]
-    figure = Figure(figsize=(3.4 * len(pilots), 3.2), layout="constrained")
-    panels = figure.subplots(1, len(pilots), sharey=True, squeeze=False)[0]
-    for axes, pilot in zip(panels, pilots, strict=True):
+    columns = min(len(pilots), COLUMNS)
+    rows = -(-len(pilots) // columns)
+    figure = Figure(figsize=(3.4 * columns, 3.2 * rows), layout="constrained")
+    panels = figure.subplots(rows, columns, sharey=True, squeeze=False)
+    for axes in panels.flat[len(pilots) :]:
+        axes.remove()
+    for axes, pilot in zip(panels.flat, pilots, strict=False):
         for number, run in enumerate(run for run in curves if pilot in run):
             for outcome, colour in COLOURS.items():
                 minutes, rate = run[pilot].seconds / 60, run[pilot].rates[outcome]
@@ -114,8 +119,9 @@ def draw(curves: Sequence[dict[str, Curve]]) -> Figure:
         axes.set(title=pilot, xlabel="wall-clock time [min]", ylim=(-3, 103))
         axes.grid(color="0.92")
         axes.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("engagements [%]")
-    panels[0].legend(frameon=False)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("engagements [%]")
+    panels[0, 0].legend(frameon=False)
     return figure
 
 

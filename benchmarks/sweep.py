@@ -1,19 +1,24 @@
-"""How well Protein searches, against random search over the same space with the same budget.
+"""How well Protein searches, against PufferLib's random search, with as many trials of one length.
 
 Runs the real command, `puffer sweep midrange`, once with each method and seed: a Protein and a
 random sweep at the same time, each with one worker on its own half of the cores. Trials are short,
-and none is ended early, so that all cost about the same. Reports the best score so far after each
-trial and second, and the front of scores and costs.
+none is ended early, and each meets the panel once, at its end. Reports the best score so far over
+trials and over the seconds of training spent, and how long a sweep took, Protein's own time
+included.
 
-A broken-off benchmark goes on where it was if it is started again with the same --out. Random is
-PufferLib's, which draws evenly from mean ± scale of each range, as Protein's first suggestions are.
+Random draws from mean ± scale of each range, cut at its ends, and so from half of a range or less;
+Protein begins at the means, which may be good already, and may go anywhere from there. The best
+without the first trial is therefore reported, too.
+
+A benchmark that was broken off goes on where it was if it is started again with the same options.
 """
 
 import argparse
-import os
+import signal
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +30,7 @@ from midrange_puffer.config import load_config
 from midrange_puffer.files import write_json
 from midrange_puffer.plot import save_figure
 from midrange_puffer.sweep.record import FINISHED, Record, best_trial, sweeps_folder
+from midrange_puffer.sweep.runner import pinned, share_of_cores
 
 COLOURS = {"Protein": "#1f6fb4", "Random": "#d07a1f"}
 MARKS = (8, 16)  # trials after which the best so far is reported, besides the last
@@ -33,6 +39,7 @@ MARKS = (8, 16)  # trials after which the best so far is reported, besides the l
 def main() -> None:
     """Run the sweeps that are not yet there, and report on all."""
     options, overrides = _parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the sweeps, too
     for seed in range(options.seeds):
         _run_side_by_side(options, overrides, seed)
     records = {
@@ -49,7 +56,7 @@ def main() -> None:
     }
     _print(report, options.trials)
     write_json(options.json, report)
-    save_figure(draw(report["sweeps"], options.trials), options.png)
+    save_figure(draw(report["sweeps"]), options.png)
     print(f"{options.json}, {options.png}")
 
 
@@ -67,28 +74,30 @@ def describe(record: Record) -> dict[str, object]:
         "costs": [trial.cost for trial in finished],
         "minutes": sum(trial.seconds for trial in trials) / 60,
         "best_so_far": [trial.score if trial else 0.0 for trial in so_far],
+        "cost_so_far": np.cumsum([trial.cost or 0.0 for trial in trials]).tolist(),
+        "best_but_first": max(trial.score for trial in finished if trial.number),
         "best": {"score": best.score, "cost": best.cost, "params": best.params},
     }
 
 
-def draw(sweeps: Mapping[str, Sequence[Mapping[str, object]]], trials: int) -> Figure:
-    """The best score so far over trials, and every trial's score and cost."""
-    figure = Figure(figsize=(10, 3.8), layout="constrained")
-    curves, cloud = figure.subplots(1, 2, sharey=False)
-    number = np.arange(1, trials + 1)
+def draw(sweeps: Mapping[str, Sequence[Mapping[str, object]]]) -> Figure:
+    """The best score so far over trials and over seconds, and every trial's score and cost."""
+    figure = Figure(figsize=(12, 3.6), layout="constrained")
+    by_trial, by_cost, cloud = figure.subplots(1, 3)
     for method, done in sweeps.items():
         colour = COLOURS[method]
-        best = np.array([sweep["best_so_far"] for sweep in done])
-        for row in best:
-            curves.plot(number, row, color=colour, lw=0.9, alpha=0.6)
-        curves.plot(number, best.mean(axis=0), color=colour, lw=2.4, label=f"{method}, mean")
-        costs, scores = (
-            np.concatenate([sweep[key] for sweep in done]) for key in ("costs", "scores")
-        )
-        cloud.scatter(costs, scores, s=14, color=colour, alpha=0.7, lw=0, label=method)
-    curves.set(xlabel="trials", ylabel="best panel score so far")
-    cloud.set(xlabel="seconds of training", ylabel="panel score of a trial")
-    for axes in (curves, cloud):
+        for place, sweep in enumerate(done):
+            best, label = sweep["best_so_far"], None if place else method
+            by_trial.step(range(1, len(best) + 1), best, where="post", color=colour, label=label)
+            minutes = [cost / 60 for cost in sweep["cost_so_far"]]
+            by_cost.step(minutes, best, where="post", color=colour, label=label)
+            cloud.scatter(
+                sweep["costs"], sweep["scores"], s=14, color=colour, alpha=0.7, lw=0, label=label
+            )
+    by_trial.set(xlabel="trials", ylabel="best panel score so far")
+    by_cost.set(xlabel="training so far [min]", ylabel="best panel score so far")
+    cloud.set(xlabel="training of a trial [s]", ylabel="panel score of a trial")
+    for axes in (by_trial, by_cost, cloud):
         axes.grid(color="0.92")
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, loc="lower right")
@@ -105,7 +114,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--config", default=str(ROOT / "configs" / "sweep.ini"))
     parser.add_argument("--trials", type=int, default=24, help="of each sweep")
     parser.add_argument("--seeds", type=int, default=2, help="sweeps of each method")
-    parser.add_argument("--steps", type=int, default=3_000_000, help="length of a trial")
+    parser.add_argument("--steps", type=int, default=1_500_000, help="length of a trial")
     parser.add_argument("--out", default="experiments/sweep-benchmark", help="folder of the sweeps")
     parser.add_argument("--json", default="experiments/sweep-benchmark/sweep.json")
     parser.add_argument("--png", default="experiments/sweep-benchmark/sweep.png")
@@ -115,34 +124,35 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
 def _run_side_by_side(options: argparse.Namespace, overrides: Sequence[str], seed: int) -> None:
     """Run, or go on with, the sweeps of one seed, each method on its share of the cores."""
     load_config(options.config, overrides)  # refuses what is wrong before anything is run
-    processes = []
-    for place, method in enumerate(COLOURS):
-        folder = _folder(options, method, seed)
-        command = [sys.executable, "-m", "midrange_puffer", "sweep", "midrange"]
-        if (folder / Record.CONFIG).exists():
-            command += ["--resume", str(folder)]
-        else:
-            settings = {
-                "sweep.name": folder.name, "sweep.method": method, "sweep.seed": seed,
-                "sweep.trials": options.trials, "sweep.workers": 1, "sweep.readings": 1,
-                "train.total-timesteps": options.steps, "train.data-dir": options.out,
-            }  # fmt: skip
-            command += ["--config", options.config, *overrides]
-            command += [f"--{name}={value}" for name, value in settings.items()]
-        print(" ".join(command[1:]), flush=True)
-        process = subprocess.Popen(command)
-        _pin(process.pid, place)
-        processes.append((method, process))
-    for method, process in processes:
-        if process.wait():
-            raise SystemExit(f"{method}, seed {seed}: ended with {process.returncode}")
+    began, processes = time.monotonic(), {}
+    try:
+        for place, method in enumerate(COLOURS):
+            command = [sys.executable, "-m", "midrange_puffer", "sweep", "midrange"]
+            command += _options(options, method, seed) + list(overrides)
+            print(" ".join(command[1:]), flush=True)
+            with pinned(share_of_cores(place, len(COLOURS))):
+                processes[method] = subprocess.Popen(command)
+        for method, process in processes.items():
+            if process.wait():
+                raise SystemExit(f"{method}, seed {seed}: ended with {process.returncode}")
+            minutes = (time.monotonic() - began) / 60
+            print(f"{method}, seed {seed}: over after {minutes:.1f} min", flush=True)
+    finally:
+        for process in processes.values():
+            process.terminate()
 
 
-def _pin(pid: int, place: int) -> None:
-    """Give a sweep its own half of the cores, where the system can."""
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(pid, cores[place :: len(COLOURS)] or cores)
+def _options(options: argparse.Namespace, method: str, seed: int) -> list[str]:
+    """The words that begin a sweep, or go on with it; other options than then are refused."""
+    folder = _folder(options, method, seed)
+    settings = {
+        "sweep.name": folder.name, "sweep.method": method, "sweep.seed": seed,
+        "sweep.trials": options.trials, "sweep.workers": 1, "sweep.readings": 1,
+        "train.total-timesteps": options.steps, "train.data-dir": options.out,
+    }  # fmt: skip
+    begun = (folder / Record.CONFIG).exists()
+    source = ["--resume", str(folder)] if begun else ["--config", options.config]
+    return [*source, *(f"--{name}={value}" for name, value in settings.items())]
 
 
 def _folder(options: argparse.Namespace, method: str, seed: int) -> Path:
@@ -157,6 +167,7 @@ def _print(report: Mapping[str, object], trials: int) -> None:
             method,
             sweep["seed"],
             *(f"{sweep['best_so_far'][mark - 1]:.3f}" for mark in marks),
+            f"{sweep['best_but_first']:.3f}",
             f"{statistics.mean(sweep['scores']):.3f}",
             f"{sweep['minutes']:.1f}",
             sweep["failed"],
@@ -164,7 +175,8 @@ def _print(report: Mapping[str, object], trials: int) -> None:
         for method, sweeps in report["sweeps"].items()
         for sweep in sweeps
     ]
-    columns = ["method", "seed", *(f"best of {mark}" for mark in marks), "mean", "min", "failed"]
+    columns = ["method", "seed", *(f"best of {mark}" for mark in marks), "best but the first"]
+    columns += ["mean score", "minutes of trials", "failed"]
     print_table("Panel score by method: the best so far, and the mean of all trials", columns, rows)
 
 

@@ -68,14 +68,14 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
         raise ConfigError(f"command line: --{section}: no such stage{_suggest(section, stages)}")
     sources = [str(path)] * (path is not None) + ["command line"] * bool(overrides)
     _check_stages(config, " and ".join(sources))
-    _check_pairs(config, " and ".join(sources))
+    check_pairs(config, " and ".join(sources))
     return config
 
 
-def given(overrides: Sequence[str], key: str) -> str | None:
-    """What command-line words give a key such as "train.data_dir", unchecked; None if nothing."""
+def data_dir(overrides: Sequence[str]) -> str:
+    """The train.data_dir that command-line words give, or the default."""
     texts = {option.replace("-", "_"): text for option, text in _read_overrides(overrides)}
-    return texts.get(key)
+    return texts.get("train.data_dir") or schema()["train"]["data_dir"].default
 
 
 def stage_names(config: Config) -> list[str]:
@@ -121,6 +121,17 @@ def changes(old: Config, new: Config) -> dict[str, tuple[object, object]]:
         for name, value in items.items()
         if (before := old.get(section, {}).get(name)) != value
     }
+
+
+def check_pairs(config: Config, where: str) -> None:
+    """Check [env] values that bound each other; `where` begins an error message.
+
+    Raises:
+        ConfigError: Two do not fit.
+    """
+    _resolve(config["env"], f"{where}: [env]")
+    for stage in stage_names(config):
+        _resolve(stage_config(config, stage)["env"], f"{where}: [{STAGE}{stage}] with [env]")
 
 
 def check_training(config: Config, agents: int) -> None:
@@ -292,13 +303,6 @@ def _check_end(config: Config, stage: str, last: str, where: str) -> None:
             f"{where} has score = {limits['score']}, no max_steps, and env.opponent = {opponent}: "
             f"against itself alone the score stays near 0.5, so that {last} would hardly be reached"
         )
-
-
-def _check_pairs(config: Config, where: str) -> None:
-    """Check [env] values that bound each other; `where` begins an error message."""
-    _resolve(config["env"], f"{where}: [env]")
-    for stage in stage_names(config):
-        _resolve(stage_config(config, stage)["env"], f"{where}: [{STAGE}{stage}] with [env]")
 
 
 def _resolve(env: dict[str, object], where: str) -> None:

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import secrets
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +25,11 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True)
     except OSError as error:
         raise WriteError(f"cannot make the folder {path}: {error.strerror}") from error
+
+
+def new_name() -> str:
+    """A name for a new folder, which no other has and which sorts by time."""
+    return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
 
 
 def write_whole(path: Path, data: bytes) -> None:

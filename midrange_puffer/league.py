@@ -13,7 +13,7 @@ from midrange_puffer.arguments import Parser, load_models, progress_bar
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_json
 from midrange_puffer.match import Contestant
-from midrange_puffer.parameters import PILOTS, suggest
+from midrange_puffer.parameters import ALL, PILOTS, parse_pilots
 from midrange_puffer.plot import check_picture, require_matplotlib
 from midrange_puffer.ratings import MEAN
 from midrange_puffer.round_robin import (
@@ -34,7 +34,7 @@ from midrange_puffer.standings import (
     rank,
 )
 
-ALL, NONE = "all", "none"
+NONE = "none"  # of the pilots
 
 
 def main(argv: Sequence[str]) -> int:
@@ -99,18 +99,10 @@ def read_pilots(text: str) -> tuple[str, ...]:
     Raises:
         UsageError: There is no such pilot, or one is named twice.
     """
-    if text in (ALL, NONE):
-        return PILOTS if text == ALL else ()
-    names = tuple(name.strip() for name in text.split(","))
-    for name in names:
-        if name not in PILOTS:
-            raise UsageError(
-                f"command line: --pilots: {name}: must be of {', '.join(PILOTS)}, or all or none"
-                f"{suggest(name, PILOTS)}"
-            )
-        if names.count(name) > 1:
-            raise UsageError(f"command line: --pilots: {name} stands there twice")
-    return names
+    try:
+        return () if text == NONE else parse_pilots(text)
+    except ValueError as error:
+        raise UsageError(f"command line: --pilots: {error}") from None
 
 
 def choose_anchors(

@@ -60,16 +60,13 @@ class TrainingLeague:
         """Whether it is time for a rating: at every league.interval, and at the end."""
         return done or epoch % self._settings["interval"] == 0
 
-    def rate(
-        self, policy: nn.Module, name: str, agent_steps: int, uptime: float = 0.0
-    ) -> dict[str, float]:
+    def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
         """Let a policy fight, and rate it.
 
         Args:
             policy: on the CPU, in evaluation mode.
             name: of its checkpoint, as "model_000100".
             agent_steps: how long it was trained; a rating of as much training is replaced.
-            uptime: plays no part.
 
         Returns:
             league/rating, league/rating_low and league/rating_high (its 95 % interval),

@@ -48,6 +48,7 @@ CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
 SELF = "self"
 POOL = "pool"
+ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
 MAX_WEIGHT = 1e6  # of one opponent in a mix
@@ -123,6 +124,25 @@ def resolve(overrides: Mapping[str, object]) -> dict[str, int | float]:
                 f"{low} may be at most {high}"
             )
     return values
+
+
+def parse_pilots(text: str) -> tuple[str, ...]:
+    """The pilots in a text: "all", or names with commas between.
+
+    Raises:
+        ValueError: There is no such pilot, or one is named twice.
+    """
+    if text == ALL:
+        return PILOTS
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in PILOTS:
+            raise ValueError(
+                f"{name}: must be of {', '.join(PILOTS)}, or {ALL}{suggest(name, PILOTS)}"
+            )
+        if names.count(name) > 1:
+            raise ValueError(f"{name} stands there twice")
+    return names
 
 
 def parse_opponent(text: str) -> dict[str, float]:

@@ -116,16 +116,9 @@ def _check_stages(text: str) -> None:
 
 
 def _check_panel(text: str) -> None:
-    from midrange_puffer.parameters import PILOTS, suggest
+    from midrange_puffer.parameters import parse_pilots
 
-    names = [name.strip() for name in text.split(",")]
-    for name in names if text != "all" else ():
-        if name not in PILOTS:
-            raise ValueError(
-                f"{name} is no pilot{suggest(name, PILOTS)}; there are {', '.join(PILOTS)}"
-            )
-    if len(set(names)) < len(names):
-        raise ValueError("a pilot stands there twice")
+    parse_pilots(text)
 
 
 def _check_run_name(text: str) -> None:
@@ -281,7 +274,8 @@ SWEEP = (
     Key("max_cost", float, "longest that a trial may take: one that takes longer has failed, and "
         "Protein suggests none that it expects to", 3600.0, 1, 1e9, unit="s"),
     Key("cost", str, "what the method takes for the cost of a trial; with agent_steps a sweep by "
-        "one worker repeats to the digit", "seconds", choices=("seconds", "agent_steps")),
+        "one worker repeats to the digit (Serial, CPU)", "seconds",
+        choices=("seconds", "agent_steps")),
     Key("panel", str, "the pilots whose mean score is what is sought, with commas between; all = "
         "each of them", "all", check=_check_panel),
     Key("panel_episodes", int, "engagements with each of them", 512, 2, 1_000_000,
@@ -291,7 +285,7 @@ SWEEP = (
     Key("readings", int, "how often a trial meets the panel, at even distances, last at its end",
         4, 1, 1000),
     Key("stop_quantile", float, "a trial ends early if it scores below this quantile of what the "
-        "finished trials had after as many steps; 0 = never", 0.25, 0, 1),
+        "others had after as many steps; 0 = never", 0.25, 0, 1),
     Key("stop_after", int, "finished trials before any other ends early", 8, 1, 1_000_000),
 )  # fmt: skip
 
@@ -303,9 +297,9 @@ SWEPT_KEYS = (
         choices=("uniform", "int_uniform", "uniform_pow2", "log_normal", "logit_normal")),
     Key("min", float, "least value", None, -1e15, 1e15, NONE),
     Key("max", float, "greatest value", None, -1e15, 1e15, NONE),
-    Key("mean", float, "value of the first trial", None, -1e15, 1e15, NONE),
+    Key("mean", float, "value of the first trial (not of Random)", None, -1e15, 1e15, NONE),
     Key("scale", float, "how far from a good trial the next ones are, as a share of half the "
-        "range; auto = 0.5, time = one doubling", "auto", 1e-6, 2, (*AUTO, "time")),
+        "range; auto = 0.5, time = half a doubling either way", "auto", 1e-6, 2, (*AUTO, "time")),
 )  # fmt: skip
 
 # What a sweep may vary: numbers in these sections, but those that it settles itself.

@@ -3,10 +3,8 @@
 import argparse
 import os
 import random
-import secrets
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -23,14 +21,14 @@ from midrange_puffer.config import (
     Config,
     ConfigError,
     changes,
+    data_dir,
     format_config,
-    given,
     load_config,
     stage_names,
 )
 from midrange_puffer.curriculum import Curriculum
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import make_folder, write_whole
+from midrange_puffer.files import make_folder, new_name, write_whole
 from midrange_puffer.league_training import TrainingLeague
 from midrange_puffer.loggers import Console, Loggers, MetricsFile, open_trackers
 from midrange_puffer.observation import SPACES
@@ -71,22 +69,30 @@ def train_to_end(run: Run) -> int:
 def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
     """Settle the configuration of a new run and make its folder."""
     config = load_config(config_path, overrides)
-    settle(config)
     train = config["train"]
     # A name made up here is not the configuration's: config.ini may be given back for another run.
-    name = train["run_name"] or time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
-    folder = Path(train["data_dir"], name)
+    run = planned_run(config, Path(train["data_dir"], train["run_name"] or new_name()))
+    make_folder(run.folder)
+    return run
+
+
+def planned_run(config: Config, folder: Path) -> Run:
+    """Settle the configuration of a new run, before there is a folder.
+
+    Raises:
+        UsageError: It cannot run, or a model that it names cannot be used.
+    """
+    settle(config)
+    run = Run(folder, config)
     if config["base"]["load_model_path"] is not None:
-        _given_policy(config)  # for its errors, before there is a folder
-    _pool(Run(folder, config))
-    make_folder(folder)
-    return Run(folder, config)
+        _given_policy(config)
+    _pool(run)
+    return run
 
 
 def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     """Find the run called `name` and take up its configuration and state."""
-    data_dir = given(overrides, "train.data_dir") or load_config()["train"]["data_dir"]
-    folder = checkpoint.find_run(name, data_dir)
+    folder = checkpoint.find_run(name, data_dir(overrides))
     old = load_config(folder / checkpoint.CONFIG)
     config = load_config(folder / checkpoint.CONFIG, overrides)
     run_name = old["train"]["run_name"]

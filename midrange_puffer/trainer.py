@@ -48,16 +48,13 @@ class Rater(Protocol):
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
         """Whether it is time, after so many updates and agent decisions; `done`: at the end."""
 
-    def rate(
-        self, policy: torch.nn.Module, name: str, agent_steps: int, uptime: float
-    ) -> dict[str, float]:
+    def rate(self, policy: torch.nn.Module, name: str, agent_steps: int) -> dict[str, float]:
         """Rate a policy on the CPU in evaluation mode; return metrics.
 
         Args:
             policy: as it is now.
             name: of its checkpoint, as "model_000100".
             agent_steps: how long it was trained.
-            uptime: how long that took [s], with ratings and checkpoints.
         """
 
 
@@ -171,7 +168,7 @@ class Trainer(pufferl.PuffeRL):
                 policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
                 name = Path(checkpoint.model_name(self.epoch)).stem
                 with torch.random.fork_rng(devices=[]):  # so that training is the same without
-                    metrics |= rater.rate(policy, name, self.global_step, self.uptime)
+                    metrics |= rater.rate(policy, name, self.global_step)
         return metrics
 
     def _check_weights(self) -> None:

@@ -51,10 +51,11 @@ def choose_device(wanted: str) -> tuple[str, str]:
 
 
 def usable_cores() -> int:
-    """Physical cores that this process may run on."""
-    physical = psutil.cpu_count(logical=False) or psutil.cpu_count()
+    """Physical cores that this process may run on: its share of the threads of all of them."""
+    logical = psutil.cpu_count()
+    physical = psutil.cpu_count(logical=False) or logical
     if hasattr(os, "sched_getaffinity"):
-        return min(physical, len(os.sched_getaffinity(0)))
+        return max(physical * len(os.sched_getaffinity(0)) // logical, 1)
     return physical
 
 

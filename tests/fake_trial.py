@@ -1,8 +1,10 @@
 """Stands in for the process of a trial: python fake_trial.py ACT,ACT,… FOLDER.
 
-Trial n does what the act at place n says, so that whatever becomes of a trial is there at will.
+Trial n does what the act at place n says, so that whatever becomes of a trial is there at will. It
+imports nothing of the package, which would take longer than all that it does.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -10,17 +12,23 @@ import sys
 import time
 from pathlib import Path
 
-from midrange_puffer.config import load_config
-from midrange_puffer.sweep.record import Reading, load_readings, save_readings
-from midrange_puffer.sweep.trial import STOPPED_EXIT
+STOPPED_EXIT = 3
 
 
 def read_panel(folder: Path, share: float) -> None:
     """Note one more reading, after this share of the training."""
-    total = load_config(folder / "trial.ini")["train"]["total_timesteps"]
-    scores = dict.fromkeys(("straight", "weave"), share / 2)
-    reading = Reading(round(share * total), 10 * share, share / 2, scores)
-    save_readings(folder, [*load_readings(folder), reading])
+    path, score = folder / "readings.json", share / 2
+    total = json.loads((folder / "trial.json").read_text())["total_timesteps"]
+    before = json.loads(path.read_text())["readings"] if path.exists() else []
+    reading = {
+        "agent_steps": round(share * total),
+        "seconds": 10 * share,
+        "score": score,
+        "scores": {"straight": score, "weave": score},
+    }
+    whole = folder / "readings.new"  # the sweep may read at any time
+    whole.write_text(json.dumps({"readings": [*before, reading]}))
+    whole.replace(path)
 
 
 def finish(folder: Path) -> None:

@@ -121,7 +121,7 @@ def test_config_ini_gives_back_the_environment(tmp_path):
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_configs_of_the_repository_fit_small_and_large_machines(monkeypatch, path, cores):
     """In all their stages."""
-    monkeypatch.setattr("psutil.cpu_count", lambda logical: cores)
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: cores)
     monkeypatch.setattr("midrange_puffer.settle.usable_cores", lambda: cores)
     config = load_config(path, ["--train.device=cpu"])
     settle(config)
@@ -262,7 +262,7 @@ def test_device_auto_takes_cuda_where_it_is(monkeypatch, cuda, device):
 def test_backend_follows_the_cores_to_spare(
     monkeypatch, device, cores, backend, instances, engagements
 ):
-    monkeypatch.setattr("psutil.cpu_count", lambda logical: cores)
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: cores)
     config = load_config(None, ["--env.num-envs", "2048"])
     config["train"]["device"] = device
     choose_vec(config, cores)
@@ -287,7 +287,7 @@ def test_backend_follows_the_cores_to_spare(
 )
 def test_workers_divide_every_group_of_every_stage(monkeypatch, words, workers):
     """So that there are as many agents as on a machine without workers."""
-    monkeypatch.setattr("psutil.cpu_count", lambda logical: 16)
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 16)
     config = load_config(None, ["--train.device=cpu", "--env.num-envs=640", *words])
     choose_vec(config, 16)
     assert config["vec"]["num_workers"] == workers
@@ -305,7 +305,7 @@ def test_workers_divide_every_group_of_every_stage(monkeypatch, words, workers):
     ],
 )
 def test_a_vectorization_that_cannot_be_is_refused(monkeypatch, words, parts):
-    monkeypatch.setattr("psutil.cpu_count", lambda logical: 2)
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 2)
     config = load_config(None, ["--vec.backend=Multiprocessing", "--train.device=cpu", *words])
     with pytest.raises(ConfigError) as caught:
         choose_vec(config, 2)

@@ -21,7 +21,7 @@ LATERAL = np.array([feature.lateral for feature in FEATURES])
 BODY = ("x", "y", "vx", "vy", "speed", "rudder")
 # At up to 50 km, 120 steps round a position by up to 2 mm each, and missiles react to that.
 MOVED = 0.5  # m
-SETTINGS = settings(max_examples=40, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=40, derandomize=True)
 
 
 @dataclass

@@ -166,7 +166,7 @@ SETTLED = [
 
 def test_stages_are_settled_each_for_itself(monkeypatch):
     """Engagements are shared out among the workers; a batch is what the stage's agents make."""
-    monkeypatch.setattr("psutil.cpu_count", lambda logical: 4)
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 4)
     words = ["--vec.backend=Multiprocessing", "--vec.num-workers=2", "--train.device=cpu"]
     words += ["--env.num-envs=64", "--curriculum.second.env.num-envs=128"]
     config = load_config(None, [*SETTLED, *words, "--train.minibatch-size=2048"])
@@ -208,7 +208,7 @@ def test_stages_are_settled_each_for_itself(monkeypatch):
     ],
 )
 def test_a_stage_that_does_not_fit_is_refused_by_name(monkeypatch, words, parts):
-    monkeypatch.setattr("psutil.cpu_count", lambda logical: 4)
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 4)
     backend = "Multiprocessing" if "--vec.num-workers=2" in words else "Serial"
     fitting = [f"--vec.backend={backend}", "--train.device=cpu", "--env.num-envs=64"]
     fitting += ["--train.minibatch-size=2048"]

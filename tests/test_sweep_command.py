@@ -9,7 +9,13 @@ from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.sweep.command import SweepError
-from midrange_puffer.sweep.record import FAILED, FINISHED, Record
+from midrange_puffer.sweep.record import FAILED, FINISHED, Record, lock
+
+# Each value is within what it may be, but its mean is above start_range_max, 6 km.
+START_RANGE = [
+    f"--sweep.env.start_range_min.{name}={value}"
+    for name, value in {"distribution": "uniform", "min": 3000, "mean": 9000, "max": 9500}.items()
+]
 
 
 @pytest.mark.parametrize(
@@ -19,10 +25,13 @@ from midrange_puffer.sweep.record import FAILED, FINISHED, Record
         (["--sweep.train.gamma.max=1.5"], r"\[sweep.train.gamma\]"),
         (["--train.batch-size=1000"], "train.batch_size 1000 must be a multiple of 1024"),
         (["--vec.num-envs=3", "--env.time-limit=abc"], "env.time-limit"),
+        (["--load-model-path=nope.pt"], "nope.pt: no such file"),
+        (["--env.opponent=pool", "--pool.include=nope.pt"], "nope.pt: no such file"),
+        (START_RANGE, r"the sweep at its means: \[env\] start_range_min"),
     ],
 )
 def test_what_cannot_run_is_refused_before_there_is_a_folder(tmp_path, options, message):
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(UsageError, match=message):
         sweeps.sweep(tmp_path, *options)
     assert not (tmp_path / "sweeps").exists()
 
@@ -35,12 +44,15 @@ def test_a_sweep_of_nothing_is_refused(tmp_path):
 
 
 def test_a_sweep_ends_with_its_best_trial(tmp_path, monkeypatch, capsys):
-    sweeps.fake_trials(monkeypatch, "stop,finish")
-    assert sweeps.sweep(tmp_path, "--sweep.trials=2") == 0
+    sweeps.fake_trials(monkeypatch, "stop,finish,finish")
+    assert sweeps.sweep(tmp_path, "--sweep.trials=3") == 0
     folder = tmp_path / "sweeps" / "small"
     params = Record(folder).trials[1].params
-    best, train, report = capsys.readouterr().out.splitlines()[-3:]
-    told = ", ".join(f"{name} {value}" for name, value in params.items())
+    *lines, best, train, report = capsys.readouterr().out.splitlines()
+    assert "3 of 3 over, best 0.500 by trial 1 in 10s, 0s left" in lines[-1]
+    # Once: the third is no better and no cheaper.
+    assert [line for line in lines if "front" in line] == ["Pareto front, score@cost: 0.500@10s"]
+    told = ", ".join(f"{name} {value:g}" for name, value in params.items())
     assert best == f"best score 0.500 by trial 1 in 10s: {told}"
     assert train == f"train with: puffer train midrange --config {folder / 'best.ini'}"
     assert report == f"report {folder / 'report.html'}"
@@ -65,7 +77,10 @@ def test_a_sweep_whose_trials_all_fail_says_why_and_ends_with_1(tmp_path, monkey
 
 def test_a_sweep_has_a_name_of_its_own_unless_it_is_given_one(tmp_path, monkeypatch):
     sweeps.fake_trials(monkeypatch, "finish")
-    (tmp_path / "sweeps" / "small").mkdir(parents=True)
+    folder = tmp_path / "sweeps" / "small"
+    folder.mkdir(parents=True)
+    (folder / "sweep.ini.tmp").touch()  # as one leaves that is killed as it begins
+    assert sweeps.sweep(tmp_path, "--sweep.trials=1") == 0
     with pytest.raises(WriteError, match="small: File exists"):
         sweeps.sweep(tmp_path)
     assert sweeps.sweep(tmp_path, "--sweep.name=None", "--sweep.trials=1") == 0
@@ -81,10 +96,12 @@ def test_a_report_changes_nothing(tmp_path, monkeypatch):
     words = ["--report", "latest", "--train.data-dir", str(tmp_path)]
     with pytest.raises(ConfigError, match=r"sweep.trials: --report shows a sweep as it was"):
         cli.run("sweep", [*words, "--sweep.trials=9"])
-    with Record(folder).lock():  # as if it were running
+    with lock(folder):  # as if it were running
         assert cli.run("sweep", words) == 0
     assert (folder / "report.html").exists()
     assert Record(folder).trials == before
     assert before[0].status == FINISHED
+    with pytest.raises(ConfigError, match=r"--report reads the sweep's own .*leave --config out"):
+        cli.run("sweep", [*words, "--config=x.ini"])
     with pytest.raises(UsageError, match=r"smal: no such sweep, .*the newest sweeps are small"):
         cli.run("sweep", ["--report", "smal", "--train.data-dir", str(tmp_path)])

@@ -1,11 +1,13 @@
 """When a trial meets the panel, what it notes then, and when it is given up."""
 
-import pytest
-import sweeps
+from pathlib import Path
+from types import SimpleNamespace
 
-from midrange_puffer.config import load_config
+import pytest
+from sweep_records import make_reading, make_trial, record_of
+
 from midrange_puffer.sweep import readings
-from midrange_puffer.sweep.readings import Readings, hopeless
+from midrange_puffer.sweep.readings import PanelRater, hopeless
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -13,29 +15,15 @@ from midrange_puffer.sweep.record import (
     STOPPED,
     Reading,
     Record,
-    Trial,
     load_readings,
 )
 
 
-def read(*curve: tuple[int, float]) -> list[Reading]:
-    """Readings of these scores after so many steps."""
-    return [Reading(steps, 1.0, score, {"weave": score}) for steps, score in curve]
-
-
-def make_trial(number: int, status: str, *curve: tuple[int, float]) -> Trial:
-    return Trial(number, {"train.gamma": 0.9}, number, 1000, status, read(*curve))
-
-
-def begin(folder, *options: str) -> tuple[Record, Trial]:
-    """A sweep whose first trial has begun."""
-    record = Record.create(
-        folder / "sweep",
-        load_config(sweeps.small_config(folder), ["--sweep.panel=weave", *options]),
-    )
+def begin(folder: Path, *options: str) -> tuple[Record, Path]:
+    """A sweep whose first trial has begun, and the trial's folder."""
     trial = make_trial(0, RUNNING)
-    record.begin(trial)
-    return record, trial
+    record = record_of(folder, trial, options=options)
+    return record, record.trial_folder(trial)
 
 
 @pytest.mark.parametrize(
@@ -48,79 +36,94 @@ def begin(folder, *options: str) -> tuple[Record, Trial]:
     ],
 )
 def test_readings_are_at_even_distances_and_at_the_end(tmp_path, monkeypatch, update, total, due):
-    record, trial = begin(tmp_path, "--sweep.readings=4")
+    _, folder = begin(tmp_path, "--sweep.readings=4")
     monkeypatch.setattr(readings.Panel, "meet", lambda *_: {"weave": 0.5})
-    rater = Readings(record.trial_folder(trial), total)
+    rater = PanelRater(folder, total)
     seen = []
     for epoch in range(1, -(-total // update) + 1):
         steps = epoch * update
         if rater.is_due(epoch, steps, steps >= total):
-            rater.rate(None, f"model_{epoch:06d}", steps, 1.0)
+            rater.rate(None, f"model_{epoch:06d}", steps)
             seen.append(steps)
-            assert [one.agent_steps for one in load_readings(record.trial_folder(trial))] == seen
+            assert [one.agent_steps for one in load_readings(folder)] == seen
     assert seen == due
 
 
 def test_a_reading_is_noted_without_the_time_it_takes(tmp_path, monkeypatch):
-    record, trial = begin(tmp_path)
+    _, folder = begin(tmp_path)
     clock = [100.0]
+    scores = {"straight": 0.25, "weave": 0.75}
 
     def meet(*_):
         clock[0] += 7
-        return {"straight": 0.25, "weave": 0.75}
+        return scores
 
     monkeypatch.setattr(readings.Panel, "meet", meet)
-    monkeypatch.setattr(readings.time, "perf_counter", lambda: clock[0])
-    rater = Readings(record.trial_folder(trial), 1000)
-    metrics = rater.rate(None, "model_000001", 500, 20.0)
+    monkeypatch.setattr(readings, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    rater = PanelRater(folder, 1000)
+    clock[0] += 20
+    metrics = rater.rate(None, "model_000001", 500)
     assert metrics == {
         "sweep/score": 0.5, "sweep/score_vs_straight": 0.25, "sweep/score_vs_weave": 0.75
     }  # fmt: skip
-    rater.rate(None, "model_000002", 1000, 47.0)  # 20 s, 7 for the reading, 20
-    scores = {"straight": 0.25, "weave": 0.75}
-    assert load_readings(record.trial_folder(trial)) == [
+    clock[0] += 20
+    rater.rate(None, "model_000002", 1000)
+    assert load_readings(folder) == [
         Reading(500, 20.0, 0.5, scores), Reading(1000, 40.0, 0.5, scores)
     ]  # fmt: skip
 
 
-def test_a_trial_is_given_up_by_what_has_finished_by_then_but_not_at_its_end(tmp_path, monkeypatch):
-    record, trial = begin(tmp_path, "--sweep.stop-after=1", "--sweep.stop-quantile=0.5")
+def test_a_trial_is_given_up_by_what_others_had_by_then_but_not_at_its_end(tmp_path, monkeypatch):
+    record, folder = begin(tmp_path, "--sweep.stop-after=1", "--sweep.stop-quantile=0.5")
     monkeypatch.setattr(readings.Panel, "meet", lambda *_: {"weave": 0.4})
-    rater = Readings(record.trial_folder(trial), 1000)
-    rater.rate(None, "model_000001", 250, 1.0)
+    rater = PanelRater(folder, 1000)
+    rater.rate(None, "model_000001", 250)
     assert rater.stop_reason is None
     # By another worker, meanwhile.
     record.begin(make_trial(1, FINISHED, (500, 0.5), (1000, 0.9)))
-    rater.rate(None, "model_000002", 500, 2.0)
+    rater.rate(None, "model_000002", 500)
     assert "score 0.400 after 500 steps is below 0.500" in rater.stop_reason
-    ended = Readings(record.trial_folder(trial), 1000)
-    ended.rate(None, "model_000004", 1000, 4.0)
+    ended = PanelRater(folder, 1000)
+    ended.rate(None, "model_000004", 1000)
     assert ended.stop_reason is None
 
 
-def test_the_bar_is_a_quantile_of_the_finished_trials():
+def stops(score: float, trials, quantile: float = 0.25, least: int = 8, steps: int = 100) -> bool:
+    """Whether a trial with this score after so many steps is given up."""
+    return hopeless([make_reading(steps, score)], trials, quantile, least) is not None
+
+
+def test_the_bar_is_a_quantile_of_the_others():
     """Scores 0, 0.1 … 0.7: a quarter of the way from the first to the last is 0.175."""
-    trials = [make_trial(n, FINISHED, (100, n / 10), (200, 1.0)) for n in range(8)]
-    assert hopeless(read((100, 0.17)), trials, 0.25, 8)
-    assert hopeless(read((100, 0.18)), trials, 0.25, 8) is None
+    trials = [make_trial(n, FINISHED, (100, n / 10), (1000, 1.0)) for n in range(8)]
+    assert stops(0.17, trials)
+    assert not stops(0.18, trials)
     # The last reading counts, not the best.
-    assert hopeless(read((50, 0.9), (100, 0.17)), trials, 0.25, 8)
-    assert hopeless(read((50, 0.0), (100, 0.18)), trials, 0.25, 8) is None
+    fallen = [make_reading(50, 0.9), make_reading(100, 0.17)]
+    assert hopeless(fallen, trials, 0.25, 8)
+
+
+def test_the_bar_does_not_rise_by_what_it_stops():
+    """Those that were stopped are of the others where they came as far."""
+    finished = [make_trial(n, FINISHED, (100, 0.8), (1000, 0.9)) for n in range(2)]
+    stopped = [make_trial(n, STOPPED, (100, 0.1)) for n in (2, 3)]
+    assert stops(0.2, finished, least=2)
+    assert not stops(0.2, [*finished, *stopped], least=2)
+    assert stops(0.2, [*finished, *stopped], least=2, steps=101)
 
 
 def test_nothing_is_given_up_too_early_or_where_it_is_not_wanted():
-    trials = [make_trial(n, FINISHED, (100, 0.9)) for n in range(8)]
-    assert hopeless(read((100, 0.0)), trials, 0.25, 8)
-    assert hopeless(read((100, 0.0)), trials, 0.25, 9) is None
-    assert hopeless(read((100, 0.0)), trials, 0, 8) is None
-    others = [make_trial(8 + n, status, (100, 0.9)) for n, status in enumerate((STOPPED, FAILED))]
-    assert hopeless(read((100, 0.0)), [*trials[:7], *others], 0.25, 8) is None
+    trials = [make_trial(n, FINISHED, (1000, 0.9)) for n in range(8)]
+    assert stops(0.0, trials)
+    assert not stops(0.0, trials, least=9)
+    assert not stops(0.0, trials, quantile=0)
+    others = [make_trial(8, STOPPED, (500, 0.9)), make_trial(9, FAILED, (500, 0.9))]
+    assert not stops(0.0, [*trials[:7], *others])
+    assert not stops(0.0, trials, steps=1001)  # where nobody else has been
 
 
-@pytest.mark.parametrize(
-    ("steps", "bar"), [(50, 0.1), (100, 0.2), (150, 0.4), (200, 0.6), (400, 0.6)]
-)
-def test_between_readings_a_finished_trial_has_what_is_between_them(steps, bar):
+@pytest.mark.parametrize(("steps", "bar"), [(50, 0.1), (100, 0.2), (150, 0.4), (200, 0.6)])
+def test_between_readings_a_trial_has_what_is_between_them(steps, bar):
     trials = [make_trial(0, FINISHED, (100, 0.2), (200, 0.6))]
-    assert hopeless(read((steps, bar - 0.001)), trials, 0.5, 1)
-    assert hopeless(read((steps, bar + 0.001)), trials, 0.5, 1) is None
+    assert stops(bar - 0.001, trials, 0.5, 1, steps)
+    assert not stops(bar + 0.001, trials, 0.5, 1, steps)

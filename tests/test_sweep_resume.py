@@ -1,5 +1,6 @@
 """Stopping, killing and resuming sweeps: no trial is lost, and none is counted twice."""
 
+import functools
 import os
 import signal
 import subprocess
@@ -8,13 +9,17 @@ import time
 
 import psutil
 import pytest
+import runs
 import sweeps
 
-from midrange_puffer.config import ConfigError
+from midrange_puffer import cli
+from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import WriteError
 from midrange_puffer.sweep import command
 from midrange_puffer.sweep.progress import Progress
-from midrange_puffer.sweep.record import FINISHED, RUNNING, Record
+from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial, lock
+from midrange_puffer.sweep.runner import Runner, SweepError
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +116,8 @@ def test_what_goes_on_may_be_longer_but_not_another_search(tmp_path, monkeypatch
         "--sweep.panel=all": "sweep.panel: is straight,weave in .* and cannot become all; .*trials",
         "--train.gamma=0.9": "train.gamma: is .* and cannot become 0.9",
         "--sweep.train.learning_rate.max=0.1": "learning_rate.max: is 0.02 .* become 0.1",
-        "--config=sweep.ini": "--config and --resume: only one",
+        "--config=x.ini": "--resume goes on with the sweep's own sweep.ini: leave --config out",
+        "--report=small": "--resume and --report: give one of them",
     }.items():
         with pytest.raises(ConfigError, match=message):
             sweeps.resume(tmp_path, option)
@@ -130,6 +136,75 @@ def test_what_goes_on_may_be_longer_but_not_another_search(tmp_path, monkeypatch
 def test_a_sweep_that_runs_is_not_run_twice(tmp_path, monkeypatch):
     sweeps.fake_trials(monkeypatch, "finish,finish")
     sweeps.sweep(tmp_path)
-    lock = Record(tmp_path / "sweeps" / "small").lock()
-    with lock, pytest.raises(UsageError, match="another process runs this sweep"):
+    folder = tmp_path / "sweeps" / "small"
+    with lock(folder), pytest.raises(UsageError, match="another process runs this sweep"):
         sweeps.resume(tmp_path)
+    (folder / "lock").unlink()
+    (folder / "lock").mkdir()
+    with pytest.raises(WriteError, match=r"cannot lock .*small/lock: Is a directory"):
+        sweeps.resume(tmp_path)
+
+
+def test_what_fails_one_trial_after_another_ends_the_sweep_and_they_are_run_again(
+    tmp_path, monkeypatch, capsys
+):
+    acts = ["refuse", "refuse", "vanish", *["refuse"] * 4, "crash", *["refuse"] * 5, "finish"]
+    sweeps.fake_trials(monkeypatch, ",".join(acts))
+    reason = "train.batch_size 3 must be a multiple of 4"
+    with pytest.raises(SweepError, match=f"small: 5 trials in a row failed alike, .*: {reason}"):
+        sweeps.sweep(tmp_path, "--sweep.trials=14")
+    folder = tmp_path / "sweeps" / "small"
+    assert capsys.readouterr().err.splitlines() == [
+        f"the trials that are over are kept: go on with: puffer sweep midrange --resume {folder}"
+    ]
+    before = Record(folder).trials
+    assert [trial.status for trial in before] == [FAILED] * 8 + [RUNNING] * 5
+    assert {(trial.seconds, trial.reason) for trial in before[8:]} == {(None, None)}
+    sweeps.fake_trials(monkeypatch, ",".join(["finish"] * 14))
+    assert sweeps.resume(tmp_path) == 0
+    after = Record(folder).trials
+    assert after[:8] == before[:8]
+    assert [trial.status for trial in after[8:]] == [FINISHED] * 6
+    assert [trial.params for trial in after[:13]] == [trial.params for trial in before]
+
+
+def test_what_cannot_be_started_ends_in_an_error_that_says_how_to_go_on(
+    tmp_path, monkeypatch, capsys
+):
+    starts = functools.partial(Runner, command=("/no/such/python",))
+    monkeypatch.setattr(command, "Runner", starts)
+    with pytest.raises(SweepError, match=r"small: .*No such file or directory: '/no/such/python'"):
+        sweeps.sweep(tmp_path)
+    assert "--resume" in capsys.readouterr().err
+    assert [trial.status for trial in Record(tmp_path / "sweeps/small").trials] == [RUNNING]
+
+
+def test_a_sweep_goes_on_from_any_folder_with_the_models_it_names(tmp_path, monkeypatch):
+    """They are named from the folder where it began."""
+    sweeps.fake_trials(monkeypatch, "finish,finish")
+    assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
+    monkeypatch.chdir(tmp_path / "run")
+    (model,) = (tmp_path / "run").glob("model_*1.pt")
+    options = [f"--load-model-path={model.name}", f"--pool.include={model.name}"]
+    options += ["--env.opponent=pool", "--pool.own=False", "--sweep.trials=1"]
+    assert sweeps.sweep(tmp_path, *options) == 0
+    folder = tmp_path / "sweeps" / "small"
+    monkeypatch.chdir(folder)
+    assert cli.run("sweep", ["--resume", ".", "--sweep.trials=2"]) == 0
+    config = load_config(folder / "trials/0001/trial.ini")
+    assert config["base"]["load_model_path"] == config["pool"]["include"] == str(model)
+    assert config["train"]["data_dir"] == str(folder / "trials/0001")
+    assert (config["base"]["wandb_group"], config["base"]["tag"]) == ("small", "small")
+    model.unlink()
+    with pytest.raises(UsageError, match=f"{model}: no such file"):
+        cli.run("sweep", ["--resume", ".", "--sweep.trials=3"])
+
+
+def test_trials_are_in_the_order_of_their_numbers(tmp_path):
+    """Whatever their folders' names, which are longer from trial 10000 on."""
+    record = Record.create(tmp_path / "sweep", load_config())
+    for number in range(11):
+        record.begin(Trial(number, {}, number, 1000))
+    for folder in record.folder.glob("trials/*"):
+        folder.rename(folder.with_name(str(int(folder.name))))
+    assert Record(record.folder).trials == record.trials

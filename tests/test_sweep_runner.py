@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from midrange_puffer.config import load_config
+from midrange_puffer.sweep import runner
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -21,8 +22,8 @@ from midrange_puffer.sweep.record import (
     Trial,
     save_readings,
 )
-from midrange_puffer.sweep.runner import Runner, trial_seed
-from midrange_puffer.sweep.search import Search, Suggestion
+from midrange_puffer.sweep.runner import Runner, judge, trial_seed
+from midrange_puffer.sweep.search import Search
 
 
 class Gammas(Search):
@@ -33,7 +34,7 @@ class Gammas(Search):
 
     def suggest(self, trials):
         self.told.append([(trial.number, trial.status) for trial in trials])
-        return Suggestion({"train.gamma": 0.9 + len(trials) / 100})
+        return {"train.gamma": 0.9 + len(trials) / 100}
 
 
 def new_record(folder: Path, *options: str) -> Record:
@@ -70,13 +71,22 @@ ENDS = {
     "stop": (STOPPED, 1, "below the quantile"),
     "refuse": (FAILED, 0, "train.batch_size 3 must be a multiple of 4"),
     "crash": (FAILED, 1, "RuntimeError: out of luck"),
-    "fault": (FAILED, 0, "ended by SIGSEGV; last line: the last words"),
+    "fault": (FAILED, 0, "ended by SIGSEGV; see trial.log in its folder"),
     "vanish": (FAILED, 0, "killed, most likely by the system for want of memory"),
     "end_half_way": (FAILED, 1, "ended without a reading at the end of its training"),
 }
 
 
-def test_every_end_is_told_from_the_others_and_the_sweep_goes_on(tmp_path):
+class Watched(Trial):
+    """One that another thread may take for over at any moment: all else is known by then."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        assert name != "status" or value == RUNNING or self.seconds is not None
+        super().__setattr__(name, value)
+
+
+def test_every_end_is_told_from_the_others_and_the_sweep_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "Trial", Watched)
     record = new_record(tmp_path, f"--sweep.trials={len(ENDS) + 1}")
     calls = []
     search = run(record, ",".join([*ENDS, "finish"]), lambda t: calls.append((t.number, t.status)))
@@ -84,10 +94,48 @@ def test_every_end_is_told_from_the_others_and_the_sweep_goes_on(tmp_path):
         ends = [(trial.status, len(trial.readings), trial.reason) for trial in trials]
         assert ends == [*ENDS.values(), ENDS["finish"]]
         assert all(trial.seconds > 0 for trial in trials)
+    assert isinstance(record.trials[0], Watched)
     statuses = [trial.status for trial in record.trials]
     # The search knew how each had ended before it suggested the next.
     assert search.told == [list(enumerate(statuses[:n])) for n in range(len(statuses))]
     assert calls == [call for n, end in enumerate(statuses) for call in ((n, RUNNING), (n, end))]
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "reason"),
+    [
+        (143, "go on with: …", "ended by SIGTERM; see trial.log in its folder"),
+        (-35, "", "ended by signal 35; see trial.log in its folder"),
+        (7, "", "ended with exit status 7"),
+        (1, "at first\n\033[1;31mKeyError\033[0m: 'x'\n\n", "KeyError: 'x'"),
+        (1, "puffer: error: no {folder}/run/x\nwandb: \033[33mbye\033[0m\n", "no run/x"),
+        (1, "puffer: error: first\npuffer: error: last\nbye", "last"),
+        (1, "puffer: error: " + 100 * "words " + "\nbye", 49 * "words " + "[...]"),
+    ],
+)
+def test_the_reason_is_the_error_and_no_goodbye(tmp_path, code, printed, reason):
+    log = tmp_path / "trial.log"
+    log.write_text(printed.replace("{folder}", str(tmp_path)))
+    assert judge(code, log) == (FAILED, reason)
+
+
+def test_a_trial_that_was_trained_has_finished_whatever_came_after(tmp_path):
+    """As a tracker that does not end, or an end without memory."""
+    script = f"""
+import os, sys, time
+from pathlib import Path
+sys.path.insert(0, {str(Path(fake_trial.__file__).parent)!r})
+import fake_trial
+folder = Path(sys.argv[1])
+fake_trial.finish(folder)
+after = {{"0000": lambda: time.sleep(600), "0001": lambda: os.kill(os.getpid(), 9)}}
+after.get(folder.name, lambda: sys.exit("no network"))()
+"""
+    record = new_record(tmp_path, "--sweep.trials=3", "--sweep.max-cost=1")
+    Runner(record, Gammas(), lambda trial: None, (sys.executable, "-c", script)).run()
+    ends = [(trial.status, trial.reason, trial.score) for trial in record.trials]
+    assert ends == [(FINISHED, None, 0.5)] * 3
+    assert record.trials[0].seconds >= 1
 
 
 def test_a_trial_that_takes_too_long_is_ended_with_its_workers(tmp_path):

@@ -1,5 +1,6 @@
 """What a sweep tries next: repeatable, in the ranges, and wiser for what was seen."""
 
+import math
 import random
 from functools import partial
 
@@ -7,9 +8,10 @@ import numpy as np
 import pufferlib.sweep
 import pytest
 import torch
+from sweep_records import make_trial
 
 from midrange_puffer.config import load_config
-from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED, Reading, Trial
+from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import Space
 
@@ -34,9 +36,9 @@ max = 0.3
 
 @pytest.fixture(autouse=True)
 def _quick_fit(monkeypatch):
-    """A tenth of the steps by which the surrogates are fitted: they matter little here."""
+    """Few of the 1000 steps by which the surrogates are fitted: they matter little here."""
     train = pufferlib.sweep.gp.util.train
-    monkeypatch.setattr(pufferlib.sweep.gp.util, "train", partial(train, num_steps=100))
+    monkeypatch.setattr(pufferlib.sweep.gp.util, "train", partial(train, num_steps=20))
 
 
 def make_search(tmp_path, text=SPACE, *overrides):
@@ -47,19 +49,18 @@ def make_search(tmp_path, text=SPACE, *overrides):
     return Search(config, space), space
 
 
-def trial(number, params, score=0.5, seconds=10.0, status=FINISHED):
-    readings = [] if score is None else [Reading(1000, seconds, score, {})]
-    return Trial(number, params, number, 1000, status, readings)
+def finished(number, params, score=0.5, seconds=10.0):
+    """A trial that was trained for so long [s]; its start and its readings took 30 s more."""
+    point = (1000, score, seconds)
+    return make_trial(number, FINISHED, point, params=params, seconds=seconds + 30)
 
 
 def run(search, count, score, trials=()):
-    """Suggest and score `count` trials; `score` of a trial's parameters is None where it fails."""
+    """Suggest and finish `count` trials with the score of their parameters."""
     trials = list(trials)
     while len(trials) < count:
-        params = search.suggest(trials).params
-        result = score(params)
-        status = FAILED if result is None else FINISHED
-        trials.append(trial(len(trials), params, result, status=status))
+        params = search.suggest(trials)
+        trials.append(finished(len(trials), params, score(params)))
     return trials
 
 
@@ -70,12 +71,13 @@ def test_suggestions_repeat_whoever_asks_and_when(tmp_path, method):
 
     search, space = make_search(tmp_path, SPACE, f"--sweep.method={method}")
     trials = run(search, 3, score)
-    anew, _ = make_search(tmp_path, SPACE, f"--sweep.method={method}")
     random.seed(1)
     np.random.seed(1)  # noqa: NPY002, the generator that PufferLib draws from
     torch.manual_seed(1)
+    anew, _ = make_search(tmp_path, SPACE, f"--sweep.method={method}")
     assert run(anew, 3, score) == trials
-    assert run(anew, 3, score, trials[:2]) == trials  # as a sweep that is resumed
+    resumed, _ = make_search(tmp_path, SPACE, f"--sweep.method={method}")
+    assert run(resumed, 3, score, trials[:2]) == trials
     other, _ = make_search(tmp_path, SPACE, f"--sweep.method={method}", "--sweep.seed=1")
     assert run(other, 3, score)[1:] != trials[1:]
     for name, parameter in space.parameters.items():
@@ -95,75 +97,64 @@ def test_a_suggestion_leaves_the_generators_as_they_were(tmp_path):
     random.setstate(states[0])
     np.random.set_state(states[1])  # noqa: NPY002
     torch.set_rng_state(states[2])
-    search.suggest([trial(0, space.center)])
+    search.suggest([finished(0, space.center)])
     assert draw() == undisturbed
 
 
 @pytest.mark.parametrize("method", ["Protein", "ParetoGenetic"])
 def test_the_first_trial_is_at_the_means(tmp_path, method):
     search, space = make_search(tmp_path, SPACE, f"--sweep.method={method}")
-    assert search.suggest([]).params == space.center
+    assert search.suggest([]) == space.center
 
 
 def test_trials_side_by_side_differ_from_the_first_on(tmp_path):
     search, space = make_search(tmp_path)
-    running = trial(0, space.center, None, status=RUNNING)
-    second = search.suggest([running]).params
+    running = make_trial(0, RUNNING, params=space.center)
+    second = search.suggest([running])
     assert second != space.center
-    assert search.suggest([running, trial(1, second, None, status=RUNNING)]).params not in (
-        second,
-        space.center,
-    )
+    third = search.suggest([running, make_trial(1, RUNNING, params=second)])
+    assert third not in (second, space.center)
 
 
-def test_protein_goes_where_the_score_rises(tmp_path):
-    def score(params):  # the best is a learning rate of 0.01 and a weight of 0.25
-        rate = np.log10(params["train.learning_rate"]) + 2
-        return float(np.exp(-(rate**2) - 40 * (params["env.reward_threat"] - 0.25) ** 2))
+@pytest.mark.parametrize("seed", range(3))
+def test_protein_goes_on_where_the_score_rises(tmp_path, seed):
+    """Its next trial beats all nine before it, which Random's does with no seed of twelve."""
+    search, space = make_search(tmp_path, SPACE, f"--sweep.seed={seed}")
 
-    search, space = make_search(tmp_path)
-    trials = run(search, 7, score)
-    assert max(trial.score for trial in trials) > score(space.center) + 0.3
-
-
-def test_failed_trials_are_told_as_failures_and_lead_nowhere(tmp_path):
-    # Whatever has a learning rate above the mean fails, quickly; below it the score is 0.5.
     def score(params):
-        return None if params["train.learning_rate"] > 0.001 else 0.5
+        names = "train.learning_rate", "env.reward_threat"
+        return sum(space.parameters[name].position(params[name]) for name in names) / 2
 
-    search, space = make_search(tmp_path)
-    centre = trial(0, space.center)
-    bad = [
-        trial(n, {**space.center, "train.learning_rate": rate}, None, status=FAILED)
-        for n, rate in enumerate((0.003, 0.01, 0.03, 0.1), start=1)
-    ]
-    suggestion = search.suggest([centre, *bad])
-    assert suggestion.score > 0.3
-    assert score(suggestion.params) == 0.5
+    trials = []
+    for number, share in enumerate(np.linspace(0.1, 0.5, 9)):
+        params = {
+            "train.learning_rate": 1e-4 * 1000**share,
+            "env.reward_threat": 0.3 * share,
+            "train.minibatch_size": 1024 * 4 ** (number % 3),  # has to do with the cost only
+        }
+        trials.append(finished(number, params, score(params), 10 * 4 ** (number % 3)))
+    assert score(search.suggest(trials)) > trials[-1].score
 
 
 def test_a_first_trial_that_fails_is_not_tried_again(tmp_path):
     search, space = make_search(tmp_path)
-    suggestion = search.suggest([trial(0, space.center, None, status=FAILED)])
-    assert suggestion.params != space.center
+    assert search.suggest([make_trial(0, FAILED, params=space.center)]) != space.center
 
 
 @pytest.mark.parametrize("method", ["Protein", "ParetoGenetic"])
-@pytest.mark.parametrize("score", [None, 1.0])
-def test_trials_that_went_alike_are_gone_on_from(tmp_path, method, score):
+@pytest.mark.parametrize("status", [FAILED, FINISHED])
+def test_trials_that_went_alike_are_gone_on_from(tmp_path, method, status):
     options = (f"--sweep.method={method}", "--sweep.cost=agent_steps")
-    search, _ = make_search(tmp_path, SPACE, *options)
-    trials = run(search, 4, lambda params: score)
-    assert len({tuple(trial.params.values()) for trial in trials}) == 4
+    search, space = make_search(tmp_path, SPACE, *options)
+    points = [(1000, 1.0)] if status == FINISHED else []
+    tried = [{**space.center, "env.reward_threat": weight} for weight in (0.1, 0.15, 0.2)]
+    trials = [make_trial(n, status, *points, params=params) for n, params in enumerate(tried)]
+    assert search.suggest(trials) not in tried
 
 
 def test_a_stopped_trial_costs_what_it_would_have_cost():
-    stopped = Trial(0, {}, 0, 1000, STOPPED, [Reading(250, 5.0, 0.1, {})])
-    finished = Trial(
-        0, {}, 0, 1000, FINISHED, [Reading(250, 5.0, 0.1, {}), Reading(1024, 20, 1, {})]
-    )
-    assert stopped.cost == pytest.approx(20)
-    assert finished.cost == pytest.approx(20)
+    assert make_trial(0, STOPPED, (250, 0.1, 5.0)).cost == pytest.approx(20)
+    assert make_trial(0, FINISHED, (250, 0.1, 5.0), (1024, 1.0, 20.0)).cost == pytest.approx(20)
 
 
 def test_a_space_that_is_used_up_repeats_itself(tmp_path):
@@ -174,15 +165,48 @@ def test_a_space_that_is_used_up_repeats_itself(tmp_path):
     assert {trial.params["train.update_epochs"] for trial in trials} == {1, 2, 3}
 
 
-def test_protein_suggests_nothing_that_it_expects_to_cost_too_much(tmp_path):
-    # The cost grows a hundredfold with the learning rate; so does the score.
-    def points(*overrides):
-        search, space = make_search(tmp_path, SPACE, *overrides)
-        rates = np.geomspace(0.0002, 0.05, 6)
-        trials = [
-            trial(n, {**space.center, "train.learning_rate": rate}, 0.1 * n, 10 * 2.5**n)
-            for n, rate in enumerate(rates)
-        ]
-        return search.suggest(trials)
+@pytest.mark.parametrize("seed", range(3))
+def test_protein_suggests_nothing_that_it_expects_to_take_too_long(tmp_path, seed):
+    """The cost grows a hundredfold with the learning rate, and so does the score."""
 
-    assert points("--sweep.max-cost=100").cost < 100 < points().cost
+    def cost(rate):
+        return 10 * 100 ** (math.log(rate / 0.0002) / math.log(250))
+
+    def suggested(*options):
+        search, space = make_search(tmp_path, SPACE, f"--sweep.seed={seed}", *options)
+        trials = [
+            finished(n, {**space.center, "train.learning_rate": rate}, 0.1 * n, cost(rate))
+            for n, rate in enumerate(np.geomspace(0.0002, 0.05, 9))
+        ]
+        return cost(search.suggest(trials)["train.learning_rate"])
+
+    assert 45 < suggested("--sweep.max-cost=80") < 55  # the rest of 80 s is not of training
+    assert suggested() > 100
+
+
+@pytest.mark.parametrize(
+    ("cost", "expected"),
+    [
+        # What each one's training took; of a failed one no less than of any other, nor than it
+        # took all in all.
+        ("seconds", [10, 20, 20, 90]),
+        ("agent_steps", [1000] * 4),
+    ],
+)
+def test_a_failed_trial_is_told_as_the_worst_and_dear(tmp_path, monkeypatch, cost, expected):
+    told = []
+
+    def note(method, hypers, score, cost, is_failure=False):
+        told.append((score, cost, is_failure))
+
+    monkeypatch.setattr(pufferlib.sweep.Protein, "observe", note)
+    search, space = make_search(tmp_path, SPACE, f"--sweep.cost={cost}")
+    search.suggest([
+        finished(0, space.center, seconds=10.0),
+        finished(1, space.center, seconds=20.0),
+        make_trial(2, FAILED, params=space.center, seconds=1.0),
+        make_trial(3, FAILED, params=space.center, seconds=90.0),  # timed out
+    ])  # fmt: skip
+    assert [cost for _, cost, _ in told] == pytest.approx(expected, rel=1e-3)
+    assert [score for score, *_ in told] == [0.5, 0.5, 0, 0]
+    assert [is_failure for *_, is_failure in told] == [False, False, True, True]

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from midrange_puffer.config import ConfigError, format_config, load_config
+from midrange_puffer.settle import settle
 from midrange_puffer.sweep.space import Space, trial_config
 
 RATE = """
@@ -68,6 +69,26 @@ def test_values_are_rounded_to_few_digits_and_stay_in_the_range(tmp_path):
     assert isinstance(epochs.rounded(1.7), int)
 
 
+@pytest.mark.parametrize(
+    ("distribution", "low", "high", "given", "expected"),
+    [
+        # Of 1 - value, where the range is divided by its logarithm.
+        ("logit_normal", 0.9, 0.99999, 0.99987654, 0.9998765),
+        ("logit_normal", 0.1, 0.99999, 0.123456, 0.1235),
+        ("logit_normal", 0.1, 0.99999, 0.9999999, 0.99999),
+        # As PufferLib has rounded it.
+        ("uniform_pow2", 0.015625, 0.5, 0.015625, 0.015625),
+        ("int_uniform", 0, 1, 1.0, 1.0),
+    ],
+)
+def test_values_are_rounded_as_their_distribution_needs(
+    tmp_path, distribution, low, high, given, expected
+):
+    text = of_key("train.gamma", distribution, low, low, high)
+    [gamma] = Space(config(tmp_path, text)).parameters.values()
+    assert gamma.rounded(given) == expected
+
+
 def test_a_trial_has_the_values_and_nothing_of_the_space(tmp_path):
     settings = config(tmp_path, RATE)
     trial = trial_config(settings, {"train.learning_rate": 0.02})
@@ -110,9 +131,9 @@ def test_what_does_not_fit_is_refused_by_name(tmp_path, text, message):
 
 
 def test_the_panel_has_pilots_only(tmp_path):
-    with pytest.raises(ConfigError, match=r"panel = ace,evadr: evadr .* did you mean 'evader'"):
+    with pytest.raises(ConfigError, match=r"= ace,evadr: evadr: must be .* did you mean 'evader'"):
         config(tmp_path, RATE, "--sweep.panel", "ace,evadr")
-    with pytest.raises(ConfigError, match=r"panel = ace,ace: a pilot stands there twice"):
+    with pytest.raises(ConfigError, match=r"panel = ace,ace: ace stands there twice"):
         config(tmp_path, RATE, "--sweep.panel", "ace,ace")
 
 
@@ -138,3 +159,62 @@ def test_the_distributions_are_pufferlibs(tmp_path):
         here = parameters[name].position(value)
         assert spaces.spaces[name].normalize(value) == pytest.approx(2 * here - 1)
         assert math.isfinite(here)
+
+
+STAGES = """
+[curriculum]
+stages = first, second
+[curriculum.first]
+max_steps = 1000
+train.gamma = 0.9
+train.ent_coef = 0.1
+[curriculum.second]
+train.gamma = 0.95
+"""
+GAMMA = of_key("train.gamma", "uniform", 0.5, 0.9, 0.99)
+RNN = of_key("rnn.hidden_size", "uniform_pow2", 64, 128, 256)
+
+
+def test_what_no_training_looks_at_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"\[sweep.train.gamma\]: .* every stage sets it"):
+        Space(config(tmp_path, GAMMA + STAGES))
+    with pytest.raises(ConfigError, match=r"\[sweep.rnn.hidden_size\]: .* base.rnn_name is None"):
+        Space(config(tmp_path, RNN))
+    recurrent = Space(config(tmp_path, RNN, "--base.rnn-name=Recurrent"))
+    assert list(recurrent.parameters) == ["rnn.hidden_size"]
+
+
+def settled(settings):
+    """The trial at the centre of a configuration's space, settled."""
+    trial = trial_config(settings, Space(settings).center)
+    settle(trial)
+    return trial
+
+
+def test_where_only_some_stages_set_a_key_it_is_said(tmp_path, capsys):
+    text = RATE + of_key("train.ent_coef", "log_normal", 0.001, 0.01, 0.1) + STAGES
+    settings = config(tmp_path, text, "--vec.backend=Serial")
+    Space(settings).check_effects(settled(settings))
+    assert capsys.readouterr().err.splitlines() == [
+        "[sweep.train.ent_coef]: without effect in the stages that set train.ent_coef themselves: "
+        "first"
+    ]
+
+
+@pytest.mark.parametrize("key", ["num_workers", "batch_size"])
+def test_what_this_machine_does_not_look_at_is_refused(tmp_path, key):
+    text = of_key(f"vec.{key}", "int_uniform", 1, 2, 4)
+    settings = config(tmp_path, text, "--vec.backend=Serial")
+    message = rf"\[sweep.vec.{key}\]: without effect, for auto .* 2 where vec.backend is Serial"
+    with pytest.raises(ConfigError, match=message):
+        Space(settings).check_effects(settled(settings))
+
+
+def test_engagements_may_be_divided_among_workers(tmp_path, monkeypatch):
+    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 2)
+    text = of_key("env.num_envs", "uniform_pow2", 64, 128, 256)
+    words = ("--vec.backend=Multiprocessing", "--vec.num-workers=2")
+    settings = config(tmp_path, text, *words)
+    trial = settled(settings)
+    assert trial["env"]["num_envs"] == 64
+    Space(settings).check_effects(trial)

@@ -14,10 +14,10 @@ import sweeps
 import torch
 
 from midrange_puffer import checkpoint, cli
-from midrange_puffer.config import ConfigError, format_config, load_config
+from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.sweep import trial as trial_module
-from midrange_puffer.sweep.record import FINISHED, Reading, Record, Trial, load_readings
-from midrange_puffer.sweep.runner import make_trial_config
+from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Record, Trial, load_readings
+from midrange_puffer.sweep.runner import judge, write_trial_ini
 from midrange_puffer.sweep.trial import STOPPED_EXIT
 from midrange_puffer.trainer import DivergedError
 
@@ -37,9 +37,8 @@ def begin(folder: Path, params=PARAMS, *options: str) -> Path:
 
 def add_trial(record: Record, trial: Trial) -> Path:
     record.begin(trial)
-    folder = record.trial_folder(trial)
-    (folder / "trial.ini").write_text(format_config(make_trial_config(record, trial)))
-    return folder
+    write_trial_ini(record, trial)
+    return record.trial_folder(trial)
 
 
 def run_process(folder: Path, *command: str) -> tuple[int, list[str]]:
@@ -121,22 +120,23 @@ def test_a_hopeless_trial_ends_early_and_says_so(tmp_path, capsys):
         record.begin(Trial(number, {}, number, 8192, FINISHED, best))
     assert trial_module.run(folder) == STOPPED_EXIT
     last = capsys.readouterr().out.splitlines()[-1]
-    assert "after 4096 steps is below 1.000, the 0.25 quantile of 2 finished trials" in last
+    assert "after 4096 steps is below 1.000, the 0.25 quantile of 2 trials" in last
     assert [reading.agent_steps for reading in load_readings(folder)] == [4096]
     assert runs.rows(folder / "run")[-1]["sweep/score"] == load_readings(folder)[0].score
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "last"),
+    ("error", "status", "reason"),
     [
-        ("UsageError('wrong word')", 2, "puffer: error: wrong word"),
-        ("DivergedError('too fast')", 1, "puffer: error: too fast"),
-        ("RuntimeError('out of luck')", 1, "RuntimeError: out of luck"),
+        ("UsageError('wrong word')", 2, "wrong word"),
+        ("DivergedError('too fast')", 1, "too fast"),
+        ("RuntimeError('out of\\nluck')", 1, "RuntimeError: out of luck"),
     ],
 )
-def test_an_error_is_the_last_that_a_trial_says(tmp_path, error, status, last):
+def test_an_error_is_said_before_what_others_say_at_the_exit(tmp_path, error, status, reason):
     script = f"""
-import sys
+import atexit, sys
+atexit.register(print, "goodbye")
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.sweep import trial
 class DivergedError(UserError): pass
@@ -147,7 +147,11 @@ trial.run = run
 sys.exit(trial.main(sys.argv[1]))
 """
     found, lines = run_process(tmp_path, "-c", script)
-    assert (found, lines[0], lines[-1]) == (status, "on its way", last)
+    assert found == status
+    assert (lines[0], lines[-2:]) == ("on its way", [f"puffer: error: {reason}", "goodbye"])
+    assert ("Traceback (most recent call last):" in lines) == error.startswith("RuntimeError")
+    (tmp_path / "trial.log").write_text("\n".join(lines))
+    assert judge(status, tmp_path / "trial.log") == (FAILED, reason)
 
 
 def test_what_cannot_run_or_diverges_leaves_no_reading(tmp_path):

@@ -1,7 +1,9 @@
 """`puffer sweep midrange`: better hyperparameters and rewards, found by trials.
 
-A sweep is a folder of trials (`record`). A method suggests the settings of the next trial from
-those that are over (`search`, over the ranges of `space`); each trial is a training in a process
-of its own (`trial`, started by `runner`), whose policy fights a fixed panel (`panel`). `report`
-shows what was found.
+A sweep (`command`) is a folder of trials (`record`). A method suggests the settings of the next
+trial from those that are over (`search`, over the ranges of `space`); each trial is a training in a
+process of its own (`trial`, started by `runner`), whose policy meets a fixed panel (`panel`) now
+and then, and which ends early where that gives no hope (`readings`). `progress` shows how it goes;
+`report` writes what was found: a `page` of tables and of figures, of the scores (`figures`) and of
+the parameters' `effects` on them (by `statistics`).
 """

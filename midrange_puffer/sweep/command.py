@@ -2,10 +2,8 @@
 
 import argparse
 import contextlib
-import secrets
 import signal
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,30 +13,27 @@ from midrange_puffer.config import (
     Config,
     ConfigError,
     changes,
+    check_pairs,
+    data_dir,
     format_config,
-    given,
     load_config,
 )
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import write_whole
+from midrange_puffer.files import new_name, write_whole
 from midrange_puffer.loggers import format_duration
 from midrange_puffer.plot import require_matplotlib
-from midrange_puffer.settle import settle
 from midrange_puffer.sweep.progress import Progress, format_params
-from midrange_puffer.sweep.record import Lock, Record, best_trial, find_sweep, sweeps_folder
+from midrange_puffer.sweep.record import Record, best_trial, find_sweep, lock, sweeps_folder
 from midrange_puffer.sweep.report import BEST, write_report
-from midrange_puffer.sweep.runner import Runner, pinned, share_of_cores
+from midrange_puffer.sweep.runner import Runner, SweepError, pinned, share_of_cores
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import Space, trial_config
+from midrange_puffer.train import planned_run
 
 # What may change where a sweep goes on: the trials so far compare with the next ones all the same.
 CHANGEABLE = tuple(
     f"sweep.{name}" for name in ("trials", "workers", "max_cost", "stop_quantile", "stop_after")
 )
-
-
-class SweepError(UserError):
-    """A sweep has come to nothing."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -55,9 +50,11 @@ def main(argv: Sequence[str]) -> int:
     for option in ("--config", "--resume", "--report"):
         parser.add_argument(option)
     options, overrides = parser.parse_known_args(argv)
-    chosen = [f"--{name}" for name, value in vars(options).items() if value is not None]
-    if len(chosen) > 1:
-        raise ConfigError(f"{' and '.join(chosen)}: only one, for a sweep has its own sweep.ini")
+    if options.resume is not None and options.report is not None:
+        raise ConfigError("--resume and --report: give one of them")
+    for name, does in (("resume", "goes on with"), ("report", "reads")):
+        if options.config is not None and vars(options)[name] is not None:
+            raise ConfigError(f"--{name} {does} the sweep's own sweep.ini: leave --config out")
     if options.report is not None:
         return report(_find(options.report, overrides), overrides)
     if options.resume is not None:
@@ -68,10 +65,11 @@ def main(argv: Sequence[str]) -> int:
 def begin(config_path: str | None, overrides: Sequence[str]) -> int:
     """Run a new sweep."""
     config = load_config(config_path, overrides)
-    _check(config)
-    name = config["sweep"]["name"] or time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
-    record = Record.create(sweeps_folder(config["train"]["data_dir"]) / name, config)
-    with record.lock():
+    folder = sweeps_folder(config["train"]["data_dir"]) / (config["sweep"]["name"] or new_name())
+    _check(config, folder)
+    _make_absolute(config)
+    record = Record.create(folder, config)
+    with lock(folder):
         return run(record)
 
 
@@ -81,7 +79,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
     Raises:
         ConfigError: Something is given that cannot change.
     """
-    with Lock(folder):
+    with lock(folder):
         record = Record(folder)
         config = _overridden(record, overrides)
         differences = changes(record.config, config)
@@ -91,7 +89,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
                     f"{key}: is {before} in {folder} and cannot become {after}; of a sweep that "
                     f"goes on {', '.join(CHANGEABLE)} may change"
                 )
-        _check(config)
+        _check(config, folder)
         write_whole(folder / Record.CONFIG, format_config(config).encode())
         print(f"{len(record.over)} of {config['sweep']['trials']} trials are over")
         for key, (before, after) in differences.items():
@@ -112,7 +110,7 @@ def run(record: Record) -> int:
     """Run a sweep to its end, or until a signal comes; return the exit status.
 
     Raises:
-        SweepError: No trial finished.
+        SweepError: No trial finished, or the sweep cannot go on.
     """
     print(f"sweep folder {record.folder}", flush=True)
     how_to_go_on = f"go on with: puffer sweep midrange --resume {record.folder}"
@@ -123,9 +121,11 @@ def run(record: Record) -> int:
     except Interrupted as interrupted:
         print(f"stopped by {signal.Signals(interrupted.number).name}; {how_to_go_on}")
         return 128 + interrupted.number
-    except UserError:
+    except (UserError, OSError) as error:
         print(f"the trials that are over are kept: {how_to_go_on}", file=sys.stderr)
-        raise
+        if isinstance(error, UserError | BrokenPipeError):
+            raise
+        raise SweepError(f"{record.folder}: {error}") from error
     best = best_trial(record.trials)
     if best:
         found = f"best score {best.score:.3f} by trial {best.number}"
@@ -140,8 +140,7 @@ def run(record: Record) -> int:
 
 
 def _find(name: str, overrides: Sequence[str]) -> Path:
-    data_dir = given(overrides, "train.data_dir") or load_config()["train"]["data_dir"]
-    return find_sweep(name, data_dir)
+    return find_sweep(name, data_dir(overrides))
 
 
 def _overridden(record: Record, overrides: Sequence[str]) -> Config:
@@ -151,12 +150,25 @@ def _overridden(record: Record, overrides: Sequence[str]) -> Config:
     return config
 
 
-def _check(config: Config) -> None:
+def _check(config: Config, folder: Path) -> None:
     """Refuse what cannot run, as the first worker would run the first trial, or be reported."""
     require_matplotlib()
-    center = trial_config(config, Space(config).center)
+    space = Space(config)
+    center = trial_config(config, space.center)
+    check_pairs(center, "the sweep at its means")
     with pinned(share_of_cores(0, config["sweep"]["workers"])):
-        settle(center)
+        settled = planned_run(center, folder / "run").config
+    space.check_effects(settled)
+
+
+def _make_absolute(config: Config) -> None:
+    """Let models that the configuration names be found from wherever the sweep goes on."""
+    base, pool = config["base"], config["pool"]
+    if base["load_model_path"] is not None:
+        base["load_model_path"] = str(Path(base["load_model_path"]).absolute())
+    if pool["include"]:
+        paths = [Path(word.strip()).absolute() for word in pool["include"].split(",")]
+        pool["include"] = ", ".join(map(str, paths))
 
 
 @contextlib.contextmanager

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.sweep.figures import INK, MARKS, WIDTH, new_figure, scatter, tell
-from midrange_puffer.sweep.record import FINISHED, STOPPED, Trial, best_trial
+from midrange_puffer.sweep.figures import INK, MARKS, WIDTH, new_figure, scatter, tooltip
+from midrange_puffer.sweep.record import Trial, best_trial
 from midrange_puffer.sweep.space import Parameter, Value
+from midrange_puffer.sweep.statistics import ENOUGH, rank_correlations, ranks, scored, trend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,36 +19,7 @@ if TYPE_CHECKING:
 COLUMNS, ROW_HEIGHT = 3, 2.3  # of the small multiples; inches
 SCALE_GAP = 0.7  # inches between parallel scales, at least
 TICKS = 5  # on a scale, at most
-FEW = 8  # different values, as of an integer, between which there is nothing to draw
-SMOOTHING = 0.12  # standard deviation of the trend's kernel, as a share of the range
-ENOUGH = 8  # trials for a trend or a correlation to mean anything
 COLOURS = ("#3f74d8", "#b8559b", "#f0902b")  # from poor to good, seen on light and dark ground
-
-
-def scored(trials: Sequence[Trial]) -> list[Trial]:
-    """The trials whose scores say something of their parameters: no failed or unfinished ones."""
-    return [trial for trial in trials if trial.status in (FINISHED, STOPPED) and trial.readings]
-
-
-def rank_correlations(
-    trials: Sequence[Trial], parameters: Mapping[str, Parameter]
-) -> dict[str, float]:
-    """Spearman's correlation of each parameter with the score, the strongest first.
-
-    It is 1 where the score always rises with the parameter, -1 where it always falls, 0 where
-    either never changes.
-    """
-    scores = _ranks([trial.score for trial in trials])
-    found = {
-        name: _correlation(_ranks([trial.params[name] for trial in trials]), scores)
-        for name in parameters
-    }
-    return dict(sorted(found.items(), key=lambda item: -abs(item[1])))
-
-
-def chance_correlation(count: int) -> float:
-    """What 95 % of the correlations of `count` trials are below where nothing has an effect."""
-    return min(1.96 / math.sqrt(max(count - 1, 1)), 1.0)
 
 
 def effects_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> "Figure":
@@ -83,24 +55,24 @@ def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]
         list(enumerate([*(_place(trial, row) for row in parameters.values()), height]))
         for trial, height in zip(shown, heights, strict=True)
     ]
-    ranks = _ranks(scores) / len(scores)  # by score, most would have one colour
-    colours = LinearSegmentedColormap.from_list("score", COLOURS)(ranks)
+    quality = ranks(scores) / len(scores)  # by score, most would have one colour
+    colours = LinearSegmentedColormap.from_list("score", COLOURS)(quality)
     faintest = np.clip(10 / len(scores), 0.12, 0.5)
-    colours[:, 3] = faintest + (0.85 - faintest) * ranks**2  # the poor ones recede
+    colours[:, 3] = faintest + (0.85 - faintest) * quality**2  # the poor ones recede
     bundle = LineCollection(lines, colors=colours, linewidths=1.2, zorder=2)
-    bundle.set_urls([tell(trial) for trial in shown])
+    bundle.set_urls([tooltip(trial) for trial in shown])
     axes.add_collection(bundle)
     best = best_trial(trials)
     if best:
         x, y = zip(*lines[shown.index(best)], strict=True)
-        axes.plot(x, y, color=INK, lw=2.4, marker="o", ms=5, zorder=3, label=tell(best))
+        axes.plot(x, y, color=INK, lw=2.4, marker="o", ms=5, zorder=3, label=tooltip(best))
         axes.legend(loc="upper left", bbox_to_anchor=(0, -0.06))
     ends = {name: (row.minimum, row.maximum) for name, row in parameters.items()}
     _draw_scales(axes, {**ends, "score": (f"{low:.3f}", f"{high:.3f}")})
     return figure
 
 
-def number(value: Value) -> str:
+def format_value(value: Value) -> str:
     """A value in few characters: 1e7 for 10,000,000."""
     text = f"{value:.10g}".replace("e-0", "e-")
     return re.sub(r"^(\d)(0{5,})$", lambda found: f"{found[1]}e{len(found[2])}", text)
@@ -122,26 +94,9 @@ def ticks(parameter: Parameter) -> list[float]:
     if not found:
         whole = parameter.key.kind is int
         spread = MaxNLocator(TICKS, steps=(1, 2, 5, 10), integer=whole).tick_values(low, high)
-        found = [value for value in spread if low <= value <= high]
+        slack = 1e-9 * (high - low)  # 3 * 0.1 > 0.3
+        found = [value for value in spread if low - slack <= value <= high + slack]
     return found[:: math.ceil(len(found) / TICKS)]
-
-
-def trend(positions: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The mean score of the trials nearby: each has the weight of a Gaussian kernel.
-
-    Args:
-        positions: of the trials along the range, 0 to 1.
-        scores: theirs.
-
-    Returns:
-        Positions from the first trial to the last, of few different ones just these, and the mean
-        scores there.
-    """
-    x = np.unique(positions)
-    if len(x) > FEW:
-        x = np.linspace(x[0], x[-1], 60)
-    weights = np.exp(-(((x[:, None] - positions) / SMOOTHING) ** 2) / 2)
-    return x, weights @ scores / weights.sum(1)
 
 
 def _draw_effect(axes: "Axes", trials: Sequence[Trial], parameter: Parameter) -> None:
@@ -153,7 +108,7 @@ def _draw_effect(axes: "Axes", trials: Sequence[Trial], parameter: Parameter) ->
     if len(trials) >= ENOUGH and np.ptp(positions):
         axes.plot(*trend(positions, np.array([t.score for t in trials])), color=INK, lw=1.6)
     values = ticks(parameter)
-    axes.set_xticks([parameter.position(value) for value in values], map(number, values))
+    axes.set_xticks([parameter.position(value) for value in values], map(format_value, values))
     axes.set_xlim(-0.04, 1.04)
     unit = f" [{parameter.key.unit}]" if parameter.key.unit not in ("", "1") else ""
     axes.set_xlabel(parameter.name + unit)
@@ -168,7 +123,7 @@ def _draw_scales(axes: "Axes", ends: Mapping[str, tuple[object, object]]) -> Non
     for place, (low, high) in enumerate(ends.values()):
         axes.vlines(place, 0, 1, color=INK, lw=0.8, alpha=0.5, zorder=1)
         for height, value, side in ((-0.03, low, "top"), (1.03, high, "bottom")):
-            text = value if isinstance(value, str) else number(value)
+            text = value if isinstance(value, str) else format_value(value)
             axes.text(place, height, text, ha="center", va=side, fontsize=8)
     axes.set_xticks(range(len(ends)), ends, rotation=35, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
@@ -189,16 +144,3 @@ def _round_numbers(low: float, high: float) -> list[float]:
         if len(found) >= 3:
             return found
     return []
-
-
-def _ranks(values: Sequence[float]) -> np.ndarray:
-    """Ranks from 1 on; equal values share the mean of theirs."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-
-
-def _correlation(x: np.ndarray, y: np.ndarray) -> float:
-    """Pearson's; 0 where one of them never changes."""
-    x, y = x - x.mean(), y - y.mean()
-    scale = math.sqrt((x @ x) * (y @ y))
-    return float(x @ y / scale) if scale else 0.0

@@ -63,8 +63,8 @@ def svg(draw: Callable[..., "Figure"], *arguments: object) -> str:
     return re.sub(r'<a xlink:href="([^"]*)"[^>]*>', r"<a><title>\1</title>", text)
 
 
-def tell(trial: Trial) -> str:
-    """A trial in a few words, as the tooltip of its mark."""
+def tooltip(trial: Trial) -> str:
+    """What is said of a trial where the pointer rests on its mark."""
     return f"trial {trial.number}, {trial.status}: {trial.score:.3f} at {trial.cost:.0f} s"
 
 
@@ -80,7 +80,7 @@ def scatter(axes: "Axes", trials: Sequence[Trial], x: Sequence[float], size: flo
     if trials:
         scores = [trial.score for trial in trials]
         marks = axes.scatter(x, scores, size, linewidths=1.2, **MARKS[trials[0].status])
-        marks.set_urls([tell(trial) for trial in trials])
+        marks.set_urls([tooltip(trial) for trial in trials])
 
 
 def cost_figure(trials: Sequence[Trial]) -> "Figure":

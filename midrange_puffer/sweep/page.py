@@ -7,14 +7,7 @@ from html import escape
 from pathlib import Path
 
 from midrange_puffer.loggers import format_duration
-from midrange_puffer.sweep.effects import (
-    ENOUGH,
-    chance_correlation,
-    effects_figure,
-    number,
-    parallel_figure,
-    scored,
-)
+from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure
 from midrange_puffer.sweep.figures import cost_figure, progress_figure, svg
 from midrange_puffer.sweep.record import (
     FAILED,
@@ -26,6 +19,7 @@ from midrange_puffer.sweep.record import (
     best_trial,
 )
 from midrange_puffer.sweep.space import Parameter, Space
+from midrange_puffer.sweep.statistics import ENOUGH, chance_correlation, scored
 from midrange_puffer.vectorize import usable_cores
 
 TOP = 10  # trials in the table of the best
@@ -108,8 +102,9 @@ def _outcomes(trials: Sequence[Trial]) -> list[str]:
         "would have come to, with the score it had; one that failed, where it was last read."
     )
     progress = (
-        "The line is the best score of a finished trial; the dots are the single trials. Time is "
-        "that of their processes, one after another, with start and readings."
+        "The line is the best score of a finished trial; the marks are the single trials, each "
+        "with the last score it had. Time is that of their processes, one after another, with "
+        "start and readings."
     )
     return [
         _picture("Score against cost", svg(cost_figure, trials), cost),
@@ -120,19 +115,26 @@ def _outcomes(trials: Sequence[Trial]) -> list[str]:
 def _influences(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> list[str]:
     """The figures of parameters."""
     count = len(scored(trials))
+    effects = (
+        "A mark is a trial that finished or, hollow and with the score it had by then, was "
+        "stopped early; failed ones are left out. "
+    )
     if count < ENOUGH:
-        effects = f"From {ENOUGH} trials on, a line shows the trend."
+        effects += f"From {ENOUGH} trials on, a line shows the trend."
     else:
-        effects = (
+        effects += (
             "The line is the mean score of the trials nearby. The rank correlation (Spearman) of "
             "parameter and score is 1 where more of it is always better, −1 where always worse; "
-            f"an optimum in the middle gives 0. With these {count} trials chance alone gives up to "
-            f"±{chance_correlation(count):.2f}. The method changes all parameters together and "
-            "stays near what was good, so that one may take the credit of another."
+            f"an optimum in the middle may give 0. Were these {count} trials drawn independently, "
+            "19 of 20 parameters without any effect would stay within "
+            f"±{chance_correlation(count):.2f}; a method that goes on from good trials makes "
+            "larger ones by chance, and as it changes all parameters together, one may take the "
+            "credit of another."
         )
     parallel = (
-        "A line is a trial that finished or was stopped early, the poorest blue, the best orange; "
-        "its parameters stand on the scales they are drawn from."
+        "A line is a trial that finished or, with the score it had by then, was stopped early; "
+        "failed ones are left out. The poorest is blue, the best orange; the parameters stand on "
+        "the scales they are drawn from."
     )
     return [
         _picture("Effect of each parameter", svg(effects_figure, trials, parameters), effects),
@@ -164,8 +166,9 @@ def _best_table(record: Record) -> str:
         rows.append(_row("td", [pilot, "", *scores]))
     rows.append(_group("parameters", len(top)))
     for name, parameter in Space(record.config).parameters.items():
-        bounds = f"{number(parameter.minimum)} to {number(parameter.maximum)}"
-        rows.append(_row("td", [name, bounds, *(number(trial.params[name]) for trial in top)]))
+        bounds = f"{format_value(parameter.minimum)} to {format_value(parameter.maximum)}"
+        values = [format_value(trial.params[name]) for trial in top]
+        rows.append(_row("td", [name, bounds, *values]))
     heading = f"The best {len(top)}" if len(top) > 1 else "The one that finished"
     return f"<h2>{heading}</h2>\n{_table(rows)}"
 

@@ -8,8 +8,8 @@ from torch import nn
 
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import Config
-from midrange_puffer.evaluate import ALL, evaluate
-from midrange_puffer.parameters import PILOTS
+from midrange_puffer.evaluate import evaluate
+from midrange_puffer.parameters import parse_pilots
 
 
 class Panel:
@@ -23,9 +23,8 @@ class Panel:
     """
 
     def __init__(self, config: Config) -> None:
-        settings, text = config["sweep"], config["sweep"]["panel"]
-        names = PILOTS if text == ALL else text.split(",")
-        self.pilots = tuple(name.strip() for name in names)
+        settings = config["sweep"]
+        self.pilots = parse_pilots(settings["panel"])
         self._episodes, self._seed = settings["panel_episodes"], settings["panel_seed"]
         self._parameters = game_parameters(config["env"])
 

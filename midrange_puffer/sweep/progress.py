@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midrange_puffer.loggers import format_duration
+from midrange_puffer.sweep.effects import format_value
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -42,6 +43,7 @@ class Progress:
         self._console = console or Console(file=sys.stdout, highlight=False)
         self._began = time.monotonic()
         self._trial_began: dict[int, float] = {}
+        self._front: list[Trial] = []  # the Pareto front, as it was printed last
         self._live = contextlib.nullcontext()
         if self._console.is_terminal:
             self._live = Live(self, console=self._console, refresh_per_second=REFRESHES)
@@ -65,6 +67,7 @@ class Progress:
         line = f"trial {trial.number}: {describe(trial)}"
         if not self._console.is_terminal:
             self._print(f"{line}; {self._over()}" if trial.is_over else line)
+            self._print_front()
         elif trial.is_over:  # the rest is in the picture
             self._print(line)
 
@@ -91,6 +94,14 @@ class Progress:
     def _print(self, line: str) -> None:
         self._console.print(Text(line), soft_wrap=True)
 
+    def _print_front(self) -> None:
+        """Say which scores are to be had at which cost, where that has changed."""
+        front = pareto_front(self._record.trials)
+        if front != self._front:
+            points = (f"{trial.score:.3f}@{format_duration(trial.cost)}" for trial in front)
+            self._print(f"Pareto front, score@cost: {' '.join(points)}")
+            self._front = front
+
     def _running(self) -> list[Trial]:
         """The trials that run now, not those that an earlier process left half done."""
         return [
@@ -107,14 +118,15 @@ class Progress:
         over, left = self._record.over, self.seconds_left()
         parts = [f"{len(over)} of {self._settings['trials']} over"]
         if best := best_trial(over):
-            parts.append(f"best {best.score:.3f} by trial {best.number}")
+            cost = format_duration(best.cost)
+            parts.append(f"best {best.score:.3f} by trial {best.number} in {cost}")
         parts.append(f"{format_duration(left)} left")
         return ", ".join(parts)
 
     def _headline(self) -> Text:
         over, left = self._record.over, self.seconds_left()
-        count = f"{len(over)} of {self._settings['trials']}"
-        text = Text(f"{self._settings['method']}: {count} trials over")
+        method, trials = self._settings["method"], self._settings["trials"]
+        text = Text(f"{method}: {len(over)} of {trials} trials over")
         for status, colour in COLOURS.items():
             if count := sum(trial.status == status for trial in over):
                 text.append(f"  {count} {status}", colour)
@@ -151,7 +163,7 @@ def describe(trial: Trial) -> str:
 
 def format_params(trial: Trial) -> str:
     """The settings of a trial, such as: train.gamma 0.995, env.reward_threat 0.2."""
-    return ", ".join(f"{name} {value}" for name, value in trial.params.items())
+    return ", ".join(f"{name} {format_value(value)}" for name, value in trial.params.items())
 
 
 def front_table(front: list[Trial]) -> Table:
@@ -163,5 +175,5 @@ def front_table(front: list[Trial]) -> Table:
     table.add_row("score", *(f"{trial.score:.3f}" for trial in shown), style="bold")
     table.add_row("cost", *(format_duration(trial.cost) for trial in shown))
     for name in shown[0].params:
-        table.add_row(name, *(str(trial.params[name]) for trial in shown))
+        table.add_row(name, *(format_value(trial.params[name]) for trial in shown))
     return table

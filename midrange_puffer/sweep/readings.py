@@ -9,14 +9,21 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer.sweep.panel import Panel
-from midrange_puffer.sweep.record import FINISHED, Reading, Record, Trial, save_readings
+from midrange_puffer.sweep.record import (
+    FINISHED,
+    STOPPED,
+    Reading,
+    Record,
+    Trial,
+    save_readings,
+)
 
 
-class Readings:
+class PanelRater:
     """The rater of a trial: lets its policy meet the panel at even distances, last at its end.
 
-    Each reading is written to the trial's folder at once. The time that they take is none of the
-    training's.
+    Each reading is written to the trial's folder at once. The seconds of training run from when
+    this is made, without what the readings take.
 
     Args:
         folder: the trial's, in the folder of its sweep.
@@ -29,7 +36,8 @@ class Readings:
         config = Record(self._sweep).config
         self._settings, self._panel = config["sweep"], Panel(config)
         self._readings: list[Reading] = []
-        self._spent = 0.0  # s, on readings
+        # Moved on by readings. No clock that is set or goes on while the machine sleeps.
+        self._began = time.perf_counter()
         self.stop_reason: str | None = None
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
@@ -37,18 +45,16 @@ class Readings:
         last = self._readings[-1].agent_steps if self._readings else 0
         return self._due_by(agent_steps) > self._due_by(last)
 
-    def rate(
-        self, policy: nn.Module, name: str, agent_steps: int, uptime: float
-    ) -> dict[str, float]:
+    def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
         """Let a policy meet the panel; return sweep/score and sweep/score_vs_<pilot>.
 
         Raises:
             WriteError: The readings could not be written.
         """
-        began = time.perf_counter()
+        now = time.perf_counter()
         scores = self._panel.meet(policy)
         score = fmean(scores.values())
-        self._readings.append(Reading(agent_steps, uptime - self._spent, score, scores))
+        self._readings.append(Reading(agent_steps, now - self._began, score, scores))
         save_readings(self._folder, self._readings)
         print(f"panel score {score:.3f} after {agent_steps} steps")
         if agent_steps < self._total:
@@ -58,7 +64,7 @@ class Readings:
                 self._settings["stop_quantile"],
                 self._settings["stop_after"],
             )
-        self._spent += time.perf_counter() - began
+        self._began += time.perf_counter() - now
         return {"sweep/score": score} | {
             f"sweep/score_vs_{pilot}": score for pilot, score in scores.items()
         }
@@ -73,9 +79,10 @@ def hopeless(
 ) -> str | None:
     """Why a trial is not worth going on with; None if it may be.
 
-    Its last score is compared with those that the finished trials had after as many steps: on the
-    straight lines through their readings, which begin with a score of 0 at no steps and go on as
-    they end.
+    The percentile stopping rule (Optuna's PercentilePruner; with the median, Vizier's): its last
+    score is compared with those of the trials, finished or stopped, that came as far, after as
+    many steps: on the straight lines through their readings, which begin with a score of 0 at no
+    steps. Of the finished ones alone, which are those that passed, the bar would rise and rise.
 
     Args:
         readings: of the trial, at least one.
@@ -83,16 +90,23 @@ def hopeless(
         quantile: of their scores, below which a trial is ended; 0: none is.
         least: finished trials that there must be.
     """
-    finished = [trial.readings for trial in trials if trial.status == FINISHED]
-    if not quantile or len(finished) < least:
+    if not quantile or sum(trial.status == FINISHED for trial in trials) < least:
         return None
     last = readings[-1]
-    bar = float(np.quantile([_score_at(last.agent_steps, other) for other in finished], quantile))
+    scores = [
+        _score_at(last.agent_steps, trial.readings)
+        for trial in trials
+        if trial.status in (FINISHED, STOPPED)
+        and trial.readings[-1].agent_steps >= last.agent_steps
+    ]
+    if not scores:
+        return None
+    bar = float(np.quantile(scores, quantile))
     if last.score >= bar:
         return None
     return (
         f"score {last.score:.3f} after {last.agent_steps} steps is below {bar:.3f}, the "
-        f"{quantile:g} quantile of {len(finished)} finished trials there"
+        f"{quantile:g} quantile of {len(scores)} trials there"
     )
 
 

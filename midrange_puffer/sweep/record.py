@@ -7,17 +7,17 @@
 - trials/0007/run/: its run folder, as of `puffer train`
 """
 
+import contextlib
 import fcntl
 import json
-import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from midrange_puffer.config import Config, format_config, load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import make_folder, write_json, write_whole
+from midrange_puffer.files import WriteError, make_folder, write_json, write_whole
 
 RUNNING = "running"  # or begun, where the sweep was stopped
 FINISHED = "finished"
@@ -76,6 +76,11 @@ class Trial:
         return self.status != RUNNING
 
     @property
+    def is_trained(self) -> bool:
+        """Whether it has a reading at the end of its training."""
+        return bool(self.readings) and self.readings[-1].agent_steps >= self.total_timesteps
+
+    @property
     def score(self) -> float | None:
         """The objective: the last reading's score, at the end of training where it finished."""
         return self.readings[-1].score if self.readings else None
@@ -112,8 +117,8 @@ class Record:
             raise RecordError(f"{folder}: not the folder of a sweep: there is no {self.CONFIG}")
         self.folder = folder
         self.config = load_config(folder / self.CONFIG)
-        paths = sorted(folder.glob("trials/*/trial.json"))
-        self.trials = [_load_trial(path) for path in paths]
+        trials = map(_load_trial, folder.glob("trials/*/trial.json"))
+        self.trials = sorted(trials, key=lambda trial: trial.number)
         numbers = [trial.number for trial in self.trials]
         if numbers != list(range(len(numbers))):
             raise RecordError(f"{folder}: trials are missing: there are {numbers}")
@@ -125,7 +130,9 @@ class Record:
         Raises:
             WriteError: It exists already, or cannot be made.
         """
-        make_folder(folder)
+        left = {f"{cls.CONFIG}.tmp"}  # at most, by a process that was killed here
+        if not (folder.is_dir() and {path.name for path in folder.iterdir()} <= left):
+            make_folder(folder)
         write_whole(folder / cls.CONFIG, format_config(config).encode())
         return cls(folder)
 
@@ -155,6 +162,16 @@ class Record:
             self.trials.append(trial)
         self.save(trial)
 
+    def reset(self, trial: Trial) -> None:
+        """Note a trial that is over as begun, so that it is run again.
+
+        Raises:
+            WriteError: It cannot be written.
+        """
+        again = Trial(trial.number, trial.params, trial.seed, trial.total_timesteps)
+        self.trials[trial.number] = again
+        self.save(again)
+
     def save(self, trial: Trial) -> None:
         """Write what is known of a trial.
 
@@ -163,27 +180,25 @@ class Record:
         """
         write_json(self.trial_folder(trial) / "trial.json", asdict(trial))
 
-    def lock(self) -> "Lock":
-        """Keep other processes from running this sweep, as a context manager."""
-        return Lock(self.folder)
 
+@contextlib.contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Keep other processes from running a sweep; it ends with this one, however that ends.
 
-class Lock:
-    """Held by the process that runs a sweep; it ends with the process, however that ends."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "lock"
-
-    def __enter__(self) -> None:
-        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+    Raises:
+        RecordError: Another runs it.
+        WriteError: The sweep's folder cannot be written to, or not be locked.
+    """
+    path = folder / "lock"
+    with contextlib.ExitStack() as stack:
         try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._handle)
-            raise RecordError(f"{self._path.parent}: another process runs this sweep") from None
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._handle)
+            file = stack.enter_context(path.open("a"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RecordError(f"{folder}: another process runs this sweep") from None
+        except OSError as error:
+            raise WriteError(f"cannot lock {path}: {error.strerror}") from error
+        yield
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial | None:
@@ -228,10 +243,10 @@ def find_sweep(name: str, data_dir: str | Path) -> Path:
     home = sweeps_folder(data_dir)
     found = sorted(home.glob(f"*/{Record.CONFIG}"), key=lambda path: path.stat().st_mtime_ns)
     if name == "latest" and found:
-        return found[-1].parent
+        return found[-1].parent.resolve()
     for folder in (Path(name), home / name):
         if (folder / Record.CONFIG).is_file():
-            return folder
+            return folder.resolve()  # so that its last part is the name, also of "."
     names = [path.parent.name for path in reversed(found)]
     there = f"the newest sweeps are {', '.join(names[:3])}" if names else "there are no sweeps"
     raise RecordError(f"{name}: no such sweep, nor one in {home}, where {there}")

@@ -11,8 +11,10 @@ from pathlib import Path
 from textwrap import shorten
 
 import numpy as np
+from rich.text import Text
 
-from midrange_puffer.config import Config, format_config
+from midrange_puffer.config import format_config
+from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
 from midrange_puffer.schema import schema
 from midrange_puffer.sweep.record import (
@@ -26,11 +28,17 @@ from midrange_puffer.sweep.record import (
 )
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import trial_config
-from midrange_puffer.sweep.trial import STOPPED_EXIT
+from midrange_puffer.sweep.trial import ERROR, STOPPED_EXIT
+from midrange_puffer.train import StopSignals
 
 COMMAND = (sys.executable, "-m", "midrange_puffer.sweep.trial")  # and the trial's folder
 POLL_INTERVAL = 0.1  # s, from one look at the processes to the next
 REASON_LENGTH = 300  # characters
+ALIKE = 5  # failures in a row, for one reason, that are not the trials' own
+
+
+class SweepError(UserError):
+    """A sweep has come to nothing, or cannot go on."""
 
 
 class TrialProcess:
@@ -90,8 +98,8 @@ class Runner:
             are run again, first.
         search: suggests the others.
         tell: called with each trial that begins and with each that is over.
-        command: runs a trial: exit status 0 at its end, STOPPED_EXIT where it ended itself early,
-            any other after an error; the last line printed says why.
+        command: runs a trial, as sweep/trial.py does: what it prints says why it ended, and its
+            exit status how.
     """
 
     def __init__(
@@ -105,9 +113,15 @@ class Runner:
         self._settings = record.config["sweep"]
         self._half_done = [trial for trial in record.trials if trial.status == RUNNING]
         self._running: dict[int, tuple[Trial, TrialProcess]] = {}  # by the slot of its cores
+        self._alike: list[Trial] = []  # the last ones, where they failed alike
 
     def run(self) -> None:
-        """Run the trials; those still running when an exception comes are killed."""
+        """Run the trials; those still running when an exception comes are killed.
+
+        Raises:
+            SweepError: One trial after another fails for a reason that is not its own.
+            WriteError, OSError: The record cannot be kept, or no process be started.
+        """
         try:
             while True:
                 self._fill()
@@ -133,16 +147,15 @@ class Runner:
         number = len(self._record.trials)
         if number >= self._settings["trials"]:
             return None
-        params = self._search.suggest(self._record.trials).params
+        params = self._search.suggest(self._record.trials)
         config = trial_config(self._record.config, params)
         seed = trial_seed(self._settings["seed"], number)
         return Trial(number, params, seed, config["train"]["total_timesteps"])
 
     def _begin(self, trial: Trial, slot: int) -> None:
         self._record.begin(trial)
+        write_trial_ini(self._record, trial)
         folder = self._record.trial_folder(trial)
-        config = make_trial_config(self._record, trial)
-        write_whole(folder / "trial.ini", format_config(config).encode())
         cores = share_of_cores(slot, self._settings["workers"])
         self._running[slot] = trial, TrialProcess(self._command, folder, cores)
         self._tell(trial)
@@ -154,23 +167,43 @@ class Runner:
         code, limit = process.poll(), self._settings["max_cost"]
         trial.readings = load_readings(folder)
         if code is not None:
-            trial.status, trial.reason = judge(trial, code, folder / TrialProcess.LOG)
+            status, reason = judge(code, folder / TrialProcess.LOG)
         elif process.seconds > limit:
-            trial.status, trial.reason = FAILED, f"took longer than sweep.max_cost = {limit:g} s"
+            status, reason = FAILED, f"took longer than sweep.max_cost = {limit:g} s"
         else:
             return
-        trial.seconds = process.seconds
+        if trial.is_trained:  # whatever came after, such as a tracker that does not end
+            status, reason = FINISHED, None
+        # In this order: by the status the thread that draws the progress takes the trial for over.
+        trial.seconds, trial.reason, trial.status = process.seconds, reason, status
         process.close()
         del self._running[slot]
         self._record.save(trial)
         self._tell(trial)
+        self._give_up_where_all_fail(trial)
+
+    def _give_up_where_all_fail(self, trial: Trial) -> None:
+        """Keep a cause outside the trials, such as a full disk, from using up all that are left."""
+        alike = [before for before in self._alike if before.reason == trial.reason]
+        self._alike = [*alike, trial] if trial.status == FAILED and not trial.readings else []
+        if len(self._alike) < ALIKE:
+            return
+        for failed in self._alike:
+            self._record.reset(failed)
+        raise SweepError(
+            f"{self._record.folder}: {ALIKE} trials in a row failed alike, and are run again where "
+            f"the sweep goes on: {trial.reason}"
+        )
 
 
-def make_trial_config(record: Record, trial: Trial) -> Config:
-    """The complete configuration of a trial, for training in its folder.
+def write_trial_ini(record: Record, trial: Trial) -> None:
+    """Write the complete configuration of a trial, for training in its folder.
 
     Trackers see the sweep as a group, unless they are told of another: wandb by its group, neptune
     by its tag.
+
+    Raises:
+        WriteError: It cannot be written.
     """
     config = trial_config(record.config, trial.params)
     folder = record.trial_folder(trial)
@@ -180,7 +213,7 @@ def make_trial_config(record: Record, trial: Trial) -> Config:
         base["wandb_group"] = name
     if base["tag"] is None:
         base["tag"] = name
-    return config
+    write_whole(folder / "trial.ini", format_config(config).encode())
 
 
 def trial_seed(sweep_seed: int, number: int) -> int:
@@ -188,21 +221,37 @@ def trial_seed(sweep_seed: int, number: int) -> int:
     return int(np.random.SeedSequence((sweep_seed, number)).generate_state(1)[0] >> 1)
 
 
-def judge(trial: Trial, code: int, log: Path) -> tuple[str, str | None]:
-    """What became of a trial whose process has ended with an exit status: (status, reason)."""
-    lines = log.read_text(errors="replace").strip().splitlines()
-    last_line = shorten(lines[-1].removeprefix("puffer: error: "), REASON_LENGTH) if lines else ""
+def judge(code: int, log: Path) -> tuple[str, str]:
+    """Why a process ended before its trial was trained: (status, reason).
+
+    Args:
+        code: its exit status; the negative of a signal's number.
+        log: what it printed.
+    """
     if code == 0:
-        if trial.readings and trial.readings[-1].agent_steps >= trial.total_timesteps:
-            return FINISHED, None
         return FAILED, "ended without a reading at the end of its training"
     if code == STOPPED_EXIT:
-        return STOPPED, last_line
+        return STOPPED, last_words(log)
     if code == -signal.SIGKILL:
         return FAILED, "killed, most likely by the system for want of memory"
-    if code < 0:
-        return FAILED, f"ended by {signal.Signals(-code).name}; last line: {last_line or 'none'}"
-    return FAILED, last_line or f"ended with exit status {code}"
+    number = -code if code < 0 else code - 128  # as StopSignals has it
+    if code < 0 or number in StopSignals.SIGNALS:
+        names = {known.value: known.name for known in signal.Signals}  # not of every real-time one
+        name = names.get(number, f"signal {number}")
+        return FAILED, f"ended by {name}; see {log.name} in its folder"
+    return FAILED, last_words(log) or f"ended with exit status {code}"
+
+
+def last_words(log: Path) -> str:
+    """The last error in what a process printed, or else the last line.
+
+    Without what differs where trials fail alike: the folder.
+    """
+    text = Text.from_ansi(log.read_text(errors="replace")).plain
+    lines = [line for line in text.splitlines() if line.strip()]
+    errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
+    words = (errors or lines or [""])[-1]
+    return shorten(words.replace(f"{log.parent}/", ""), REASON_LENGTH)
 
 
 def share_of_cores(slot: int, workers: int) -> list[int]:

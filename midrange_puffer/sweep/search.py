@@ -4,7 +4,7 @@ import contextlib
 import io
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 import pyro
@@ -12,7 +12,7 @@ import torch
 
 from midrange_puffer.config import Config
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.sweep.record import FAILED, Trial
+from midrange_puffer.sweep.record import FAILED, FINISHED, Trial
 from midrange_puffer.sweep.space import Parameter, Space, Value
 from midrange_puffer.train import seed_everything
 
@@ -24,20 +24,7 @@ ATTEMPTS = 100  # at another suggestion; a space of few integers has no more tha
 # empty front: every trial is told to cost so much more than the one before, as a share.
 TIE_BREAK = 1e-5
 WORST = 0.0  # the score that a method is told of a failed trial
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """What to try next.
-
-    Attributes:
-        params: "section.key" -> value.
-        score, cost: what Protein expects of it, once it has seen a trial.
-    """
-
-    params: dict[str, Value]
-    score: float | None = None
-    cost: float | None = None
+LEAST_COST = 1.0  # of a failed trial, and the least bound: s or agent decisions
 
 
 class Search:
@@ -54,57 +41,62 @@ class Search:
 
     def __init__(self, config: Config, space: Space) -> None:
         self._settings, self._space = config["sweep"], space
+        self._in_seconds = self._settings["cost"] == "seconds"
 
-    def suggest(self, trials: Sequence[Trial]) -> Suggestion:
-        """Suggest the trial after `trials`, by number.
+    def suggest(self, trials: Sequence[Trial]) -> dict[str, Value]:
+        """Suggest the trial after `trials`, by number: "section.key" -> value.
 
         What was suggested before is not again: another is drawn around the means.
         """
         seed = np.random.SeedSequence((self._settings["seed"], len(trials))).generate_state(1)[0]
         with _seeded(int(seed)), contextlib.redirect_stdout(io.StringIO()):
-            method = self._method()
+            method = self._method(trials)
             for trial in sorted(trials, key=lambda trial: trial.number):
                 if trial.is_over:
                     self._tell(method, trial, trials)
-            found, info = method.suggest(fill=None)
+            found, _ = method.suggest(fill=None)
             params = self._rounded(found)
             for _ in range(ATTEMPTS):
                 if all(trial.params != params for trial in trials):
                     break
                 sample = method.hyperparameters.sample(1)[0]
-                params, info = self._rounded(method.hyperparameters.to_dict(sample)), {}
-        return Suggestion(params, info.get("score"), info.get("cost"))
+                params = self._rounded(method.hyperparameters.to_dict(sample))
+        return params
 
-    def _method(self) -> object:
-        settings = self._settings
-        spaces: dict[str, dict[str, object]] = {}
-        for parameter in self._space.parameters.values():
-            section, _, key = parameter.name.partition(".")
-            spaces.setdefault(section, {})[key] = _puffer_space(parameter)
+    def _method(self, trials: Sequence[Trial]) -> object:
+        parameters = self._space.parameters
+        spaces = _nested({name: _puffer_space(one) for name, one in parameters.items()})
         options = {"metric": "score", "goal": "maximize", **spaces}
-        made = getattr(pufferlib.sweep, settings["method"])
-        if settings["method"] != "Protein":
+        made = getattr(pufferlib.sweep, self._settings["method"])
+        if self._settings["method"] != "Protein":
             return made(options)
-        in_seconds = settings["cost"] == "seconds"
-        return made(options, max_suggestion_cost=settings["max_cost"] if in_seconds else np.inf)
+        return made(options, max_suggestion_cost=self._greatest_cost(trials))
+
+    def _greatest_cost(self, trials: Sequence[Trial]) -> float:
+        """What a trial may cost: sweep.max_cost without its start and its readings."""
+        if not self._in_seconds:
+            return np.inf
+        beside = [trial.seconds - trial.cost for trial in trials if trial.status == FINISHED]
+        return max(self._settings["max_cost"] - (fmean(beside) if beside else 0), LEAST_COST)
 
     def _tell(self, method: object, trial: Trial, trials: Sequence[Trial]) -> None:
         """Tell of a trial that is over.
 
         A failed one as the worst and as dear as any, so that no method takes it for a cheap one to
-        go on from.
+        go on from; dearer where it took longer, as one that timed out.
         """
         failed = trial.status == FAILED
         if failed:
             costs = [self._cost(other) for other in trials if other.is_over and other.readings]
-            score, cost = WORST, max(costs, default=1.0)
+            own = trial.seconds if self._in_seconds else 0
+            score, cost = WORST, max(*costs, own, LEAST_COST)
         else:
             score, cost = trial.score, self._cost(trial)
         cost += TIE_BREAK * trial.number * max(cost, 1)
         method.observe(_nested(trial.params), score, cost, is_failure=failed)
 
     def _cost(self, trial: Trial) -> float:
-        return trial.cost if self._settings["cost"] == "seconds" else trial.total_timesteps
+        return trial.cost if self._in_seconds else trial.total_timesteps
 
     def _rounded(self, nested: Mapping[str, Mapping[str, float]]) -> dict[str, Value]:
         return {
@@ -125,9 +117,10 @@ def _puffer_space(parameter: Parameter) -> dict[str, object]:
     }
 
 
-def _nested(params: Mapping[str, Value]) -> dict[str, dict[str, Value]]:
-    nested: dict[str, dict[str, Value]] = {}
-    for name, value in params.items():
+def _nested(flat: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    """Section -> key -> value, of "section.key" -> value."""
+    nested: dict[str, dict[str, object]] = {}
+    for name, value in flat.items():
         section, _, key = name.partition(".")
         nested.setdefault(section, {})[key] = value
     return nested

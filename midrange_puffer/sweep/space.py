@@ -1,14 +1,16 @@
 """What a sweep varies: keys of the configuration, each over a range of its own."""
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from midrange_puffer.config import Config, ConfigError
-from midrange_puffer.schema import SWEPT, Key, sweepable
+from midrange_puffer.config import Config, ConfigError, stage_names
+from midrange_puffer.schema import STAGE, SWEPT, Key, sweepable
 
 Value = int | float
 DIGITS = 4  # significant ones of a number suggested, for people to read and copy
+WHOLE = ("int_uniform", "uniform_pow2")  # distributions that PufferLib rounds as they ask for
 # distribution -> the scale along which PufferLib divides the range, and the open bounds of it.
 _SCALES = {
     "uniform": (lambda value: value, -math.inf, math.inf),
@@ -46,12 +48,16 @@ class Parameter:
         return (along(value) - low) / (high - low)
 
     def rounded(self, value: float) -> Value:
-        """The value as it is tried: an integer where the key is one, few digits, in the range."""
+        """The value as it is tried: an integer where the key is one, few digits, in the range.
+
+        Significant are the digits of what the distribution divides: of 1 - value for logit_normal.
+        """
         value = float(value)
+        size = abs(1 - value if self.distribution == "logit_normal" else value)
         if self.key.kind is int:
             value = round(value)
-        elif value:
-            value = float(f"{value:.{DIGITS}g}")
+        elif size and self.distribution not in WHOLE:
+            value = round(value, DIGITS - 1 - math.floor(math.log10(size)))
         return min(max(value, self.minimum), self.maximum)
 
 
@@ -62,7 +68,8 @@ class Space:
         parameters: "section.key" -> parameter, in the order of the configuration.
 
     Raises:
-        ConfigError: There are none, or one is not complete, or not within what the key may be.
+        ConfigError: There are none, or one is not complete, not within what the key may be, or
+            of a key that no training of the configuration looks at.
     """
 
     def __init__(self, config: Config) -> None:
@@ -76,11 +83,38 @@ class Space:
             name: _parameter(name, config[SWEPT + name])
             for name in (section.removeprefix(SWEPT) for section in sections)
         }
+        for name in self.parameters:
+            if name.startswith("rnn.") and config["base"]["rnn_name"] is None:
+                raise ConfigError(f"[{SWEPT}{name}]: without effect, for base.rnn_name is None")
+            if (stages := stage_names(config)) and _stages_with(config, name) == stages:
+                raise ConfigError(f"[{SWEPT}{name}]: without effect, for every stage sets it")
 
     @property
     def center(self) -> dict[str, Value]:
         """Every parameter at its mean."""
         return {name: parameter.mean for name, parameter in self.parameters.items()}
+
+    def check_effects(self, settled: Config) -> None:
+        """Refuse what this machine would not look at; say where only some stages would.
+
+        Args:
+            settled: the configuration of the trial at `center`, settled.
+
+        Raises:
+            ConfigError: A value was replaced as that was settled.
+        """
+        for name, value in self.center.items():
+            section, _, key = name.partition(".")
+            found = settled[section][key]
+            # That one is the number of engagements of all workers, divided among them.
+            if found != value and name != "env.num_envs":
+                raise ConfigError(
+                    f"[{SWEPT}{name}]: without effect, for {found} takes the place of {value} "
+                    f"where vec.backend is {settled['vec']['backend']}"
+                )
+            if stages := _stages_with(settled, name):
+                where = f"in the stages that set {name} themselves: {', '.join(stages)}"
+                print(f"[{SWEPT}{name}]: without effect {where}", file=sys.stderr)
 
 
 def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
@@ -90,6 +124,11 @@ def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
         section, _, key = name.partition(".")
         changed[section][key] = value
     return changed
+
+
+def _stages_with(config: Config, name: str) -> list[str]:
+    """The stages of the curriculum that set "section.key"."""
+    return [stage for stage in stage_names(config) if name in config[STAGE + stage]]
 
 
 def _parameter(name: str, given: Mapping[str, object]) -> Parameter:

@@ -1,7 +1,8 @@
 """The process of one trial: python -m midrange_puffer.sweep.trial FOLDER.
 
 It trains as `trial.ini` in the trial's folder says, and exits with 0 at the end, STOPPED_EXIT where
-it was not worth going on, and anything else after an error. The last line that it prints says why.
+it was not worth going on, and anything else after an error. Why it ended early is the last line
+that it prints; an error is a line that begins with ERROR, which others may say goodbye after.
 
 Its stdin must be a pipe that nobody writes to. When whoever holds the other end is gone, however
 that came about, it is the end of this process, too.
@@ -11,10 +12,12 @@ import contextlib
 import os
 import sys
 import threading
+import traceback
 import warnings
 from pathlib import Path
 
 STOPPED_EXIT = 3
+ERROR = "puffer: error: "
 
 
 def main(folder: Path) -> int:
@@ -29,8 +32,12 @@ def main(folder: Path) -> int:
     try:
         return run(folder)
     except UserError as error:
-        print(f"puffer: error: {error}", file=sys.stderr)
+        print(f"{ERROR}{error}", file=sys.stderr)
         return error.exit_code
+    except Exception as error:  # now, and not at the exit, where trackers have their last words
+        traceback.print_exc()
+        print(f"{ERROR}{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 1
 
 
 def run(folder: Path) -> int:
@@ -40,16 +47,16 @@ def run(folder: Path) -> int:
         UserError: The configuration cannot run, or training failed.
     """
     # Here, because they take seconds, in which the parent may be gone.
-    from midrange_puffer.sweep.readings import Readings
+    from midrange_puffer.sweep.readings import PanelRater
     from midrange_puffer.train import StopSignals, new_run, train
 
     training = new_run(str(folder / "trial.ini"), [])
     with StopSignals() as signals:
-        readings = Readings(folder, training.config["train"]["total_timesteps"])
-        train(training, signals, [readings])
+        rater = PanelRater(folder, training.config["train"]["total_timesteps"])
+        train(training, signals, [rater])
     if signals.caught:
         return 128 + signals.caught
-    return STOPPED_EXIT if readings.stop_reason else 0
+    return STOPPED_EXIT if rater.stop_reason else 0
 
 
 def _end_with_parent() -> None:
