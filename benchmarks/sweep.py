@@ -135,8 +135,7 @@ def _run_side_by_side(options: argparse.Namespace, overrides: Sequence[str], see
         for method, process in processes.items():
             if process.wait():
                 raise SystemExit(f"{method}, seed {seed}: ended with {process.returncode}")
-            minutes = (time.monotonic() - began) / 60
-            print(f"{method}, seed {seed}: over after {minutes:.1f} min", flush=True)
+        print(f"seed {seed}: both over after {(time.monotonic() - began) / 60:.1f} min", flush=True)
     finally:
         for process in processes.values():
             process.terminate()
