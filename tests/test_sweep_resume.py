@@ -168,6 +168,25 @@ def test_what_fails_one_trial_after_another_ends_the_sweep_and_they_are_run_agai
     assert [trial.params for trial in after[:13]] == [trial.params for trial in before]
 
 
+def test_trials_that_are_run_again_and_fail_alike_once_more_do_not_end_the_sweep(
+    tmp_path, monkeypatch
+):
+    sweeps.fake_trials(monkeypatch, ",".join(["refuse"] * 5))
+    with pytest.raises(SweepError):
+        sweeps.sweep(tmp_path, "--sweep.trials=6")
+    sweeps.fake_trials(monkeypatch, ",".join([*["refuse"] * 5, "finish"]))
+    assert sweeps.resume(tmp_path) == 0
+    trials = Record(tmp_path / "sweeps" / "small").trials
+    assert [trial.status for trial in trials] == [FAILED] * 5 + [FINISHED]
+
+
+def test_killed_trials_do_not_end_the_sweep_however_many(tmp_path, monkeypatch):
+    sweeps.fake_trials(monkeypatch, ",".join([*["vanish"] * 6, "finish"]))
+    assert sweeps.sweep(tmp_path, "--sweep.trials=7") == 0
+    trials = Record(tmp_path / "sweeps" / "small").trials
+    assert [trial.status for trial in trials] == [FAILED] * 6 + [FINISHED]
+
+
 def test_what_cannot_be_started_ends_in_an_error_that_says_how_to_go_on(
     tmp_path, monkeypatch, capsys
 ):

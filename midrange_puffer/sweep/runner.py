@@ -33,6 +33,7 @@ from midrange_puffer.train import StopSignals
 
 COMMAND = (sys.executable, "-m", "midrange_puffer.sweep.trial")  # and the trial's folder
 POLL_INTERVAL = 0.1  # s, from one look at the processes to the next
+ERROR_EXITS = (1, 2)  # of a process that ended by an error of its own
 REASON_LENGTH = 300  # characters
 ALIKE = 5  # failures in a row, for one reason, that are not the trials' own
 
@@ -112,6 +113,7 @@ class Runner:
         self._record, self._search, self._tell, self._command = record, search, tell, command
         self._settings = record.config["sweep"]
         self._half_done = [trial for trial in record.trials if trial.status == RUNNING]
+        self._run_again = {trial.number for trial in self._half_done}
         self._running: dict[int, tuple[Trial, TrialProcess]] = {}  # by the slot of its cores
         self._alike: list[Trial] = []  # the last ones, where they failed alike
 
@@ -180,12 +182,17 @@ class Runner:
         del self._running[slot]
         self._record.save(trial)
         self._tell(trial)
-        self._give_up_where_all_fail(trial)
+        self._give_up_where_all_fail(trial, ended_in_error=code in ERROR_EXITS)
 
-    def _give_up_where_all_fail(self, trial: Trial) -> None:
-        """Keep a cause outside the trials, such as a full disk, from using up all that are left."""
+    def _give_up_where_all_fail(self, trial: Trial, ended_in_error: bool) -> None:
+        """Keep a cause outside the trials, such as a full disk, from using up all that are left.
+
+        A trial that took too long or was killed has done that itself. One that is run again does
+        not count, so that every sweep comes to its end.
+        """
         alike = [before for before in self._alike if before.reason == trial.reason]
-        self._alike = [*alike, trial] if trial.status == FAILED and not trial.readings else []
+        counts = ended_in_error and trial.status == FAILED and not trial.readings
+        self._alike = [*alike, trial] if counts and trial.number not in self._run_again else []
         if len(self._alike) < ALIKE:
             return
         for failed in self._alike:

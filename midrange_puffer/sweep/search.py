@@ -133,6 +133,8 @@ def _seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]):
         seed_everything(seed)
         pyro.clear_param_store()  # where a surrogate would find the parameters of the one before
-        yield
-    random.setstate(states[0])
-    np.random.set_state(states[1])  # noqa: NPY002
+        try:
+            yield
+        finally:
+            random.setstate(states[0])
+            np.random.set_state(states[1])  # noqa: NPY002
