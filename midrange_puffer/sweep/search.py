@@ -20,9 +20,10 @@ with contained():
     import pufferlib.sweep
 
 ATTEMPTS = 100  # at another suggestion; a space of few integers has no more than it has
-# PufferLib's front of scores and costs drops trials that are alike, all of them, and fails on an
-# empty front: every trial is told to cost so much more than the one before, as a share.
-TIE_BREAK = 1e-5
+# PufferLib's front of scores and costs drops trials within 1e-6 of each other, all of them, and
+# fails on an empty front: every trial is told to cost a little more than the one before, as an
+# amount or, of great costs, as a share. More would be taken for a cost that grows.
+TIE_BREAK, TIE_BREAK_SHARE = 2e-6, 1e-12
 WORST = 0.0  # the score that a method is told of a failed trial
 LEAST_COST = 1.0  # of a failed trial, and the least bound: s or agent decisions
 
@@ -92,7 +93,7 @@ class Search:
             score, cost = WORST, max(*costs, own, LEAST_COST)
         else:
             score, cost = trial.score, self._cost(trial)
-        cost += TIE_BREAK * trial.number * max(cost, 1)
+        cost += max(TIE_BREAK, TIE_BREAK_SHARE * cost) * trial.number
         method.observe(_nested(trial.params), score, cost, is_failure=failed)
 
     def _cost(self, trial: Trial) -> float:
