@@ -12,12 +12,10 @@ from torch import nn
 from midrange_puffer.arguments import OPPONENT, Parser, load_model, load_opponent, progress_bar
 from midrange_puffer.files import write_json
 from midrange_puffer.match import Contestant, Fight, half_of, play, tally
-from midrange_puffer.parameters import PILOTS, resolve
+from midrange_puffer.parameters import ALL, PILOTS, resolve
 from midrange_puffer.ratings import score_interval, start_covariance
 from midrange_puffer.records import outcomes
 from midrange_puffer.schema import Key, check_even
-
-ALL = "all"
 
 
 def main(argv: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from midrange_puffer.arguments import Parser, load_models, progress_bar
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_json
 from midrange_puffer.match import Contestant
-from midrange_puffer.parameters import ALL, PILOTS, parse_pilots
+from midrange_puffer.parameters import ALL, PILOTS, pilot_names
 from midrange_puffer.plot import check_picture, require_matplotlib
 from midrange_puffer.ratings import MEAN
 from midrange_puffer.round_robin import (
@@ -100,7 +100,7 @@ def read_pilots(text: str) -> tuple[str, ...]:
         UsageError: There is no such pilot, or one is named twice.
     """
     try:
-        return () if text == NONE else parse_pilots(text)
+        return () if text == NONE else pilot_names(text)
     except ValueError as error:
         raise UsageError(f"command line: --pilots: {error}") from None
 

@@ -126,7 +126,7 @@ def resolve(overrides: Mapping[str, object]) -> dict[str, int | float]:
     return values
 
 
-def parse_pilots(text: str) -> tuple[str, ...]:
+def pilot_names(text: str) -> tuple[str, ...]:
     """The pilots in a text: "all", or names with commas between.
 
     Raises:

@@ -116,9 +116,9 @@ def _check_stages(text: str) -> None:
 
 
 def _check_panel(text: str) -> None:
-    from midrange_puffer.parameters import parse_pilots
+    from midrange_puffer.parameters import pilot_names
 
-    parse_pilots(text)
+    pilot_names(text)
 
 
 def _check_run_name(text: str) -> None:

@@ -9,7 +9,7 @@ from torch import nn
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import Config
 from midrange_puffer.evaluate import evaluate
-from midrange_puffer.parameters import parse_pilots
+from midrange_puffer.parameters import pilot_names
 
 
 class Panel:
@@ -24,7 +24,7 @@ class Panel:
 
     def __init__(self, config: Config) -> None:
         settings = config["sweep"]
-        self.pilots = parse_pilots(settings["panel"])
+        self.pilots = pilot_names(settings["panel"])
         self._episodes, self._seed = settings["panel_episodes"], settings["panel_seed"]
         self._parameters = game_parameters(config["env"])
 
