@@ -194,6 +194,15 @@ void mr_reset(MrSim *sim, uint64_t seed) {
   }
 }
 
+void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode) {
+  MrBlock *b = &sim->blocks[env / MR_LANES];
+  int lane = env % MR_LANES;
+  b->engagement[lane] = engagement;
+  b->episode[lane] = episode;
+  sim->kernel->start_lane(sim, b, lane);
+  sim->kernel->rate_lane(sim, b, lane);
+}
+
 // Gives an agent-flown fighter its commands; not-a-number counts as 0.
 static void command(MrFighter *f, int lane, float rudder, float throttle, bool fire) {
   f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;

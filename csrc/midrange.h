@@ -125,6 +125,8 @@ int32_t mr_agents_per_env(const MrSim *sim);
 
 // Starts episode 0 of every engagement.
 void mr_reset(MrSim *sim, uint64_t seed);
+// Starts one of them again, as any episode of any engagement of the seed.
+void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode);
 
 // One decision of every engagement. An agent is a seat flown from outside; agents are numbered by
 // engagement, then seat. actions: int32 [agents][MR_ACTIONS], clamped. Outputs: float32

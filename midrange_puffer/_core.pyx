@@ -75,6 +75,7 @@ cdef extern from "midrange.h" nogil:
     size_t mr_state_bytes()
     int32_t mr_agents_per_env(const MrSim *sim)
     void mr_reset(MrSim *sim, uint64_t seed)
+    void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode)
     void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
                  c_bool *terminals, c_bool *truncations)
     void mr_step_controls(MrSim *sim, const float *controls, float *rewards)
@@ -258,6 +259,13 @@ cdef class Core:
         """Start episode 0 of every engagement."""
         with nogil:
             mr_reset(self.sim, seed)
+
+    def start(self, int env, int engagement, int episode):
+        """Start one engagement again, as any episode of any engagement of the seed."""
+        self._check_index(env, 0, 1, "fighter")
+        if engagement < 0 or episode < 0:
+            raise ValueError(f"engagement = {engagement}, episode = {episode}: at least 0")
+        mr_start_episode(self.sim, env, engagement, episode)
 
     def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
              uint8_t[::1] terminals, uint8_t[::1] truncations):

@@ -3,7 +3,7 @@
 import importlib.util
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from midrange_puffer.parameters import PILOTS, SEATS, checked_seed
 from midrange_puffer.player import Player, controls, player_seed
 from midrange_puffer.schema import Key
 from midrange_puffer.sim import Simulation
+from midrange_puffer.tracks import HIT, FighterTrack, MissileTrack, Track, Tracks, outcome_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,28 +28,6 @@ COLOURS = ("#c8372d", "#2463b0")  # of the seats, red and blue
 STAR = "#ffc52e"
 TICK = 20.0  # s between the marks on a fighter's trail
 FORMATS = (".png", ".svg", ".pdf")
-
-
-@dataclass
-class Trail:
-    """Where a fighter or missile was: times [s] and positions (x, y) [m], one for each decision.
-
-    Attributes:
-        owner: The seat, red (0) or blue (1), that flies or has launched it.
-        burnt_out: When a missile's motor stops [s].
-        killed: Whether a fighter's trail ends in its death, or a missile's in its target's.
-    """
-
-    owner: int
-    times: list[float] = field(default_factory=list)
-    points: list[tuple[float, float]] = field(default_factory=list)
-    burnt_out: float = 0.0
-    killed: bool = False
-
-    def add(self, time: float, x: float, y: float) -> None:
-        """Go on to (x, y)."""
-        self.times.append(time)
-        self.points.append((float(x), float(y)))
 
 
 @dataclass
@@ -62,8 +41,8 @@ class Engagement:
     """
 
     names: tuple[str, str]
-    fighters: list[Trail]
-    missiles: list[Trail]
+    fighters: list[FighterTrack]
+    missiles: list[MissileTrack]
     length: float
     outcome: str
 
@@ -114,16 +93,15 @@ def record_engagement(
         for seat, who in enumerate(crew)
         if not isinstance(who, str)
     }
-    recorder = _Recorder(sim)
+    tracks = Tracks(sim)
     commands = np.zeros((1, len(crew), 3), np.float32)
     while not sim.outcome[0]:
         seen = sim.observe()
         for seat, player in players.items():
             commands[:, seat] = controls(player.act(seen[:, seat], np.array([0])))
         sim.step(commands)
-        recorder.note()
-    recorder.fighters[0].killed, recorder.fighters[1].killed = sim.fighters["alive"][0] == 0
-    return Engagement(names, recorder.fighters, recorder.missiles, recorder.time, _words(sim))
+        tracks.note()
+    return Engagement(names, tracks.fighters, tracks.missiles, tracks.time, outcome_words(sim))
 
 
 def plot_engagement(engagement: Engagement, path: str | Path) -> None:
@@ -139,7 +117,7 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
     for missile in engagement.missiles:
         _draw_missile(axes, missile)
     for fighter, name in zip(engagement.fighters, engagement.names, strict=True):
-        _draw_fighter(axes, fighter, f"{SEATS[fighter.owner]}: {name}")
+        _draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {name}")
     _draw_frame(axes, engagement)
     save_figure(figure, path)
 
@@ -168,94 +146,29 @@ def check_picture(path: str) -> None:
     check_writable(path)
 
 
-class _Recorder:
-    """Follows the fighters and missiles of a simulation's one engagement."""
-
-    def __init__(self, sim: Simulation) -> None:
-        self._sim = sim
-        self._slots: dict[int, tuple[int, Trail]] = {}  # of missiles in the air: age and trail
-        self._alive = sim.fighters["alive"][0]
-        self.fighters = [Trail(seat) for seat in range(len(SEATS))]
-        self.missiles: list[Trail] = []
-        self.note()
-
-    @property
-    def time(self) -> float:
-        return float(self._sim.time[0] * self._sim.parameters["physics_dt"])
-
-    def note(self) -> None:
-        """Add where everything is now to the trails."""
-        fighters = {name: values[0] for name, values in self._sim.fighters.items()}
-        for trail in self.fighters:
-            if self._alive[trail.owner]:
-                trail.add(self.time, fighters["x"][trail.owner], fighters["y"][trail.owner])
-        ended = self._note_missiles()
-        for seat in np.flatnonzero(self._alive & ~fighters["alive"]):
-            self._mark_hit(self.fighters[seat], [trail for trail in ended if trail.owner != seat])
-        self._alive = fighters["alive"]
-
-    def _note_missiles(self) -> list[Trail]:
-        """Extend the missiles' trails; return those that have ended."""
-        before, self._slots = self._slots, {}
-        missiles = {name: values[0] for name, values in self._sim.missiles.items()}
-        for slot in np.flatnonzero(missiles["active"]):
-            age, trail = before.pop(slot, (0, None))
-            if trail is None or missiles["age"][slot] <= age:
-                if trail:  # another one has taken its slot
-                    before[slot] = age, trail
-                trail = self._launched(missiles, slot)
-            trail.add(self.time, missiles["x"][slot], missiles["y"][slot])
-            self._slots[slot] = int(missiles["age"][slot]), trail
-        return [trail for _, trail in before.values()]
-
-    def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> Trail:
-        parameters = self._sim.parameters
-        launched = self.time - float(missiles["age"][slot]) * parameters["physics_dt"]
-        owner = int(missiles["owner"][slot])
-        trail = Trail(owner, burnt_out=launched + parameters["missile_burn_time"])
-        shooter = self.fighters[owner]
-        x, y = np.array(shooter.points).T
-        times = shooter.times
-        trail.add(launched, np.interp(launched, times, x), np.interp(launched, times, y))
-        self.missiles.append(trail)
-        return trail
-
-    def _mark_hit(self, victim: Trail, ended: list[Trail]) -> None:
-        """Of the missiles that ended with their target, the nearest one has hit it."""
-        end = np.array(victim.points[-1])
-        hit = min(ended, key=lambda trail: np.hypot(*(np.array(trail.points[-1]) - end)))
-        hit.add(victim.times[-1], *victim.points[-1])
-        hit.killed = True
+def _trail(track: Track) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times [s] and positions [km]."""
+    return np.array(track.times), np.array(track.x) / 1000, np.array(track.y) / 1000
 
 
-def _words(sim: Simulation) -> str:
-    """The outcome of the engagement."""
-    outcome, alive = sim.outcome[0], sim.fighters["alive"][0]
-    if outcome in (1, 2):
-        return f"{SEATS[outcome - 1]} wins"
-    if sim.truncated[0]:
-        return "draw by time"
-    return "draw, no missiles left" if alive.any() else "mutual kill"
-
-
-def _draw_missile(axes: "Axes", trail: Trail) -> None:
+def _draw_missile(axes: "Axes", track: MissileTrack) -> None:
     """Thick while its motor burns, thin while it coasts."""
-    times, (x, y) = np.array(trail.times), np.array(trail.points).T / 1000
-    burning = times <= trail.burnt_out
-    colour = COLOURS[trail.owner]
+    times, x, y = _trail(track)
+    burning = times <= track.burnt_out
+    colour = COLOURS[track.owner]
     axes.plot(x, y, color=colour, lw=1, alpha=0.8, zorder=2)
     axes.plot(x[burning], y[burning], color=colour, lw=4, alpha=0.35, zorder=2)
-    if not trail.killed:
+    if track.fate != HIT:
         axes.plot(x[-1], y[-1], marker="x", ms=4, mew=1, color=colour, alpha=0.8, zorder=3)
 
 
-def _draw_fighter(axes: "Axes", trail: Trail, label: str) -> None:
+def _draw_fighter(axes: "Axes", track: FighterTrack, label: str) -> None:
     """A dot every TICK seconds, and at the end an arrowhead, or a star where it died."""
     from matplotlib.markers import MarkerStyle
     from matplotlib.patheffects import withStroke
 
-    times, (x, y) = np.array(trail.times), np.array(trail.points).T / 1000
-    colour = COLOURS[trail.owner]
+    times, x, y = _trail(track)
+    colour = COLOURS[track.seat]
     axes.plot(x, y, color=colour, lw=2.2, zorder=4, label=label)
     marks = np.arange(0, times[-1], TICK)
     places = np.column_stack([np.interp(marks, times, x), np.interp(marks, times, y)])
@@ -274,7 +187,11 @@ def _draw_fighter(axes: "Axes", trail: Trail, label: str) -> None:
         )
     heading = np.degrees(np.arctan2(y[-1] - y[-2], x[-1] - x[-2]))
     arrow = MarkerStyle(">").scaled(1.3, 0.75).rotated(deg=heading)
-    end = {"marker": "*", "ms": 21, "mfc": STAR} if trail.killed else {"marker": arrow, "ms": 11}
+    end = (
+        {"marker": "*", "ms": 21, "mfc": STAR}
+        if track.died is not None
+        else {"marker": arrow, "ms": 11}
+    )
     axes.plot(x[-1], y[-1], color=colour, mec=colour, mew=1.4, zorder=6, **end)
 
 

@@ -71,6 +71,19 @@ class Simulation:
         self._core.reset(self._seed)
         self.rewards[:] = 0
 
+    def start(self, env: int = 0, engagement: int = 0, episode: int = 0) -> None:
+        """Start one engagement again, as any episode of any engagement of the seed.
+
+        Random numbers are keyed by (seed, engagement, episode), so that one engagement of many can
+        be flown alone.
+
+        Raises:
+            ValueError: A number below 0.
+            IndexError: No such engagement `env` here.
+        """
+        self._core.start(env, engagement, episode)
+        self.rewards[env] = 0
+
     def step(self, controls: np.ndarray | None = None) -> None:
         """One decision.
 
