@@ -13,6 +13,7 @@
 #include "kernel.h"
 
 #include "engagement.h"
+#include "flyout.h"
 #include "observation.h"
 #include "physics.h"
 #include "pilots.h"
@@ -183,4 +184,5 @@ const MrKernel MR_PASTE(mr_kernel_, MR_ISA) = {
     .rate_lane = rate_lane,
     .launch = mr_launch_one,
     .fly_out = fly_out,
+    .fly_shots = mr_fly_out_block,
 };

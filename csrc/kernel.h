@@ -23,6 +23,7 @@ typedef struct MrKernel {
   void (*rate_lane)(const MrSim *sim, MrBlock *block, int lane);  // takes its potential anew
   bool (*launch)(const MrSim *sim, MrBlock *block, int32_t fighter, int lane);
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
+  void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
 } MrKernel;
 
 // Lanes of a block that are engagements; the last block may have spare ones.

@@ -43,6 +43,12 @@ const MrFeature *mr_features(void) {
   return table;
 }
 
+#define MR_DESCRIBE_EVASION(name, side, beams, time_to_go, meaning) {#name, meaning, side, time_to_go, beams},
+const MrEvasion *mr_evasions(void) {
+  static const MrEvasion table[] = {MR_EVASIONS(MR_DESCRIBE_EVASION){0}};
+  return table;
+}
+
 int32_t mr_feature_count(void) { return MR_FEATURE_COUNT; }
 
 #define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
@@ -278,6 +284,13 @@ const MrRecord *mr_take_records(MrSim *sim, int32_t *count) {
   *count = sim->record_count;
   sim->record_count = 0;
   return sim->records;
+}
+
+void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
+  for (int32_t done = 0; done < count; done += MR_LANES) {
+    int32_t rest = count - done;
+    sim->kernel->fly_shots(sim, shots + done, rest < MR_LANES ? rest : MR_LANES, hits + done);
+  }
 }
 
 // Small things for the outside ---------------------------------------------------------------------------

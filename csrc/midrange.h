@@ -38,6 +38,21 @@ enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTI
 #define MR_ENUM_PILOT(name, meaning) MR_PILOT_##name,
 typedef enum { MR_PILOTS(MR_ENUM_PILOT) MR_PILOT_COUNT } MrPilot;
 
+// How a target evades in a fly-out: the declared set of R_NEZ.
+// X(name, side, beams, time_to_go, meaning): turns to that side (1 left, -1 right) and runs straight away from
+// the missile, or holds it abeam; from when the missile has so long to go [s] (it never has more than 100).
+#define MR_EVASIONS(X)                                                                          \
+  X(fly_on, 0, false, -1, "flies straight on at the speed it has")                              \
+  X(cold_left, 1, false, 100, "turns left until the missile is behind it, runs at full throttle")  \
+  X(cold_right, -1, false, 100, "the same to the right")                                        \
+  X(beam_left, 1, true, 100, "turns left until the missile is abeam, holds it there, full throttle") \
+  X(beam_right, -1, true, 100, "the same to the right")                                         \
+  X(late_left, 1, false, 8, "flies on until the missile has 8 s to go, then as cold_left")      \
+  X(late_right, -1, false, 8, "the same to the right")
+
+#define MR_ENUM_EVASION(name, side, beams, time_to_go, meaning) MR_EVASION_##name,
+typedef enum { MR_EVASIONS(MR_ENUM_EVASION) MR_EVASION_COUNT } MrEvasionId;
+
 typedef enum { MR_OPEN, MR_RED_WINS, MR_BLUE_WINS, MR_DRAW } MrOutcome;
 
 // Parameters, one field a row of params.h.
@@ -176,6 +191,28 @@ void mr_direction(double degrees, float *x, float *y);
 
 // Philox4x32-10 (Salmon et al. 2011), for tests.
 void mr_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+
+// Fly-outs.
+
+typedef struct {
+  const char *name, *meaning;
+  float side, time_to_go;
+  bool beams;
+} MrEvasion;
+const MrEvasion *mr_evasions(void);  // ends with a NULL name
+
+// A shot: the shooter at the origin, the target `range` ahead of it on +x.
+typedef struct {
+  float range;             // m
+  float nose_x, nose_y;    // direction of the shooter's velocity: (1, 0) at the target, (0, 1) 90 degrees left of it
+  float aspect_x, aspect_y;  // of the target's velocity, from the line target - shooter: (1, 0) at the shooter,
+                           // (0, 1) 90 degrees counter-clockwise of that, (-1, 0) straight away
+  float launch_speed, target_speed;  // m/s
+  int32_t evasion;         // MrEvasionId
+} MrShot;
+
+// Which of the shots hit, by the simulation's parameters; its state plays no part. hits: bool [count].
+void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);
 
 // The observation table.
 typedef struct {

@@ -22,6 +22,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_FIRE_LEVELS
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
+    enum: MR_EVASION_COUNT
 
     ctypedef struct MrParams:
         pass
@@ -61,6 +62,11 @@ cdef extern from "midrange.h" nogil:
         pass
     ctypedef struct MrSim:
         pass
+    ctypedef struct MrEvasion:
+        const char *name
+        const char *meaning
+    ctypedef struct MrShot:
+        pass
 
     const MrParameter *mr_parameters()
     const MrParameterPair *mr_parameter_pairs()
@@ -98,6 +104,8 @@ cdef extern from "midrange.h" nogil:
     const MrRecord *mr_take_records(MrSim *sim, int32_t *count)
     void mr_direction(double degrees, float *x, float *y)
     void mr_philox4x32(const uint32_t *counter, const uint32_t *key, uint32_t *out)
+    const MrEvasion *mr_evasions()
+    void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, c_bool *hits)
 
 
 FIGHTERS = MR_FIGHTERS
@@ -116,6 +124,15 @@ RECORD = np.dtype([
 ])
 if RECORD.itemsize != sizeof(MrRecord):
     raise ImportError("RECORD does not describe MrRecord")
+
+
+# MrShot, field by field.
+SHOT = np.dtype([
+    ("range", "f4"), ("nose", "f4", (2,)), ("aspect", "f4", (2,)),
+    ("launch_speed", "f4"), ("target_speed", "f4"), ("evasion", "i4"),
+])
+if SHOT.itemsize != sizeof(MrShot):
+    raise ImportError("SHOT does not describe MrShot")
 
 
 def parameter_rows():
@@ -147,6 +164,16 @@ def parameter_pairs():
 def pilot_rows():
     """(name, meaning) of who may fly a fighter; the first is an agent outside."""
     cdef const MrPilotInfo *row = mr_pilots()
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.meaning.decode()))
+        row += 1
+    return rows
+
+
+def evasion_rows():
+    """(name, meaning) of the evasions of fly-outs; `evasion` of SHOT is an index into them."""
+    cdef const MrEvasion *row = mr_evasions()
     rows = []
     while row.name != NULL:
         rows.append((row.name.decode(), row.meaning.decode()))
@@ -412,3 +439,35 @@ cdef class Core:
     def state_hash(self):
         """64-bit hash of everything that the future depends on."""
         return mr_state_hash(self.sim)
+
+    def fly_shots(self, shots):
+        """Fly out shots by this simulation's parameters; its state plays no part.
+
+        Args:
+            shots: array [n] of SHOT; lengths in m, speeds in m/s. The shooter is at the origin, the
+                target `range` ahead on +x. nose: unit vector of the shooter's velocity. aspect:
+                unit vector of the target's velocity as seen along the line from it to the shooter:
+                (1, 0) flies at the shooter, (0, 1) 90 degrees counter-clockwise of that. Shots that
+                take alike long should be neighbours.
+
+        Returns:
+            bool [n]: which hit.
+
+        Raises:
+            ValueError: another dtype or shape, an evasion that is none, a number that is not finite.
+        """
+        shots = np.ascontiguousarray(shots)
+        if shots.dtype != SHOT or shots.ndim != 1:
+            raise ValueError(f"shots of {shots.dtype}, shape {shots.shape}: must be [n] of SHOT")
+        cdef int32_t count = len(shots)
+        cdef const uint8_t[::1] rows = shots.view(np.uint8)
+        cdef uint8_t[::1] hits = np.empty(count, np.uint8)
+        if count == 0:
+            return np.zeros(0, bool)
+        if not (0 <= shots["evasion"].min() and shots["evasion"].max() < MR_EVASION_COUNT):
+            raise ValueError(f"evasion of a shot: must be from 0 to {MR_EVASION_COUNT - 1}")
+        if not np.isfinite(shots.view("f4").reshape(count, -1)[:, :-1]).all():
+            raise ValueError("shots must be finite")
+        with nogil:
+            mr_fly_shots(self.sim, <const MrShot *> &rows[0], count, <c_bool *> &hits[0])
+        return np.asarray(hits).view(bool)

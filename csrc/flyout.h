@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// Fly-outs: does a shot hit a target that evades in a declared way? One shot a lane, flown by the same steps as
+// any engagement. RULES.md, "Fly-outs".
+
+#pragma once
+
+#include <string.h>
+
+#include "engagement.h"
+#include "evasion.h"
+#include "physics.h"
+
+// A fly-out ends as a miss after so long [s]: with next to no drag a missile would never be spent.
+#define MR_FLY_OUT_TIME 600.0
+
+enum { MR_SHOOTER, MR_TARGET };
+
+static void mr_place_body(MrBody *body, int lane, float x, float c, float s, float v) {
+  body->x[lane] = x;
+  body->c[lane] = c;
+  body->s[lane] = s;
+  body->v[lane] = v;
+}
+
+// Puts a shot into a lane of an empty block and launches its missile.
+static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *b, MrEvaders *evaders,
+                          int lane) {
+  MrFighter *shooter = &b->fighters[MR_SHOOTER], *target = &b->fighters[MR_TARGET];
+  // The line from the target to the shooter points along -x.
+  mr_place_body(&shooter->body, lane, 0.0f, shot->nose_x, shot->nose_y, shot->launch_speed);
+  mr_place_body(&target->body, lane, shot->range, -shot->aspect_x, -shot->aspect_y, shot->target_speed);
+  target->throttle[lane] = mr_cruise_throttle(&sim->constants, shot->target_speed);
+  shooter->alive[lane] = target->alive[lane] = 1;
+  shooter->ammunition[lane] = 1;
+  mr_launch_one(sim, b, MR_SHOOTER, lane);
+
+  const MrEvasion *evasion = &mr_evasions()[shot->evasion];
+  evaders->side[lane] = evasion->side;
+  evaders->time_to_go[lane] = evasion->time_to_go;
+  evaders->beams[lane] = evasion->beams;
+}
+
+// Flies up to MR_LANES shots until each has hit or is gone; a lane whose shot has ended idles.
+static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
+  MrBlock b;
+  MrEvaders evaders;
+  MrTrack track;
+  memset(&b, 0, sizeof b);
+  memset(&evaders, 0, sizeof evaders);
+  for (int lane = 0; lane < count; lane++) mr_place_shot(sim, &shots[lane], &b, &evaders, lane);
+  int32_t last = mr_steps_of(&sim->params, MR_FLY_OUT_TIME);
+  while (b.live[0] && b.time[0] < last) {
+    mr_track(&b, 0, &track);
+    mr_evade(&sim->constants, &track, &evaders, &b.fighters[MR_TARGET]);
+    mr_fly_steps(sim, &b, 1);
+  }
+  for (int lane = 0; lane < count; lane++) hits[lane] = !b.fighters[MR_TARGET].alive[lane];
+}
