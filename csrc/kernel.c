@@ -19,6 +19,7 @@
 #include "pilots.h"
 #include "reward.h"
 #include "sense.h"
+#include "spacetime.h"
 #include "start.h"
 
 // What there is to see in a block at one moment.
@@ -185,4 +186,5 @@ const MrKernel MR_PASTE(mr_kernel_, MR_ISA) = {
     .launch = mr_launch_one,
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
+    .look_ahead = mr_look_ahead_lane,
 };

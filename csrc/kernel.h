@@ -24,6 +24,8 @@ typedef struct MrKernel {
   bool (*launch)(const MrSim *sim, MrBlock *block, int32_t fighter, int lane);
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
+  void (*look_ahead)(const MrSim *sim, const MrBlock *block, int lane, int32_t seat, int32_t interval,
+                     int32_t count, MrMoment *moments, MrPrediction *predictions);
 } MrKernel;
 
 // Lanes of a block that are engagements; the last block may have spare ones.

@@ -293,6 +293,12 @@ void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hi
   }
 }
 
+void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
+                   MrMoment *moments, MrPrediction *predictions) {
+  const MrBlock *block = &sim->blocks[env / MR_LANES];
+  sim->kernel->look_ahead(sim, block, env % MR_LANES, seat, interval, count, moments, predictions);
+}
+
 // Small things for the outside ---------------------------------------------------------------------------
 
 void mr_direction(double degrees, float *x, float *y) { mr_unit_vector(degrees / 360.0, x, y); }

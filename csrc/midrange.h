@@ -214,6 +214,35 @@ typedef struct {
 // Which of the shots hit, by the simulation's parameters; its state plays no part. hits: bool [count].
 void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);
 
+// The space-time graph: what one fighter does in each lane of an engagement flown ahead, from now on at full
+// throttle; the enemy holds its controls.
+enum {
+  MR_AHEAD_HELD = 0,        // holds its controls, too
+  MR_AHEAD_ESCAPES = 1,     // turns left (next lane: right) until its tail is to the enemy, runs
+  MR_AHEAD_THREATENED = 3,  // the same two; from here on the missiles in the air are gone, but the enemy launches one
+  MR_AHEAD_TURNS = 5,       // turns by some angle, then flies straight: from half a turn left to half a turn right
+  MR_AHEAD_TURN_COUNT = MR_LANES - MR_AHEAD_TURNS
+};
+
+// Positions at one moment [m]; not-a-number where no missile flies. The missile launched is in slot 0.
+typedef struct {
+  float own[MR_LANES][2];
+  float missiles[MR_MISSILES][MR_LANES][2];
+} MrMoment;
+
+// What becomes of a missile and its target; times in physics steps from now, -1 for none.
+typedef struct {
+  int32_t present;   // is there now
+  int32_t hits, ended;
+  int32_t harmless;  // from then on it came no nearer to its target, until its end or that of the flight
+  float miss;        // least distance [m]; 0: hits
+} MrPrediction;
+
+// Flies one engagement ahead; the simulation stays as it is. moments: [count], the first of now, `interval`
+// physics steps apart. predictions: [MR_MISSILES][MR_LANES].
+void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
+                   MrMoment *moments, MrPrediction *predictions);
+
 // The observation table.
 typedef struct {
   const char *name;

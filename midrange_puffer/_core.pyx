@@ -23,6 +23,11 @@ cdef extern from "midrange.h" nogil:
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
     enum: MR_EVASION_COUNT
+    enum: MR_LANES
+    enum: MR_AHEAD_HELD
+    enum: MR_AHEAD_ESCAPES
+    enum: MR_AHEAD_THREATENED
+    enum: MR_AHEAD_TURNS
 
     ctypedef struct MrParams:
         pass
@@ -67,6 +72,10 @@ cdef extern from "midrange.h" nogil:
         const char *meaning
     ctypedef struct MrShot:
         pass
+    ctypedef struct MrMoment:
+        pass
+    ctypedef struct MrPrediction:
+        pass
 
     const MrParameter *mr_parameters()
     const MrParameterPair *mr_parameter_pairs()
@@ -106,6 +115,8 @@ cdef extern from "midrange.h" nogil:
     void mr_philox4x32(const uint32_t *counter, const uint32_t *key, uint32_t *out)
     const MrEvasion *mr_evasions()
     void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, c_bool *hits)
+    void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
+                       MrMoment *moments, MrPrediction *predictions)
 
 
 FIGHTERS = MR_FIGHTERS
@@ -133,6 +144,17 @@ SHOT = np.dtype([
 ])
 if SHOT.itemsize != sizeof(MrShot):
     raise ImportError("SHOT does not describe MrShot")
+
+# MrMoment and MrPrediction, field by field, and the lanes of Core.look_ahead.
+MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_MISSILES, MR_LANES, 2))])
+PREDICTION = np.dtype([("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4")])
+if MOMENT.itemsize != sizeof(MrMoment) or PREDICTION.itemsize != sizeof(MrPrediction):
+    raise ImportError("MOMENT or PREDICTION does not describe its struct")
+MAX_MOMENTS = 1000
+AHEAD_HELD = MR_AHEAD_HELD
+AHEAD_ESCAPES = slice(MR_AHEAD_ESCAPES, MR_AHEAD_THREATENED)
+AHEAD_THREATENED_ESCAPES = slice(MR_AHEAD_THREATENED, MR_AHEAD_TURNS)
+AHEAD_TURNS = slice(MR_AHEAD_TURNS, MR_LANES)
 
 
 def parameter_rows():
@@ -471,3 +493,26 @@ cdef class Core:
         with nogil:
             mr_fly_shots(self.sim, <const MrShot *> &rows[0], count, <c_bool *> &hits[0])
         return np.asarray(hits).view(bool)
+
+    def look_ahead(self, int env, int seat, int interval, int count):
+        """One engagement flown ahead with a manoeuvre of `seat` in each lane; nothing is changed.
+
+        Returns:
+            MOMENT [count], the first of now, `interval` physics steps apart, and PREDICTION
+            [missiles, lanes]. Lanes: AHEAD_HELD, ...; csrc/midrange.h says what flies in each.
+
+        Raises:
+            IndexError: no such engagement or seat.
+            ValueError: no moments, or too many or too far apart.
+        """
+        self._check_index(env, seat, MR_FIGHTERS, "seat")
+        if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
+            raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
+                             f"most {MAX_MOMENTS} moments {MAX_ADVANCE // MAX_MOMENTS} steps apart")
+        moments, predictions = np.empty(count, MOMENT), np.empty((MR_MISSILES, MR_LANES), PREDICTION)
+        cdef uint8_t[::1] to_moments = moments.view(np.uint8)
+        cdef uint8_t[:, ::1] to_predictions = predictions.view(np.uint8)
+        with nogil:
+            mr_look_ahead(self.sim, env, seat, interval, count, <MrMoment *> &to_moments[0],
+                          <MrPrediction *> &to_predictions[0, 0])
+        return moments, predictions

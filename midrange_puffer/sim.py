@@ -64,6 +64,11 @@ class Simulation:
         )
         self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
 
+    @property
+    def core(self) -> _core.Core:
+        """The C core itself, for what looks at an engagement without changing it."""
+        return self._core
+
     def reset(self, seed: int | None = None) -> None:
         """Start every engagement from `seed`, by default the one last given."""
         if seed is not None:
