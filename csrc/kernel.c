@@ -21,6 +21,7 @@
 #include "sense.h"
 #include "spacetime.h"
 #include "start.h"
+#include "threat_cone.h"
 
 // What there is to see in a block at one moment.
 typedef struct {
@@ -187,4 +188,5 @@ const MrKernel MR_PASTE(mr_kernel_, MR_ISA) = {
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
     .look_ahead = mr_look_ahead_lane,
+    .threat_cone = mr_fly_cone,
 };

@@ -26,6 +26,7 @@ typedef struct MrKernel {
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
   void (*look_ahead)(const MrSim *sim, const MrBlock *block, int lane, int32_t seat, int32_t interval,
                      int32_t count, MrMoment *moments, MrPrediction *predictions);
+  void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 
 // Lanes of a block that are engagements; the last block may have spare ones.

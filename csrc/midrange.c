@@ -299,6 +299,10 @@ void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval
   sim->kernel->look_ahead(sim, block, env % MR_LANES, seat, interval, count, moments, predictions);
 }
 
+void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones) {
+  sim->kernel->threat_cone(sim, launch_speed, interval, count, cones);
+}
+
 // Small things for the outside ---------------------------------------------------------------------------
 
 void mr_direction(double degrees, float *x, float *y) { mr_unit_vector(degrees / 360.0, x, y); }

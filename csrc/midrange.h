@@ -243,6 +243,16 @@ typedef struct {
 void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
                    MrMoment *moments, MrPrediction *predictions);
 
+// Where a missile could be that is launched at the origin along +x: after a turn to the left with the rudder of
+// each row, into each of MR_LANES headings from straight on to straight back; NaN where it is spent. The right is
+// the mirror image.
+enum { MR_CONE_RUDDERS = 4 };
+typedef struct {
+  float points[MR_CONE_RUDDERS][MR_LANES][2];  // m
+} MrCone;
+// Writes `count` of them, the first of now, `interval` physics steps apart.
+void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
+
 // The observation table.
 typedef struct {
   const char *name;

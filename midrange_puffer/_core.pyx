@@ -72,6 +72,9 @@ cdef extern from "midrange.h" nogil:
         const char *meaning
     ctypedef struct MrShot:
         pass
+    enum: MR_CONE_RUDDERS
+    ctypedef struct MrCone:
+        pass
     ctypedef struct MrMoment:
         pass
     ctypedef struct MrPrediction:
@@ -117,6 +120,8 @@ cdef extern from "midrange.h" nogil:
     void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, c_bool *hits)
     void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
                        MrMoment *moments, MrPrediction *predictions)
+    void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count,
+                        MrCone *cones)
 
 
 FIGHTERS = MR_FIGHTERS
@@ -237,6 +242,12 @@ def philox4x32(counter, key):
     cdef uint32_t[4] out
     mr_philox4x32(c, k, out)
     return out[0], out[1], out[2], out[3]
+
+
+def _check_moments(int interval, int count):
+    if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
+        raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
+                         f"most {MAX_MOMENTS} moments {MAX_ADVANCE // MAX_MOMENTS} steps apart")
 
 
 cdef class Core:
@@ -506,9 +517,7 @@ cdef class Core:
             ValueError: no moments, or too many or too far apart.
         """
         self._check_index(env, seat, MR_FIGHTERS, "seat")
-        if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
-            raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
-                             f"most {MAX_MOMENTS} moments {MAX_ADVANCE // MAX_MOMENTS} steps apart")
+        _check_moments(interval, count)
         moments, predictions = np.empty(count, MOMENT), np.empty((MR_MISSILES, MR_LANES), PREDICTION)
         cdef uint8_t[::1] to_moments = moments.view(np.uint8)
         cdef uint8_t[:, ::1] to_predictions = predictions.view(np.uint8)
@@ -516,3 +525,20 @@ cdef class Core:
             mr_look_ahead(self.sim, env, seat, interval, count, <MrMoment *> &to_moments[0],
                           <MrPrediction *> &to_predictions[0, 0])
         return moments, predictions
+
+    def threat_cone(self, float launch_speed, int interval, int count):
+        """Where a missile launched now could be, to the left of the launcher's nose, if not spent.
+
+        Returns:
+            float32 [count, turns, headings, 2], m ahead and to the left of the launcher, the first
+            of now, `interval` physics steps apart; csrc/midrange.h says of which turns.
+
+        Raises:
+            ValueError: no moments, or too many or too far apart.
+        """
+        _check_moments(interval, count)
+        out = np.empty((count, MR_CONE_RUDDERS, MR_LANES, 2), np.float32)
+        cdef float[:, :, :, ::1] view = out
+        with nogil:
+            mr_threat_cone(self.sim, launch_speed, interval, count, <MrCone *> &view[0, 0, 0, 0])
+        return out

@@ -2,7 +2,7 @@
 
 import importlib.util
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +14,12 @@ from torch import nn
 from midrange_puffer.arguments import Parser, load_model, load_opponent
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable, write_whole
-from midrange_puffer.parameters import PILOTS, SEATS, checked_seed
-from midrange_puffer.player import Player, controls, player_seed
+from midrange_puffer.fly import fly
+from midrange_puffer.parameters import PILOTS, SEATS
 from midrange_puffer.schema import Key
 from midrange_puffer.sim import Simulation
+from midrange_puffer.spacetime import spacetime
+from midrange_puffer.spacetime_plot import draw_spacetime
 from midrange_puffer.tracks import HIT, FighterTrack, MissileTrack, Track, Tracks, outcome_words
 
 if TYPE_CHECKING:
@@ -59,10 +61,38 @@ def main(argv: Sequence[str]) -> int:
     crew = [policy, opponent]
     if options.seat == SEATS[1]:
         crew.reverse()
+    if options.spacetime is not None:
+        seat = SEATS.index(options.seat)
+        states = fly(*crew, options.seed, options.greedy, **parameters)
+        time = plot_moment(states, options.spacetime, seat, options.out)
+        print(f"{path}: space-time graph of {options.seat} at {time:.1f} s; {options.out}")
+        return 0
     engagement = record_engagement(*crew, options.seed, options.greedy, **parameters)
     plot_engagement(engagement, options.out)
     print(f"{path}: {engagement.outcome} after {engagement.length:.0f} s; {options.out}")
     return 0
+
+
+def plot_moment(states: Iterator[Simulation], time: float, seat: int, path: str | Path) -> float:
+    """Draw a seat's space-time graph at a time [s] of an engagement.
+
+    Args:
+        states: as of `fly`.
+
+    Returns:
+        The time [s] of the graph: of the first decision not before.
+
+    Raises:
+        UsageError: The engagement is over by then.
+        WriteError: The file could not be written.
+    """
+    for sim in states:
+        now = float(sim.time[0]) * sim.parameters["physics_dt"]
+        if now >= time - 1e-6 and not sim.outcome[0]:
+            title = f"{SEATS[seat]} at {now:.1f} s"
+            save_figure(draw_spacetime(spacetime(sim, 0, seat), title), path)
+            return now
+    raise UsageError(f"spacetime = {time:g}: the engagement ends at {now:.1f} s")
 
 
 def record_engagement(
@@ -72,35 +102,13 @@ def record_engagement(
     greedy: bool = False,
     **parameters: float,
 ) -> Engagement:
-    """Fight one engagement and note where everything went.
-
-    Args:
-        red, blue: a pilot's name, or a policy on the CPU.
-        seed: of the start and the actions.
-        greedy: policies take the likeliest action instead of drawing one.
-        **parameters: rows of csrc/params.h.
-
-    Raises:
-        ValueError: An argument of the wrong name, type or range.
-    """
-    checked_seed(seed)
-    crew = (red, blue)
-    names = tuple(who if isinstance(who, str) else "policy" for who in crew)
-    pilots = [who if isinstance(who, str) else "agent" for who in crew]
-    sim = Simulation(1, seed, *pilots, **parameters)
-    players = {
-        seat: Player(who, 1, player_seed(seed, seat), greedy)
-        for seat, who in enumerate(crew)
-        if not isinstance(who, str)
-    }
+    """Fight one engagement, as `fly` does, and note where everything went."""
+    states = fly(red, blue, seed, greedy, **parameters)
+    sim = next(states)
     tracks = Tracks(sim)
-    commands = np.zeros((1, len(crew), 3), np.float32)
-    while not sim.outcome[0]:
-        seen = sim.observe()
-        for seat, player in players.items():
-            commands[:, seat] = controls(player.act(seen[:, seat], np.array([0])))
-        sim.step(commands)
+    for _ in states:
         tracks.note()
+    names = tuple(who if isinstance(who, str) else "policy" for who in (red, blue))
     return Engagement(names, tracks.fighters, tracks.missiles, tracks.time, outcome_words(sim))
 
 
@@ -221,7 +229,10 @@ def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
 
 
 def _parser() -> Parser:
-    parser = Parser("plot", "Draw one engagement of a trained policy, seen from above.")
+    parser = Parser(
+        "plot",
+        "Draw one engagement of a trained policy, seen from above, or its space-time graph.",
+    )
     parser.add_model()
     parser.add_key(
         Key("opponent", str, f"{', '.join(PILOTS)}, self or another model's file", "evader")
@@ -229,6 +240,10 @@ def _parser() -> Parser:
     parser.add_key(Key("seat", str, "the policy's seat", "red", choices=SEATS))
     parser.add_key(Key("seed", int, "of the start and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
+    parser.add_key(
+        Key("spacetime", float, "draw the seat's space-time graph at this time instead", None,
+            0, 3600, unit="s")
+    )  # fmt: skip
     parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_picture))
     parser.add_game()
     return parser

@@ -12,6 +12,7 @@ from midrange_puffer import _core
 from midrange_puffer.parameters import finite
 from midrange_puffer.sim import Simulation
 
+FRONT = 16  # points of one side of a front
 LAUNCHED = 0  # slot of the missile that the enemy launches now, in the lanes where it does
 
 
@@ -53,13 +54,16 @@ class SpaceTime:
         seat: whose graph it is.
         times: float64 [T], from 0 on.
         own: [T, 2], the own track at the present controls.
-        escapes: [2, T, 2], escapes to the left and right, each from a missile that the enemy launches
-            now; it ends where that missile hits.
-        fronts: [T, M, 2], the threat cone: where a missile launched by the enemy now is at each time,
-            if the own fighter makes the m-th of M turns at full throttle, from half a turn to the
-            left to half a turn to the right. Not-a-number from a missile's end on. None if the enemy
-            cannot launch: one of the two is dead, or it has no missile left.
-        escape_miss: [2], m, least distance of each escape and its missile within the horizon; 0 if it
+        escapes: [2, T, 2], escapes to the left and right, each from a missile that the enemy
+            launches now; it ends where that missile hits.
+        fronts: [T, M, 2], the threat cone: how far a missile launched by the enemy now can be
+            at each time, however it is steered, from the hardest turn to its left to the hardest to
+            its right, seen from where it was launched. What is beyond, by the hit radius, is safe
+            until then. None if the enemy cannot launch: one of the two is dead, or it has no
+            missile left.
+        shots: [2, T, 2], that missile, guided at each escape; not-a-number from its end on. None if
+            the enemy cannot launch.
+        escape_miss: [2], m, least distance of each escape and its shot within the horizon; 0 if it
             hits. None if the enemy cannot launch.
         missiles: those in the air.
     """
@@ -69,6 +73,7 @@ class SpaceTime:
     own: np.ndarray
     escapes: np.ndarray
     fronts: np.ndarray | None
+    shots: np.ndarray | None
     escape_miss: np.ndarray | None
     missiles: tuple[MissilePrediction, ...]
 
@@ -103,14 +108,51 @@ def spacetime(
         seat=seat,
         times=np.arange(count) * (steps * dt),
         own=own[:, _core.AHEAD_HELD].copy(),
-        escapes=own[:, _core.AHEAD_THREATENED_ESCAPES].swapaxes(0, 1).copy(),
-        fronts=flown[:, LAUNCHED, _core.AHEAD_TURNS].copy() if threat else None,
+        escapes=_tracks(own, _core.AHEAD_THREATENED_ESCAPES),
+        fronts=_fronts(sim, env, 1 - seat, steps, count) if threat else None,
+        shots=_tracks(flown[:, LAUNCHED], _core.AHEAD_THREATENED_ESCAPES) if threat else None,
         escape_miss=threatened["miss"].copy() if threat else None,
         missiles=tuple(
             _missile(sim, env, slot, flown[:, slot, _core.AHEAD_HELD], predictions[slot])
             for slot in np.flatnonzero(predictions[:, _core.AHEAD_HELD]["present"])
         ),
     )
+
+
+def _tracks(points: np.ndarray, lanes: slice) -> np.ndarray:
+    """Those lanes of positions [T, lanes, 2], by lane."""
+    return points[:, lanes].swapaxes(0, 1).copy()
+
+
+def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) -> np.ndarray:
+    """The threat cone of a fighter, as `SpaceTime.fronts`."""
+    state = sim.core.get_fighter(env, launcher)
+    cone = sim.core.threat_cone(state["speed"], steps, count)
+    left = np.array([_front(points) for points in cone])
+    right = left[:, 1:] * (1, -1)
+    ahead = np.array((state["direction_x"], state["direction_y"]))
+    rotation = np.stack((ahead, (-ahead[1], ahead[0])))
+    own_frame = np.concatenate((left[:, ::-1], right), axis=1)
+    return ((state["x"], state["y"]) + own_frame @ rotation).astype(np.float32)
+
+
+def _front(points: np.ndarray) -> np.ndarray:
+    """The farthest of positions [turns, headings, 2] in every direction, [FRONT, 2].
+
+    Each turn's headings make a curve from straight ahead round to the left, not-a-number where the
+    missile is spent. The directions are from straight ahead to the last that any curve comes to.
+    """
+    bearings = np.arctan2(points[..., 1], points[..., 0])
+    distances = np.hypot(points[..., 0], points[..., 1])
+    directions = np.linspace(0, np.nanmax(bearings), FRONT)
+    farthest = np.zeros(FRONT)
+    for bearing, distance in zip(bearings, distances, strict=True):
+        there = np.isfinite(bearing)
+        if there.any():
+            rising = np.maximum.accumulate(bearing[there])
+            curve = np.interp(directions, rising, distance[there], left=0, right=0)
+            farthest = np.maximum(farthest, curve)
+    return np.stack((farthest * np.cos(directions), farthest * np.sin(directions)), axis=-1)
 
 
 def _missile(

@@ -1,0 +1,202 @@
+"""What the space-time features do for learning: observation = default against stg.
+
+Trains with the real command, `puffer train midrange`, the same configuration and seeds with each
+observation, the two of a seed at the same time, each on its own half of the cores. Checkpoints
+along each run meet the pilots that are hardest to beat, and their scores (win 1, draw 1/2) are
+compared after equal steps, and after equal time: what the features cost is in it.
+
+A benchmark that was broken off takes up the runs that have ended if it is started again with the
+same options. Run it on an otherwise idle machine.
+"""
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from common import ROOT, machine, print_machine, print_table
+from matplotlib.figure import Figure
+
+from midrange_puffer import checkpoint
+from midrange_puffer.arguments import game_parameters
+from midrange_puffer.config import load_config
+from midrange_puffer.evaluate import evaluate
+from midrange_puffer.files import write_json
+from midrange_puffer.plot import save_figure
+from midrange_puffer.schema import check_even
+from midrange_puffer.sweep.runner import pinned, share_of_cores
+
+COLOURS = {"default": "#666666", "stg": "#b0357a"}
+PILOTS = ("evader", "crank", "ace")
+INTERVAL = 50  # updates from one checkpoint to the next
+READINGS = 8  # checkpoints of a run that are evaluated, at even distances in steps
+SEED = 2**32  # of the starts of evaluation
+
+
+def main() -> None:
+    """Train what is not yet there, evaluate the checkpoints, report."""
+    options, overrides = _parse()
+    check_even(options.episodes)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the runs, too
+    load_config(options.config, overrides)  # refuses what is wrong before anything is run
+    for seed in range(options.seeds):
+        _train_side_by_side(options, overrides, seed)
+    torch.set_num_threads(1)
+    runs = [
+        _read(_folder(options, observation, seed), observation, seed, options.episodes)
+        for seed in range(options.seeds)
+        for observation in COLOURS
+    ]
+    report = {"machine": machine(), "episodes": options.episodes, "runs": runs}
+    report["table"] = compare(runs)
+    _print(report)
+    write_json(options.json, report)
+    save_figure(draw(runs), options.png)
+    print(f"{options.json}, {options.png}")
+
+
+def compare(runs: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    """The score of each run and pilot after equal steps and, of one seed, after equal time.
+
+    Equal steps are those of the shorter run of a seed, equal time that of the quicker one; between
+    two readings the score is interpolated.
+    """
+    table = []
+    for seed in dict.fromkeys(run["seed"] for run in runs):
+        pair = [run for run in runs if run["seed"] == seed]
+        ends = {axis: min(run[axis][-1] for run in pair) for axis in ("agent_steps", "seconds")}
+        for run in pair:
+            row = {"seed": seed, "observation": run["observation"], **ends}
+            for axis, end in ends.items():
+                row[f"after_equal_{axis}"] = {
+                    pilot: float(np.interp(end, run[axis], scores))
+                    for pilot, scores in run["scores"].items()
+                }
+            table.append(row)
+    return table
+
+
+def draw(runs: Sequence[Mapping[str, object]]) -> Figure:
+    """Scores over steps and over time, a column a pilot, a line a run."""
+    figure = Figure(figsize=(3.6 * len(PILOTS), 6.2), layout="constrained")
+    axes_of = {"agent_steps": (1e-6, "agent steps [millions]"), "seconds": (1 / 60, "time [min]")}
+    panels = figure.subplots(len(axes_of), len(PILOTS), sharey=True)
+    for row, (axis, (unit, label)) in zip(panels, axes_of.items(), strict=True):
+        for axes, pilot in zip(row, PILOTS, strict=True):
+            for run in runs:
+                line = f"{run['observation']}" if run["seed"] == 0 else None
+                x = unit * np.array(run[axis])
+                colour = COLOURS[run["observation"]]
+                axes.plot(x, run["scores"][pilot], color=colour, lw=1.4, marker=".", label=line)
+            axes.set(xlabel=label, ylim=(-0.03, 1.03))
+            axes.grid(color="0.92")
+            axes.spines[["top", "right"]].set_visible(False)
+        row[0].set_ylabel("score")
+    for axes, pilot in zip(panels[0], PILOTS, strict=True):
+        axes.set_title(f"against {pilot}")
+    panels[0, 0].legend(frameon=False, loc="lower right", title="observation")
+    return figure
+
+
+def _parse() -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="Further options, --section.key VALUE, go to `puffer train`.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--config", default=str(ROOT / "configs" / "default.ini"))
+    parser.add_argument("--seeds", type=int, default=3, help="how many: 0, 1, 2, …")
+    parser.add_argument("--episodes", type=int, default=1000, help="of a reading, a pilot")
+    parser.add_argument("--out", default="experiments/stg", help="folder of the runs")
+    parser.add_argument("--json", default="experiments/stg/stg.json")
+    parser.add_argument("--png", default="experiments/stg/stg.png")
+    return parser.parse_known_args()
+
+
+def _train_side_by_side(options: argparse.Namespace, overrides: Sequence[str], seed: int) -> None:
+    """Train one seed with each observation, each on its share of the cores."""
+    processes = []
+    try:
+        for place, observation in enumerate(COLOURS):
+            folder = _folder(options, observation, seed)
+            if _is_over(folder):
+                continue
+            command = [sys.executable, "-m", "midrange_puffer", "train", "midrange"]
+            command += ["--config", options.config, "--train.checkpoint-interval", str(INTERVAL)]
+            command += [*overrides, "--train.seed", str(seed), "--env.observation", observation]
+            command += ["--train.data-dir", str(folder.parent), "--train.run-name", folder.name]
+            print(" ".join(command[1:]), flush=True)
+            with pinned(share_of_cores(place, len(COLOURS))):
+                processes.append(subprocess.Popen(command))
+        for process in processes:
+            if process.wait():
+                raise SystemExit(f"seed {seed}: training ended with {process.returncode}")
+    finally:
+        for process in processes:
+            process.terminate()
+
+
+def _folder(options: argparse.Namespace, observation: str, seed: int) -> Path:
+    return Path(options.out, f"{observation}-{seed}")
+
+
+def _is_over(folder: Path) -> bool:
+    """Whether a run has made all its steps."""
+    if not (folder / checkpoint.METRICS).exists():
+        return False
+    goal = load_config(folder / checkpoint.CONFIG)["train"]["total_timesteps"]
+    return _rows(folder)[-1]["agent_steps"] >= goal
+
+
+def _rows(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (folder / checkpoint.METRICS).read_text().splitlines()]
+
+
+def _read(folder: Path, observation: str, seed: int, episodes: int) -> dict[str, object]:
+    """Scores of checkpoints along a run, the first being that before training."""
+    uptime = {0: 0.0, **{row["agent_steps"]: row["uptime"] for row in _rows(folder)}}
+    run = {"observation": observation, "seed": seed, "agent_steps": [], "seconds": []}
+    run["scores"] = {pilot: [] for pilot in PILOTS}
+    for path in _spread(sorted(folder.glob(checkpoint.MODELS))):
+        policy, meta = checkpoint.load_policy(path)
+        run["agent_steps"].append(meta["agent_steps"])
+        run["seconds"].append(uptime[meta["agent_steps"]])
+        game = game_parameters(meta["env"])
+        for pilot, scores in run["scores"].items():
+            scores.append(evaluate(policy, pilot, episodes, SEED, **game)["score"])
+        last = ", ".join(f"{pilot} {scores[-1]:.3f}" for pilot, scores in run["scores"].items())
+        print(f"{folder.name}, {meta['agent_steps'] / 1e6:.1f} M steps: {last}", flush=True)
+    return run
+
+
+def _spread(paths: Sequence[Path]) -> Iterator[Path]:
+    """The first and READINGS more at even distances, the last among them."""
+    places = np.linspace(0, len(paths) - 1, READINGS + 1).round().astype(int)
+    return (paths[place] for place in np.unique(places))
+
+
+def _print(report: Mapping[str, object]) -> None:
+    print_machine(report["machine"])
+    rows = [
+        [
+            row["seed"],
+            row["observation"],
+            f"{row['agent_steps'] / 1e6:.1f} M",
+            *(f"{score:.3f}" for score in row["after_equal_agent_steps"].values()),
+            f"{row['seconds'] / 60:.2f} min",
+            *(f"{score:.3f}" for score in row["after_equal_seconds"].values()),
+        ]
+        for row in report["table"]
+    ]
+    columns = ["seed", "observation", "after", *PILOTS, "after", *PILOTS]
+    print_table("Score after equal steps, and after equal time", columns, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// The threat cone: where a missile launched now could be, however it steered. RULES.md, "Space-time graph".
+
+#pragma once
+
+#include <math.h>
+#include <string.h>
+
+#include "block.h"
+#include "evasion.h"
+#include "flight.h"
+#include "guidance.h"
+#include "trig.h"
+
+// Rudder of each turn: the hardest is the shortest, the gentlest costs the least speed (best lift-to-drag at 1/4).
+static const float mr_cone_rudders[MR_CONE_RUDDERS] = {1.0f, 0.5f, 0.25f, 0.125f};
+
+// Missiles from the origin, launched along x at this speed, that turn left into a heading each, then fly straight.
+// Not-a-number from where one is spent.
+static void mr_fly_cone(const struct MrSim *sim, float launch_speed, int32_t interval, int32_t count,
+                        MrCone *cones) {
+  const MrConstants *k = &sim->constants;
+  for (int32_t turn = 0; turn < MR_CONE_RUDDERS; turn++) {
+    MrBody body;
+    MR_ALIGNED float c[MR_LANES], s[MR_LANES];
+    MR_ALIGNED int32_t spent[MR_LANES] = {0};
+    memset(&body, 0, sizeof body);
+    MR_EACH_LANE(i) {
+      body.x[i] = sim->params.missile_launch_offset;
+      body.c[i] = 1.0f;
+      body.v[i] = launch_speed;
+      mr_unit_vector(0.5 * i / (MR_LANES - 1), &c[i], &s[i]);
+    }
+    for (int32_t step = 0; step < interval * count; step++) {
+      if (step % interval == 0) {
+        MR_EACH_LANE(i) {
+          cones[step / interval].points[turn][i][0] = spent[i] ? NAN : body.x[i];
+          cones[step / interval].points[turn][i][1] = spent[i] ? NAN : body.y[i];
+        }
+      }
+      float burn_left = k->burn_steps - (float)step;
+      MR_FOR_LANES(i) {
+        float ahead = c[i] * body.c[i] + s[i] * body.s[i], left = s[i] * body.c[i] - c[i] * body.s[i];
+        float command = mr_cone_rudders[turn] * mr_turn_to(ahead, left, 1.0f);
+        body.rudder[i] = mr_actuate(body.rudder[i], command, k->missile.rudder_step);
+        mr_fly(k, &k->missile, k->dt, mr_motor(k, burn_left), &body, i);
+        spent[i] |= (body.v[i] < sim->params.missile_spent_speed) & (burn_left <= 1.0f);
+      }
+    }
+  }
+}
