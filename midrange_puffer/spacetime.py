@@ -1,7 +1,7 @@
 """The space-time graph: what will be in the next seconds, and what could be.
 
-All of it is flown by the C core with the steps and the guidance of the game (csrc/RULES.md, "Space-
-time graph"); the simulation stays as it is.
+All of it is flown by the C core with the steps and the guidance of the game; the simulation stays
+as it is. csrc/RULES.md, "Space-time graph".
 """
 
 from dataclasses import dataclass
