@@ -11,8 +11,11 @@
 #include "evasion.h"
 #include "physics.h"
 
-// A fly-out ends as a miss after so long [s]: with next to no drag a missile would never be spent.
-#define MR_FLY_OUT_TIME 600.0
+// A fly-out is a miss after so long [s]: with next to no drag a missile would hardly ever be spent.
+#define MR_FLY_OUT_TIME 300.0
+
+// From a missile nearer than so many hit radii the target may still have to turn.
+#define MR_OUTRUN_RADII 5.0f
 
 enum { MR_SHOOTER, MR_TARGET };
 
@@ -41,6 +44,23 @@ static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *
   evaders->beams[lane] = evasion->beams;
 }
 
+// Gives up missiles that are burnt out and slower than a target that runs straight away: the range only grows.
+static void mr_give_up_outrun(const struct MrSim *sim, const MrTrack *track, const MrEvaders *evaders,
+                              MrBlock *b) {
+  const MrConstants *k = &sim->constants;
+  const MrBody *target = &b->fighters[MR_TARGET].body;
+  MrMissile *m = &b->missiles[0];
+  float near = MR_OUTRUN_RADII * sim->params.missile_hit_radius;
+  MR_FOR_LANES(i) {
+    float ahead = -(track->x[i] * target->c[i] + track->y[i] * target->s[i]);  // of the missile
+    float speed = target->v[i] < k->run_speed ? target->v[i] : k->run_speed;
+    int runs = !evaders->beams[i] & (ahead > 0.97f * track->range[i]) & (fabsf(target->rudder[i]) < 0.1f);
+    int slower = ((float)m->age[i] >= k->burn_steps) & (m->body.v[i] < 0.95f * speed);
+    m->active[i] &= !(runs & slower & (ahead > near));
+  }
+  b->live[0] = mr_count(m->active);
+}
+
 // Flies up to MR_LANES shots until each has hit or is gone; a lane whose shot has ended idles.
 static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
   MrBlock b;
@@ -52,6 +72,7 @@ static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32
   int32_t last = mr_steps_of(&sim->params, MR_FLY_OUT_TIME);
   while (b.live[0] && b.time[0] < last) {
     mr_track(&b, 0, &track);
+    mr_give_up_outrun(sim, &track, &evaders, &b);
     mr_evade(&sim->constants, &track, &evaders, &b.fighters[MR_TARGET]);
     mr_fly_steps(sim, &b, 1);
   }

@@ -229,7 +229,7 @@ def test_a_missile_that_never_slows_down_is_given_up():
         gravity=1, missile_terminal_speed=1000, missile_spent_speed=1, missile_thrust=0,
         physics_dt=0.5,
     ).core  # fmt: skip
-    far = shots([500_000.0], aspect=TAIL_ON, launch_speed=250, target_speed=350)
+    far = shots([500_000.0], aspect=TAIL_ON, launch_speed=350, target_speed=250)
     assert not core.fly_shots(far).any()
 
 
