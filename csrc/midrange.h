@@ -203,10 +203,10 @@ const MrEvasion *mr_evasions(void);  // ends with a NULL name
 
 // A shot: the shooter at the origin, the target `range` ahead of it on +x.
 typedef struct {
-  float range;             // m
-  float nose_x, nose_y;    // direction of the shooter's velocity: (1, 0) at the target, (0, 1) 90 degrees left of it
-  float aspect_x, aspect_y;  // of the target's velocity, from the line target - shooter: (1, 0) at the shooter,
-                           // (0, 1) 90 degrees counter-clockwise of that, (-1, 0) straight away
+  float range;  // m
+  // Unit vectors of the velocities. Nose, the shooter's: (1, 0) at the target, (0, 1) 90 degrees to the left of
+  // that. Aspect, the target's: (1, 0) at the shooter, (0, 1) 90 degrees to the left of that, (-1, 0) away.
+  float nose_x, nose_y, aspect_x, aspect_y;
   float launch_speed, target_speed;  // m/s
   int32_t evasion;         // MrEvasionId
 } MrShot;
@@ -219,9 +219,8 @@ void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hi
 enum {
   MR_AHEAD_HELD = 0,        // holds its controls, too
   MR_AHEAD_ESCAPES = 1,     // turns left (next lane: right) until its tail is to the enemy, runs
-  MR_AHEAD_THREATENED = 3,  // the same two; from here on the missiles in the air are gone, but the enemy launches one
-  MR_AHEAD_TURNS = 5,       // turns by some angle, then flies straight: from half a turn left to half a turn right
-  MR_AHEAD_TURN_COUNT = MR_LANES - MR_AHEAD_TURNS
+  MR_AHEAD_THREATENED = 3,  // the same two; from here on the enemy launches a missile, and there are no others
+  MR_AHEAD_LANES = 5        // what is in the other lanes means nothing
 };
 
 // Positions at one moment [m]; not-a-number where no missile flies. The missile launched is in slot 0.

@@ -83,24 +83,19 @@ static void mr_manoeuvre(const MrManoeuvres *m, MrBlock *b, int32_t seat) {
 }
 
 // Where the missiles of a slot have their targets.
-static void mr_find_targets(const MrBlock *b, const MrMissile *m, MrChase *chase) {
+static void mr_find_targets(const MrBlock *b, int32_t slot, MrChase *chase) {
+  MrTrack track;
+  mr_track(b, slot, &track);
   MR_FOR_LANES(i) {
-    float x = b->fighters[0].body.x[i], y = b->fighters[0].body.y[i];
-    for (int32_t f = 1; f < MR_FIGHTERS; f++) {
-      x = mr_select(m->target[i] == f, b->fighters[f].body.x[i], x);
-      y = mr_select(m->target[i] == f, b->fighters[f].body.y[i], y);
-    }
-    x -= m->body.x[i];
-    y -= m->body.y[i];
-    chase->x[i] = x;
-    chase->y[i] = y;
-    chase->range2[i] = x * x + y * y;
+    chase->x[i] = -track.x[i];
+    chase->y[i] = -track.y[i];
+    chase->range2[i] = track.x[i] * track.x[i] + track.y[i] * track.y[i];
   }
 }
 
 static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
   const MrMissile *m = &b->missiles[slot];
-  mr_find_targets(b, m, &out->chase[0]);
+  mr_find_targets(b, slot, &out->chase[0]);
   MR_FOR_LANES(i) {
     out->present[i] = out->flying[i] = m->active[i];
     out->miss2[i] = out->chase[0].range2[i];
@@ -117,7 +112,7 @@ static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_
   MrChase *to = &a->chase[~step & 1];
   float radius = sim->params.missile_hit_radius;
   MR_ALIGNED int32_t end[MR_LANES];
-  mr_find_targets(b, m, to);
+  mr_find_targets(b, slot, to);
   MR_FOR_LANES(i) end[i] = mr_select_int(from->range2[i] < radius * radius, 0, MR_NEVER);
   mr_fuze(radius, 0, from, to, end);
   MR_FOR_LANES(i) {
@@ -135,7 +130,7 @@ static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_
   }
 }
 
-// Of the missile that burns or still closes in at the end nobody knows that it is harmless.
+// Of a missile that burns or still closes in at the end nobody knows that it is harmless.
 static void mr_sum_up(const struct MrSim *sim, const MrMissile *m, int32_t steps, const MrApproach *a,
                       MrPrediction out[MR_LANES]) {
   MR_EACH_LANE(i) {

@@ -27,7 +27,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_AHEAD_HELD
     enum: MR_AHEAD_ESCAPES
     enum: MR_AHEAD_THREATENED
-    enum: MR_AHEAD_TURNS
+    enum: MR_AHEAD_LANES
 
     ctypedef struct MrParams:
         pass
@@ -152,14 +152,15 @@ if SHOT.itemsize != sizeof(MrShot):
 
 # MrMoment and MrPrediction, field by field, and the lanes of Core.look_ahead.
 MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_MISSILES, MR_LANES, 2))])
-PREDICTION = np.dtype([("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4")])
+PREDICTION = np.dtype([
+    ("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4"),
+])
 if MOMENT.itemsize != sizeof(MrMoment) or PREDICTION.itemsize != sizeof(MrPrediction):
     raise ImportError("MOMENT or PREDICTION does not describe its struct")
 MAX_MOMENTS = 1000
 AHEAD_HELD = MR_AHEAD_HELD
 AHEAD_ESCAPES = slice(MR_AHEAD_ESCAPES, MR_AHEAD_THREATENED)
-AHEAD_THREATENED_ESCAPES = slice(MR_AHEAD_THREATENED, MR_AHEAD_TURNS)
-AHEAD_TURNS = slice(MR_AHEAD_TURNS, MR_LANES)
+AHEAD_THREATENED_ESCAPES = slice(MR_AHEAD_THREATENED, MR_AHEAD_LANES)
 
 
 def parameter_rows():
@@ -480,8 +481,8 @@ cdef class Core:
             shots: array [n] of SHOT; lengths in m, speeds in m/s. The shooter is at the origin, the
                 target `range` ahead on +x. nose: unit vector of the shooter's velocity. aspect:
                 unit vector of the target's velocity as seen along the line from it to the shooter:
-                (1, 0) flies at the shooter, (0, 1) 90 degrees counter-clockwise of that. Shots that
-                take alike long should be neighbours.
+                (1, 0) flies at the shooter, (0, 1) 90 degrees to the left of that. Shots that take
+                alike long should be neighbours.
 
         Returns:
             bool [n]: which hit.
@@ -518,7 +519,8 @@ cdef class Core:
         """
         self._check_index(env, seat, MR_FIGHTERS, "seat")
         _check_moments(interval, count)
-        moments, predictions = np.empty(count, MOMENT), np.empty((MR_MISSILES, MR_LANES), PREDICTION)
+        moments = np.empty(count, MOMENT)
+        predictions = np.empty((MR_MISSILES, MR_LANES), PREDICTION)
         cdef uint8_t[::1] to_moments = moments.view(np.uint8)
         cdef uint8_t[:, ::1] to_predictions = predictions.view(np.uint8)
         with nogil:
