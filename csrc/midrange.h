@@ -245,7 +245,7 @@ void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval
 // Where a missile could be that is launched at the origin along +x: after a turn to the left with the rudder of
 // each row, into each of MR_LANES headings from straight on to straight back; NaN where it is spent. The right is
 // the mirror image.
-enum { MR_CONE_RUDDERS = 4 };
+enum { MR_CONE_RUDDERS = 16 };
 typedef struct {
   float points[MR_CONE_RUDDERS][MR_LANES][2];  // m
 } MrCone;

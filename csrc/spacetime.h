@@ -13,14 +13,6 @@
 #include "physics.h"
 #include "sense.h"
 #include "start.h"
-#include "trig.h"
-
-// What one fighter does in each lane but MR_AHEAD_HELD, where it holds its controls.
-typedef struct {
-  MR_ALIGNED float side[MR_LANES];          // turns to that side, 1 left, -1 right,
-  MR_ALIGNED int32_t escapes[MR_LANES];     // until its tail is to the enemy, or else
-  MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // into this direction
-} MrManoeuvres;
 
 // One slot's missiles on their way to their targets.
 typedef struct {
@@ -44,40 +36,23 @@ static void mr_spread_lane(const MrBlock *from, int lane, MrBlock *to) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) to->live[slot] = mr_count(to->missiles[slot].active);
 }
 
-// The lanes' manoeuvres, and where the missile launched now is the only one. midrange.h, MR_AHEAD_….
-static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat, MrManoeuvres *out) {
-  MrFighter *f = &b->fighters[seat];
-  memset(out, 0, sizeof *out);
-  for (int lane = MR_AHEAD_HELD + 1; lane < MR_LANES; lane++) {
-    int turn = lane - MR_AHEAD_TURNS;
-    f->throttle_command[lane] = 1.0f;
-    if (turn < 0) {
-      out->escapes[lane] = 1;
-      out->side[lane] = (lane - MR_AHEAD_ESCAPES) % 2 == 0 ? 1.0f : -1.0f;
-    } else {  // from half a turn to the left to half a turn to the right
-      int left = MR_AHEAD_TURN_COUNT / 2 - turn;
-      float c, s;
-      mr_unit_vector((double)left / (double)(MR_AHEAD_TURN_COUNT - 1), &c, &s);
-      out->x[lane] = f->body.c[lane] * c - f->body.s[lane] * s;
-      out->y[lane] = f->body.s[lane] * c + f->body.c[lane] * s;
-      out->side[lane] = left > 0 ? 1.0f : left < 0 ? -1.0f : 0.0f;
-    }
-  }
-  for (int lane = MR_AHEAD_THREATENED; lane < MR_LANES; lane++) {
+// Gives the lanes their throttle and missiles: MR_AHEAD_….
+static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
+  for (int lane = MR_AHEAD_ESCAPES; lane < MR_AHEAD_LANES; lane++) {
+    b->fighters[seat].throttle_command[lane] = 1.0f;
+    if (lane < MR_AHEAD_THREATENED) continue;
     mr_clear_missiles(b, lane);
     mr_launch_one(sim, b, mr_opponent(seat), lane);
   }
 }
 
-static void mr_manoeuvre(const MrManoeuvres *m, MrBlock *b, int32_t seat) {
+// Steers the escapes, to the left in odd lanes.
+static void mr_escape(MrBlock *b, int32_t seat) {
   MrFighter *f = &b->fighters[seat];
   MrSight sight;
   mr_look(b, seat, &sight);
   MR_FOR_LANES(i) {
-    float c = f->body.c[i], s = f->body.s[i];
-    float ahead = mr_select(m->escapes[i], -sight.ahead[i], m->x[i] * c + m->y[i] * s);
-    float left = mr_select(m->escapes[i], -sight.left[i], m->y[i] * c - m->x[i] * s);
-    float rudder = mr_turn_to(ahead, left, m->side[i]);
+    float rudder = mr_turn_to(-sight.ahead[i], -sight.left[i], i % 2 ? 1.0f : -1.0f);
     f->rudder_command[i] = mr_select(i == MR_AHEAD_HELD, f->rudder_command[i], rudder);
   }
 }
@@ -165,10 +140,9 @@ static void mr_look_ahead_lane(const struct MrSim *sim, const MrBlock *now, int 
                                int32_t interval, int32_t count, MrMoment *moments,
                                MrPrediction *predictions) {
   MrBlock b;
-  MrManoeuvres manoeuvres;
   MrApproach approaches[MR_MISSILES];
   mr_spread_lane(now, lane, &b);
-  mr_plan(sim, &b, seat, &manoeuvres);
+  mr_plan(sim, &b, seat);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) mr_begin_approach(&b, slot, &approaches[slot]);
 
   int32_t steps = (count - 1) * interval;
@@ -176,7 +150,7 @@ static void mr_look_ahead_lane(const struct MrSim *sim, const MrBlock *now, int 
   for (int32_t step = 0; step < steps; step++) {
     bool flies[MR_MISSILES];
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) flies[slot] = b.live[slot] > 0;
-    mr_manoeuvre(&manoeuvres, &b, seat);
+    mr_escape(&b, seat);
     mr_fly_steps(sim, &b, 1);
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
       if (flies[slot]) mr_follow_approach(sim, &b, slot, step, &approaches[slot]);

@@ -13,14 +13,16 @@
 #include "guidance.h"
 #include "trig.h"
 
-// Rudder of each turn: the hardest is the shortest, the gentlest costs the least speed (best lift-to-drag at 1/4).
-static const float mr_cone_rudders[MR_CONE_RUDDERS] = {1.0f, 0.5f, 0.25f, 0.125f};
+// Each turn's rudder over the one before, the fourth root of 1/2. The hardest turn is the shortest; the gentlest are
+// near the best lift-to-drag ratio and cost the least speed.
+#define MR_CONE_RATIO 0.84089642f
 
 // Missiles from the origin, launched along x at this speed, that turn left into a heading each, then fly straight.
 // Not-a-number from where one is spent.
 static void mr_fly_cone(const struct MrSim *sim, float launch_speed, int32_t interval, int32_t count,
                         MrCone *cones) {
   const MrConstants *k = &sim->constants;
+  float rudder = 1.0f;
   for (int32_t turn = 0; turn < MR_CONE_RUDDERS; turn++) {
     MrBody body;
     MR_ALIGNED float c[MR_LANES], s[MR_LANES];
@@ -42,11 +44,12 @@ static void mr_fly_cone(const struct MrSim *sim, float launch_speed, int32_t int
       float burn_left = k->burn_steps - (float)step;
       MR_FOR_LANES(i) {
         float ahead = c[i] * body.c[i] + s[i] * body.s[i], left = s[i] * body.c[i] - c[i] * body.s[i];
-        float command = mr_cone_rudders[turn] * mr_turn_to(ahead, left, 1.0f);
+        float command = rudder * mr_turn_to(ahead, left, 1.0f);
         body.rudder[i] = mr_actuate(body.rudder[i], command, k->missile.rudder_step);
         mr_fly(k, &k->missile, k->dt, mr_motor(k, burn_left), &body, i);
         spent[i] |= (body.v[i] < sim->params.missile_spent_speed) & (burn_left <= 1.0f);
       }
     }
+    rudder *= MR_CONE_RATIO;
   }
 }

@@ -13,6 +13,9 @@ from midrange_puffer.parameters import finite
 from midrange_puffer.sim import Simulation
 
 FRONT = 16  # points of one side of a front
+# Unit vectors all around, symmetric about x; with so many the hull is at most 0.1 % too wide.
+_ANGLES = np.arange(72) * (2 * np.pi / 72)
+_NORMALS = np.stack((np.cos(_ANGLES), np.sin(_ANGLES)))
 LAUNCHED = 0  # slot of the missile that the enemy launches now, in the lanes where it does
 
 
@@ -128,31 +131,31 @@ def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) ->
     """The threat cone of a fighter, as `SpaceTime.fronts`."""
     state = sim.core.get_fighter(env, launcher)
     cone = sim.core.threat_cone(state["speed"], steps, count)
-    left = np.array([_front(points) for points in cone])
-    right = left[:, 1:] * (1, -1)
+    left = np.array([_front(points.reshape(-1, 2).astype(float)) for points in cone])
+    own_frame = np.concatenate((left[:, ::-1], left[:, 1:] * (1, -1)), axis=1)
     ahead = np.array((state["direction_x"], state["direction_y"]))
     rotation = np.stack((ahead, (-ahead[1], ahead[0])))
-    own_frame = np.concatenate((left[:, ::-1], right), axis=1)
     return ((state["x"], state["y"]) + own_frame @ rotation).astype(np.float32)
 
 
 def _front(points: np.ndarray) -> np.ndarray:
-    """The farthest of positions [turns, headings, 2] in every direction, [FRONT, 2].
+    """How far the convex hull of positions [n, 2] and of their mirror images reaches, [FRONT, 2].
 
-    Each turn's headings make a curve from straight ahead round to the left, not-a-number where the
-    missile is spent. The directions are from straight ahead to the last that any curve comes to.
+    In directions from straight ahead round to the left as far as it goes. Positions of missiles
+    that are spent are not-a-number.
     """
-    bearings = np.arctan2(points[..., 1], points[..., 0])
-    distances = np.hypot(points[..., 0], points[..., 1])
-    directions = np.linspace(0, np.nanmax(bearings), FRONT)
-    farthest = np.zeros(FRONT)
-    for bearing, distance in zip(bearings, distances, strict=True):
-        there = np.isfinite(bearing)
-        if there.any():
-            rising = np.maximum.accumulate(bearing[there])
-            curve = np.interp(directions, rising, distance[there], left=0, right=0)
-            farthest = np.maximum(farthest, curve)
-    return np.stack((farthest * np.cos(directions), farthest * np.sin(directions)), axis=-1)
+    points = points[np.isfinite(points[:, 0])]
+    if len(points) == 0:
+        return np.zeros((FRONT, 2))
+    points = np.concatenate((points, points * (1, -1)))
+    support = (points @ _NORMALS).max(axis=0)  # the hull is where x . normal <= support
+    surrounds = (support > 0).all()
+    last = np.pi if surrounds else np.arctan2(points[:, 1], points[:, 0]).max()
+    directions = np.linspace(0, last, FRONT)
+    rays = np.stack((np.cos(directions), np.sin(directions)), axis=-1)
+    facing = rays @ _NORMALS
+    leaves = np.where(facing > 1e-6, support / np.maximum(facing, 1e-6), np.inf)
+    return rays * leaves.min(axis=1, keepdims=True)
 
 
 def _missile(

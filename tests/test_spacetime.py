@@ -170,23 +170,56 @@ def launched(sim: Simulation, rudder: float, seconds: int) -> tuple[np.ndarray, 
     return np.array(own), np.array(missile)
 
 
-def test_the_threat_cone_is_where_a_missile_launched_now_flies():
-    """Straight ahead, and while the hardest turns to both sides still last, to the bit."""
-    for front, rudder, seconds in ((0, 1, 8), (5, 0, 20), (10, -1, 8)):
+def test_the_shots_are_the_missiles_that_go_for_the_escapes():
+    """Until the tail is to the enemy, the hardest turn is all there is to it: to the bit."""
+    for side, rudder in ((0, 1), (1, -1)):
         sim = scene()
-        fronts = spacetime(sim).fronts
-        assert fronts.shape == (21, 11, 2)
-        _, missile = launched(sim, rudder, seconds)
-        assert same(fronts[: seconds + 1, front], missile)
+        graph = spacetime(sim)
+        own, missile = launched(sim, rudder, 8)
+        assert same(graph.escapes[side, :9], own)
+        assert same(graph.shots[side, :9], missile)
 
 
-def test_the_fronts_spread_out_from_the_enemy_in_order():
-    """Of a fighter that flies at it, from its left to its right, up to turns of 72 degrees."""
-    fronts = spacetime(scene(x=20_000, y=0)).fronts
+def beyond(points: np.ndarray, front: np.ndarray) -> float:
+    """How far the farthest of positions [n, 2] is outside of a convex front [m]."""
+    angles = np.arange(0, 2 * np.pi, 0.1)
+    normals = np.stack([np.cos(angles), np.sin(angles)])
+    return ((points @ normals).max(axis=0) - (front @ normals).max(axis=0)).max()
+
+
+def test_no_missile_leaves_the_threat_cone():
+    """Wherever the target is and whatever it does, but by 5 % at most: PN turns less hard."""
+    random = np.random.default_rng(5)
+    for speed in (200, 400):
+        sim = Simulation(num_envs=60, substeps=1, red="agent", blue="weave", weave_rudder=1)
+        for env in range(60):
+            bearing, x = random.uniform(-np.pi, np.pi), random.uniform(1000, 15_000)
+            sim.set_fighter(env, RED, x=0, y=0, heading_deg=0, speed=speed, rudder=0, throttle=1)
+            far = {"x": x * np.cos(bearing), "y": x * np.sin(bearing)}
+            sim.set_fighter(env, BLUE, **far, heading_deg=random.uniform(0, 360), speed=400)
+        fronts = spacetime(sim, 0, BLUE).fronts
+        assert fronts.shape == (21, 31, 2)
+        assert [sim.launch(env, RED) for env in range(60)] == [True] * 60
+        seen = 0
+        for front in fronts[1:]:
+            for _ in range(SECOND):
+                sim.step()
+            missiles = sim.missiles
+            flies = missiles["active"][:, 0] == 1
+            points = np.stack([missiles["x"][flies, 0], missiles["y"][flies, 0]], axis=-1)
+            assert beyond(points, front) < 0.05 * front[15, 0] + 1
+            seen += len(points)
+        assert seen > 500
+
+
+def test_a_straight_shot_is_the_tip_of_the_cone():
+    """P4: it burns for 10 s from 300 m/s."""
+    fronts = spacetime(scene(x=20_000, y=0)).fronts  # blue flies along -x
+    assert np.hypot(*(fronts[10, 15] - fronts[0, 15])) == pytest.approx(8640, abs=12)
     assert np.ptp(fronts[0], axis=0).max() == 0
-    for front in fronts[8:13]:
-        assert (np.diff(front[3:8, 1]) < 0).all()
+    for front in fronts:  # its left is red's right, and nothing is told apart
         assert same(front[:, 1], -front[::-1, 1])
+    assert (np.diff(fronts[20, 9:22, 1]) > 0).all()  # from its left, at -y, to its right
 
 
 @pytest.mark.parametrize(("side", "name"), [(0, "left"), (1, "right")])
@@ -250,6 +283,7 @@ def test_without_a_launch_there_is_no_threat():
         sim.set_fighter(0, BLUE, **blue)
         graph = spacetime(sim)
         assert graph.fronts is None
+        assert graph.shots is None
         assert graph.escape_miss is None
         assert np.isfinite(graph.escapes).all()
     sim = scene()
@@ -282,7 +316,7 @@ def test_the_simulation_stays_as_it_is():
 
 def everything(graph: SpaceTime) -> list[np.ndarray]:
     """The whole graph as arrays."""
-    out = [graph.times, graph.own, graph.escapes, graph.fronts, graph.escape_miss]
+    out = [graph.times, graph.own, graph.escapes, graph.fronts, graph.shots, graph.escape_miss]
     for m in graph.missiles:
         ends = [np.nan if t is None else t for t in (m.ended, m.harmless)]
         out += [m.points, np.array([m.slot, m.owner, m.target, m.hits, m.miss, *ends])]
@@ -306,6 +340,7 @@ def test_the_mirrored_engagement_has_the_mirrored_graph():
     assert same(plain.own, other.own * flip)
     assert same(plain.escapes, other.escapes[::-1] * flip)
     assert same(plain.fronts, other.fronts[:, ::-1] * flip)
+    assert same(plain.shots, other.shots[::-1] * flip)
     assert same(plain.escape_miss, other.escape_miss[::-1])
     for one, its_mirror in zip(plain.missiles, other.missiles, strict=True):
         assert same(one.points, its_mirror.points * flip)
