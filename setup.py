@@ -97,7 +97,7 @@ setup(
     # configs/ stands at the top of the repository and is installed as part of the package.
     packages=[*find_packages(include=["midrange_puffer*"]), "midrange_puffer.configs"],
     package_dir={"midrange_puffer.configs": "configs"},
-    package_data={"midrange_puffer.configs": ["*.ini"]},
+    package_data={"midrange_puffer.configs": ["*.ini"], "midrange_puffer.page": ["assets/*"]},
     ext_modules=cythonize([core], language_level=3),
     cmdclass={"build_ext": BuildCore, "lint_core": LintCore},
 )

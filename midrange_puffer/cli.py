@@ -68,6 +68,21 @@ MODES = {
         "draw one engagement of a trained policy",
         "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--out FILE]",
     ),
+    "envelope": Mode(
+        "midrange_puffer.envelope_command",
+        "fly missiles out: from where they hit, as a table and as polar plots",
+        "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
+    ),
+    "replay": Mode(
+        "midrange_puffer.replay_command",
+        "fly replays again, bit for bit, and show them in a browser, Tacview or a film",
+        "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
+    ),
+    "play": Mode(
+        "midrange_puffer.play.command",
+        "fly by hand against a pilot, a policy or each other, or watch two of them",
+        "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",
+    ),
 }
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from midrange_puffer.parameters import (
     suggest,
 )
 from midrange_puffer.puffer_import import pufferlib
+from midrange_puffer.view import require_pygame
+
+if TYPE_CHECKING:
+    from midrange_puffer.view.env_view import EnvView
 
 
 class Midrange(pufferlib.PufferEnv):
@@ -76,11 +80,16 @@ class Midrange(pufferlib.PufferEnv):
         isa: instruction set, "auto" for the best this machine has.
         pool: the pool's file, needed where `opponent` has a pool; read at the first reset or step
             and looked at again now and then.
+        render_mode: what `render` does with engagement 0: "human" shows it in a window,
+            "rgb_array" returns a picture; None: there is nothing to render.
         **parameters: rows of csrc/params.h.
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
+        UsageError: pygame is not installed, or there is no display for "human".
     """
+
+    metadata: ClassVar[dict[str, object]] = {"render_modes": ["human", "rgb_array"]}
 
     def __init__(
         self,
@@ -91,8 +100,15 @@ class Midrange(pufferlib.PufferEnv):
         buf: Any = None,
         isa: str = "auto",
         pool: str | Path | None = None,
+        render_mode: str | None = None,
         **parameters: float,
     ) -> None:
+        modes = self.metadata["render_modes"]
+        if render_mode not in (None, *modes):
+            hint = suggest(str(render_mode), modes)
+            raise ValueError(
+                f"render_mode = {render_mode!r}: must be None or {', '.join(modes)}{hint}"
+            )
         if seat not in SEATS:
             raise ValueError(f"seat = {seat!r}: must be red or blue{suggest(str(seat), SEATS)}")
         self.num_envs = checked_num_envs(num_envs)
@@ -108,6 +124,10 @@ class Midrange(pufferlib.PufferEnv):
         super().__init__(buf)
         self._bind()
         self._steps = 0
+        self.render_mode = render_mode
+        decision = self.parameters["physics_dt"] * self.parameters["substeps"]
+        self.metadata = {**self.metadata, "render_fps": 1 / decision}
+        self._view = self._make_view() if render_mode else None
 
     def _make_groups(
         self, shares: dict[str, float], seat: int, isa: str, pool: str | Path | None
@@ -166,6 +186,8 @@ class Midrange(pufferlib.PufferEnv):
         self.terminals[:] = False
         self.truncations[:] = False
         self._steps = 0
+        if self._view:
+            self._view.reset(self._seeds()[0])
         return self.observations, infos
 
     def step(
@@ -212,6 +234,8 @@ class Midrange(pufferlib.PufferEnv):
         actions = self._as_int32(actions)
         for group, rows in zip(self._groups, self._rows, strict=True):
             group.step(actions[rows])
+        if self._view:
+            self._view.follow(self._groups[0].first_actions(actions[self._rows[0]]))
 
     def _results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.observations, self.rewards, self.terminals, self.truncations
@@ -246,5 +270,32 @@ class Midrange(pufferlib.PufferEnv):
         words = b"".join(word.to_bytes(8, "little") for word in hashes)
         return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
 
+    def _make_view(self) -> "EnvView":
+        require_pygame()
+        # Here, so that only who looks on imports pygame.
+        from midrange_puffer.view.env_view import EnvView
+
+        return EnvView(self._groups[0].core, self._seeds()[0], self.render_mode == "human")
+
+    def render(self) -> np.ndarray | None:
+        """Show engagement 0, as `render_mode` says.
+
+        "human" shows what happened since the last call in real time: 1 / metadata["render_fps"]
+        seconds a step, and the end of an engagement somewhat longer.
+
+        Returns:
+            "rgb_array": a picture, uint8 [height, width, 3].
+
+        Raises:
+            KeyboardInterrupt: somebody has closed the window.
+        """
+        if self.render_mode == "rgb_array":
+            return self._view.rgb()
+        if self.render_mode == "human":
+            self._view.show()
+        return None
+
     def close(self) -> None:
-        """Nothing to do: the cores are freed with this object."""
+        """Close the window, if there is one; the cores are freed with this object."""
+        if self._view:
+            self._view.close()

@@ -1,6 +1,8 @@
 """`puffer eval midrange`: how well a trained policy fights, with figures that can be repeated."""
 
+import argparse
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,12 +12,14 @@ from rich.table import Table
 from torch import nn
 
 from midrange_puffer.arguments import OPPONENT, Parser, load_model, load_opponent, progress_bar
+from midrange_puffer.fight_recorder import FightRecorder, open_folder, save_instructive
 from midrange_puffer.files import write_json
-from midrange_puffer.match import Contestant, Fight, half_of, play, tally
-from midrange_puffer.parameters import ALL, PILOTS, resolve
+from midrange_puffer.match import Contestant, Fight, Watch, half_of, play, tally
+from midrange_puffer.parameters import ALL, PILOTS, SELF, resolve
 from midrange_puffer.ratings import score_interval, start_covariance
 from midrange_puffer.records import outcomes
 from midrange_puffer.schema import Key, check_even
+from midrange_puffer.view import require_pygame
 
 
 def main(argv: Sequence[str]) -> int:
@@ -26,20 +30,56 @@ def main(argv: Sequence[str]) -> int:
     names = PILOTS if options.opponent == ALL else (options.opponent,)
     opponents = {name: load_opponent(name, policy) for name in names}
     episodes, seed, greedy = options.episodes, options.seed, options.greedy
-    results = {}
+    if options.render:
+        require_pygame()
+        from midrange_puffer.view.watch import watch
+
+        watch(policy, path.stem, opponents, seed, greedy, **parameters)
+        return 0
+    if options.save_replays:
+        open_folder(Path(options.replay_dir))
+    results, replays = {}, []
     for name, opponent in opponents.items():
+        recorders = _recorders(path, name, opponent, options, parameters)
         with progress_bar(name, episodes) as advance:
-            results[name] = evaluate(
-                policy, opponent, episodes, seed, greedy, advance, **parameters
+            records = fight(
+                policy, opponent, episodes, seed, greedy, advance, recorders, parameters=parameters
+            )
+        results[name] = summarize(records, parameters)
+        if options.save_replays:
+            replays += save_instructive(
+                recorders, records, options.save_replays, Path(options.replay_dir)
             )
     report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
     report |= {"parameters": parameters, "opponents": results}
     how = "likeliest actions" if greedy else "actions drawn from the policy"
     print(f"{path}: {episodes} engagements an opponent, half of them in each seat, {how}")
     Console().print(format_table(results))
+    if options.save_replays:
+        where = f"{len(replays)} replays in {options.replay_dir}"
+        print(f"{where}, each flown again from its file: all bit-exact")
     if options.json:
         write_json(options.json, report)
     return 0
+
+
+def _recorders(
+    model: Path,
+    name: str,
+    opponent: Contestant,
+    options: argparse.Namespace,
+    parameters: Mapping[str, float],
+) -> tuple[FightRecorder | None, ...]:
+    """Of the engagements with an opponent as red and as blue; None if no replays are wanted."""
+    if not options.save_replays:
+        return None, None
+    own = model.stem
+    enemy = None if isinstance(opponent, str) else own if name == SELF else Path(name).stem
+    meta = {"model": str(model), "opponent": name, "greedy": options.greedy}
+    return tuple(
+        FightRecorder(names, options.episodes // 2, options.seed, parameters, meta)
+        for names in ((own, enemy), (enemy, own))
+    )
 
 
 def evaluate(
@@ -76,13 +116,34 @@ def evaluate(
     Raises:
         ValueError: An argument of the wrong name, type or range.
     """
-    half = half_of("episodes", episodes)
     parameters = resolve(parameters)
-    records = [
-        play([fight], half, seed, greedy, progress, parameters=parameters)[0]
-        for fight in (Fight(policy, opponent), Fight(opponent, policy))
+    records = fight(policy, opponent, episodes, seed, greedy, progress, parameters=parameters)
+    return summarize(records, parameters)
+
+
+def fight(
+    policy: nn.Module,
+    opponent: Contestant,
+    episodes: int,
+    seed: int,
+    greedy: bool,
+    progress: Callable[[int], None],
+    watches: Sequence[Watch | None] = (None, None),
+    *,
+    parameters: Mapping[str, float],
+) -> list[np.ndarray]:
+    """The engagements of `evaluate`: arrays of `_core.RECORD`, as red and as blue.
+
+    Args:
+        watches: of the engagements as red and as blue.
+    """
+    half = half_of("episodes", episodes)
+    return [
+        play([fight], half, seed, greedy, progress, watch, parameters=parameters)[0]
+        for fight, watch in zip(
+            (Fight(policy, opponent), Fight(opponent, policy)), watches, strict=True
+        )
     ]
-    return _summary(records, parameters)
 
 
 def format_table(results: dict[str, dict[str, object]]) -> Table:
@@ -126,12 +187,20 @@ def _parser() -> Parser:
     )
     parser.add_key(Key("seed", int, "of the starts and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
+    parser.add_key(
+        Key("save_replays", int, "replays kept of each kind and opponent: lost, closest (won or "
+            "drawn, where a missile passed nearest), longest and first engagements", 0, 0, 1000)
+    )  # fmt: skip
+    parser.add_key(Key("replay_dir", str, "the folder that they are written to", "replays"))
+    parser.add_key(
+        Key("render", bool, "instead of measuring show the fights in a window, one after another")
+    )
     parser.add_json()
     parser.add_game()
     return parser
 
 
-def _summary(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:
+def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:
     """What `evaluate` returns, of the records as red and as blue."""
     as_red, as_blue = (outcomes(half, seat) for seat, half in enumerate(records))
     result: dict[str, object] = {}

@@ -51,6 +51,12 @@ class Group:
         """One decision, of int32 actions [agents, 3]."""
         self.core.step(actions, *self._outputs)
 
+    def first_actions(self, actions: np.ndarray) -> np.ndarray:
+        """Of the actions of a step, those of the first engagement, int32 [fighters, 3]."""
+        both = np.zeros((_core.FIGHTERS, len(_core.ACTION_LEVELS)), np.int32)
+        both[self._seat] = actions[0]  # the other seat is a pilot's
+        return both
+
     @property
     def full(self) -> bool:
         """Whether the infos must be taken before the next step, for want of room."""
@@ -84,6 +90,10 @@ class SelfGroup(Group):
     def __init__(self, core: _core.Core, alone: bool) -> None:
         super().__init__(core, seat=0)
         self._alone = alone
+
+    def first_actions(self, actions: np.ndarray) -> np.ndarray:
+        """As `Group.first_actions`."""
+        return actions[: _core.FIGHTERS]
 
     def take_infos(self) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, from red's side."""
@@ -152,6 +162,10 @@ class PoolGroup(Group):
             self._fought += self._opponents.end(records["env"])
         for output, both in zip(self._outputs, self._results, strict=True):
             output[:] = both[:, self._seat]
+
+    def first_actions(self, actions: np.ndarray) -> np.ndarray:
+        """As `Group.first_actions`, with what the frozen policy did."""
+        return self._actions[0]
 
     @property
     def full(self) -> bool:

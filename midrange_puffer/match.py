@@ -22,6 +22,10 @@ from midrange_puffer.schema import check_even
 
 # A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
 Contestant = str | nn.Module
+# Called with the index of a fight, which of its engagements are open, bool [num_envs], what every
+# seat sees, float32 [num_envs, fighters, features], and the controls, float32 [num_envs, fighters,
+# 3], as `Simulation.step` takes them. All of them change afterwards.
+Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ def play(
     seed: int = 0,
     greedy: bool = False,
     progress: Callable[[int], None] = lambda count: None,
+    watch: Watch | None = None,
     *,
     parameters: Mapping[str, float],
 ) -> list[np.ndarray]:
@@ -51,6 +56,7 @@ def play(
         seed: of the starts and the actions; equal seeds give equal results.
         greedy: policies take the likeliest action instead of drawing one.
         progress: called now and then with the number of engagements ended since.
+        watch: called before every decision of a fight.
         parameters: a value for every row of csrc/params.h.
 
     Returns:
@@ -71,13 +77,15 @@ def play(
     pending = np.ones(shape[:2], bool)
     while pending.any():
         open_fights = np.flatnonzero(pending.any(axis=1))
-        if players:
+        if players or watch:
             for index in open_fights:
                 cores[index].observe_all(seen[index].reshape(-1, len(FEATURES)))
         for player, seats in players:
             _act(player, seats, pending, seen, commands)
         before = pending.sum()
         for index in open_fights:
+            if watch:
+                watch(index, pending[index], seen[index], commands[index])
             cores[index].step_controls(commands[index], rewards[index])
             ended = cores[index].take_records()
             records[index, ended["env"]] = ended

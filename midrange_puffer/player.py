@@ -64,6 +64,18 @@ class Player:
             memory[rows] = state[name]
         return logits
 
+    def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """All that its next actions depend on besides what it sees, for `restore`."""
+        memory = {name: values.clone() for name, values in self._memory.items()}
+        return self._random.get_state(), memory
+
+    def restore(self, snapshot: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
+        """Go on from a snapshot of this player."""
+        random, memory = snapshot
+        self._random.set_state(random)
+        for name, values in memory.items():
+            self._memory[name].copy_(values)
+
     def _choose(self, logits: torch.Tensor) -> torch.Tensor:
         """One level [n, 1] for each row of logits [n, levels]."""
         if self.greedy:

@@ -182,6 +182,9 @@ TRAIN = (
         words=NONE, check=_check_run_name),
     Key("checkpoint_interval", int, "updates from one checkpoint to the next", minimum=1,
         maximum=10**9, unit="updates"),
+    Key("replay_interval", int, "updates from one set of replays to the next, and once at the end: "
+        "the policy against each pilot of env.opponent, or all without one; auto = a tenth of the "
+        "run, in the trials of a sweep never; 0 = never", "auto", 0, 10**9, AUTO, unit="updates"),
     Key("batch_size", int, "experience of one update; auto = agents x bptt_horizon", minimum=1,
         maximum=2**31 - 1, words=AUTO, unit="agent decisions"),
     Key("minibatch_size", int, "experience of one optimizer step", minimum=1, maximum=2**31 - 1,
@@ -311,7 +314,7 @@ RUN_KEYS = frozenset(
     {
         "device", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name", "optimizer",
         "precision", "torch_deterministic", "cpu_offload", "compile", "compile_mode",
-        "compile_fullgraph",
+        "compile_fullgraph", "replay_interval",
     }
 )  # fmt: skip
 

@@ -1,5 +1,7 @@
 """A configuration as this machine runs it: every "auto" replaced, and everything checked."""
 
+import math
+
 from midrange_puffer.config import (
     Config,
     ConfigError,
@@ -12,6 +14,8 @@ from midrange_puffer.loggers import check_trackers
 from midrange_puffer.parameters import POOL, count_agents, parse_opponent
 from midrange_puffer.schema import STAGE
 from midrange_puffer.vectorize import choose_device, choose_threads, choose_vec, usable_cores
+
+REPLAY_SETS = 10  # in a run, by default
 
 
 def settle(config: Config) -> None:
@@ -42,6 +46,10 @@ def settle(config: Config) -> None:
     agents = _count_agents(config, "[env]")
     if train["batch_size"] == "auto":
         train["batch_size"] = agents * train["bptt_horizon"]
+    if train["replay_interval"] == "auto":
+        train["replay_interval"] = math.ceil(
+            train["total_timesteps"] / train["batch_size"] / REPLAY_SETS
+        )
     if not stage_names(config):
         check_training(config, agents)
 

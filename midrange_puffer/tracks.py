@@ -114,6 +114,28 @@ class Tracks:
         for victim in killed:
             self._mark_hit(victim, [track for track in ended if track.target == victim.seat])
 
+    def cut_back(self) -> None:
+        """Forget what is later than the simulation, which has been restored to an earlier state."""
+        step = self._sim.parameters["physics_dt"]
+        end = self.time + step / 2
+        self.missiles = [track for track in self.missiles if track.launched < end - step]
+        for track in (*self.fighters, *self.missiles):
+            keep = bisect_right(track.times, end)
+            for values in vars(track).values():
+                if isinstance(values, list):
+                    del values[keep:]
+        for fighter in self.fighters:
+            if fighter.died is not None and fighter.died > end:
+                fighter.died = None
+        missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
+        tracks = {(track.owner, round(track.launched / step)): track for track in self.missiles}
+        self._slots = {}
+        for slot in np.flatnonzero(missiles["active"]):
+            age = int(missiles["age"][slot])
+            track = tracks[missiles["owner"][slot], round(self.time / step) - age]
+            track.fate = FLYING
+            self._slots[slot] = age, track
+
     def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissileTrack]:
         """Extend the missiles' tracks; return those that have ended."""
         before, self._slots = self._slots, {}
@@ -146,7 +168,12 @@ class Tracks:
         return track
 
     def _mark_hit(self, victim: FighterTrack, ended: list[MissileTrack]) -> None:
-        """Of the missiles that ended with their target, the nearest one has hit it."""
+        """Of the missiles that ended with their target, the nearest one has hit it.
+
+        There is none to be seen where it was launched in the very decision.
+        """
+        if not ended:
+            return
         x, y = victim.x[-1], victim.y[-1]
         hit = min(ended, key=lambda track: np.hypot(track.x[-1] - x, track.y[-1] - y))
         for name in ("speed", "heading", "rudder", "load"):

@@ -34,6 +34,7 @@ from midrange_puffer.loggers import Console, Loggers, MetricsFile, open_trackers
 from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
+from midrange_puffer.replay_training import TrainingReplays
 from midrange_puffer.settle import meets_pool, settle
 from midrange_puffer.trainer import Rater, Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
@@ -119,13 +120,13 @@ def train(run: Run, signals: "StopSignals", raters: Sequence[Rater] = ()) -> Non
     """Train until the end, a signal or a rater's word, and say how it ended.
 
     Args:
-        raters: others than the league that the configuration may ask for.
+        raters: others than the league and the replays that the configuration may ask for.
 
     Raises:
         DivergedError: The last checkpoint is from before.
     """
     config, folder = run.config, run.folder
-    pool, raters = _pool(run), [*_league(run), *raters]
+    pool, raters = _pool(run), [*_league(run), *_replays(run), *raters]
     write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
     print(f"run folder {folder}", flush=True)
     seed_everything(config["train"]["seed"])
@@ -267,6 +268,13 @@ def _league(run: Run) -> list[TrainingLeague]:
     parameters = game_parameters(run.config["env"])
     agent_steps = run.state["global_step"] if run.state else 0
     return [TrainingLeague(run.folder, run.config["league"], parameters, agent_steps)]
+
+
+def _replays(run: Run) -> list[TrainingReplays]:
+    """Who keeps replays now and then, alone in a list; none if nobody is to."""
+    if not run.config["train"]["replay_interval"]:
+        return []
+    return [TrainingReplays(run.folder, run.config)]
 
 
 def _loggers(run: Run) -> Loggers:

@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -18,3 +19,27 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def envelope_cache(pytestconfig) -> Iterator[None]:
+    """Missile envelopes are kept from one run of the tests to the next, apart from the user's."""
+    before = os.environ.get("MIDRANGE_CACHE")
+    os.environ["MIDRANGE_CACHE"] = str(pytestconfig.cache.mkdir("envelopes"))
+    yield
+    if before is None:
+        del os.environ["MIDRANGE_CACHE"]
+    else:
+        os.environ["MIDRANGE_CACHE"] = before
+
+
+@pytest.fixture
+def display(monkeypatch) -> Iterator[None]:
+    """A screen that nobody sees, and no events on it yet."""
+    import pygame
+
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame.display.init()
+    pygame.event.clear()
+    yield
+    pygame.display.quit()

@@ -66,6 +66,12 @@ def finished(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.parametrize(("options", "interval"), [((), 0), (("--train.replay-interval=3",), 3)])
+def test_a_trial_keeps_no_replays_unless_it_is_to(tmp_path, options, interval):
+    config = load_config(begin(tmp_path, PARAMS, *options) / "trial.ini")
+    assert config["train"]["replay_interval"] == interval
+
+
 def test_a_trial_trains_as_puffer_train_does_and_reads_on_the_way(finished, tmp_path):
     words = ["--config", str(finished / "trial.ini"), "--train.data-dir", str(tmp_path)]
     assert cli.run("train", words) == 0

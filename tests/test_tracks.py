@@ -71,6 +71,16 @@ def test_the_killed_were_hit_by_the_other_side(tracks):
     assert any(fighter.died is not None for fighter in tracks.fighters)
 
 
+def test_a_missile_that_hits_within_one_decision_leaves_no_track():
+    near = {"start_range_min": 200, "start_range_max": 200, "start_off_boresight_max_deg": 0}
+    sim = Simulation(**near)
+    tracks = Tracks(sim)
+    sim.step([[[0, 1, 1], [0, 1, 0]]])
+    tracks.note()
+    assert tracks.fighters[1].died == tracks.time == 0.5
+    assert tracks.missiles == []
+
+
 def test_load_is_what_turns_the_fighter(tracks):
     """v times the rate of turn, but for the turn within a decision."""
     fighter = tracks.fighters[1]

@@ -215,6 +215,8 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
     config = trial_config(record.config, trial.params)
     folder = record.trial_folder(trial)
     config["train"].update(seed=trial.seed, data_dir=str(folder), run_name="run")
+    if config["train"]["replay_interval"] == "auto":
+        config["train"]["replay_interval"] = 0
     base, name = config["base"], record.folder.name
     if base["wandb_group"] == schema()["base"]["wandb_group"].default:
         base["wandb_group"] = name

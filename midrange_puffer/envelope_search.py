@@ -1,0 +1,180 @@
+"""Where hits end: ranges of a shot between which it hits, found by flying it from chosen ranges.
+
+Nothing here knows how a shot is flown. What is hit need not be an interval of ranges, so all are
+scanned first: stretches and gaps that are longer than the scan's spacing are seen and counted. An
+edge is a range that is hit with one that is not at most `RESOLUTION` beyond it. Where hits and
+misses alternate more finely than the scan, as they do for some hundred metres around the farthest
+range from which a missile still arrives before the physics step in which it is spent, it is one of
+several such edges.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+RESOLUTION = 50.0  # m
+# Of the scan: a share of the range, within limits [m]; nearby, a turn more or less matters.
+SPACING, LEAST_SPACING, MOST_SPACING = 0.07, 100.0, 2500.0
+POINTS = 7  # tried at once between a hit and a miss: two rounds, since (7 + 1)^2 > 2500 / 50
+
+
+class Fly(Protocol):
+    """Shots at targets: `evasions` are the ways in which a target may fly, by number."""
+
+    def __call__(
+        self, cells: np.ndarray, ranges: np.ndarray, evasions: Sequence[int]
+    ) -> np.ndarray:
+        """Whether each shot, int [n] cell and float [n] range [m], hits in every evasion, bool."""
+
+
+@dataclass
+class Edges:
+    """What `search` finds of each cell, all [cells].
+
+    Attributes:
+        minimum, aero: float32, ends of the widest stretch of hits [m]; 0 and 0 if nothing is hit.
+        cold, nez: float32, the farthest within it from which every evasion of `cold` and every
+            evasion whatever is hit [m]; `minimum` if there is none.
+        inner: float32, near end of the stretch up to `nez` from which every evasion is hit [m].
+        stretches: int32, stretches of hits that the scan saw.
+        gaps: int32, stretches between `minimum` and `nez` from which it saw an evasion escape.
+    """
+
+    minimum: np.ndarray
+    inner: np.ndarray
+    nez: np.ndarray
+    cold: np.ndarray
+    aero: np.ndarray
+    stretches: np.ndarray
+    gaps: np.ndarray
+
+
+def search(
+    fly: Fly, limits: np.ndarray, plain: int, cold: Sequence[int], others: Sequence[int]
+) -> Edges:
+    """Find the edges of every cell to within `RESOLUTION`, always on the side of the hits.
+
+    With more `others`, `nez` can only be less. minimum <= inner <= nez <= cold <= aero,
+    whatever is hit.
+
+    Args:
+        fly: flies shots of these cells.
+        limits: float [cells], ranges beyond which nothing can hit [m].
+        plain: the evasion in which the target does nothing.
+        cold: those that make for `Edges.cold`.
+        others: the rest.
+    """
+    ranges = scan_ranges(limits.max())
+    hits = _scan(fly, ranges[None] <= limits[:, None], ranges, [plain])
+    first, last = widest_stretch(hits, ranges)
+    places, rows = np.arange(len(ranges)), np.arange(len(limits))
+    stretch = hits & (first[:, None] <= places) & (places <= last[:, None])
+    hits_cold = _scan(fly, stretch, ranges, cold)
+    hits_all = _scan(fly, hits_cold, ranges, others)
+    every = (plain, *cold, *others)
+    last_all = last_place(hits_all)
+    minimum = _near_end(fly, ranges, first, [plain])
+    inner = _near_end(fly, ranges, _run_starts(hits_all)[rows, last_all], every)
+    return Edges(
+        minimum,
+        np.where(last_all < 0, minimum, inner),
+        _far_end(fly, hits_all, stretch, ranges, minimum, every),
+        _far_end(fly, hits_cold, stretch, ranges, minimum, (plain, *cold)),
+        _far_end(fly, stretch, stretch, ranges, minimum, [plain]),
+        count_runs(hits),
+        count_runs(stretch & ~hits_all & (places < last_all[:, None])),
+    )
+
+
+def scan_ranges(limit: float) -> np.ndarray:
+    """The ranges [m] that are scanned, from 0 to beyond `limit`."""
+    ranges = [0.0]
+    while ranges[-1] <= limit:
+        ranges.append(ranges[-1] + min(max(SPACING * ranges[-1], LEAST_SPACING), MOST_SPACING))
+    return np.array(ranges)
+
+
+def widest_stretch(hits: np.ndarray, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First and last place of the longest run of hits, int [cells]; 0 and -1 if there is none.
+
+    Args:
+        hits: bool [cells, places].
+        ranges: [places], rising [m].
+    """
+    starts = _run_starts(hits)
+    last = np.where(hits, ranges - ranges[starts], -1).argmax(axis=1)
+    rows = np.arange(len(hits))
+    return starts[rows, last], np.where(hits.any(axis=1), last, -1)
+
+
+def count_runs(marks: np.ndarray) -> np.ndarray:
+    """How many runs of True there are in each row of bool [rows, places], int32."""
+    return _begins(marks).sum(axis=1, dtype=np.int32)
+
+
+def last_place(marks: np.ndarray) -> np.ndarray:
+    """The last True of each row of bool [rows, places]; -1 without one."""
+    last = marks.shape[1] - 1 - marks[:, ::-1].argmax(axis=1)
+    return np.where(marks.any(axis=1), last, -1)
+
+
+def _begins(marks: np.ndarray) -> np.ndarray:
+    """Where runs of True begin, bool [rows, places]."""
+    return marks & ~np.pad(marks, ((0, 0), (1, 0)))[:, :-1]
+
+
+def _run_starts(marks: np.ndarray) -> np.ndarray:
+    """The place at which the run of each True began, int [rows, places]; elsewhere any."""
+    return np.maximum.accumulate(np.where(_begins(marks), np.arange(marks.shape[1]), 0), axis=1)
+
+
+def _scan(fly: Fly, where: np.ndarray, ranges: np.ndarray, evasions: Sequence[int]) -> np.ndarray:
+    """Whether it hits in all `evasions`, bool [cells, places]; False but for those of `where`."""
+    hits = np.zeros_like(where)
+    cells, places = np.nonzero(where)
+    hits[cells, places] = fly(cells, ranges[places], evasions)
+    return hits
+
+
+def _near_end(
+    fly: Fly, ranges: np.ndarray, first: np.ndarray, evasions: Sequence[int]
+) -> np.ndarray:
+    """The near edge of the hits whose first place in the scan is `first` [m]."""
+    return _refine(fly, ranges[first], ranges[np.maximum(first - 1, 0)], evasions)
+
+
+def _far_end(
+    fly: Fly,
+    hits: np.ndarray,
+    stretch: np.ndarray,
+    ranges: np.ndarray,
+    minimum: np.ndarray,
+    evasions: Sequence[int],
+) -> np.ndarray:
+    """The far edge of `hits` [m]; without any, of what is hit from `minimum` on."""
+    last = last_place(hits)
+    inside = np.where(last < 0, minimum, ranges[last])
+    outside = np.where(last < 0, ranges[stretch.argmax(axis=1)], ranges[last + 1])
+    return _refine(fly, inside, outside, evasions)
+
+
+def _refine(
+    fly: Fly, inside: np.ndarray, outside: np.ndarray, evasions: Sequence[int]
+) -> np.ndarray:
+    """The edge next to `inside`, a hit, on the way to `outside`, a miss: the last hit [m]."""
+    inside, outside = inside.astype(np.float32), outside.astype(np.float32)
+    while len(cells := np.flatnonzero(np.abs(outside - inside) > RESOLUTION)):
+        share = np.arange(POINTS + 2, dtype=np.float32) / (POINTS + 1)
+        near, far = inside[cells, None], outside[cells, None]
+        points = near + (far - near) * share
+        hits = np.zeros(points.shape, bool)
+        hits[:, 0] = True
+        hits[:, 1:-1] = fly(np.repeat(cells, POINTS), points[:, 1:-1].ravel(), evasions).reshape(
+            -1, POINTS
+        )
+        miss = hits.argmin(axis=1)
+        rows = np.arange(len(cells))
+        inside[cells], outside[cells] = points[rows, miss - 1], points[rows, miss]
+    return inside

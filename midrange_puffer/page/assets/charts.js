@@ -1,0 +1,174 @@
+// Charts over time: speed, load, energy, range, and the missiles in the air.
+
+const MARGIN = { left: 44, right: 44, bottom: 20 };
+const TITLE_HEIGHT = 19;
+const BAR = 4; // px, of a missile's time in the air
+const TICK_SPACING = 18; // px, at least
+const EMPTY_SHARE = 0.06; // of a chart, above and below its curves
+
+class Charts {
+  constructor(canvas, fight, jump) {
+    Object.assign(this, { canvas, fight, length: Math.max(fight.length, 1) });
+    this.strips = makeStrips(fight);
+    const go = (event) => jump(this._timeAt(event.offsetX));
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      go(event);
+    });
+    canvas.addEventListener("pointermove", (event) => event.buttons && go(event));
+  }
+
+  draw(time) {
+    const context = begin(this.canvas);
+    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    Object.assign(this, { context, time, width, height, colours: colours() });
+    const bars = TITLE_HEIGHT + this.fight.missiles.length * (BAR + 1) + 6;
+    const each = (height - MARGIN.bottom - bars) / this.strips.length;
+    this.strips.forEach((strip, index) => this._drawStrip(strip, index * each, each));
+    this._drawMissiles(height - MARGIN.bottom - bars);
+    this._drawTimeAxis(height - MARGIN.bottom);
+  }
+
+  /** The present time, beside no title. */
+  _drawCursor(top, bottom) {
+    const x = this._x(this.time);
+    line(this.context, [{ x, y: top }, { x, y: bottom }], this.colours.ink);
+  }
+
+  _x(time) {
+    return MARGIN.left + (time / this.length) * (this.width - MARGIN.left - MARGIN.right);
+  }
+
+  _timeAt(x) {
+    return ((x - MARGIN.left) / (this.width - MARGIN.left - MARGIN.right)) * this.length;
+  }
+
+  _across(y, colour) {
+    line(this.context, [{ x: MARGIN.left, y }, { x: this.width - MARGIN.right, y }], colour);
+  }
+
+  _text(text, x, y, colour, align = "left") {
+    Object.assign(this.context, { font: SMALL, fillStyle: colour });
+    Object.assign(this.context, { textAlign: align, textBaseline: "middle" });
+    this.context.fillText(text, x, y);
+  }
+
+  _drawStrip(strip, top, height) {
+    const { dim, line: rule } = this.colours;
+    const plot = { top: top + TITLE_HEIGHT, height: height - TITLE_HEIGHT - 6 };
+    const y = (value) => plot.top + (plot.height * (strip.high - value)) / (strip.high - strip.low);
+    const most = Math.max(plot.height / TICK_SPACING, 1);
+    for (const value of ticksOf(strip.low, strip.high, most)) {
+      const at = y(value);
+      this._across(at, rule);
+      this._text(String(value), MARGIN.left - 5, at, dim, "right");
+    }
+    if (strip.second) this._drawSecondScale(strip, y, most);
+    strip.series.forEach((series) => this._drawSeries(series, y));
+    this._drawCursor(plot.top, plot.top + plot.height);
+    this._drawTitle(strip, top + TITLE_HEIGHT / 2);
+  }
+
+  /** Another unit's scale, at the right. */
+  _drawSecondScale({ low, high, second: { unit } }, y, most) {
+    const { dim } = this.colours;
+    for (const value of ticksOf(low / unit, high / unit, most)) {
+      this._text(String(value), this.width - MARGIN.right + 6, y(value * unit), dim);
+    }
+  }
+
+  _drawSeries({ colour, times, values }, y) {
+    const points = Array.from(times, (time, index) => ({ x: this._x(time), y: y(values[index]) }));
+    line(this.context, points, this.colours[colour], 1.6);
+  }
+
+  /** What it is of, and at the right the values now. */
+  _drawTitle(strip, y) {
+    this._text(strip.title, MARGIN.left, y, this.colours.ink);
+    let right = this.width - MARGIN.right;
+    for (const { colour, times, values } of [...strip.series].reverse()) {
+      const { index, next, share } = between(times, this.time);
+      const over = this.time > times[times.length - 1];
+      const text = over ? "–" : strip.value(mix(values[index], values[next], share));
+      this._text(text, right, y, this.colours[colour], "right");
+      right -= this.context.measureText(text).width + 12;
+    }
+    const { second } = strip;
+    if (second) this._text(second.title, this.width - MARGIN.right + 6, y, this.colours.dim);
+  }
+
+  _drawTimeAxis(y) {
+    const { dim } = this.colours;
+    const step = niceStep((45 * this.length) / (this.width - MARGIN.left - MARGIN.right));
+    this._across(y, dim);
+    for (const time of multiples(step, 0, this.length)) {
+      const x = this._x(time);
+      line(this.context, [{ x, y }, { x, y: y + 3 }], dim);
+      this._text(String(time), x, y + 11, dim, "center");
+    }
+    this._text("s", this.width - 14, y + 11, dim);
+  }
+
+  /** A bar from launch to end for each: full while the motor burns; then how it ended. */
+  _drawMissiles(top) {
+    const { seats, star, ink } = this.colours;
+    this._text("Missiles in the air", MARGIN.left, top + TITLE_HEIGHT / 2, ink);
+    this._drawCursor(top + TITLE_HEIGHT, this.height - MARGIN.bottom);
+    const order = (a, b) => a.owner - b.owner || a.launched - b.launched;
+    [...this.fight.missiles].sort(order).forEach((missile, lane) => {
+      const y = top + TITLE_HEIGHT + (lane + 0.5) * (BAR + 1);
+      const { times } = missile.entries;
+      const end = times[times.length - 1];
+      const bar = (until, alpha) => {
+        const ends = [times[0], until].map((time) => ({ x: this._x(time), y }));
+        line(this.context, ends, seats[missile.owner], BAR - 1, alpha);
+      };
+      bar(end, 0.4);
+      bar(Math.min(missile.burnt_out, end), 1);
+      const at = { x: this._x(end) + 2, y };
+      if (missile.fate === "hit") drawStar(this.context, at, 6, star, seats[missile.owner]);
+    });
+  }
+}
+
+/** The charts with their curves and scales. */
+function makeStrips(fight) {
+  const ofSeats = (value) => fight.fighters.map(({ entries }, seat) => ({
+    colour: SEATS[seat],
+    times: entries.times,
+    values: value(entries),
+  }));
+  return [
+    { title: "Speed [m/s]", series: ofSeats((e) => e.speed),
+      value: (speed) => speed.toFixed(0), second: { title: "Mach", unit: fight.mach } },
+    { title: "Load [g], left positive", series: ofSeats((e) => e.load),
+      value: (load) => (Math.round(10 * load) / 10 || 0).toFixed(1) },
+    { title: "Energy height v²/2g [km]",
+      series: ofSeats((e) => e.speed.map((speed) => speed ** 2 / (2000 * fight.gravity))),
+      value: (height) => height.toFixed(1) },
+    { title: "Range [km]", series: [rangeSeries(fight)],
+      value: (range) => range.toFixed(1) },
+  ].map(scaled);
+}
+
+/** The range between the fighters, while both live. */
+function rangeSeries({ fighters }) {
+  const count = Math.min(...fighters.map((fighter) => fighter.entries.times.length));
+  const [a, b] = fighters.map(({ entries }) => entries);
+  const times = a.times.subarray(0, count);
+  const range = (_, i) => Math.hypot(a.x[i] - b.x[i], a.y[i] - b.y[i]) / 1000;
+  return { colour: "ink", times, values: Float64Array.from(times, range) };
+}
+
+function scaled(strip) {
+  const values = strip.series.flatMap((series) => [...series.values]);
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const room = Math.max((most - least) * EMPTY_SHARE, 1e-3 * Math.abs(most), 0.01);
+  const [low, high] = [least - room, most + room];
+  return { ...strip, low, high };
+}
+
+function ticksOf(low, high, most) {
+  const round = (tick) => Math.round(tick * 1e6) / 1e6;
+  return multiples(niceStep((high - low) / most), low, high).map(round);
+}

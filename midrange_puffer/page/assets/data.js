@@ -1,0 +1,108 @@
+// The fight: its data decoded, and what everything was doing at any time.
+
+const SEATS = ["red", "blue"];
+const ARRAYS = { float32: Float32Array, int16: Int16Array };
+const MISSING = -32768; // not a number, among int16
+
+/** An array of numbers out of base64; `at` looks one up by its indices. */
+function decode({ type, shape, scale, data }) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const numbers = new ARRAYS[type](bytes.buffer);
+  const missing = type === "int16" ? MISSING : NaN;
+  const values = Float64Array.from(numbers, (x) => (x === missing ? NaN : x * scale));
+  return { shape, values };
+}
+
+/** A table of columns by name, each an array over the entries. */
+function decodeColumns({ columns, entries }) {
+  const { shape, values } = decode(entries);
+  const column = (_, index) => values.subarray(index * shape[1], (index + 1) * shape[1]);
+  return Object.fromEntries(columns.map((name, index) => [name, column(name, index)]));
+}
+
+/** A body's track: what is known of it, and its columns under `entries`. */
+function decodeTrack(track) {
+  return { ...track, entries: decodeColumns(track) };
+}
+
+/** The last of rising `times` that is not after `time`; -1 before the first. */
+function lastNotAfter(times, time) {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function mix(from, to, share) {
+  return share ? from + (to - from) * share : from;
+}
+
+function mixAngle(from, to, share) {
+  const turn = Math.atan2(Math.sin(to - from), Math.cos(to - from));
+  return from + turn * share;
+}
+
+/** Where `time` lies among `times`: between which two, and how far from one to the other. */
+function between(times, time) {
+  const index = Math.max(lastNotAfter(times, time), 0);
+  const next = Math.min(index + 1, times.length - 1);
+  const share = next > index ? Math.max(time - times[index], 0) / (times[next] - times[index]) : 0;
+  return { index, next, share };
+}
+
+/** A body at a time: its columns between two entries; after the last, as it was then. */
+function stateAt(track, time) {
+  const { index, next, share } = between(track.entries.times, time);
+  const state = {};
+  for (const [name, values] of Object.entries(track.entries)) {
+    state[name] = mix(values[index], values[next], share);
+  }
+  const { heading, ammo } = track.entries;
+  state.heading = mixAngle(heading[index], heading[next], share);
+  if (ammo) state.ammo = ammo[index];
+  return state;
+}
+
+function isDead(fighter, time) {
+  return fighter.died !== null && time >= fighter.died;
+}
+
+/** "waiting" for its launch, "flying", or how its flight has ended. */
+function phaseOf(missile, time) {
+  const { times } = missile.entries;
+  if (time < times[0]) return "waiting";
+  return time < times[times.length - 1] ? "flying" : missile.fate;
+}
+
+class Fight {
+  constructor(content) {
+    Object.assign(this, content);
+    this.fighters = content.fighters.map(decodeTrack);
+    this.missiles = content.missiles.map(decodeTrack);
+  }
+
+  states(time) {
+    return this.fighters.map((fighter) => stateAt(fighter, time));
+  }
+
+  /** Missiles of a seat that are in the air. */
+  inTheAir(seat, time) {
+    return this.missiles.filter((m) => m.owner === seat && phaseOf(m, time) === "flying");
+  }
+}
+
+function distance(a, b) {
+  return Math.hypot(a.x - b.x, a.y - b.y);
+}
+
+/** How fast two bodies come nearer [m/s]. */
+function closingSpeed(a, b) {
+  const [dx, dy] = [b.x - a.x, b.y - a.y];
+  const vx = b.speed * Math.cos(b.heading) - a.speed * Math.cos(a.heading);
+  const vy = b.speed * Math.sin(b.heading) - a.speed * Math.sin(a.heading);
+  return -(dx * vx + dy * vy) / Math.max(Math.hypot(dx, dy), 1);
+}

@@ -1,0 +1,179 @@
+// Puts the page together: what is shown, the buttons, the keys, and what the address asks for.
+
+const CHOICES = {
+  view: ["plane", "spacetime"],
+  follow: ["both", "red", "blue", "off"],
+  trails: ["whole", "fading"],
+  zones: ["on", "off"],
+};
+const element = (id) => document.getElementById(id);
+const fight = new Fight(JSON.parse(element("fight").textContent));
+const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on" };
+const player = new Player(fight.length, changed);
+const plane = new Plane(element("plane"), fight, settings, changed);
+const graph = new Graph(element("graph"), fight, settings, changed);
+const charts = new Charts(element("charts"), fight, (time) => player.jump(time));
+const status = new Status(element("status"), element("range"), fight);
+let waiting = false;
+
+/** Draw anew with the next frame. */
+function changed() {
+  if (!waiting) requestAnimationFrame(draw);
+  waiting = true;
+}
+
+function draw() {
+  waiting = false;
+  const inPlane = settings.view === "plane";
+  element("plane").hidden = !inPlane;
+  element("graph").hidden = inPlane;
+  status.draw(player.time);
+  drawCaption();
+  drawButtons();
+  drawClock();
+  // Last, as the texts decide how large the canvases are.
+  (inPlane ? plane : graph).draw(player.time);
+  charts.draw(player.time);
+}
+
+function drawCaption() {
+  const lines = settings.view === "plane"
+    ? planeCaption(settings)
+    : graphCaption(graph.scene(player.time), settings.seat, fight, player.time);
+  element("caption").replaceChildren(...lines.map((parts) => {
+    const paragraph = document.createElement("p");
+    for (const [className, textContent] of parts) {
+      paragraph.append(Object.assign(document.createElement("span"), { className, textContent }));
+    }
+    return paragraph;
+  }));
+}
+
+function drawButtons() {
+  const pressed = { "view-plane": settings.view === "plane" };
+  SEATS.forEach((seat, index) => {
+    pressed[`view-${seat}`] = settings.view === "spacetime" && settings.seat === index;
+  });
+  for (const [id, value] of Object.entries(pressed)) {
+    element(id).setAttribute("aria-pressed", value);
+  }
+  for (const name of ["follow", "trails", "zones"]) {
+    setText(element(name), `${name[0].toUpperCase()}${name.slice(1)}: ${settings[name]}`);
+    element(name).hidden = settings.view !== "plane";
+  }
+  setText(element("play"), player.playing ? "Pause" : "Play");
+}
+
+function drawClock() {
+  const [now, end] = [player.time, fight.length].map(formatTime);
+  element("time").value = player.time;
+  element("time").setAttribute("aria-valuetext", `${now} of ${end}`);
+  setText(element("clock"), `${now} / ${end}`);
+  setText(element("rate"), `${{ 0.25: "¼", 0.5: "½" }[player.rate] ?? player.rate}×`);
+}
+
+function show(view, seat = settings.seat) {
+  Object.assign(settings, { view, seat });
+}
+
+/** The next choice of a setting. */
+function cycle(name) {
+  const values = CHOICES[name];
+  settings[name] = values[(values.indexOf(settings[name]) + 1) % values.length];
+}
+
+function fit() {
+  if (settings.view === "plane") plane.fit();
+  else graph.reset();
+}
+
+function toggleHelp() {
+  const help = element("help");
+  if (help.open) help.close();
+  else help.showModal();
+}
+
+const BUTTONS = {
+  "view-plane": () => show("plane"),
+  "view-red": () => show("spacetime", 0),
+  "view-blue": () => show("spacetime", 1),
+  "follow": () => cycle("follow"),
+  "trails": () => cycle("trails"),
+  "zones": () => cycle("zones"),
+  "fit": fit,
+  "help-open": toggleHelp,
+  "play": () => player.toggle(),
+  "slower": () => player.shift(-1),
+  "faster": () => player.shift(1),
+};
+
+const KEYS = {
+  " ": () => player.toggle(),
+  "ArrowLeft": (event) => player.jump(player.time - (event.shiftKey ? 10 : 1)),
+  "ArrowRight": (event) => player.jump(player.time + (event.shiftKey ? 10 : 1)),
+  "Home": () => player.jump(0),
+  "End": () => player.jump(fight.length),
+  "+": () => player.shift(1),
+  "=": () => player.shift(1),
+  "-": () => player.shift(-1),
+  "v": () => cycle("view"),
+  "1": () => show("spacetime", 0),
+  "2": () => show("spacetime", 1),
+  "f": () => cycle("follow"),
+  "t": () => cycle("trails"),
+  "z": () => cycle("zones"),
+  "0": fit,
+  "?": toggleHelp,
+};
+
+/** A key for the page; a focused button keeps its space. */
+function press(event) {
+  const act = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  const forOthers = event.ctrlKey || event.altKey || event.metaKey ||
+    (element("help").open && event.key !== "?") ||
+    (event.key === " " && event.target.matches("button"));
+  if (!act || forOthers) return;
+  event.preventDefault();
+  act(event);
+  changed();
+}
+
+/** What an address like #t=30&view=spacetime&seat=blue&yaw=40 asks for; angles in degrees. */
+function readAddress() {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const number = (name, otherwise) => {
+    const value = parseFloat(asked.get(name));
+    return Number.isFinite(value) ? value : otherwise;
+  };
+  for (const [name, values] of Object.entries(CHOICES)) {
+    if (values.includes(asked.get(name))) settings[name] = asked.get(name);
+  }
+  if (SEATS.includes(asked.get("seat"))) settings.seat = SEATS.indexOf(asked.get("seat"));
+  const degree = Math.PI / 180;
+  const { yaw, pitch, zoom } = graph.camera;
+  graph.turn(number("yaw", yaw / degree) * degree, number("pitch", pitch / degree) * degree);
+  graph.zoom(number("zoom", zoom));
+  player.jump(number("t", player.time));
+}
+
+function start() {
+  SEATS.forEach((seat, index) => setText(element(seat), fight.names[index]));
+  setText(element("outcome"), `${fight.outcome} after ${Math.round(fight.length)} s`);
+  element("time").max = fight.length;
+  element("time").addEventListener("input", (event) => player.jump(+event.target.value));
+  for (const [id, act] of Object.entries(BUTTONS)) {
+    element(id).addEventListener("click", (event) => {
+      act();
+      if (event.detail) element(id).blur(); // so that space plays again after a click
+      changed();
+    });
+  }
+  document.addEventListener("keydown", press);
+  window.addEventListener("hashchange", readAddress);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+  const observer = new ResizeObserver(draw); // at once: never is an old picture stretched
+  document.querySelectorAll("canvas").forEach((canvas) => observer.observe(canvas));
+  readAddress();
+}
+
+start();

@@ -1,0 +1,242 @@
+// The plane view: the fight seen from above, north up.
+
+const FADE = 30; // s, after which a fading trail has gone
+const END_SHOWN = 8; // s for which the end of a missile is marked while trails fade
+const TRAIL = 2.2; // px wide
+const LEAST_VIEW = 6000; // m across, when the view follows both
+const GRID_SPACING = 90; // px, at least, between lines
+
+class Plane {
+  constructor(canvas, fight, settings, changed) {
+    Object.assign(this, { canvas, fight, settings, changed });
+    this.zones = new Zones(fight.zones, fight.interval);
+    this.view = { x: 0, y: 0, scale: 0 }; // centre [m], pixels per metre
+    listen(canvas, {
+      onDrag: (dx, dy) => this._pan(dx, dy),
+      onZoom: (factor, point) => this._zoom(factor, point),
+    });
+  }
+
+  /** Show everything that happens in the fight. */
+  fit() {
+    const tracks = [...this.fight.fighters, ...this.fight.missiles];
+    const points = tracks.flatMap(({ entries: { x, y } }) => [
+      { x: Math.min(...x), y: Math.min(...y) },
+      { x: Math.max(...x), y: Math.max(...y) },
+    ]);
+    this.settings.follow = "off";
+    this._frame(points);
+  }
+
+  draw(time) {
+    const context = begin(this.canvas);
+    Object.assign(this, { context, time, colours: colours() });
+    this.width = this.canvas.clientWidth;
+    this.height = this.canvas.clientHeight;
+    this.labels = new Labels(context, this.width, this.height, this.colours.paper);
+    this.states = this.fight.states(time);
+    this._follow();
+    this._drawGrid();
+    if (this.settings.zones === "on") SEATS.forEach((_, seat) => this._drawZones(seat));
+    this._drawRange();
+    this.fight.missiles.forEach((missile) => this._drawMissile(missile));
+    this.fight.fighters.forEach((fighter) => this._drawTrail(fighter));
+    this.fight.fighters.forEach((fighter) => this._drawFighter(fighter));
+    this.labels.draw();
+  }
+
+  _pan(dx, dy) {
+    this.settings.follow = "off";
+    this.view.x -= dx / this.view.scale;
+    this.view.y += dy / this.view.scale;
+    this.changed();
+  }
+
+  /** Zoom about the pointer; about the one who is followed, if one is. */
+  _zoom(factor, point) {
+    const { view, settings } = this;
+    if (settings.follow === "both") settings.follow = "off";
+    const [dx, dy] = [point.x - this.width / 2, point.y - this.height / 2];
+    const before = view.scale;
+    view.scale = Math.min(Math.max(before * factor, 1e-4), 1);
+    view.x += dx / before - dx / view.scale;
+    view.y -= dy / before - dy / view.scale;
+    this.changed();
+  }
+
+  _follow() {
+    const seat = SEATS.indexOf(this.settings.follow);
+    if (seat >= 0) ({ x: this.view.x, y: this.view.y } = this.states[seat]);
+    if (this.settings.follow === "both" || !this.view.scale) this._frame(this.states);
+  }
+
+  _frame(points) {
+    const range = (values) => [Math.min(...values), Math.max(...values)];
+    const [left, right] = range(points.map((point) => point.x));
+    const [bottom, top] = range(points.map((point) => point.y));
+    const fits = (pixels, metres) => (0.72 * pixels) / Math.max(metres, 0.72 * LEAST_VIEW);
+    const { clientWidth, clientHeight } = this.canvas;
+    this.view = {
+      x: (left + right) / 2,
+      y: (bottom + top) / 2,
+      scale: Math.min(fits(clientWidth, right - left), fits(clientHeight, top - bottom)),
+    };
+  }
+
+  _place({ x, y }) {
+    const { view } = this;
+    return {
+      x: this.width / 2 + (x - view.x) * view.scale,
+      y: this.height / 2 - (y - view.y) * view.scale,
+    };
+  }
+
+  _drawGrid() {
+    const { view, width, height, colours: { line: colour, dim } } = this;
+    const step = niceStep(GRID_SPACING / view.scale);
+    const half = { x: width / 2 / view.scale, y: height / 2 / view.scale };
+    const name = (metres) => String(Math.round(metres / 100) / 10);
+    for (const x of multiples(step, view.x - half.x, view.x + half.x)) {
+      const at = this._place({ x, y: 0 }).x;
+      line(this.context, [{ x: at, y: 0 }, { x: at, y: height }], colour);
+      this.labels.fixed(name(x), at, height - 10, { colour: dim, align: "center" });
+    }
+    for (const y of multiples(step, view.y - half.y, view.y + half.y)) {
+      const at = this._place({ x: 0, y }).y;
+      line(this.context, [{ x: 0, y: at }, { x: width, y: at }], colour);
+      this.labels.fixed(name(y), 6, at, { colour: dim });
+    }
+    this._drawScale(step);
+  }
+
+  /** A bar as long as the grid is wide. */
+  _drawScale(step) {
+    const { context, width, height, colours: { dim } } = this;
+    const [right, y] = [width - 14, height - 28];
+    const left = right - step * this.view.scale;
+    const ends = [[left, -4], [left, 0], [right, 0], [right, -4]];
+    line(context, ends.map(([x, rise]) => ({ x, y: y + rise })), dim, 1.5);
+    const text = step < 1000 ? `${step} m` : `${step / 1000} km`;
+    this.labels.fixed(text, (left + right) / 2, y - 10, { colour: dim, align: "center" });
+    this.labels.reserve(left - 4, y - 4, right - left + 8, 8);
+  }
+
+  /** From where an enemy that flies as it does now would be hit: R_NEZ filled, R_aero dashed. */
+  _drawZones(seat) {
+    const { context, time, states } = this;
+    if (this.fight.fighters.some((fighter) => isDead(fighter, time))) return;
+    const colour = this.colours.seats[seat];
+    const [aero, nez] = this.zones.at(time, seat, states[seat])
+      .map((edge) => [...edge, edge[0]].map((point) => this._place(point)));
+    if (!aero) return;
+    dashed(context, [7, 5], () => line(context, aero, colour, 1, 0.55));
+    line(context, nez, colour, 1.4, 0.7);
+    Object.assign(context, { fillStyle: colour, globalAlpha: 0.1 });
+    context.fill();
+    context.globalAlpha = 1;
+  }
+
+  /** The line between the fighters, and how long it is. */
+  _drawRange() {
+    const { states, colours: { dim } } = this;
+    const [from, to] = states.map((state) => this._place(state));
+    dashed(this.context, [2, 5], () => line(this.context, [from, to], dim));
+    if (distance(from, to) < 110) return;
+    const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+    const across = [Math.abs(to.y - from.y), -Math.abs(to.x - from.x) || -1];
+    const text = formatKm(distance(...states));
+    this.labels.beside(middle, text, { colour: dim, towards: across, gap: 10 });
+  }
+
+  /** Where a track went from one time to another, on the canvas. */
+  _path({ entries }, from, to) {
+    const { times, x, y } = entries;
+    const end = Math.min(to, times[times.length - 1]);
+    if (end <= from) return [];
+    const start = stateAt({ entries }, from);
+    const inner = [];
+    for (let i = lastNotAfter(times, from) + 1; i < times.length && times[i] < end; i += 1) {
+      inner.push({ x: x[i], y: y[i] });
+    }
+    return [start, ...inner, stateAt({ entries }, end)].map((point) => this._place(point));
+  }
+
+  _drawTrail(fighter) {
+    const colour = this.colours.seats[fighter.seat];
+    if (this.settings.trails === "whole") {
+      line(this.context, this._path(fighter, 0, this.time), colour, TRAIL);
+      return;
+    }
+    for (let age = FADE; age > 0; age -= 1) {
+      const path = this._path(fighter, Math.max(this.time - age, 0), this.time - age + 1);
+      line(this.context, path, colour, TRAIL, 1 - (age - 1) / FADE);
+    }
+  }
+
+  /** Thick while its motor burns, thin while it coasts; a cross where it was spent. */
+  _drawMissile(missile) {
+    const { context, time, colours: { seats, star } } = this;
+    const phase = phaseOf(missile, time);
+    const { times } = missile.entries;
+    const since = time - times[times.length - 1];
+    const faded = this.settings.trails === "fading" && since > END_SHOWN;
+    if (phase === "waiting" || faded) return;
+    const colour = seats[missile.owner];
+    const [begun, burnt] = [times[0], Math.min(missile.burnt_out, time)];
+    const alpha = phase === "flying" ? 1 : 0.6;
+    line(context, this._path(missile, begun, burnt), colour, 4.5, 0.4 * alpha);
+    line(context, this._path(missile, begun, time), colour, 1.1, 0.9 * alpha);
+    const at = this._place(stateAt(missile, time));
+    if (phase === "flying") this._drawFlying(missile, at, colour);
+    else if (phase === "hit") drawStar(context, at, 11, star, colour);
+    else drawCross(context, at, 4, colour);
+  }
+
+  _drawFlying(missile, at, colour) {
+    const { heading } = stateAt(missile, this.time);
+    const burning = this.time < missile.burnt_out;
+    const tail = { x: at.x - 9 * Math.cos(heading), y: at.y + 9 * Math.sin(heading) };
+    line(this.context, [tail, at], colour, burning ? 4 : 2.2);
+  }
+
+  _drawFighter(fighter) {
+    const { context, colours: { seats, paper, star } } = this;
+    const [state, colour] = [this.states[fighter.seat], seats[fighter.seat]];
+    const at = this._place(state);
+    const dead = isDead(fighter, this.time);
+    const outside = at.x < 0 || at.y < 0 || at.x > this.width || at.y > this.height;
+    if (outside) {
+      this._drawPointer(fighter, at, colour);
+      return;
+    }
+    if (dead) drawStar(context, at, 12, star, colour);
+    else drawDart(context, at, -state.heading, 12, colour, paper);
+    this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
+    const name = SEATS[fighter.seat];
+    const mach = (state.speed / this.fight.mach).toFixed(2);
+    const text = dead ? `${name}, killed` : `${name}  Mach ${mach}`;
+    this.labels.beside(at, text, { colour, towards: this._away(fighter.seat), gap: 18 });
+  }
+
+  /** To that side of the course, on the screen, on which the other fighter is not. */
+  _away(seat) {
+    const [own, other] = [this.states[seat], this.states[1 - seat]];
+    const left = { x: -Math.sin(own.heading), y: Math.cos(own.heading) };
+    const toLeft = (other.x - own.x) * left.x + (other.y - own.y) * left.y < 0;
+    return toLeft ? [left.x, -left.y] : [-left.x, left.y];
+  }
+
+  /** An arrow at the border toward a fighter outside of the view. */
+  _drawPointer(fighter, at, colour) {
+    const middle = { x: this.width / 2, y: this.height / 2 };
+    const [dx, dy] = [at.x - middle.x, at.y - middle.y];
+    const inset = 22;
+    const shrink = Math.min((middle.x - inset) / Math.abs(dx), (middle.y - inset) / Math.abs(dy));
+    const tip = { x: middle.x + dx * shrink, y: middle.y + dy * shrink };
+    drawDart(this.context, tip, Math.atan2(dy, dx), 10, this.colours.paper, colour);
+    this.labels.reserve(tip.x - 10, tip.y - 10, 20, 20);
+    const beyond = formatKm(Math.hypot(dx, dy) * (1 - shrink) / this.view.scale);
+    const text = `${SEATS[fighter.seat]}, ${beyond} out of view`;
+    this.labels.beside(tip, text, { colour, towards: [-dx, -dy], gap: 16 });
+  }
+}

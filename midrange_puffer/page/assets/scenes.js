@@ -1,0 +1,118 @@
+// The data of the space-time graphs: of each seat, a scene every `interval` seconds.
+
+/** The launch zones of both seats: ranges all round from the nose on, every `interval` seconds. */
+class Zones {
+  constructor(packed, interval) {
+    const { shape, values } = decode(packed);
+    Object.assign(this, { interval, shape, values });
+  }
+
+  /** The far edges of a seat's zone, R_aero and R_NEZ, around its state as [{x, y} …]. */
+  at(time, seat, state) {
+    const { shape: [count, , edges] } = this;
+    const place = Math.min(time / this.interval, count - 1);
+    const [index, next] = [Math.floor(place), Math.ceil(place)];
+    return Array.from({ length: edges }, (_, edge) => {
+      const [from, to] = [index, next].map((scene) => this._ranges(scene, seat, edge));
+      return Array.from(from, (range, i) => {
+        const angle = state.heading + (2 * Math.PI * i) / from.length;
+        const metres = mix(range, Number.isNaN(to[i]) ? range : to[i], place - index);
+        return { x: state.x + metres * Math.cos(angle), y: state.y + metres * Math.sin(angle) };
+      });
+    }).filter(([point]) => !Number.isNaN(point.x));
+  }
+
+  _ranges(scene, seat, edge) {
+    const [, seats, edges, bearings] = this.shape;
+    const row = (scene * seats + seat) * edges + edge;
+    return this.values.subarray(row * bearings, (row + 1) * bearings);
+  }
+}
+
+const STANDING = 5; // m from one time to the next: less than any fighter flies
+
+class Scenes {
+  constructor(packed, seat, interval) {
+    Object.assign(this, { seat, interval, times: packed.times, counts: packed.missiles.counts });
+    this.count = this.counts.length;
+    this.origins = decode(packed.origins).values;
+    this.own = decode(packed.own);
+    this.escapes = decode(packed.escapes);
+    this.shots = decode(packed.shots);
+    this.fronts = decode(packed.fronts);
+    this.escapeMiss = decode(packed.escapeMiss).values;
+    this.points = decode(packed.missiles.points);
+    this.predictions = decodeColumns(packed.missiles);
+    this.missileMiss = decode(packed.missiles.escapeMiss).values;
+    this.firsts = this.counts.map((_, index) => sum(this.counts.slice(0, index)));
+  }
+
+  /** What lies ahead at a time: between two scenes, so that it moves evenly; null afterwards. */
+  at(time) {
+    const place = time / this.interval;
+    const index = Math.floor(place + 1e-6);
+    if (index >= this.count) return null;
+    const next = Math.min(index + 1, this.count - 1);
+    const share = Math.max(place - index, 0);
+    const mixed = (packed) => mixPaths(
+      this._paths(packed, index, index), this._paths(packed, next, next), share);
+    return {
+      seat: this.seat,
+      times: this.times,
+      horizon: this.times[this.times.length - 1],
+      own: untilHit(mixed(this.own)[0]),
+      escapes: mixed(this.escapes).map(untilHit),
+      shots: mixed(this.shots),
+      fronts: mixed(this.fronts),
+      escapeMiss: [...this.escapeMiss.subarray(2 * index, 2 * index + 2)],
+      missiles: this._missiles(index, next, share),
+    };
+  }
+
+  /** The paths [[{x, y} …] …] of a row of a packed array, in the plane. */
+  _paths({ shape, values }, row, scene) {
+    const [count, length] = shape.length === 4 ? shape.slice(1, 3) : [1, shape[1]];
+    const [x, y] = this.origins.subarray(2 * scene, 2 * scene + 2);
+    const point = (i) => ({ x: x + values[2 * i], y: y + values[2 * i + 1] });
+    const path = (_, p) => Array.from({ length }, (_, i) => point((row * count + p) * length + i));
+    return Array.from({ length: count }, path);
+  }
+
+  _missiles(scene, next, share) {
+    const later = this._predictions(next);
+    return this._predictions(scene).map((missile) => {
+      const isSame = (other) => other.slot === missile.slot && other.owner === missile.owner;
+      const same = later.find(isSame);
+      const path = same ? mixPaths([missile.path], [same.path], share)[0] : missile.path;
+      return { ...missile, path };
+    });
+  }
+
+  _predictions(scene) {
+    return Array.from({ length: this.counts[scene] }, (_, index) => {
+      const row = this.firsts[scene] + index;
+      const columns = Object.entries(this.predictions);
+      const told = Object.fromEntries(columns.map(([name, values]) => [name, values[row]]));
+      const escapeMiss = [...this.missileMiss.subarray(2 * row, 2 * row + 2)];
+      return { ...told, escapeMiss, path: this._paths(this.points, row, scene)[0] };
+    });
+  }
+}
+
+/** A fighter's path up to where it is hit: there it stays. */
+function untilHit(path) {
+  const stands = (point, i) => i > 0 && distance(point, path[i - 1]) < STANDING;
+  const end = path.findIndex(stands);
+  return end < 0 ? path : path.slice(0, end);
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** Between two sets of paths; as in the first where a point is missing in the second. */
+function mixPaths(from, to, share) {
+  const mixed = (a, b) =>
+    Number.isNaN(b.x) ? a : { x: mix(a.x, b.x, share), y: mix(a.y, b.y, share) };
+  return from.map((path, p) => path.map((point, i) => mixed(point, to[p][i])));
+}

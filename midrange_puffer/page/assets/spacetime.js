@@ -1,0 +1,297 @@
+// The space-time graph: the plane, and time running downward, seen from any side.
+
+const BOLD_EVERY = 5; // s, between times that are marked
+const TIME_SHARE = 0.8; // height of the box for its width
+const PITCH = { least: 0.03, most: Math.PI / 2, start: 0.42 };
+const ZOOM = { least: 0.3, most: 30 };
+const TURN = 0.008; // rad per pixel of a drag
+const BOX_MARGIN = { x: 56, y: 30 }; // px, left around the box
+
+class Graph {
+  constructor(canvas, fight, settings, changed) {
+    Object.assign(this, { canvas, fight, settings });
+    this.scenes = fight.graphs.map((packed, seat) => new Scenes(packed, seat, fight.interval));
+    this.reset();
+    listen(canvas, {
+      onDrag: (dx, dy) => {
+        this.turn(this.camera.yaw + TURN * dx, this.camera.pitch + TURN * dy);
+        changed();
+      },
+      onZoom: (factor, point) => {
+        this.zoom(this.camera.zoom * factor, point);
+        changed();
+      },
+    });
+  }
+
+  /** Look at the first line between the fighters from its side, and somewhat from above. */
+  reset() {
+    const [a, b] = this.fight.states(0);
+    const sight = Math.atan2(b.y - a.y, b.x - a.x);
+    this.camera = { yaw: Math.PI / 5 - sight, pitch: PITCH.start, zoom: 1, shift: { x: 0, y: 0 } };
+  }
+
+  turn(yaw, pitch) {
+    this.camera.yaw = yaw;
+    this.camera.pitch = Math.min(Math.max(pitch, PITCH.least), PITCH.most);
+  }
+
+  /** Zoom about a point of the canvas, by default its middle. */
+  zoom(zoom, point = { x: this.canvas.clientWidth / 2, y: this.canvas.clientHeight / 2 }) {
+    const { camera, canvas } = this;
+    const before = camera.zoom;
+    camera.zoom = Math.min(Math.max(zoom, ZOOM.least), ZOOM.most);
+    const keep = (from, shift) => from - (from - shift) * (camera.zoom / before);
+    camera.shift = {
+      x: keep(point.x - canvas.clientWidth / 2, camera.shift.x),
+      y: keep(point.y - canvas.clientHeight / 2, camera.shift.y),
+    };
+  }
+
+  scene(time) {
+    return this.scenes[this.settings.seat].at(time);
+  }
+
+  draw(time) {
+    const context = begin(this.canvas);
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    Object.assign(this, { context, width, height, colours: colours() });
+    const scene = this.scene(time);
+    if (!scene) return;
+    const { seat } = this.settings;
+    this.own = this.colours.seats[seat];
+    this.threat = this.colours.seats[1 - seat];
+    this.labels = new Labels(context, width, height, this.colours.paper);
+    this.enemy = this.scenes[1 - seat].at(time)?.own ?? [];
+    this.box = boxAround(scene, [this.fight.states(time), this.enemy]);
+    this.projection = new Projection(this.box, this.camera, width, height);
+    this._drawTimes();
+    this._nameFighters(time);
+    this._drawFloor(scene);
+    this.parts = [];
+    this._addCone(scene);
+    this._addTracks(scene);
+    this.parts.sort((a, b) => b.depth - a.depth).forEach((part) => part.draw());
+    this._drawFighters(time);
+    this.labels.draw();
+  }
+
+  _at(point, time) {
+    return this.projection.place(point, time);
+  }
+
+  /** The plane at the last time, with its grid, and what is above it as shadows. */
+  _drawFloor(scene) {
+    const { box, context, colours: { line: rule, dim } } = this;
+    const floor = (x, y) => this._at({ x, y }, box.horizon);
+    const step = niceStep(box.radius / 3);
+    const [xs, ys] = [box.xs, box.ys].map(([low, high]) => multiples(step, low, high));
+    for (const x of xs) line(context, box.ys.map((y) => floor(x, y)), rule);
+    for (const y of ys) line(context, box.xs.map((x) => floor(x, y)), rule);
+    for (const time of [0, box.horizon]) {
+      const edge = [...box.corners, box.corners[0]].map((corner) => this._at(corner, time));
+      line(context, edge, dim, 1, 0.5);
+    }
+    for (const corner of box.corners) {
+      line(context, [this._at(corner, 0), this._at(corner, box.horizon)], dim, 1, 0.5);
+    }
+    for (const path of [scene.own, ...scene.escapes]) {
+      const shadow = path.map(({ x, y }) => floor(x, y));
+      line(context, shadow, dim, 1.5, 0.5);
+    }
+    this._nameFloor(xs, ys, floor);
+  }
+
+  /** Coordinates in km along the two edges of the floor that are nearest. */
+  _nameFloor(xs, ys, floor) {
+    const { box, colours: { dim } } = this;
+    const nearest = ([low, high], place) => (place(low).y > place(high).y ? low : high);
+    const y = nearest(box.ys, (value) => floor(box.x, value));
+    const x = nearest(box.xs, (value) => floor(value, box.y));
+    const middle = floor(box.x, box.y);
+    const name = (value, at) => this.labels.fixed(String(Math.round(value / 100) / 10),
+      at.x + 14 * Math.sign(at.x - middle.x), at.y + 10, { colour: dim, align: "center" });
+    for (const value of xs) name(value, floor(value, y));
+    for (const value of ys) name(value, floor(x, value));
+  }
+
+  /** The times, along the upright edge of the box that is farthest to the left. */
+  _drawTimes() {
+    const { box, context, colours: { dim } } = this;
+    const corner = box.corners.reduce((a, b) => (this._at(a, 0).x <= this._at(b, 0).x ? a : b));
+    for (const time of multiples(BOLD_EVERY, 0, box.horizon)) {
+      const at = this._at(corner, time);
+      line(context, [at, { x: at.x - 5, y: at.y }], dim);
+      const name = time ? `${time} s` : "now";
+      this.labels.fixed(name, at.x - 8, at.y, { colour: dim, align: "right" });
+    }
+  }
+
+  _add(points, draw) {
+    const depth = sum(points.map((point) => point.depth)) / points.length;
+    this.parts.push({ depth, draw });
+  }
+
+  /** A path piece by piece, each drawn in its turn. */
+  _addPath(path, colour, width, { alpha = 1, dash = [] } = {}) {
+    for (let i = 1; i < path.length; i += 1) {
+      const ends = [path[i - 1], path[i]];
+      if (ends.some((end) => Number.isNaN(end.x))) continue;
+      const draw = () => line(this.context, ends, colour, width, alpha);
+      this._add(ends, () => dashed(this.context, dash, draw));
+    }
+  }
+
+  /** The fronts of all times, and the surface between them. */
+  _addCone({ fronts, times }) {
+    const placed = fronts.map((front, i) => front.map((point) => this._at(point, times[i])));
+    placed.forEach((front, i) => {
+      const bold = times[i] % BOLD_EVERY === 0;
+      this._addPath(front, this.threat, bold ? 1.8 : 0.8, { alpha: bold ? 0.9 : 0.35 });
+      if (i) this._addSurface(placed[i - 1], front);
+    });
+    for (const edge of [0, placed[0].length - 1]) {
+      this._addPath(placed.map((front) => front[edge]), this.threat, 1.4, { alpha: 0.7 });
+    }
+  }
+
+  _addSurface(earlier, later) {
+    for (let m = 1; m < later.length; m += 1) {
+      const corners = [earlier[m - 1], earlier[m], later[m], later[m - 1]];
+      if (corners.some((corner) => Number.isNaN(corner.x))) continue;
+      this._add(corners, () => this._fill(corners));
+    }
+  }
+
+  _fill(corners) {
+    const { context } = this;
+    context.globalAlpha = 0.13;
+    context.fillStyle = this.threat;
+    context.beginPath();
+    for (const { x, y } of corners) context.lineTo(x, y);
+    context.fill();
+    context.globalAlpha = 1;
+  }
+
+  _addTracks(scene) {
+    const { safe, danger, ink } = this.colours;
+    const placed = (path) => path.map((point, i) => this._at(point, scene.times[i]));
+    scene.escapes.forEach((path, index) => {
+      const { now, air } = escapeMisses(scene, index);
+      const colour = now === 0 || air === 0 ? danger : safe;
+      this._addTrack(path, scene.times, colour, `${["left", "right"][index]} escape`, [6, 5]);
+      this._addPath(placed(scene.shots[index]), colour, 1.1, { dash: [2, 4] });
+    });
+    this._addTrack(scene.own, scene.times, this.own, "as it flies now", []);
+    this._addPath(placed(this.enemy), this.threat, 1.2, { alpha: 0.6 });
+    for (const missile of scene.missiles) {
+      const path = placed(missile.path);
+      const colour = this.colours.seats[missile.owner];
+      this._addPath(path, colour, 1.4, { dash: [2, 4] });
+      this._addEnd(missile, path, scene.times, colour, ink);
+    }
+  }
+
+  /** A track with its dots, and its name at its end; a star where it is cut short by a hit. */
+  _addTrack(path, times, colour, name, dash) {
+    const placed = path.map((point, i) => this._at(point, times[i]));
+    this._addPath(placed, colour, 2.4, { dash });
+    placed.forEach((point, i) => {
+      if (times[i] % BOLD_EVERY || !times[i]) return;
+      this._add([point], () => drawDot(this.context, point, 3, this.colours.paper, colour));
+    });
+    const end = placed[placed.length - 1];
+    const { star } = this.colours;
+    if (placed.length < times.length) {
+      this._add([end], () => drawStar(this.context, end, 9, star, colour));
+    }
+    this.labels.reserve(end.x - 4, end.y - 4, 8, 8);
+    this.labels.beside(end, name, { colour, towards: [0, 1], gap: 14, font: SMALL });
+  }
+
+  /** Where a missile hits, or from where on it is harmless. */
+  _addEnd(missile, path, times, colour, ink) {
+    const last = path.findLast((point) => !Number.isNaN(point.x));
+    if (!last) return;
+    if (missile.hits) {
+      this._add([last], () => drawStar(this.context, last, 9, this.colours.star, colour));
+      this.labels.beside(last, "hits", { colour, font: SMALL });
+    } else if (!Number.isNaN(missile.harmless)) {
+      const at = path[Math.max(lastNotAfter(times, missile.harmless), 0)];
+      const place = Number.isNaN(at.x) ? last : at;
+      this._add([place], () => drawDot(this.context, place, 4, this.colours.paper, colour));
+      const after = Math.round(missile.harmless);
+      const text = after ? `harmless after ${after} s` : "harmless";
+      this.labels.beside(place, text, { colour: ink, font: SMALL });
+    }
+  }
+
+  /** Where both are now, in the plane on top. */
+  _drawFighters(time) {
+    this.fight.fighters.forEach((fighter, seat) => {
+      const state = stateAt(fighter, time);
+      const [at, colour] = [this._at(state, 0), this.colours.seats[seat]];
+      const ahead = { x: state.x + Math.cos(state.heading), y: state.y + Math.sin(state.heading) };
+      const nose = this._at(ahead, 0);
+      const angle = Math.atan2(nose.y - at.y, nose.x - at.x);
+      if (isDead(fighter, time)) drawStar(this.context, at, 10, this.colours.star, colour);
+      else drawDart(this.context, at, angle, 11, colour, this.colours.paper);
+    });
+  }
+
+  _nameFighters(time) {
+    this.fight.states(time).forEach((state, seat) => {
+      const at = this._at(state, 0);
+      this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
+      const colour = this.colours.seats[seat];
+      this.labels.beside(at, SEATS[seat], { colour, towards: [0, -1], gap: 16 });
+    });
+  }
+}
+
+/** The box that holds a scene: its middle, half its width, its corners and its last time. */
+function boxAround(scene, others) {
+  const missiles = scene.missiles.map((missile) => missile.path);
+  const paths = [scene.own, ...scene.escapes, ...scene.fronts, ...missiles, ...others];
+  const points = paths.flat().filter((point) => !Number.isNaN(point.x));
+  const ends = (axis) => {
+    const values = points.map((point) => point[axis]);
+    return [Math.min(...values), Math.max(...values)];
+  };
+  const [[left, right], [low, high]] = [ends("x"), ends("y")];
+  const [x, y] = [(left + right) / 2, (low + high) / 2];
+  const radius = Math.max(right - left, high - low, 4000) / 2;
+  const [xs, ys] = [[x - radius, x + radius], [y - radius, y + radius]];
+  const corners = [[0, 0], [1, 0], [1, 1], [0, 1]].map(([i, j]) => ({ x: xs[i], y: ys[j] }));
+  return { x, y, radius, xs, ys, corners, horizon: scene.horizon };
+}
+
+/** Parallel projection of (x, y, time ahead) onto the canvas; depth grows away from the eye. */
+class Projection {
+  constructor(box, { yaw, pitch, zoom, shift }, width, height) {
+    this.box = box;
+    this.cos = Math.cos(yaw);
+    this.sin = Math.sin(yaw);
+    this.rise = Math.sin(pitch); // how much of what lies behind is seen above
+    this.upright = Math.cos(pitch); // how much of the time is seen
+    this.tall = (TIME_SHARE * 2 * box.radius) / box.horizon; // m for a second
+    const across = 2 * box.radius * (Math.abs(this.cos) + Math.abs(this.sin));
+    const down = across * this.rise + this.tall * box.horizon * this.upright;
+    const room = [width - 2 * BOX_MARGIN.x, height - 2 * BOX_MARGIN.y];
+    this.scale = zoom * Math.min(room[0] / across, room[1] / down);
+    this.middle = { x: width / 2 + shift.x, y: height / 2 + shift.y };
+  }
+
+  place({ x, y }, time) {
+    const { box, middle, scale } = this;
+    const [dx, dy] = [x - box.x, y - box.y];
+    const right = this.cos * dx - this.sin * dy;
+    const away = this.sin * dx + this.cos * dy;
+    const up = this.tall * (box.horizon / 2 - time);
+    return {
+      x: middle.x + scale * right,
+      y: middle.y - scale * (up * this.upright + away * this.rise),
+      depth: away * this.upright - up * this.rise,
+    };
+  }
+}

@@ -1,0 +1,111 @@
+// What is said in words: the state of both seats, and what the drawing shows.
+
+const side = (value) => (value > 0 ? "left" : "right");
+
+/** A share as a percentage with its side, of what is positive to the left. */
+function sided(text, value, least) {
+  return Math.abs(value) < least ? "none" : `${text(Math.abs(value))} ${side(value)}`;
+}
+
+/** The rows of the status table: a name, and what it is at a time for one fighter. */
+function statusRows(fight) {
+  const percent = (share) => `${Math.round(100 * share)} %`;
+  return {
+    speed: (state) => `${state.speed.toFixed(0)} m/s`,
+    Mach: (state) => (state.speed / fight.mach).toFixed(2),
+    load: (state) => sided((load) => `${load.toFixed(1)} g`, state.load, 0.05),
+    rudder: (state) => sided(percent, state.rudder, 0.005),
+    throttle: (state) => percent(state.throttle),
+    missiles: (state, seat, time) =>
+      `${state.ammo} left, ${fight.inTheAir(seat, time).length} in the air`,
+  };
+}
+
+class Status {
+  constructor(table, rangeLine, fight) {
+    Object.assign(this, { rangeLine, fight, rows: statusRows(fight), cells: {} });
+    for (const name of Object.keys(this.rows)) {
+      const row = table.tBodies[0].insertRow();
+      const head = document.createElement("th");
+      head.scope = "row";
+      head.textContent = name;
+      row.append(head);
+      this.cells[name] = SEATS.map(() => row.insertCell());
+    }
+  }
+
+  draw(time) {
+    const states = this.fight.states(time);
+    for (const [name, cells] of Object.entries(this.cells)) {
+      cells.forEach((cell, seat) => setText(cell, this._value(name, states[seat], seat, time)));
+    }
+    setText(this.rangeLine, this._range(states, time));
+  }
+
+  _value(name, state, seat, time) {
+    const fighter = this.fight.fighters[seat];
+    if (name !== "missiles" && isDead(fighter, time)) {
+      return name === "speed" ? `killed at ${formatTime(fighter.died)}` : "–";
+    }
+    return this.rows[name](state, seat, time);
+  }
+
+  _range(states, time) {
+    const range = `Range ${(distance(...states) / 1000).toFixed(1)} km`;
+    if (this.fight.fighters.some((fighter) => isDead(fighter, time))) return range;
+    const closing = Math.round(closingSpeed(...states));
+    return `${range}, ${closing < 0 ? "opening" : "closing"} at ${Math.abs(closing)} m/s`;
+  }
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Minutes, seconds and tenths. */
+function formatTime(seconds) {
+  const tenths = Math.round(seconds * 10);
+  const rest = (tenths % 600) / 10;
+  return `${Math.floor(tenths / 600)}:${rest.toFixed(1).padStart(4, "0")}`;
+}
+
+/** What the plane view shows, as lines of parts [class, text]. */
+function planeCaption({ zones }) {
+  const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
+  const rule = "Launch zones of a missile fired now: dashed R_aero, hits if the enemy flies on; " +
+    "filled R_NEZ, hits whatever it does.";
+  return [...(zones === "on" ? [[["", rule]]] : []), [["", symbols]]];
+}
+
+/** What the space-time graph shows, likewise. */
+function graphCaption(scene, seat, fight, time) {
+  const name = SEATS[seat];
+  if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[seat].died)}.`]]];
+  const rule = Number.isNaN(scene.escapeMiss[0])
+    ? `${SEATS[1 - seat]} can fire no missile: there is no cone.`
+    : `Cone: where a missile that ${SEATS[1 - seat]} fires now could be. ` +
+      "An escape that stays outside is safe.";
+  return [[["", `Time runs downward. ${rule}`]], [0, 1].map((index) => escapeWords(scene, index))];
+}
+
+/** How near missiles come to one of the escapes: one fired now, and those in the air. */
+function escapeWords(scene, index) {
+  const { now, air } = escapeMisses(scene, index);
+  const told = [
+    now === 0 && "hit by a missile fired now",
+    now > 0 && `a missile fired now stays ${formatKm(now)} off`,
+    air === 0 && "hit by one in the air",
+    air > 0 && air < Infinity && `those in the air stay ${formatKm(air)} off`,
+  ].filter(Boolean).join(", ") || "no missile to escape from";
+  const hit = now === 0 || air === 0;
+  return [hit ? "danger" : "safe", `${["Left", "Right"][index]} escape: ${told}.`];
+}
+
+/** The least distance [m] of an escape from a missile fired now, and from those in the air. */
+function escapeMisses({ escapeMiss, missiles, seat }, index) {
+  const inbound = missiles.filter((missile) => missile.target === seat);
+  return {
+    now: escapeMiss[index],
+    air: Math.min(...inbound.map((missile) => missile.escapeMiss[index])),
+  };
+}

@@ -1,0 +1,1 @@
+"""Playing by hand: people, pilots and policies in one engagement, in a window."""

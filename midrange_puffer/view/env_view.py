@@ -1,0 +1,99 @@
+"""The picture of an environment's first engagement: `Midrange.render`."""
+
+import numpy as np
+import pygame
+
+from midrange_puffer import _core
+from midrange_puffer.parameters import CONTROLLERS
+from midrange_puffer.player import controls
+from midrange_puffer.sim import Simulation
+from midrange_puffer.tracks import Tracks
+from midrange_puffer.view.renderer import Renderer
+from midrange_puffer.view.window import Window
+
+FRAMES = 30  # a second, at most, in a window
+LAST = 2.0  # s that the end of an engagement is shown in a window
+
+
+class EnvView:
+    """Shows engagement 0 of a core, in a window (`human`) or as arrays.
+
+    The core goes on with the next episode as soon as one has ended. So the engagement is flown a
+    second time, alone, with the same controls: that is the same to the bit, and it has an end.
+
+    Args:
+        core: whose seats are flown from outside or by pilots.
+        seed: of the core.
+        human: whether there is to be a window.
+    """
+
+    def __init__(self, core: _core.Core, seed: int, human: bool) -> None:
+        self._core = core
+        self._window = Window() if human else None
+        self._renderer = Renderer()
+        self.reset(seed)
+
+    def reset(self, seed: int) -> None:
+        """Follow the core, which has just been reset."""
+        self._seed = seed
+        self._next_start = self._start()
+        self._begin()
+
+    def follow(self, actions: np.ndarray) -> None:
+        """Fly a decision that the core has flown, with the actions [fighters, 3]."""
+        if self.sim.outcome[0]:
+            self._begin()
+        self.sim.step(controls(actions)[None])
+        self._tracks.note()
+        if self.sim.outcome[0]:
+            self._next_start = self._start()
+
+    def rgb(self) -> np.ndarray:
+        """How it stands, uint8 [height, width, 3]."""
+        self._draw(None)
+        return self._renderer.rgb()
+
+    def show(self) -> None:
+        """Show in the window what has happened since the last time, as long as it lasted.
+
+        Raises:
+            KeyboardInterrupt: Somebody has closed the window.
+        """
+        now = self._tracks.time
+        count = max(round((now - self._shown) * FRAMES), 1)
+        for time in np.linspace(self._shown, now, count + 1)[1:]:
+            self._show(time)
+        self._shown = now
+        if self.sim.outcome[0]:
+            for _ in range(round(LAST * FRAMES)):
+                self._show(now)
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window:
+            self._window.close()
+
+    def _start(self) -> tuple[list[str], int]:
+        """Who flies red and blue, and the episode, of the core's engagement."""
+        pilots = [self._core.get_fighter(0, seat)["pilot"] for seat in range(_core.FIGHTERS)]
+        episode = self._core.status()[3][0]
+        return [tuple(CONTROLLERS)[pilot] for pilot in pilots], int(episode)
+
+    def _begin(self) -> None:
+        pilots, episode = self._next_start
+        self._names = tuple("policy" if pilot == "agent" else pilot for pilot in pilots)
+        self.sim = Simulation(1, self._seed, *pilots, **self._core.parameters)
+        self.sim.start(0, 0, episode)
+        self._tracks = Tracks(self.sim)
+        self._shown = 0.0  # s of the engagement
+        self._clock = pygame.time.Clock()
+
+    def _show(self, time: float) -> None:
+        self._draw(time)
+        self._window.show(self._renderer.surface)
+        if pygame.event.get(pygame.QUIT):
+            raise KeyboardInterrupt("the window was closed")
+        self._clock.tick(FRAMES)
+
+    def _draw(self, time: float | None) -> None:
+        self._renderer.draw(self.sim, self._tracks, time=time, names=self._names)

@@ -1,0 +1,164 @@
+"""A headless Chromium that tests can drive, through its DevTools protocol over two pipes."""
+
+import fcntl
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PROGRAM = next(filter(None, map(shutil.which, NAMES)), None)
+PATIENCE = 60.0  # s for an answer
+# It reads commands from descriptor 3 and answers to 4.
+START = """import os, sys
+for number, pipe in enumerate(sys.argv[1:3], 3):
+    os.dup2(int(pipe), number)
+os.execv(sys.argv[3], sys.argv[3:])"""
+FREE = 10  # descriptors from here on are not those two
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--remote-debugging-pipe",
+)
+
+
+class Browser:
+    """One window with one page; its errors are collected.
+
+    Args:
+        folder: for its profile.
+        size: of the window [px].
+    """
+
+    def __init__(self, folder: Path, size: tuple[int, int] = (1280, 720)) -> None:
+        (commands, self._commands), (self._answers, answers) = os.pipe(), os.pipe()
+        pipes = [fcntl.fcntl(pipe, fcntl.F_DUPFD, FREE) for pipe in (commands, answers)]
+        chromium = [PROGRAM, *OPTIONS, f"--user-data-dir={folder}"]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", START, *map(str, pipes), *chromium],
+            pass_fds=pipes,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for pipe in (commands, answers, *pipes):
+            os.close(pipe)
+        self._received = b""
+        self._count = 0
+        self._session = None
+        self._loaded = False
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        try:
+            self._attach()
+            self.resize(*size)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End it; nobody needs what it would keep."""
+        self._process.kill()
+        self._process.wait()
+        os.close(self._commands)
+        os.close(self._answers)
+
+    def open(self, address: str) -> None:
+        self._loaded = False
+        self.call("Page.navigate", url=address)
+        while not self._loaded:
+            self._notice(self._receive())
+        self.frame()
+
+    def resize(self, width: int, height: int) -> None:
+        """Make the window so large [px]."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+        self.frame()
+
+    def prefer(self, scheme: str) -> None:
+        """Be set to "light" or "dark"."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
+        self.frame()
+
+    def evaluate(self, expression: str):
+        """The value of JavaScript, awaited where it is a promise."""
+        answer = self.call(
+            "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
+        )
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def frame(self) -> None:
+        """Wait until what has changed is drawn."""
+        twice = "requestAnimationFrame(() => requestAnimationFrame(done))"
+        self.evaluate(f"new Promise((done) => {twice})")
+
+    def press(self, key: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key)
+        self.frame()
+
+    def drag(self, start: Sequence[float], end: Sequence[float]) -> None:
+        """Press the left button, move the mouse and let go; places [px] in the window."""
+        places = (("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end))
+        for kind, (x, y) in places:
+            self.call(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1,
+                clickCount=1,
+            )  # fmt: skip
+        self.frame()
+
+    def wheel(self, at: Sequence[float], turn: float) -> None:
+        """Turn the wheel over a place by so many pixels, downward if above 0."""
+        x, y = at
+        self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=turn)
+        self.frame()
+
+    def call(self, method: str, **parameters) -> dict:
+        """Send a command and wait for its answer."""
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._commands, json.dumps(message).encode() + b"\0")
+        while (answer := self._receive()).get("id") != self._count:
+            self._notice(answer)
+        assert "error" not in answer, (method, answer["error"])
+        return answer["result"]
+
+    def _attach(self) -> None:
+        page = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def _notice(self, event: dict) -> None:
+        method, parameters = event.get("method"), event.get("params", {})
+        if method == "Page.loadEventFired":
+            self._loaded = True
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(parameters["request"]["url"])
+        elif method == "Runtime.exceptionThrown":
+            self.errors.append(json.dumps(parameters["exceptionDetails"]))
+        elif method == "Runtime.consoleAPICalled" or method == "Log.entryAdded":
+            self.errors.append(json.dumps(parameters))
+
+    def _receive(self) -> dict:
+        """The next message."""
+        end = time.monotonic() + PATIENCE
+        while b"\0" not in self._received:
+            ready, _, _ = select.select([self._answers], [], [], end - time.monotonic())
+            data = os.read(self._answers, 1 << 20) if ready else b""
+            assert data, "the browser does not answer"
+            self._received += data
+        message, _, self._received = self._received.partition(b"\0")
+        return json.loads(message)
