@@ -16,7 +16,7 @@ from train_sps import run
 from midrange_puffer import checkpoint
 from midrange_puffer.config import Config, load_config
 from midrange_puffer.files import write_json
-from midrange_puffer.observation import SPACES
+from midrange_puffer.observation import spaces_of
 from midrange_puffer.parameters import POOL, SELF, divide
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
@@ -28,7 +28,8 @@ def full_pool(folder: Path, config: Config) -> Pool:
     """A pool of as many policies as the configuration allows."""
     pool = Pool(folder, {**config["pool"], "include": None, "own": True})
     for n in range(config["pool"]["size"]):
-        policy = make_policy(SPACES, config["policy"], config["base"]["rnn_name"], config["rnn"])
+        spaces = spaces_of(config["env"]["observation"])
+        policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
         path = folder / checkpoint.model_name(n)
         checkpoint.save_model(path, config, policy.state_dict(), n)
         pool.add(path, n)

@@ -21,7 +21,7 @@ from midrange_puffer.config import Config, load_config
 from midrange_puffer.curriculum import Curriculum
 from midrange_puffer.files import write_json
 from midrange_puffer.loggers import Loggers
-from midrange_puffer.observation import SPACES
+from midrange_puffer.observation import spaces_of
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.puffer_import import pufferlib
@@ -64,7 +64,8 @@ def run(
         sps, agent decisions a second; share, of the time that went to the environment.
     """
     train.seed_everything(config["train"]["seed"])
-    policy = make_policy(SPACES, config["policy"], config["base"]["rnn_name"], config["rnn"])
+    spaces = spaces_of(config["env"]["observation"])
+    policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
     with (
         closing(VecEnv(make, config, pool.path if pool else None)) as vecenv,
         closing(

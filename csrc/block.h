@@ -55,6 +55,7 @@ typedef struct {
   int32_t pilot[MR_LANES];  // MrPilot
   MrTactics tactics;
   int32_t shots[MR_LANES], hits[MR_LANES];
+  int32_t shots_in_nez[MR_LANES], shots_wasted[MR_LANES];
   float launch_range[MR_LANES];  // sum over shots [m]
 } MrFighter;
 
@@ -108,9 +109,19 @@ typedef struct {
   int32_t weave_period, snake_period;  // physics steps
 } MrConstants;
 
+// The map as it is looked up: what a cell's corner holds side by side, and the first aspect again as the last.
+typedef struct {
+  float launch_speed_min, target_speed_min;
+  float launch_nodes, target_nodes;  // a m/s
+  _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];  // aero, nez, cold, 0
+} MrMap;
+
 struct MrSim {
   MrParams params;
   MrConstants constants;
+  bool has_map;
+  MrMap map;
+  MrObservation observation;
   uint64_t seed;
   int32_t num_envs, num_blocks;
   bool auto_reset;

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "block.h"
+#include "envelope.h"
 
 // The nearest living enemy of a fighter in one lane, or -1.
 static inline int32_t mr_enemy_of(const MrBlock *b, int32_t fighter, int lane) {
@@ -26,6 +27,22 @@ static inline int32_t mr_enemy_of(const MrBlock *b, int32_t fighter, int lane) {
   return nearest;
 }
 
+// Counts a shot for the records: its range, and how that stands to the missile envelope.
+static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrFighter *target, int lane) {
+  const MrBody *from = &shooter->body, *to = &target->body;
+  float dx = to->x[lane] - from->x[lane], dy = to->y[lane] - from->y[lane];
+  float range = sqrtf(dx * dx + dy * dy);
+  shooter->shots[lane]++;
+  shooter->launch_range[lane] += range;
+  if (!sim->has_map) return;
+  float c = from->c[lane], s = from->s[lane], tc = to->c[lane], ts = to->s[lane];
+  MrCell cell = mr_cell(&sim->map, dx * c + dy * s, dy * c - dx * s, -(dx * tc + dy * ts), dx * ts - dy * tc,
+                        from->v[lane], to->v[lane]);
+  MrQuad ranges = mr_ranges(&sim->map, cell);
+  shooter->shots_wasted[lane] += range > ranges[0];
+  shooter->shots_in_nez[lane] += range <= ranges[1];
+}
+
 // Launches a missile of one fighter in one lane; false without a missile or a living enemy.
 static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, int lane) {
   MrFighter *f = &b->fighters[fighter];
@@ -35,7 +52,6 @@ static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, 
   if (!f->alive[lane] || f->ammunition[lane] < 1 || target < 0 || slot == MR_MISSILES) return false;
 
   const MrBody *from = &f->body;
-  const MrBody *to = &b->fighters[target].body;
   MrMissile *m = &b->missiles[slot];
   float offset = sim->params.missile_launch_offset;
   m->body.x[lane] = from->x[lane] + offset * from->c[lane];
@@ -50,10 +66,8 @@ static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, 
   m->age[lane] = 0;
   b->live[slot]++;
 
-  float dx = to->x[lane] - from->x[lane], dy = to->y[lane] - from->y[lane];
-  f->launch_range[lane] += sqrtf(dx * dx + dy * dy);
+  mr_count_shot(sim, f, &b->fighters[target], lane);
   f->ammunition[lane]--;
-  f->shots[lane]++;
   f->launched[lane] = b->time[lane];
   f->ready[lane] = b->time[lane] + sim->constants.launch_interval;
   return true;

@@ -6,9 +6,12 @@
 //     X(name, scale, lateral, meaning)
 //
 // The observation is value / scale, clipped to [-1, 1]. Reflecting the engagement changes the sign of the
-// lateral features exactly, and of no other. A change of this table needs a new MR_OBSERVATION_VERSION.
+// lateral features exactly, and of no other. A change of these tables needs a new MR_OBSERVATION_VERSION.
+// MR_OBSERVE_DEFAULT has the features of the first table, MR_OBSERVE_STG those of the second, too.
 
 #pragma once
+
+#include "midrange.h"
 
 enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN_OWN };
 
@@ -16,6 +19,7 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
 #define MR_NEAR_FIGHTER 10000.0f   // m
 #define MR_NEAR_MISSILE 5000.0f    // m
 #define MR_NEAR_TIME 10.0f         // s
+#define MR_NEAR_MISS 1000.0f       // m
 
 // clang-format off
 #define MR_MISSILE_FEATURES(X, prefix) \
@@ -61,10 +65,28 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   MR_MISSILE_FEATURES(X, inbound_3) \
   MR_MISSILE_FEATURES(X, own_missile_1) \
   MR_MISSILE_FEATURES(X, own_missile_2)
+
+#define MR_MISS_MEANING(which) \
+  "1 km / (1 km + predicted miss distance) of the " which " inbound missile against the present rudder; 0 without one"
+
+#define MR_STG_FEATURES(X) \
+  X(own_aero, 1, 0, "own R_aero on the enemy against the range, R / (R + range): 1/2 at its edge") \
+  X(own_nez, 1, 0, "own R_NEZ on the enemy, likewise") \
+  X(enemy_aero, 1, 0, "enemy's R_aero on us, likewise") \
+  X(enemy_nez, 1, 0, "enemy's R_NEZ on us, likewise") \
+  X(escape_margin, 20000, 0, "range less the enemy's R_cold on us: above 0, turning cold outruns a shot fired now [m]") \
+  X(inbound_1_miss, 1, 0, MR_MISS_MEANING("first")) \
+  X(inbound_2_miss, 1, 0, MR_MISS_MEANING("second")) \
+  X(inbound_3_miss, 1, 0, MR_MISS_MEANING("third"))
 // clang-format on
 
 #define MR_ENUM_FEATURE(name, scale, lateral, meaning) MR_OBS_##name,
 enum { MR_FEATURES(MR_ENUM_FEATURE) MR_FEATURE_COUNT };
+enum { MR_LAST_FEATURE = MR_FEATURE_COUNT - 1, MR_STG_FEATURES(MR_ENUM_FEATURE) MR_STG_FEATURE_COUNT };
+
+static inline int32_t mr_features_of(MrObservation observation) {
+  return observation == MR_OBSERVE_STG ? MR_STG_FEATURE_COUNT : MR_FEATURE_COUNT;
+}
 
 // The features of one missile, in table order.
 enum {

@@ -13,6 +13,7 @@
 #include "kernel.h"
 
 #include "engagement.h"
+#include "envelope.h"
 #include "flyout.h"
 #include "observation.h"
 #include "physics.h"
@@ -54,12 +55,17 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   if (!out->observations) return;
   const MrBlock *b = &sim->blocks[block];
   size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
-  float *row = out->observations + (size_t)block * MR_LANES * rows * MR_FEATURE_COUNT;
+  size_t features = (size_t)mr_features_of(sim->observation);
+  float *row = out->observations + (size_t)block * MR_LANES * rows * features;
+  MrReaches reaches[MR_FIGHTERS];
+  if (sim->observation == MR_OBSERVE_STG) {
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &reaches[f]);
+  }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->tracks, mr_used_lanes(sim, block), row,
-                       rows * MR_FEATURE_COUNT);
-    row += MR_FEATURE_COUNT;
+    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->tracks, reaches, mr_used_lanes(sim, block), row,
+                       rows * features);
+    row += features;
   }
 }
 
@@ -98,6 +104,8 @@ static void record(MrSim *sim, const MrBlock *b, int lane) {
     r->pilot[f] = fighter->pilot[lane];
     r->shots[f] = fighter->shots[lane];
     r->hits[f] = fighter->hits[lane];
+    r->shots_in_nez[f] = fighter->shots_in_nez[lane];
+    r->shots_wasted[f] = fighter->shots_wasted[lane];
     r->launch_range[f] = fighter->launch_range[lane];
   }
 }

@@ -31,25 +31,25 @@ const MrParameterPair *mr_parameter_pairs(void) {
   return pairs;
 }
 
-#define MR_DESCRIBE_PILOT(name, meaning) {#name, meaning},
+#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map},
 const MrPilotInfo *mr_pilots(void) {
-  static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){NULL, NULL}};
+  static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){0}};
   return table;
 }
 
 #define MR_DESCRIBE_FEATURE(name, scale, lateral, meaning) {#name, (float)(scale), lateral, meaning},
 const MrFeature *mr_features(void) {
-  static const MrFeature table[] = {MR_FEATURES(MR_DESCRIBE_FEATURE){0}};
+  static const MrFeature table[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE){0}};
   return table;
 }
+
+int32_t mr_feature_count(MrObservation observation) { return mr_features_of(observation); }
 
 #define MR_DESCRIBE_EVASION(name, side, beams, time_to_go, meaning) {#name, meaning, side, time_to_go, beams},
 const MrEvasion *mr_evasions(void) {
   static const MrEvasion table[] = {MR_EVASIONS(MR_DESCRIBE_EVASION){0}};
   return table;
 }
-
-int32_t mr_feature_count(void) { return MR_FEATURE_COUNT; }
 
 #define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
 MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)}; }
@@ -145,6 +145,29 @@ static void share_out(const float weights[MR_PILOT_COUNT], float ends[MR_PILOT_C
   }
 }
 
+static MrMap arrange_map(const MrEnvelope *e) {
+  MrMap map = {
+      .launch_speed_min = e->launch_speed_min,
+      .target_speed_min = e->target_speed_min,
+      .launch_nodes = (MR_MAP_LAUNCH - 1) / (e->launch_speed_max - e->launch_speed_min),
+      .target_nodes = (MR_MAP_TARGET - 1) / (e->target_speed_max - e->target_speed_min),
+  };
+  enum { SPEEDS = MR_MAP_LAUNCH * MR_MAP_TARGET };
+  for (int off = 0; off < MR_MAP_OFF; off++) {
+    for (int aspect = 0; aspect <= MR_MAP_ASPECT; aspect++) {
+      int from = aspect % MR_MAP_ASPECT;
+      const float *aero = e->aero[off][from][0], *nez = e->nez[off][from][0], *cold = e->cold[off][from][0];
+      for (int i = 0; i < SPEEDS; i++) {
+        float *corner = map.ranges[off][aspect][i / MR_MAP_TARGET][i % MR_MAP_TARGET];
+        corner[0] = aero[i];
+        corner[1] = nez[i];
+        corner[2] = cold[i];
+      }
+    }
+  }
+  return map;
+}
+
 MrSim *mr_create(const MrConfig *config) {
   const MrKernel *kernel = find_kernel(config->isa);
   if (!kernel) return NULL;
@@ -156,6 +179,9 @@ MrSim *mr_create(const MrConfig *config) {
   sim->num_envs = config->num_envs;
   sim->num_blocks = (config->num_envs + MR_LANES - 1) / MR_LANES;
   sim->auto_reset = config->auto_reset;
+  sim->has_map = config->envelope != NULL;
+  if (sim->has_map) sim->map = arrange_map(config->envelope);
+  sim->observation = config->observation;
   sim->kernel = kernel;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     share_out(config->pilot_weights[f], sim->pilot_ends[f]);

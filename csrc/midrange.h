@@ -22,20 +22,21 @@ enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for miss
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
 // Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
-// X(name, meaning); those without tactics first.
-#define MR_PILOTS(X)                                                              \
-  X(agent, "controls come from outside")                                          \
-  X(straight, "flies straight on, never fires")                                   \
-  X(weave, "turns left and right, never fires")                                   \
-  X(shooter, "pursues, fires inside a fraction of R_max, never evades")           \
-  X(evader, "fires like shooter, turns cold from inbound missiles, recommits")    \
-  X(crank, "fires near R_max, flies off to the side while its missile is in the air, then as evader") \
-  X(bracket_shooter, "holds its fire until R_NEZ, turns cold late")               \
-  X(turn_back, "fires near R_max, flies on some seconds, runs, comes back")       \
-  X(snake, "weaves against inbound missiles and counter-attacks")                 \
-  X(ace, "probes, keeps missiles for R_NEZ, turns from what can reach it for as long as it can")
+// X(name, by_map, meaning); by_map: fires by R_NEZ, so that the simulation needs an MrEnvelope. Those without
+// tactics first.
+#define MR_PILOTS(X)                                                                 \
+  X(agent, 0, "controls come from outside")                                          \
+  X(straight, 0, "flies straight on, never fires")                                   \
+  X(weave, 0, "turns left and right, never fires")                                   \
+  X(shooter, 0, "pursues, fires inside a fraction of R_max, never evades")           \
+  X(evader, 0, "fires like shooter, turns cold from inbound missiles, recommits")    \
+  X(crank, 0, "fires near R_max, flies off to the side while its missile is in the air, then as evader") \
+  X(bracket_shooter, 1, "holds its fire until R_NEZ, turns cold late")               \
+  X(turn_back, 0, "fires near R_max, flies on some seconds, runs, comes back")       \
+  X(snake, 0, "weaves against inbound missiles and counter-attacks")                 \
+  X(ace, 1, "probes, keeps missiles for R_NEZ, turns from what can reach it for as long as it can")
 
-#define MR_ENUM_PILOT(name, meaning) MR_PILOT_##name,
+#define MR_ENUM_PILOT(name, by_map, meaning) MR_PILOT_##name,
 typedef enum { MR_PILOTS(MR_ENUM_PILOT) MR_PILOT_COUNT } MrPilot;
 
 // How a target evades in a fly-out: the declared set of R_NEZ.
@@ -63,6 +64,23 @@ typedef struct {
   MR_PARAMS(MR_DECLARE_PARAM)
 } MrParams;
 
+// What an agent observes, see feature_table.h.
+typedef enum { MR_OBSERVE_DEFAULT, MR_OBSERVE_STG, MR_OBSERVATION_COUNT } MrObservation;
+
+// The missile envelope as a map: ranges [m] of a shot on a target that flies on (aero), that evades as well as it
+// may (nez) and that turns cold (cold), over
+//   off-boresight: the shooter's nose off the line to the target, nodes evenly from 0 to 2;
+//   aspect: the target's nose off the line to the shooter, counter-clockwise from it, for a nose that is
+//           counter-clockwise from its line; nodes evenly from -2, the end at 2 being the first again;
+//   speed of the shooter and of the target, nodes evenly between the ends, beyond which it stays as at them.
+// Angles are "diamond" ones, for a direction (c, s): s / (|c| + |s|) where c >= 0, behind that 2 or -2 less it.
+enum { MR_MAP_OFF = 9, MR_MAP_ASPECT = 16, MR_MAP_LAUNCH = 3, MR_MAP_TARGET = 3 };
+typedef float MrRanges[MR_MAP_OFF][MR_MAP_ASPECT][MR_MAP_LAUNCH][MR_MAP_TARGET];
+typedef struct {
+  float launch_speed_min, launch_speed_max, target_speed_min, target_speed_max;
+  MrRanges aero, nez, cold;
+} MrEnvelope;
+
 typedef struct {
   MrParams params;
   int32_t num_envs;
@@ -72,6 +90,9 @@ typedef struct {
   float pilot_weights[MR_FIGHTERS][MR_PILOT_COUNT];
   bool auto_reset;  // start the next episode as soon as one has ended
   const char *isa;  // name of an instruction set, or "auto"
+  // Copied; NULL: shots are not classed, and neither MR_OBSERVE_STG nor pilots that go by the map are allowed.
+  const MrEnvelope *envelope;
+  MrObservation observation;
 } MrConfig;
 
 // One fighter, as read or set from outside.
@@ -97,6 +118,7 @@ typedef struct {
   int32_t decisions;                          // length
   int32_t pilot[MR_FIGHTERS];                 // MrPilot of each seat
   int32_t shots[MR_FIGHTERS], hits[MR_FIGHTERS];
+  int32_t shots_in_nez[MR_FIGHTERS], shots_wasted[MR_FIGHTERS];  // inside R_NEZ, beyond R_aero; 0 without a map
   float launch_range[MR_FIGHTERS];            // m, sum over that seat's shots
   float episode_return;                       // sum of red's rewards (blue's is its negative)
 } MrRecord;
@@ -118,6 +140,7 @@ typedef struct {
 
 typedef struct {
   const char *name, *meaning;
+  bool by_map;
 } MrPilotInfo;
 
 // The tables of parameters, of their ordered pairs and of pilots; each ends with a NULL name.
@@ -260,5 +283,6 @@ typedef struct {
   const char *meaning;
 } MrFeature;
 enum { MR_OBSERVATION_VERSION = 1 };
-int32_t mr_feature_count(void);
-const MrFeature *mr_features(void);  // ends with a NULL name
+// All features, ending with a NULL name; an observation has the first mr_feature_count() of them.
+const MrFeature *mr_features(void);
+int32_t mr_feature_count(MrObservation observation);

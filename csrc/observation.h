@@ -7,14 +7,16 @@
 #include <string.h>
 
 #include "block.h"
+#include "envelope.h"
 #include "feature_table.h"
+#include "prediction.h"
 #include "sense.h"
 #include "transpose.h"
 
-typedef float MrFeatures[MR_FEATURE_COUNT][MR_LANES];
+typedef float MrFeatures[MR_STG_FEATURE_COUNT][MR_LANES];
 
 #define MR_SCALE_FEATURE(name, scale, lateral, meaning) (float)(1.0 / (scale)),
-static const float mr_feature_factor[] = {MR_FEATURES(MR_SCALE_FEATURE)};
+static const float mr_feature_factor[] = {MR_FEATURES(MR_SCALE_FEATURE) MR_STG_FEATURES(MR_SCALE_FEATURE)};
 
 // An observation: the value divided by its feature's scale and clipped.
 static inline float mr_scaled(int feature, float value) {
@@ -126,13 +128,42 @@ static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, co
 #undef MR_PUT
 }
 
+// The predicted misses of the inbound missiles.
+static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const MrSeen seen[MR_SEEN_INBOUND],
+                          const int32_t ranks[MR_SEEN_INBOUND][MR_LANES], MrFeatures out) {
+  const MrConstants *k = &sim->constants;
+  MrPursuit pursuits[MR_SEEN_INBOUND];
+  for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
+    const MrSeen *m = &seen[rank];
+    MrPursuit *p = &pursuits[rank];
+    MR_FOR_LANES(i) {
+      p->body.x[i] = m->x[i] - own->body.x[i];
+      p->body.y[i] = m->y[i] - own->body.y[i];
+      p->body.c[i] = m->c[i];
+      p->body.s[i] = m->s[i];
+      p->body.v[i] = m->v[i];
+      p->burn_time[i] = mr_max(k->burn_steps - m->age[i], 0.0f) * k->dt;
+      p->miss2[i] = INFINITY;
+    }
+  }
+  mr_foresee(k, own, pursuits, MR_SEEN_INBOUND);
+  for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
+    MR_FOR_LANES(i) {
+      float nearness = MR_NEAR_MISS / (MR_NEAR_MISS + sqrtf(mr_max(pursuits[rank].miss2[i], 0.0f)));
+      out[MR_OBS_inbound_1_miss + rank][i] = mr_select(ranks[rank][i] < MR_NO_MISSILE, nearness, 0.0f);
+    }
+  }
+}
+
 static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                             const MrTrack tracks[MR_MISSILES], MrFeatures out) {
-  const MrBody *own = &b->fighters[fighter].body;
+  const MrFighter *own = &b->fighters[fighter];
+  bool foresees = sim->observation == MR_OBSERVE_STG;
   MrRanking ranking;
   if (!mr_rank_missiles(sim->constants.dt, b, fighter, tracks, &ranking)) {
     memset(out[MR_OBS_inbound_1_present], 0, MR_SEEN * sizeof(float[MR_SEEN_FEATURES][MR_LANES]));
     MR_FOR_LANES(i) out[MR_OBS_own_in_air][i] = out[MR_OBS_enemy_in_air][i] = 0.0f;
+    if (foresees) memset(out[MR_OBS_inbound_1_miss], 0, sizeof(float[MR_SEEN_INBOUND][MR_LANES]));
     return;
   }
   MR_FOR_LANES(i) {
@@ -142,9 +173,10 @@ static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t f
   MrSeen seen[MR_SEEN];
   for (int rank = 0; rank < MR_SEEN; rank++) mr_collect(b, tracks, ranking.ranks[rank], &seen[rank]);
   for (int rank = 0; rank < MR_SEEN; rank++) {
-    mr_see_missile(sim, own, &seen[rank], ranking.ranks[rank],
+    mr_see_missile(sim, &own->body, &seen[rank], ranking.ranks[rank],
                    out + MR_OBS_inbound_1_present + rank * MR_SEEN_FEATURES);
   }
+  if (foresees) mr_see_misses(sim, own, seen, ranking.ranks, out);
 }
 
 // Everything but the missiles.
@@ -184,12 +216,33 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
 #undef MR_PUT
 }
 
-// Observations of one fighter in `lanes` lanes; lane i's row starts at rows + i * stride.
+// A range of the envelope against the distance to the enemy, 1/2 at its edge.
+static inline float mr_against(float reach, float range) { return reach / mr_max(reach + range, 1.0f); }
+
+// How the fighters stand in each other's envelopes.
+static void mr_see_envelopes(const MrSight *sight, const MrReaches *own, const MrReaches *enemy, MrFeatures out) {
+#define MR_PUT(name, value) out[MR_OBS_##name][i] = mr_scaled(MR_OBS_##name, value)
+  MR_FOR_LANES(i) {
+    float range = sight->range[i];
+    MR_PUT(own_aero, mr_against(own->aero[i], range));
+    MR_PUT(own_nez, mr_against(own->nez[i], range));
+    MR_PUT(enemy_aero, mr_against(enemy->aero[i], range));
+    MR_PUT(enemy_nez, mr_against(enemy->nez[i], range));
+    MR_PUT(escape_margin, range - enemy->cold[i]);
+  }
+#undef MR_PUT
+}
+
+// Observations of one fighter in `lanes` lanes; lane i's row starts at rows + i * stride. The reaches of both
+// fighters' shots are for MR_OBSERVE_STG only.
 static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                               const MrSight *sight, const MrTrack tracks[MR_MISSILES], int lanes,
-                               float *rows, size_t stride) {
+                               const MrSight *sight, const MrTrack tracks[MR_MISSILES],
+                               const MrReaches reaches[MR_FIGHTERS], int lanes, float *rows, size_t stride) {
   MR_ALIGNED MrFeatures features;
   mr_see_fighters(sim, b, fighter, sight, features);
   mr_see_missiles(sim, b, fighter, tracks, features);
-  mr_write_rows(features, MR_FEATURE_COUNT, lanes, rows, stride);
+  if (sim->observation == MR_OBSERVE_STG) {
+    mr_see_envelopes(sight, &reaches[fighter], &reaches[mr_opponent(fighter)], features);
+  }
+  mr_write_rows(features, mr_features_of(sim->observation), lanes, rows, stride);
 }

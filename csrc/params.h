@@ -54,7 +54,6 @@
   X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "pilots reckon a missile's reach R_max down to this speed") \
   X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed from which they reckon it") \
   X(pilot, float, pilot_fire_off_boresight_deg, 15, 1, 180, "deg", "pilots fire when the enemy is within this angle off the nose") \
-  X(pilot, float, pilot_turn_loss, 6000, 0, 50000, "m", "pilots reckon that turning cold from nose-on costs the target so much of R_NEZ") \
   X(pilot, float, shooter_fire_min, 0.7, 0, 2, "R_max", "shooter and evader fire inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, shooter_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most so many of its missiles in the air") \

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "block.h"
+#include "envelope.h"
 #include "sense.h"
 
 // Directions to steer to, unit vectors in the own frame.
@@ -85,19 +86,33 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
+// R_NEZ of the pilots that go by it; where there is none the map need not be looked up.
+static void mr_no_escape(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
+                         float nez[MR_LANES]) {
+  const MrTactics *t = &b->fighters[fighter].tactics;
+  MR_ALIGNED int32_t asks[MR_LANES];
+  MrReaches reaches;
+  MR_FOR_LANES(i) {
+    asks[i] = t->near[i] > 0.0f;
+    nez[i] = 0.0f;
+  }
+  if (mr_count(asks) == 0) return;
+  mr_look_up(sim, b, fighter, sight, &reaches);
+  MR_FOR_LANES(i) nez[i] = reaches.nez[i];
+}
+
 // Whether the pilots fire: the enemy off the nose by little, and near enough for the missiles left.
 static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                            const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
-  float turn_loss = sim->params.pilot_turn_loss;
+  MR_ALIGNED float nez[MR_LANES];
+  mr_no_escape(sim, b, fighter, sight, nez);
   MR_FOR_LANES(i) {
-    float no_escape = mr_chase_reach(sim, f->body.v[i], 0.0f, k->run_speed) +
-                      turn_loss * 0.5f * (1.0f + sight->enemy_ahead[i]);
     int far = (sight->range[i] < t->far[i] * mr_reach(k, sight->approach[i])) &
               (f->ammunition[i] > t->reserve[i]);
-    int near = sight->range[i] < t->near[i] * no_escape;
+    int near = sight->range[i] < t->near[i] * nez[i];
     fire[i] = (sight->ahead[i] > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
   }
 }

@@ -59,6 +59,8 @@ static void mr_place(const MrParams *p, MrFighter *f, int lane, float x, float y
   MR_CLEAR(f->launched, lane);
   MR_CLEAR(f->shots, lane);
   MR_CLEAR(f->hits, lane);
+  MR_CLEAR(f->shots_in_nez, lane);
+  MR_CLEAR(f->shots_wasted, lane);
   MR_CLEAR(f->launch_range, lane);
   f->alive[lane] = 1;
   f->ammunition[lane] = p->ammunition;

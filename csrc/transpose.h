@@ -4,26 +4,8 @@
 
 #pragma once
 
-#include <string.h>
-
 #include "block.h"
-
-// Four floats side by side, as gcc and clang know them on every machine.
-typedef float MrQuad __attribute__((vector_size(16)));
-#if defined(__clang__)
-#define MR_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-typedef int32_t MrQuadIndex __attribute__((vector_size(16)));
-#define MR_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (MrQuadIndex){__VA_ARGS__})
-#endif
-
-static inline MrQuad mr_load_quad(const float *from) {
-  MrQuad quad;
-  memcpy(&quad, from, sizeof quad);
-  return quad;
-}
-
-static inline void mr_store_quad(MrQuad quad, float *to) { memcpy(to, &quad, sizeof quad); }
+#include "quad.h"
 
 // Writes four features of four lanes.
 static inline void mr_transpose_square(const float from[][MR_LANES], int lane, float *to, size_t stride) {

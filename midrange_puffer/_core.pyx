@@ -22,6 +22,10 @@ cdef extern from "midrange.h" nogil:
     enum: MR_FIRE_LEVELS
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
+    enum: MR_MAP_OFF
+    enum: MR_MAP_ASPECT
+    enum: MR_MAP_LAUNCH
+    enum: MR_MAP_TARGET
     enum: MR_EVASION_COUNT
     enum: MR_LANES
     enum: MR_AHEAD_HELD
@@ -45,11 +49,21 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrPilotInfo:
         const char *name
         const char *meaning
+        c_bool by_map
     ctypedef struct MrFeature:
         const char *name
         float scale
         c_bool lateral
         const char *meaning
+    ctypedef enum MrObservation:
+        MR_OBSERVE_DEFAULT
+        MR_OBSERVE_STG
+    # Arrays [MR_MAP_OFF][MR_MAP_ASPECT][MR_MAP_LAUNCH][MR_MAP_TARGET]; Cython need not know.
+    ctypedef struct MrRanges "MrRanges":
+        pass
+    ctypedef struct MrEnvelope:
+        float launch_speed_min, launch_speed_max, target_speed_min, target_speed_max
+        MrRanges aero, nez, cold
     ctypedef struct MrConfig:
         MrParams params
         int32_t num_envs
@@ -57,6 +71,8 @@ cdef extern from "midrange.h" nogil:
         float pilot_weights[2][16]
         c_bool auto_reset
         const char *isa
+        const MrEnvelope *envelope
+        MrObservation observation
     ctypedef struct MrFighterState:
         float x, y, direction_x, direction_y, speed, rudder, throttle
         int32_t alive, ammunition, pilot, launch_wait
@@ -84,7 +100,7 @@ cdef extern from "midrange.h" nogil:
     const MrParameterPair *mr_parameter_pairs()
     const MrPilotInfo *mr_pilots()
     const MrFeature *mr_features()
-    int32_t mr_feature_count()
+    int32_t mr_feature_count(MrObservation observation)
     MrParams mr_default_params()
     const char *const *mr_isas()
     MrSim *mr_create(const MrConfig *config)
@@ -128,6 +144,13 @@ FIGHTERS = MR_FIGHTERS
 MISSILES = MR_MISSILES
 ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
+# What an agent may observe: name -> so many of feature_rows().
+OBSERVATIONS = {
+    "default": mr_feature_count(MR_OBSERVE_DEFAULT),
+    "stg": mr_feature_count(MR_OBSERVE_STG),
+}
+# Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
+MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
 STATE_BYTES = mr_state_bytes()
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
 
@@ -135,7 +158,8 @@ MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bit
 RECORD = np.dtype([
     ("env", "i4"), ("outcome", "i4"), ("truncated", "i4"), ("mutual_kill", "i4"),
     ("decisions", "i4"), ("pilot", "i4", (MR_FIGHTERS,)), ("shots", "i4", (MR_FIGHTERS,)),
-    ("hits", "i4", (MR_FIGHTERS,)), ("launch_range", "f4", (MR_FIGHTERS,)),
+    ("hits", "i4", (MR_FIGHTERS,)), ("shots_in_nez", "i4", (MR_FIGHTERS,)),
+    ("shots_wasted", "i4", (MR_FIGHTERS,)), ("launch_range", "f4", (MR_FIGHTERS,)),
     ("episode_return", "f4"),
 ])
 if RECORD.itemsize != sizeof(MrRecord):
@@ -199,6 +223,17 @@ def pilot_rows():
     return rows
 
 
+def map_pilots():
+    """Names of the pilots that go by R_NEZ, and so by a map."""
+    cdef const MrPilotInfo *row = mr_pilots()
+    names = []
+    while row.name != NULL:
+        if row.by_map:
+            names.append(row.name.decode())
+        row += 1
+    return tuple(names)
+
+
 def evasion_rows():
     """(name, meaning) of the evasions of fly-outs; `evasion` of SHOT is an index into them."""
     cdef const MrEvasion *row = mr_evasions()
@@ -210,7 +245,7 @@ def evasion_rows():
 
 
 def feature_rows():
-    """(name, scale, lateral, meaning) of the observation's features, in order."""
+    """(name, scale, lateral, meaning) of all features; an observation has the first of them."""
     cdef const MrFeature *row = mr_features()
     rows = []
     while row.name != NULL:
@@ -245,6 +280,37 @@ def philox4x32(counter, key):
     return out[0], out[1], out[2], out[3]
 
 
+def _check_no_map(pilot_weights, str observation):
+    """Refuse, without a map, who goes by it."""
+    if observation == "stg":
+        raise ValueError("observation = 'stg': needs an envelope")
+    for index, (name, _) in enumerate(pilot_rows()):
+        if name in map_pilots() and any(weights[index] > 0 for weights in pilot_weights):
+            raise ValueError(f"pilot {name}: needs an envelope")
+
+
+cdef int _take_ranges(MrRanges *to, values, str name) except -1:
+    """Copy a range of a map."""
+    cdef const float[:, :, :, ::1] ranges = np.ascontiguousarray(values, np.float32)
+    if tuple(ranges.shape)[:4] != MAP_SHAPE:
+        raise ValueError(f"envelope.{name} of shape {tuple(ranges.shape)[:4]}: must be {MAP_SHAPE}")
+    memcpy(to, &ranges[0, 0, 0, 0], sizeof(MrRanges))
+    return 0
+
+
+cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
+    """Copy a map of the missile envelope."""
+    _take_ranges(&to.aero, envelope.aero, "aero")
+    _take_ranges(&to.nez, envelope.nez, "nez")
+    _take_ranges(&to.cold, envelope.cold, "cold")
+    launch, *_, to.launch_speed_max = envelope.launch_speeds
+    target, *_, to.target_speed_max = envelope.target_speeds
+    to.launch_speed_min, to.target_speed_min = launch, target
+    if not (launch < to.launch_speed_max and target < to.target_speed_max):
+        raise ValueError("envelope: launch_speeds and target_speeds must rise")
+    return 0
+
+
 def _check_moments(int interval, int count):
     if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
         raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
@@ -261,19 +327,25 @@ cdef class Core:
         pilot_weights: shares [fighters][pilots] of who flies each seat.
         auto_reset: start the next episode as soon as one has ended.
         isa: one of isas(), or "auto".
+        envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez
+            and cold of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds [m/s],
+            evenly spaced. None: shots are not classed.
+        observation: one of OBSERVATIONS.
 
     Raises:
-        ValueError: an instruction set that this machine cannot run.
+        ValueError: an instruction set that this machine cannot run, an envelope of another shape,
+            or none where the observation or a pilot goes by it.
         MemoryError: no memory for the state.
     """
 
     cdef MrSim *sim
-    cdef readonly int num_envs, agents
+    cdef readonly int num_envs, agents, features
     cdef readonly dict parameters
 
     def __cinit__(self, dict parameters, int num_envs, uint64_t seed, pilot_weights,
-                  bint auto_reset, str isa):
+                  bint auto_reset, str isa, envelope=None, str observation="default"):
         cdef MrConfig config
+        cdef MrEnvelope ranges
         cdef const MrParameter *row = mr_parameters()
         cdef char *params = <char *> &config.params
         cdef const float[:, ::1] weights = np.array(pilot_weights, np.float32)
@@ -284,6 +356,10 @@ cdef class Core:
             raise ValueError(f"num_envs = {num_envs}: at least 1")
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
+        if observation not in OBSERVATIONS:
+            raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
+        if envelope is None:
+            _check_no_map(pilot_weights, observation)
         memset(&config, 0, sizeof(config))
         while row.name != NULL:
             value = parameters[row.name.decode()]
@@ -300,11 +376,16 @@ cdef class Core:
         config.seed = seed
         config.auto_reset = auto_reset
         config.isa = name
+        if envelope is not None:
+            _take_envelope(&ranges, envelope)
+            config.envelope = &ranges
+        config.observation = MR_OBSERVE_STG if observation == "stg" else MR_OBSERVE_DEFAULT
         self.sim = mr_create(&config)
         if self.sim == NULL:
             raise MemoryError(f"no memory for {num_envs} engagements")
         self.num_envs = num_envs
         self.agents = num_envs * mr_agents_per_env(self.sim)
+        self.features = OBSERVATIONS[observation]
         self.parameters = dict(parameters)
 
     def __dealloc__(self):
@@ -377,9 +458,9 @@ cdef class Core:
         mr_observe_all(self.sim, &observations[0, 0])
 
     cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows) except -1:
-        if observations.shape[0] != rows or observations.shape[1] != mr_feature_count():
+        if observations.shape[0] != rows or observations.shape[1] != self.features:
             raise ValueError(f"observations of shape {tuple(observations.shape)[:2]}: "
-                             f"must be ({rows}, {mr_feature_count()})")
+                             f"must be ({rows}, {self.features})")
         return 0
 
     def record_count(self):

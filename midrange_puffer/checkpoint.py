@@ -14,7 +14,8 @@ import torch
 from midrange_puffer.config import Config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.observation import OBSERVATION_VERSION, SPACES
+from midrange_puffer.observation import OBSERVATION_VERSION, SPACES, spaces_of
+from midrange_puffer.parameters import OBSERVATIONS
 from midrange_puffer.policy import make_policy
 
 FORMAT = "midrange_puffer policy"
@@ -102,7 +103,8 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module,
     meta = _load(path, device, weights_only=True)
     _check(path, meta)
     try:
-        policy = make_policy(SPACES, meta["policy"], meta["rnn_name"], meta["rnn"])
+        spaces = spaces_of(meta["env"]["observation"])
+        policy = make_policy(spaces, meta["policy"], meta["rnn_name"], meta["rnn"])
         policy.load_state_dict(meta.pop("weights"))
     # As many kinds as there are ways for a file of the right entries to hold the wrong things.
     except (RuntimeError, TypeError, KeyError, AttributeError, ValueError) as error:
@@ -197,3 +199,9 @@ def _check(path: Path, meta: object) -> None:
             found = f"of type {type(meta[name]).__name__}" if name in meta else "missing"
             allowed = " or ".join(kind.__name__ for kind in types)
             raise CheckpointError(f"{path}: its {name} is {found}, expected {allowed}")
+    # A file from before there was a choice has none.
+    observation = meta["env"].setdefault("observation", OBSERVATIONS[0])
+    if observation not in OBSERVATIONS:
+        raise CheckpointError(
+            f"{path}: its env.observation is {observation}, expected {' or '.join(OBSERVATIONS)}"
+        )

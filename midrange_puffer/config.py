@@ -259,8 +259,9 @@ def _set(config: Config, section: str, name: str, text: str | None, where: str) 
 def _hint(section: str, name: str) -> str:
     """Where the key `name` belongs that is none of `section`, or which one is nearest."""
     if section.startswith(STAGE):
-        if name.removeprefix("train.") in RUN_KEYS:
-            return "; it holds for the whole run, in [train]"
+        for home, names in RUN_KEYS.items():
+            if name.removeprefix(f"{home}.") in names:
+                return f"; it holds for the whole run, in [{home}]"
     else:
         for home, keys in schema().items():
             if name in keys:

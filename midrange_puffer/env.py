@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.envelope import game_envelope
 from midrange_puffer.groups import Group, PoolGroup, SelfGroup
-from midrange_puffer.observation import SPACES
+from midrange_puffer.observation import spaces_of
 from midrange_puffer.parameters import (
     OPTIONS,
     PILOTS,
@@ -16,6 +17,7 @@ from midrange_puffer.parameters import (
     SEATS,
     SELF,
     checked_num_envs,
+    checked_observation,
     checked_seed,
     divide,
     parse_opponent,
@@ -43,9 +45,11 @@ class Midrange(pufferlib.PufferEnv):
         no/yes. Anything outside is clipped to the nearest.
 
     Observation space:
-        Box(-1, 1, (len(FEATURES),), float32): own state, enemy, own missiles in the air and inbound
+        Box(-1, 1, (features,), float32): own state, enemy, own missiles in the air and inbound
         missiles, each group by time to go, and the clock, in the pilot's own frame. `FEATURES` is
-        the table of names, scales and meanings.
+        the table of names, scales and meanings; with `observation="stg"` it is `STG_FEATURES`,
+        which are the same and, after them, how both stand in each other's missile envelope and by
+        how much inbound missiles would miss.
 
     Rewards:
         +1 for a win, 0 for a draw, -1 for a loss, at the end; besides, the change of a potential
@@ -65,8 +69,10 @@ class Midrange(pufferlib.PufferEnv):
         against others than itself, seen from the agent's seat (with `opponent="self"`: against
         itself, from red): score (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated,
         shots, hits, shots_against, hits_against, hit_rate and launch_range [m] (of engagements with
-        shots), episode_length [decisions], episode_return. Besides score_vs_<pilot>,
-        win_vs_<pilot>, score_vs_pool, pool/<name of a member> (score), and draw_vs_self.
+        shots), likewise in_nez_share, between_share and wasted_share (of the shots: inside R_NEZ,
+        from there to R_aero, beyond), episode_length [decisions], episode_return. Besides
+        score_vs_<pilot>, win_vs_<pilot>, score_vs_pool, pool/<name of a member> (score), and
+        draw_vs_self.
 
     Args:
         num_envs: engagements, at least one for each group.
@@ -74,6 +80,7 @@ class Midrange(pufferlib.PufferEnv):
             shares of the engagements, rounded to whole ones by groups; the pilot or member of the
             pool is drawn for each engagement where it starts.
         seat: the agent's seat against others than itself, "red" or "blue".
+        observation: "default" or "stg".
         seed: 0 <= seed < 2**64. The same seed and actions give the same bits everywhere, and with a
             pool the same pool, too.
         buf: PufferLib's buffers, or None to allocate them.
@@ -96,6 +103,7 @@ class Midrange(pufferlib.PufferEnv):
         num_envs: int = OPTIONS["num_envs"].default,
         opponent: str = OPTIONS["opponent"].default,
         seat: str = OPTIONS["seat"].default,
+        observation: str = OPTIONS["observation"].default,
         seed: int = 0,
         buf: Any = None,
         isa: str = "auto",
@@ -113,14 +121,16 @@ class Midrange(pufferlib.PufferEnv):
             raise ValueError(f"seat = {seat!r}: must be red or blue{suggest(str(seat), SEATS)}")
         self.num_envs = checked_num_envs(num_envs)
         self.parameters = resolve(parameters)
+        self.observation = checked_observation(observation)
         self._seed = checked_seed(seed)
         self._counts = divide(self.num_envs, opponent)
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
         self._groups = self._make_groups(parse_opponent(opponent), SEATS.index(seat), isa, pool)
         self.num_agents = sum(group.agents for group in self._groups)
-        self.single_observation_space = SPACES.single_observation_space
-        self.single_action_space = SPACES.single_action_space
+        spaces = spaces_of(self.observation)
+        self.single_observation_space = spaces.single_observation_space
+        self.single_action_space = spaces.single_action_space
         super().__init__(buf)
         self._bind()
         self._steps = 0
@@ -134,11 +144,14 @@ class Midrange(pufferlib.PufferEnv):
     ) -> list[Group]:
         agent = seat_weights({"agent": 1.0})
         pilots = seat_weights({name: shares[name] for name in shares if name in PILOTS})
+        envelope = game_envelope(self.parameters)
         groups: list[Group] = []
         for seed, (kind, count) in zip(self._seeds(), self._counts.items(), strict=True):
             other = agent if kind in (SELF, POOL) else pilots
             weights = (agent, other) if seat == 0 else (other, agent)
-            core = _core.Core(self.parameters, count, seed, weights, auto_reset=True, isa=isa)
+            core = _core.Core(
+                self.parameters, count, seed, weights, True, isa, envelope, self.observation
+            )
             if kind == SELF:
                 groups.append(SelfGroup(core, alone=len(self._counts) == 1))
             elif kind == POOL:

@@ -111,7 +111,8 @@ def evaluate(
         score_ci95: their 95 % intervals [low, high], in which the two engagements from a start are
         not taken for independent; mutual_kill and truncated: shares; shots,
         hits, shots_against, hits_against: means an engagement; hit_rate (hits / shots) and
-        launch_range [m], None without a shot; length [s].
+        launch_range [m], and the shares of the shots inside R_NEZ, from there to R_aero, and beyond
+        (in_nez_share, between_share, wasted_share), None without a shot; length [s].
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
@@ -152,7 +153,16 @@ def format_table(results: dict[str, dict[str, object]]) -> Table:
     table.add_column("opponent", overflow="fold", min_width=max(map(len, PILOTS)))
     for heading in ("win", "draw", "loss"):
         table.add_column(f"{heading} %\n95 % c.i.", justify="right", no_wrap=True)
-    for heading in ("\nscore", "\nshots", "hits\n%", "range\nkm", "time\ns", "mutual\nkill %"):
+    headings = (
+        "\nscore",
+        "\nshots",
+        "hits\n%",
+        "in\nNEZ %",
+        "range\nkm",
+        "time\ns",
+        "mutual\nkill %",
+    )
+    for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, result in results.items():
         table.add_row(
@@ -161,6 +171,7 @@ def format_table(results: dict[str, dict[str, object]]) -> Table:
             f"{result['score']:.3f}",
             f"{result['shots']:.2f}",
             _optional(result["hit_rate"], 100),
+            _optional(result["in_nez_share"], 100),
             _optional(result["launch_range"], 1e-3),
             f"{result['length']:.0f}",
             f"{100 * result['mutual_kill']:.1f}",
@@ -220,9 +231,20 @@ def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) ->
     shots = result["shots"]
     result["hit_rate"] = result["hits"] / shots if shots else None
     result["launch_range"] = launch_range / shots if shots else None
+    result |= _shot_shares(records, seats)
     decision = parameters["physics_dt"] * parameters["substeps"]
     result["length"] = float(records["decisions"].mean()) * decision
     return result
+
+
+def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | None]:
+    """The shares of all shots of these seats by the missile envelope."""
+    rows = np.arange(len(records))
+    shots, in_nez, wasted = (
+        int(records[name][rows, seats].sum()) for name in ("shots", "shots_in_nez", "shots_wasted")
+    )
+    counts = {"in_nez": in_nez, "between": shots - in_nez - wasted, "wasted": wasted}
+    return {f"{name}_share": n / shots if shots else None for name, n in counts.items()}
 
 
 def _share(red: np.ndarray, blue: np.ndarray) -> tuple[float, list[float]]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.observation import FEATURES
 from midrange_puffer.parameters import CONTROLLERS, PILOTS
 from midrange_puffer.records import summary
 
@@ -121,7 +120,7 @@ class PoolGroup(Group):
         self._opponents: Opponents | None = None
         seats = (count, _core.FIGHTERS)
         self._actions = np.zeros((*seats, len(_core.ACTION_LEVELS)), np.int32)
-        self._observations = np.zeros((*seats, len(FEATURES)), np.float32)
+        self._observations = np.zeros((*seats, core.features), np.float32)
         self._results = (
             self._observations,
             np.zeros(seats, np.float32),
@@ -143,7 +142,9 @@ class PoolGroup(Group):
 
         self._seed = seed
         stream = np.random.SeedSequence((seed, _core.FIGHTERS))  # apart from a player's, per seat
-        self._opponents = Opponents(self._pool, self.agents, int(stream.generate_state(1)[0]))
+        self._opponents = Opponents(
+            self._pool, self.agents, int(stream.generate_state(1)[0]), self.core.features
+        )
         self.core.reset(seed)
         self.core.observe(self._flat[1])
         self._outputs[0][:] = self._observations[:, self._seat]

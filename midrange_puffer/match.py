@@ -7,7 +7,7 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer import _core
-from midrange_puffer.observation import FEATURES
+from midrange_puffer.envelope import game_envelope
 from midrange_puffer.parameters import (
     PILOTS,
     checked_num_envs,
@@ -15,7 +15,7 @@ from midrange_puffer.parameters import (
     parse_opponent,
     seat_weights,
 )
-from midrange_puffer.player import Player, controls, player_seed
+from midrange_puffer.player import Player, controls, observation_for, player_seed
 from midrange_puffer.ratings import start_covariance
 from midrange_puffer.records import outcomes
 from midrange_puffer.schema import check_even
@@ -67,10 +67,12 @@ def play(
     """
     checked_num_envs(num_envs)
     checked_seed(seed)
-    cores = [_make_core(fight, num_envs, seed, parameters) for fight in fights]
     players = _seat_players(fights, num_envs, seed, greedy)
+    observation = observation_for(player.features for player, _ in players)
+    cores = [_make_core(fight, num_envs, seed, parameters, observation) for fight in fights]
     shape = (len(fights), num_envs, _core.FIGHTERS)
-    seen = np.empty((*shape, len(FEATURES)), np.float32)
+    features = _core.OBSERVATIONS[observation]
+    seen = np.empty((*shape, features), np.float32)
     commands = np.zeros((*shape, 3), np.float32)
     rewards = np.empty(shape, np.float32)
     records = np.empty(shape[:2], _core.RECORD)
@@ -79,7 +81,7 @@ def play(
         open_fights = np.flatnonzero(pending.any(axis=1))
         if players or watch:
             for index in open_fights:
-                cores[index].observe_all(seen[index].reshape(-1, len(FEATURES)))
+                cores[index].observe_all(seen[index].reshape(-1, features))
         for player, seats in players:
             _act(player, seats, pending, seen, commands)
         before = pending.sum()
@@ -133,10 +135,13 @@ def tally(as_red: np.ndarray, as_blue: np.ndarray) -> tuple[int, int, int, float
 
 
 def _make_core(
-    fight: Fight, num_envs: int, seed: int, parameters: Mapping[str, float]
+    fight: Fight, num_envs: int, seed: int, parameters: Mapping[str, float], observation: str
 ) -> _core.Core:
     weights = [_weights(fight.red), _weights(fight.blue)]
-    return _core.Core(dict(parameters), num_envs, seed, weights, auto_reset=False, isa="auto")
+    envelope = game_envelope(parameters)
+    return _core.Core(
+        dict(parameters), num_envs, seed, weights, False, "auto", envelope, observation
+    )
 
 
 def _weights(who: Contestant) -> list[float]:

@@ -1,6 +1,7 @@
-"""What an agent sees and does: the table of features (csrc/feature_table.h), and the spaces."""
+"""What an agent sees and does: the tables of features (csrc/feature_table.h), and the spaces."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -18,8 +19,20 @@ class Feature:
     meaning: str
 
 
-FEATURES: tuple[Feature, ...] = tuple(Feature(*row) for row in _core.feature_rows())
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
+
+
+def features_of(observation: str) -> tuple[Feature, ...]:
+    """The features of an observation; those of "default" come first in any.
+
+    Raises:
+        KeyError: There is no such observation.
+    """
+    return STG_FEATURES[: _core.OBSERVATIONS[observation]]
+
+
+STG_FEATURES: tuple[Feature, ...] = tuple(Feature(*row) for row in _core.feature_rows())
+FEATURES: tuple[Feature, ...] = features_of("default")
 
 
 @dataclass(frozen=True)
@@ -30,7 +43,17 @@ class Spaces:
     single_action_space: gymnasium.spaces.MultiDiscrete
 
 
-SPACES = Spaces(
-    gymnasium.spaces.Box(-1.0, 1.0, (len(FEATURES),), dtype=np.float32),
-    gymnasium.spaces.MultiDiscrete(_core.ACTION_LEVELS),
-)
+@cache
+def spaces_of(observation: str) -> Spaces:
+    """The spaces of an agent with this observation.
+
+    Raises:
+        KeyError: There is no such observation.
+    """
+    return Spaces(
+        gymnasium.spaces.Box(-1.0, 1.0, (_core.OBSERVATIONS[observation],), dtype=np.float32),
+        gymnasium.spaces.MultiDiscrete(_core.ACTION_LEVELS),
+    )
+
+
+SPACES = spaces_of("default")

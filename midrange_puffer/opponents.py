@@ -10,6 +10,7 @@ import torch
 
 from midrange_puffer import _core
 from midrange_puffer.checkpoint import CheckpointError, load_policy
+from midrange_puffer.observation import FEATURES
 from midrange_puffer.player import Player
 from midrange_puffer.pool import Member, PoolError, read_members
 
@@ -42,13 +43,15 @@ class Opponents:
         num_envs: engagements.
         seed: of the draws of members and of actions; equal seeds, files and observations give
             equal actions.
+        features: of the observations; a member made for more cannot be used.
 
     Raises:
         PoolError: At first, the file cannot be read, or none of its members can be used.
     """
 
-    def __init__(self, path: Path, num_envs: int, seed: int) -> None:
+    def __init__(self, path: Path, num_envs: int, seed: int, features: int = len(FEATURES)) -> None:
         self._path = path
+        self._features = features
         self._num_envs = num_envs
         self._random = np.random.default_rng(seed)
         self._decisions = 0
@@ -150,13 +153,23 @@ class Opponents:
         if member.name in self._refused:
             return False
         try:
-            policy, _ = load_policy(self._path.parent / member.path)
+            known[member.name] = _Opponent(member.name, self._player(member))
         except CheckpointError as error:
             print(f"warning: pool: left out {member.name}: {error}", file=sys.stderr)
             self._refused.add(member.name)
             return False
-        known[member.name] = _Opponent(member.name, Player(policy, self._num_envs, seed=0))
         return True
+
+    def _player(self, member: Member) -> Player:
+        path = self._path.parent / member.path
+        policy, model = load_policy(path)
+        player = Player(policy, self._num_envs, seed=0)
+        if player.features > self._features:
+            raise CheckpointError(
+                f"{path}: sees env.observation = {model['env']['observation']}, more than this "
+                f"run's agents do"
+            )
+        return player
 
     def _replace(self, known: dict[str, _Opponent], weights: dict[str, float]) -> None:
         """Keep of those known who has a weight, or an engagement to finish."""

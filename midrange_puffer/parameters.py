@@ -52,7 +52,9 @@ ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
 MAX_WEIGHT = 1e6  # of one opponent in a mix
+MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
 SEATS: tuple[str, ...] = ("red", "blue")
+OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 
 OPTIONS: dict[str, Option] = {
     option.name: option
@@ -66,6 +68,14 @@ OPTIONS: dict[str, Option] = {
             "a mix like self:4,pool:2,shooter:1,evader:1: shares of the engagements",
         ),
         Option("seat", str, "red", "the agent's seat", choices=SEATS),
+        Option(
+            "observation",
+            str,
+            "default",
+            "what the agents see; stg adds how both stand in each other's missile envelope, and by "
+            "how much the inbound missiles would miss",
+            choices=OBSERVATIONS,
+        ),
     )
 }
 
@@ -215,6 +225,20 @@ def count_agents(num_envs: int, opponent: str) -> int:
 def seat_weights(shares: Mapping[str, float]) -> list[float]:
     """The core's row of weights, in its order of controllers, for one seat."""
     return [float(shares.get(name, 0.0)) for name in CONTROLLERS]
+
+
+def checked_observation(observation: str) -> str:
+    """The name of an observation.
+
+    Raises:
+        ValueError: It is none of `OBSERVATIONS`.
+    """
+    if observation not in OBSERVATIONS:
+        raise ValueError(
+            f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}"
+            f"{suggest(str(observation), OBSERVATIONS)}"
+        )
+    return observation
 
 
 def checked_seed(seed: int) -> int:

@@ -1,15 +1,19 @@
 """A policy at the controls."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import torch
 from torch import nn
 
 from midrange_puffer import _core
-from midrange_puffer.policy import Recurrent
+from midrange_puffer.policy import Recurrent, features_seen
 
 
 class Player:
     """Flies one seat of engagements with a policy on the CPU, each from its start to its end.
+
+    It sees the first features of any observation that has as many as it was made for, `features`.
 
     Args:
         policy: as of `make_policy`.
@@ -20,6 +24,7 @@ class Player:
 
     def __init__(self, policy: nn.Module, num_envs: int, seed: int, greedy: bool = False) -> None:
         self.policy = policy
+        self.features = features_seen(policy)
         self.greedy = greedy
         self._random = torch.Generator().manual_seed(seed)
         self._memory: dict[str, torch.Tensor] = {}
@@ -51,7 +56,7 @@ class Player:
         """See the next observations of some of the engagements.
 
         Args:
-            observations: float32 [n, features].
+            observations: float32 [n, features], at least as many as the policy's.
             envs: int [n], the engagements these are of.
 
         Returns:
@@ -59,7 +64,8 @@ class Player:
         """
         rows = torch.from_numpy(envs)
         state = {name: memory[rows] for name, memory in self._memory.items()}
-        logits, _ = self.policy.forward_eval(torch.from_numpy(observations), state)
+        observations = torch.from_numpy(observations[:, : self.features])
+        logits, _ = self.policy.forward_eval(observations, state)
         for name, memory in self._memory.items():
             memory[rows] = state[name]
         return logits
@@ -81,6 +87,12 @@ class Player:
         if self.greedy:
             return logits.argmax(dim=1, keepdim=True)
         return torch.multinomial(logits.softmax(dim=1), 1, generator=self._random)
+
+
+def observation_for(features: Iterable[int]) -> str:
+    """The least observation in which players of so many features each find theirs."""
+    most = max(features, default=0)
+    return next(name for name, count in _core.OBSERVATIONS.items() if count >= most)
 
 
 def player_seed(seed: int, seat: int) -> int:

@@ -25,7 +25,7 @@ class Policy(nn.Module):
         super().__init__()
         self.fire_bias = fire_bias
         self.hidden_size = hidden_size
-        features = env.single_observation_space.shape[0]
+        self.features = features = env.single_observation_space.shape[0]
         self.action_levels = tuple(int(n) for n in env.single_action_space.nvec)
         self.encoder = nn.Sequential(
             nn.Linear(features, hidden_size),
@@ -77,6 +77,11 @@ class Recurrent(pufferlib.models.LSTMWrapper):
     ) -> None:
         super().__init__(env, policy, input_size, hidden_size)
         policy.initialise()  # anew: LSTMWrapper has set all weights and biases its own way
+
+
+def features_seen(policy: nn.Module) -> int:
+    """How many features of an observation a policy was made for."""
+    return getattr(policy, "policy", policy).features
 
 
 def make_policy(

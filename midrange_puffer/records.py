@@ -22,12 +22,16 @@ def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
 def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
     """What a seat's pilot has done in the engagements: arrays [records] of each figure.
 
-    hit_rate and launch_range are of the engagements with shots only.
+    hit_rate, launch_range and the shares of the shots by the missile envelope (inside R_NEZ, from
+    there to R_aero, beyond) are of the engagements with shots only.
     """
     enemy = 1 - seat
     results = outcomes(records, seat)
     shots, hits = records["shots"][:, seat], records["hits"][:, seat]
     shot = shots > 0
+    in_nez, wasted = (
+        records[name][shot, seat] / shots[shot] for name in ("shots_in_nez", "shots_wasted")
+    )
     return {
         "score": results["win"] + 0.5 * results["draw"],
         **results,
@@ -39,6 +43,9 @@ def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
         "hits_against": records["hits"][:, enemy],
         "hit_rate": hits[shot] / shots[shot],
         "launch_range": records["launch_range"][shot, seat] / shots[shot],
+        "in_nez_share": in_nez,
+        "between_share": 1 - in_nez - wasted,
+        "wasted_share": wasted,
         "episode_length": records["decisions"],
         "episode_return": records["episode_return"] * (1 if seat == 0 else -1),
     }

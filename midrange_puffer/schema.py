@@ -309,14 +309,17 @@ SWEPT_KEYS = (
 SWEPT_SECTIONS = ("train", "policy", "rnn", "env", "vec")
 UNSWEPT = ("train.seed", "env.seed")
 
-# What of [train] makes the whole run and cannot change with a stage.
-RUN_KEYS = frozenset(
-    {
-        "device", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name", "optimizer",
-        "precision", "torch_deterministic", "cpu_offload", "compile", "compile_mode",
-        "compile_fullgraph", "replay_interval",
-    }
-)  # fmt: skip
+# What makes the whole run and cannot change with a stage, by section.
+RUN_KEYS = {
+    "env": frozenset({"observation"}),
+    "train": frozenset(
+        {
+            "device", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name",
+            "optimizer", "precision", "torch_deterministic", "cpu_offload", "compile",
+            "compile_mode", "compile_fullgraph", "replay_interval",
+        }
+    ),
+}  # fmt: skip
 
 
 def _env_keys() -> tuple[Key, ...]:
@@ -359,11 +362,12 @@ def schema() -> dict[str, dict[str, Key]]:
 def stage_keys() -> dict[str, Key]:
     """Name -> key of all that may stand in a section [curriculum.<stage>]."""
     sections = schema()
-    return {
-        **{key.name: key for key in STAGE_KEYS},
-        **{f"env.{name}": key for name, key in sections["env"].items()},
-        **{f"train.{name}": key for name, key in sections["train"].items() if name not in RUN_KEYS},
-    }
+    keys = {key.name: key for key in STAGE_KEYS}
+    for section, of_the_run in RUN_KEYS.items():
+        for name, key in sections[section].items():
+            if name not in of_the_run:
+                keys[f"{section}.{name}"] = key
+    return keys
 
 
 @functools.cache
@@ -386,11 +390,10 @@ def section_keys(section: str) -> dict[str, Key]:
 
 def help_sections() -> dict[str, dict[str, Key]]:
     """Section -> name -> key as a user is told of them, with one section for all stages."""
-    meaning = "any key of [{}]{}, as it is to be in this stage"
     placeholders = (
-        Key("env.<key>", str, meaning.format("env", ""), "as in [env]"),
-        Key("train.<key>", str, meaning.format("train", f" but {', '.join(sorted(RUN_KEYS))}"),
-            "as in [train]"),
+        Key(f"{name}.<key>", str, f"any key of [{name}] but {', '.join(sorted(of_the_run))}, as it "
+            "is to be in this stage", f"as in [{name}]")
+        for name, of_the_run in RUN_KEYS.items()
     )  # fmt: skip
     stage = {key.name: key for key in (*placeholders, *STAGE_KEYS)}
     swept = {key.name: key for key in SWEPT_KEYS}

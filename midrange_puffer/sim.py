@@ -6,11 +6,13 @@ import json
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.observation import FEATURES
+from midrange_puffer.envelope import game_envelope
 from midrange_puffer.parameters import (
     CONTROLLERS,
+    MAP_PILOTS,
     PARAMETERS,
     checked_num_envs,
+    checked_observation,
     checked_seed,
     finite,
     resolve,
@@ -39,6 +41,7 @@ class Simulation:
         seed: 0 <= seed < 2**64; draws the starts.
         red, blue: who flies: "agent" (controls from outside) or the name of a pilot.
         isa: instruction set, "auto" for the best this machine has.
+        observation: what `observe` shows, "default" or "stg".
         **parameters: rows of csrc/params.h.
 
     Raises:
@@ -52,6 +55,7 @@ class Simulation:
         red: str = "agent",
         blue: str = "agent",
         isa: str = "auto",
+        observation: str = "default",
         **parameters: float,
     ) -> None:
         self.parameters = resolve(parameters)
@@ -59,8 +63,12 @@ class Simulation:
         self._seed = checked_seed(seed)
         self._seats = [red, blue]
         weights = [_controller("red", red), _controller("blue", blue)]
+        checked_observation(observation)
+        # Only who goes by the map waits for it to be built.
+        asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
+        envelope = game_envelope(self.parameters) if asks else None
         self._core = _core.Core(
-            self.parameters, self.num_envs, self._seed, weights, auto_reset=False, isa=isa
+            self.parameters, self.num_envs, self._seed, weights, False, isa, envelope, observation
         )
         self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
 
@@ -232,7 +240,7 @@ class Simulation:
 
     def observe(self) -> np.ndarray:
         """What every seat observes, float32 [num_envs, fighters, features]."""
-        out = np.empty((self.num_envs * _core.FIGHTERS, len(FEATURES)), np.float32)
+        out = np.empty((self.num_envs * _core.FIGHTERS, self._core.features), np.float32)
         self._core.observe_all(out)
         return out.reshape(self.num_envs, _core.FIGHTERS, -1)
 

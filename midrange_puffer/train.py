@@ -31,13 +31,16 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.files import make_folder, new_name, write_whole
 from midrange_puffer.league_training import TrainingLeague
 from midrange_puffer.loggers import Console, Loggers, MetricsFile, open_trackers
-from midrange_puffer.observation import SPACES
+from midrange_puffer.observation import spaces_of
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.replay_training import TrainingReplays
 from midrange_puffer.settle import meets_pool, settle
 from midrange_puffer.trainer import Rater, Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
+
+# What begins the keys that make the policy: a run cannot go on with others.
+FIXED = ("policy.", "rnn.", "base.rnn_name", "base.load_model_path", "env.observation")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -110,7 +113,7 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     where = f", {curriculum}" if curriculum.stages else ""
     print(f"resuming {folder} at {steps} of {goal} steps{where}")
     for key, (before, after) in changes(old, config).items():
-        if key.startswith(("policy.", "rnn.", "base.rnn_name", "base.load_model_path")):
+        if key.startswith(FIXED):
             raise ConfigError(f"{key}: is {before} in {folder} and cannot become {after}")
         print(f"  {key}: {before} -> {after}")
     return Run(folder, config, state)
@@ -219,9 +222,9 @@ def _policy(run: Run) -> torch.nn.Module:
         return policy.train()
     if config["base"]["load_model_path"] is not None:
         return _given_policy(config).to(device)
-    return make_policy(SPACES, config["policy"], config["base"]["rnn_name"], config["rnn"]).to(
-        device
-    )
+    spaces = spaces_of(config["env"]["observation"])
+    policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
+    return policy.to(device)
 
 
 def _given_policy(config: Config) -> torch.nn.Module:
@@ -234,6 +237,7 @@ def _given_policy(config: Config) -> torch.nn.Module:
     base, path = config["base"], config["base"]["load_model_path"]
     policy, model = checkpoint.load_policy(path)
     shapes = [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
+    shapes += [("env.observation", *(of["env"]["observation"] for of in (model, config)))]
     shapes += [("policy.hidden_size", *(of["policy"].get("hidden_size") for of in (model, config)))]
     if base["rnn_name"] is not None:
         shapes += [

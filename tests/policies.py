@@ -10,6 +10,8 @@ from midrange_puffer.policy import make_policy
 class Constant(nn.Module):
     """Does the same whatever it sees: levels of rudder, throttle and fire."""
 
+    features = 0
+
     def __init__(self, rudder: int = 2, throttle: int = 2, fire: int = 1) -> None:
         super().__init__()
         self.levels = (rudder, throttle, fire)

@@ -20,6 +20,9 @@ from reference import (
     time_to_go,
     whole_steps,
 )
+from reference_envelope import reach_of
+
+from midrange_puffer.envelope import game_envelope
 
 
 def reach(p: Parameters) -> tuple[float, float]:
@@ -226,7 +229,7 @@ class Pilot:
         on_the_nose = engagement.below("boresight", cos(off), off_boresight(fighter, rx, ry)[0])
         facing = off_boresight(enemy, -rx, -ry)[0]
         far = engagement.below("range", distance, self.tactics.far * self.r_max(enemy, facing))
-        near = engagement.below("range", distance, self.tactics.near * self.r_nez(fighter, facing))
+        near = engagement.below("range", distance, self.tactics.near * self.r_nez(fighter, enemy))
         in_range = near or (far and fighter.ammo > self.tactics.reserve)
         may_fire = len(engagement.inbound(1 - seat)) < self.tactics.salvo
         return on_the_nose and in_range and may_fire
@@ -235,6 +238,12 @@ class Pilot:
         """`facing` is the cosine of the angle between the enemy's nose and the line to us."""
         return self.reach + self.reach_time * enemy.speed * facing
 
-    def r_nez(self, fighter: Body, facing: float) -> float:
-        gain = chase_reach(fighter.speed, 0, self.top_speed, self.p)
-        return gain + self.p["pilot_turn_loss"] * (1 + facing) / 2
+    def r_nez(self, fighter: Body, enemy: Body) -> float:
+        if self.name not in ("bracket_shooter", "ace"):
+            return 0.0
+        envelope = game_envelope(self.p)
+        return reach_of(envelope, envelope.nez, _motion(fighter), _motion(enemy))
+
+
+def _motion(body: Body) -> dict[str, float]:
+    return {"x": body.x, "y": body.y, "vx": body.c, "vy": body.s, "speed": body.speed}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// state_hash ENGAGEMENTS DECISIONS SEED WEIGHT...
+// state_hash ENGAGEMENTS DECISIONS SEED OBSERVATION WEIGHT...
 //
-// Plays random actions against pilots drawn with these weights (in the order of MR_PILOTS) and prints a
-// line for each instruction set: the state's hash at the end, and a checksum of all observations and rewards.
+// Plays random actions, with an MrObservation, against pilots drawn with these weights (in the order of
+// MR_PILOTS), who know the missile envelope by a map that is none of any missile's, and prints a line for each instruction set: the state's hash at the end, and a checksum of all observations and rewards.
 // test_determinism.py builds it with other compilers than the package was, and does the same.
 
 #include <inttypes.h>
@@ -35,11 +35,27 @@ static uint64_t add_bits(uint64_t checksum, const float *values, size_t count) {
   return checksum;
 }
 
+// A range of the map `Crooked` of reference_envelope.py.
+static void scatter(int32_t factor, MrRanges ranges) {
+  for (int32_t off = 0; off < MR_MAP_OFF; off++) {
+    for (int32_t aspect = 0; aspect < MR_MAP_ASPECT; aspect++) {
+      int32_t side = MR_MAP_ASPECT - aspect;
+      if (side > aspect || off % (MR_MAP_OFF - 1)) side = aspect;
+      for (int32_t launch = 0; launch < MR_MAP_LAUNCH; launch++) {
+        for (int32_t target = 0; target < MR_MAP_TARGET; target++) {
+          int32_t scattered = (7 * off + 5 * side + 11 * launch + 13 * target) * factor % 23;
+          ranges[off][aspect][launch][target] = (float)(4000 + 900 * scattered);
+        }
+      }
+    }
+  }
+}
+
 static void play(const MrConfig *config, uint32_t decisions) {
   MrSim *sim = mr_create(config);
   size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
   int32_t *actions = malloc(agents * MR_ACTIONS * sizeof *actions);
-  size_t observed = agents * (size_t)mr_feature_count();
+  size_t observed = agents * (size_t)mr_feature_count(config->observation);
   float *observations = malloc(observed * sizeof *observations);
   float *rewards = malloc(agents * sizeof *rewards);
   bool *terminals = malloc(agents), *truncations = malloc(agents);
@@ -62,15 +78,22 @@ static void play(const MrConfig *config, uint32_t decisions) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4 + MR_PILOT_COUNT) return 2;
+  if (argc != 5 + MR_PILOT_COUNT) return 2;
+  static MrEnvelope envelope = {
+      .launch_speed_min = 220, .launch_speed_max = 380, .target_speed_min = 180, .target_speed_max = 480};
+  scatter(3, envelope.aero);
+  scatter(5, envelope.nez);
+  scatter(7, envelope.cold);
   MrConfig config = {
       .params = mr_default_params(),
       .num_envs = atoi(argv[1]),
       .seed = strtoull(argv[3], NULL, 10),
       .auto_reset = true,
+      .envelope = &envelope,
+      .observation = (MrObservation)atoi(argv[4]),
   };
   config.pilot_weights[0][MR_PILOT_agent] = 1.0f;
-  for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[1][i] = strtof(argv[4 + i], NULL);
+  for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[1][i] = strtof(argv[5 + i], NULL);
   for (const char *const *isa = mr_isas(); *isa; isa++) {
     config.isa = *isa;
     play(&config, (uint32_t)atoi(argv[2]));

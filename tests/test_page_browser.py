@@ -214,6 +214,19 @@ def test_the_space_time_graph_turns(page):
     assert is_shown(page, "plane")
 
 
+def test_the_dead_have_no_graph_and_are_no_threat(page, replay):
+    dead = [fighter.died is not None for fighter in replay.tracks().fighters]
+    assert any(dead)
+    page.press("End")
+    for seat, name in enumerate(("red", "blue")):
+        page.press(str(seat + 1))
+        if dead[seat]:
+            assert f"{name} was killed at " in text(page, "caption")
+            assert colour_count(page, "graph") == 1
+        else:
+            assert "there is no cone" in text(page, "caption")
+
+
 def test_an_address_says_what_is_shown(page):
     go(page, "t=3&view=spacetime&seat=blue&yaw=40&pitch=30")
     assert text(page, "clock").startswith("0:03.0 / ")

@@ -167,10 +167,12 @@ class Plane {
       line(this.context, this._path(fighter, 0, this.time), colour, TRAIL);
       return;
     }
+    this.context.lineCap = "butt"; // rounds would overlap
     for (let age = FADE; age > 0; age -= 1) {
       const path = this._path(fighter, Math.max(this.time - age, 0), this.time - age + 1);
       line(this.context, path, colour, TRAIL, 1 - (age - 1) / FADE);
     }
+    this.context.lineCap = "round";
   }
 
   /** Thick while its motor burns, thin while it coasts; a cross where it was spent. */

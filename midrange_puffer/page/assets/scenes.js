@@ -1,4 +1,6 @@
-// The data of the space-time graphs: of each seat, a scene every `interval` seconds.
+// What was computed every `interval` seconds: launch zones, and the scenes of the space-time graphs.
+
+const STANDING = 5; // m from one time to the next: less than any fighter flies
 
 /** The launch zones of both seats: ranges all round from the nose on, every `interval` seconds. */
 class Zones {
@@ -29,8 +31,6 @@ class Zones {
   }
 }
 
-const STANDING = 5; // m from one time to the next: less than any fighter flies
-
 class Scenes {
   constructor(packed, seat, interval) {
     Object.assign(this, { seat, interval, times: packed.times, counts: packed.missiles.counts });
@@ -47,11 +47,10 @@ class Scenes {
     this.firsts = this.counts.map((_, index) => sum(this.counts.slice(0, index)));
   }
 
-  /** What lies ahead at a time: between two scenes, so that it moves evenly; null afterwards. */
+  /** What lies ahead at a time: between two scenes, so that it moves evenly. */
   at(time) {
     const place = time / this.interval;
-    const index = Math.floor(place + 1e-6);
-    if (index >= this.count) return null;
+    const index = Math.min(Math.floor(place + 1e-6), this.count - 1);
     const next = Math.min(index + 1, this.count - 1);
     const share = Math.max(place - index, 0);
     const mixed = (packed) => mixPaths(

@@ -48,8 +48,13 @@ class Graph {
     };
   }
 
+  /** What lies ahead of the seat; null once it is dead. */
   scene(time) {
-    return this.scenes[this.settings.seat].at(time);
+    const { seat } = this.settings;
+    const [own, enemy] = [this.fight.fighters[seat], this.fight.fighters[1 - seat]];
+    if (isDead(own, time)) return null;
+    const scene = this.scenes[seat].at(time);
+    return isDead(enemy, time) ? withoutEnemy(scene) : scene;
   }
 
   draw(time) {
@@ -62,7 +67,8 @@ class Graph {
     this.own = this.colours.seats[seat];
     this.threat = this.colours.seats[1 - seat];
     this.labels = new Labels(context, width, height, this.colours.paper);
-    this.enemy = this.scenes[1 - seat].at(time)?.own ?? [];
+    const enemy = this.fight.fighters[1 - seat];
+    this.enemy = isDead(enemy, time) ? [] : this.scenes[1 - seat].at(time).own;
     this.box = boxAround(scene, [this.fight.states(time), this.enemy]);
     this.projection = new Projection(this.box, this.camera, width, height);
     this._drawTimes();
@@ -150,8 +156,8 @@ class Graph {
       this._addPath(front, this.threat, bold ? 1.8 : 0.8, { alpha: bold ? 0.9 : 0.35 });
       if (i) this._addSurface(placed[i - 1], front);
     });
-    for (const edge of [0, placed[0].length - 1]) {
-      this._addPath(placed.map((front) => front[edge]), this.threat, 1.4, { alpha: 0.7 });
+    for (const edge of [0, -1]) {
+      this._addPath(placed.map((front) => front.at(edge)), this.threat, 1.4, { alpha: 0.7 });
     }
   }
 
@@ -185,7 +191,8 @@ class Graph {
     this._addTrack(scene.own, scene.times, this.own, "as it flies now", []);
     this._addPath(placed(this.enemy), this.threat, 1.2, { alpha: 0.6 });
     for (const missile of scene.missiles) {
-      const path = placed(missile.path);
+      const target = missile.target === scene.seat ? scene.own : this.enemy;
+      const path = withEnd(placed(missile.path), missile.hits && placed(target).at(-1));
       const colour = this.colours.seats[missile.owner];
       this._addPath(path, colour, 1.4, { dash: [2, 4] });
       this._addEnd(missile, path, scene.times, colour, ink);
@@ -247,6 +254,17 @@ class Graph {
       this.labels.beside(at, SEATS[seat], { colour, towards: [0, -1], gap: 16 });
     });
   }
+}
+
+/** A scene in which nobody is left to fire or to be hit. */
+function withoutEnemy(scene) {
+  const missiles = scene.missiles.filter((missile) => missile.target === scene.seat);
+  return { ...scene, fronts: [], shots: [[], []], escapeMiss: [NaN, NaN], missiles };
+}
+
+/** A path that ends where its target is hit, if it is. */
+function withEnd(path, hit) {
+  return hit ? [...path.filter((point) => !Number.isNaN(point.x)), hit] : path;
 }
 
 /** The box that holds a scene: its middle, half its width, its corners and its last time. */

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// Looks shots up in the map of the missile envelope: linear between its nodes along all four axes. RULES.md,
+// "Missile envelopes".
+
+#pragma once
+
+#include <math.h>
+
+#include "block.h"
+#include "quad.h"
+#include "sense.h"
+
+enum { MR_TARGET_STRIDE = 4, MR_LAUNCH_STRIDE = MR_MAP_TARGET * MR_TARGET_STRIDE };  // floats
+enum { MR_ASPECT_STRIDE = MR_MAP_LAUNCH * MR_LAUNCH_STRIDE, MR_OFF_STRIDE = (MR_MAP_ASPECT + 1) * MR_ASPECT_STRIDE };
+
+// Ranges of a fighter's shot on its enemy [m].
+typedef struct {
+  MR_ALIGNED float aero[MR_LANES], nez[MR_LANES], cold[MR_LANES];
+} MrReaches;
+
+// A shot's cell of the map, by its first corner, and how far in it lies along each axis, 0 ... 1.
+typedef struct {
+  int32_t corner;
+  float off, aspect, launch, target;
+} MrCell;
+
+// The angle of a direction without trigonometry: 0 ahead, 1 to the left, 2 or -2 behind, -1 to the right.
+static inline float mr_diamond(float ahead, float left) {
+  float across = fabsf(left);
+  float angle = across / mr_max(fabsf(ahead) + across, 1e-6f);
+  angle = ahead < 0.0f ? 2.0f - angle : angle;
+  return left < 0.0f ? -angle : angle;
+}
+
+// Takes an axis' node below `place` off it; the last but one at most.
+static inline int32_t mr_node_below(float *place, int32_t nodes) {
+  int32_t node = (int32_t)mr_clip(*place, 0.0f, (float)(nodes - 2));
+  *place -= (float)node;
+  return node;
+}
+
+// The cell of a shot with the target at (ahead, left) in the shooter's frame, the shooter at
+// (target_ahead, target_left) in the target's. A nose to the right of the line to the target is taken for one to the
+// left, with the target reflected, too.
+static inline MrCell mr_cell(const MrMap *map, float ahead, float left, float target_ahead, float target_left,
+                             float launch_speed, float target_speed) {
+  float aspect_left = left > 0.0f ? target_left : -target_left;
+  float off = mr_diamond(ahead, fabsf(left)) * (0.5f * (MR_MAP_OFF - 1));
+  float aspect = (mr_diamond(target_ahead, aspect_left) + 2.0f) * (0.25f * MR_MAP_ASPECT);
+  float launch = mr_clip((launch_speed - map->launch_speed_min) * map->launch_nodes, 0.0f, MR_MAP_LAUNCH - 1);
+  float target = mr_clip((target_speed - map->target_speed_min) * map->target_nodes, 0.0f, MR_MAP_TARGET - 1);
+  int32_t corner = mr_node_below(&off, MR_MAP_OFF) * MR_OFF_STRIDE +
+                   mr_node_below(&aspect, MR_MAP_ASPECT + 1) * MR_ASPECT_STRIDE +
+                   mr_node_below(&launch, MR_MAP_LAUNCH) * MR_LAUNCH_STRIDE +
+                   mr_node_below(&target, MR_MAP_TARGET) * MR_TARGET_STRIDE;
+  return (MrCell){corner, off, aspect, launch, target};
+}
+
+// What lies between two corners, all ranges at once.
+static inline MrQuad mr_mix(MrQuad a, MrQuad b, float share) { return a + (b - a) * share; }
+
+static inline MrQuad mr_mix_speeds(const float *corner, MrCell cell) {
+  const float *next = corner + MR_LAUNCH_STRIDE;
+  MrQuad low = mr_mix(mr_load_quad(corner), mr_load_quad(corner + MR_TARGET_STRIDE), cell.target);
+  MrQuad high = mr_mix(mr_load_quad(next), mr_load_quad(next + MR_TARGET_STRIDE), cell.target);
+  return mr_mix(low, high, cell.launch);
+}
+
+// The ranges aero, nez, cold, and a 0.
+static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
+  const float *corner = map->ranges[0][0][0][0] + cell.corner;
+  const float *next = corner + MR_OFF_STRIDE;
+  MrQuad near = mr_mix(mr_mix_speeds(corner, cell), mr_mix_speeds(corner + MR_ASPECT_STRIDE, cell), cell.aspect);
+  MrQuad far = mr_mix(mr_mix_speeds(next, cell), mr_mix_speeds(next + MR_ASPECT_STRIDE, cell), cell.aspect);
+  return mr_mix(near, far, cell.off);
+}
+
+// The ranges of one fighter's shots, given its sight of the enemy, in all lanes.
+static void mr_look_up(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
+                       MrReaches *out) {
+  const MrBody *own = &b->fighters[fighter].body, *enemy = &b->fighters[mr_opponent(fighter)].body;
+  MR_ALIGNED int32_t corner[MR_LANES];
+  MR_ALIGNED float off[MR_LANES], aspect[MR_LANES], launch[MR_LANES], target[MR_LANES];
+  MR_ALIGNED float ranges[MR_LANES][4];
+  MR_FOR_LANES(i) {
+    MrCell cell = mr_cell(&sim->map, sight->ahead[i], sight->left[i], sight->enemy_ahead[i], sight->enemy_left[i],
+                          own->v[i], enemy->v[i]);
+    corner[i] = cell.corner;
+    off[i] = cell.off;
+    aspect[i] = cell.aspect;
+    launch[i] = cell.launch;
+    target[i] = cell.target;
+  }
+  MR_EACH_LANE(i) {
+    MrCell cell = {corner[i], off[i], aspect[i], launch[i], target[i]};
+    mr_store_quad(mr_ranges(&sim->map, cell), ranges[i]);
+  }
+  MR_FOR_LANES(i) {
+    out->aero[i] = ranges[i][0];
+    out->nez[i] = ranges[i][1];
+    out->cold[i] = ranges[i][2];
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// Four floats side by side, as gcc and clang know them on every machine.
+
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+typedef float MrQuad __attribute__((vector_size(16)));
+#if defined(__clang__)
+#define MR_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int32_t MrQuadIndex __attribute__((vector_size(16)));
+#define MR_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (MrQuadIndex){__VA_ARGS__})
+#endif
+
+static inline MrQuad mr_load_quad(const float *from) {
+  MrQuad quad;
+  memcpy(&quad, from, sizeof quad);
+  return quad;
+}
+
+static inline void mr_store_quad(MrQuad quad, float *to) { memcpy(to, &quad, sizeof quad); }
