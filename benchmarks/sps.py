@@ -28,8 +28,9 @@ import numpy as np
 from common import machine, median_and_spread, print_machine, print_table
 
 from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer.envelope import game_envelope
 from midrange_puffer.files import write_json
-from midrange_puffer.parameters import resolve, seat_weights
+from midrange_puffer.parameters import OBSERVATIONS, resolve, seat_weights
 
 # isort: split
 import pufferlib.vector
@@ -57,6 +58,7 @@ class Workload:
     isa: str = "auto"
     threads: int = 1
     fire: float = 0.5  # probability
+    observation: str = "default"
     rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
     in_air: list[float] = field(default_factory=list)  # missiles of an engagement
 
@@ -88,9 +90,18 @@ class Core(Stepper):
     def __init__(self, work: Workload) -> None:
         agent = seat_weights({"agent": 1})
         parameters = resolve({"physics_dt": PHYSICS_DT, "substeps": work.substeps})
-        self._core = _core.Core(parameters, work.num_envs, 0, (agent, agent), True, work.isa)
+        self._core = _core.Core(
+            parameters,
+            work.num_envs,
+            0,
+            (agent, agent),
+            True,
+            work.isa,
+            game_envelope(parameters),
+            work.observation,
+        )
         self.agents = self._core.agents
-        self.observations = np.zeros((self.agents, len(FEATURES)), np.float32)
+        self.observations = np.zeros((self.agents, self._core.features), np.float32)
         rewards = np.zeros(self.agents, np.float32)
         ends = np.zeros((2, self.agents), np.uint8)
         self._outputs = (self.observations, rewards, *ends)
@@ -210,6 +221,7 @@ def env_kwargs(work: Workload) -> dict[str, object]:
         "num_envs": work.num_envs,
         "opponent": "self",
         "isa": work.isa,
+        "observation": work.observation,
         "physics_dt": PHYSICS_DT,
         "substeps": work.substeps,
     }
@@ -290,6 +302,10 @@ def groups(quick: bool) -> list[list[Workload]]:
         *([Workload(layer, 2048, substeps=n) for layer in layers] for n in (1, 5)),
         [Workload("core", 2048, isa=isa) for isa in _core.isas()],
         [Workload("core", 2048, fire=fire) for fire in (0.5, 0.02)],
+        *(
+            [Workload("core", 2048, isa=isa, observation=name) for name in OBSERVATIONS]
+            for isa in _core.isas()
+        ),
     ]
 
 
@@ -299,7 +315,7 @@ def ratio(top: Workload, bottom: Workload) -> float:
 
 
 def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
-    """Each workload against the first of its group where the layer or the threads differ."""
+    """Each workload against the first of its group where layer, threads or observation differ."""
     out = {}
     for first, *others in measured:
         for other in others:
@@ -310,6 +326,9 @@ def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
                 out[f"{other.layer}, {other.threads} / {first.threads}, {name}"] = ratio(
                     other, first
                 )
+            if other.observation != first.observation:
+                what = f"{other.observation} / {first.observation}, {name}, {other.isa}"
+                out[what] = ratio(other, first)
     return out
 
 
@@ -325,6 +344,7 @@ def row_of(work: Workload) -> dict[str, object]:
         "threads": work.threads,
         "isa": _core.isas()[0] if work.isa == "auto" else work.isa,
         "fire_probability": work.fire,
+        "observation": work.observation,
         "missiles_in_air": round(in_air, 2),
         "agent_steps_per_s": round(median),
         "spread": round(spread, 3),
@@ -336,7 +356,7 @@ def print_report(report: dict) -> None:
     """Print the rows, the ratios, and what the processor could do at most."""
     lines = [
         (
-            *list(row.values())[:6],
+            *list(row.values())[:7],
             f"{row['missiles_in_air']:.1f}",
             f"{row['agent_steps_per_s'] / 1e6:.2f}",
             f"{row['spread']:.0%}",
@@ -344,7 +364,8 @@ def print_report(report: dict) -> None:
         )
         for row in report["rows"]
     ]
-    columns = ["layer", "engagements", "substeps", "processes", "isa", "fire", "in the air"]
+    columns = ["layer", "engagements", "substeps", "processes", "isa", "fire", "observation"]
+    columns += ["in the air"]
     print_table(
         f"Million agent decisions a second, median of {ROUNDS} rounds. Engagements are of one "
         f"process,\n{report['bytes_per_engagement']} bytes each; Gflop/s are of the physics alone.",

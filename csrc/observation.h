@@ -143,10 +143,10 @@ static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const M
       p->body.s[i] = m->s[i];
       p->body.v[i] = m->v[i];
       p->burn_time[i] = mr_max(k->burn_steps - m->age[i], 0.0f) * k->dt;
-      p->miss2[i] = INFINITY;
+      p->miss2[i] = m->range[i] * m->range[i];
     }
   }
-  mr_foresee(k, own, pursuits, MR_SEEN_INBOUND);
+  mr_foresee(sim, own, pursuits, MR_SEEN_INBOUND);
   for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
     MR_FOR_LANES(i) {
       float nearness = MR_NEAR_MISS / (MR_NEAR_MISS + sqrtf(mr_max(pursuits[rank].miss2[i], 0.0f)));

@@ -10,13 +10,15 @@
 #include "block.h"
 #include "flight.h"
 
-// The first step and how much longer each next one is: fine where missiles are near, 38 s in all, which few
-// outlive. On 8,000 missiles of fights between pilots and policies the predicted miss distance tells hits from
-// misses with an AUC of 0.96.
+// The first step, and how much longer each next one is: fine where missiles are near, 36 s in all, which few outlive.
+// With all of the navigation constant they would turn too far in a step.
+//
+// On 8,300 missiles out of fights between pilots and policies the predicted miss distance tells hits from misses with
+// an AUC of 0.963. A step more would give 0.972, and steps of 2 s 0.99: more than a quarter of the throughput.
 enum { MR_FORESIGHT_STEPS = 6 };
 #define MR_FORESIGHT_STEP 2.5f  // s
-#define MR_FORESIGHT_GAIN 0.8f
 #define MR_FORESIGHT_GROWTH 1.35f
+#define MR_FORESIGHT_GAIN 0.8f
 
 // A fighter's velocity before a step, and how far it comes in it.
 typedef struct {
@@ -27,6 +29,7 @@ typedef struct {
   MrBody body;  // its place as seen from the fighter; the rudder is not used
   MR_ALIGNED float burn_time[MR_LANES];                     // left [s]
   MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];  // of the present step's arc
+  MR_ALIGNED int32_t flies[MR_LANES];                       // in that step: not yet spent
   MR_ALIGNED float miss2[MR_LANES];  // least distance from the fighter so far, squared [m^2]
 } MrPursuit;
 
@@ -43,7 +46,9 @@ static inline void mr_stride(const MrConstants *k, float dt, const float throttl
 }
 
 // Guides a set of missiles and speeds them up or down for a step; the rudder follows its command at once.
-static inline void mr_steer(const MrConstants *k, float dt, const MrStride *target, MrPursuit *p) {
+static inline void mr_steer(const struct MrSim *sim, float dt, const MrStride *target, MrPursuit *p) {
+  const MrConstants *k = &sim->constants;
+  float spent_speed = sim->params.missile_spent_speed;
   MrBody *m = &p->body;
   float rate = 1.0f / dt, half_navigation = MR_FORESIGHT_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
   MR_FOR_LANES(i) {
@@ -54,6 +59,7 @@ static inline void mr_steer(const MrConstants *k, float dt, const MrStride *targ
     float limit = k->missile.half_load_limit * (range2 * inverse);
     limit = limit < k->missile.half_lift_per_rudder ? limit : k->missile.half_lift_per_rudder;
     float half_lift = mr_clip(half_navigation * (x * wy - y * wx) * (v * inverse), -limit, limit);
+    p->flies[i] = (v > spent_speed) | (p->burn_time[i] > 0.0f);
     float burn = p->burn_time[i] < dt ? p->burn_time[i] : dt;
     p->burn_time[i] -= burn;
     MrArc arc = mr_fly_lift(&k->missile, dt, k->missile.thrust * rate * burn, half_lift, m, i);
@@ -75,19 +81,20 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
     float d2 = dx * dx + dy * dy, along = -(x * dx + y * dy);
     float share = mr_clip(along / mr_max(d2, k->one), 0.0f, k->one);
     float distance2 = x * x + y * y + share * (share * d2 - 2.0f * along);
-    p->miss2[i] = distance2 < p->miss2[i] ? distance2 : p->miss2[i];
+    p->miss2[i] = mr_select(p->flies[i] & (distance2 < p->miss2[i]), distance2, p->miss2[i]);
   }
 }
 
 // Predicts the miss distances of `count` sets of missiles. Each stage goes over all of them before the next, as in
 // mr_fly_missiles.
-static void mr_foresee(const MrConstants *k, const MrFighter *fighter, MrPursuit pursuits[], int count) {
+static void mr_foresee(const struct MrSim *sim, const MrFighter *fighter, MrPursuit pursuits[], int count) {
+  const MrConstants *k = &sim->constants;
   MrBody body = fighter->body;
   MrStride stride;
   float dt = MR_FORESIGHT_STEP;
   for (int step = 0; step < MR_FORESIGHT_STEPS; step++) {
     mr_stride(k, dt, fighter->throttle, &body, &stride);
-    for (int n = 0; n < count; n++) mr_steer(k, dt, &stride, &pursuits[n]);
+    for (int n = 0; n < count; n++) mr_steer(sim, dt, &stride, &pursuits[n]);
     for (int n = 0; n < count; n++) mr_pass(k, &stride, &pursuits[n]);
     dt *= MR_FORESIGHT_GROWTH;
   }

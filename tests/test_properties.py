@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
 
-from midrange_puffer import FEATURES, Midrange, Simulation
+from midrange_puffer import STG_FEATURES, Midrange, Simulation
 from midrange_puffer.parameters import CONTROLLERS, PAIRS, PARAMETERS
 
-LATERAL = np.array([feature.lateral for feature in FEATURES])
+LATERAL = np.array([feature.lateral for feature in STG_FEATURES])
 BODY = ("x", "y", "vx", "vy", "speed", "rudder")
 # At up to 50 km, 120 steps round a position by up to 2 mm each, and missiles react to that.
 MOVED = 0.5  # m
@@ -82,7 +82,7 @@ def scenarios(draw: Callable) -> Scenario:
 
 
 def play(scenario: Scenario, **parameters: float) -> Play:
-    sim = Simulation(**parameters)
+    sim = Simulation(observation="stg", **parameters)
     for seat, state in enumerate(scenario.fighters):
         sim.set_fighter(0, seat, **state)
     for slot, state in enumerate(scenario.missiles):
