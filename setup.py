@@ -94,10 +94,15 @@ core = Extension(
 )
 
 setup(
-    # configs/ stands at the top of the repository and is installed as part of the package.
-    packages=[*find_packages(include=["midrange_puffer*"]), "midrange_puffer.configs"],
+    # configs/ stands at the top of the repository and is installed as part of the package; the
+    # assets of the page are no Python.
+    packages=[
+        *find_packages(include=["midrange_puffer*"]),
+        "midrange_puffer.configs",
+        "midrange_puffer.page.assets",
+    ],
     package_dir={"midrange_puffer.configs": "configs"},
-    package_data={"midrange_puffer.configs": ["*.ini"], "midrange_puffer.page": ["assets/*"]},
+    package_data={"midrange_puffer.configs": ["*.ini"], "midrange_puffer.page.assets": ["*"]},
     ext_modules=cythonize([core], language_level=3),
     cmdclass={"build_ext": BuildCore, "lint_core": LintCore},
 )

@@ -35,6 +35,8 @@ COLOURS = {"default": "#666666", "stg": "#b0357a"}
 PILOTS = ("evader", "crank", "ace")
 INTERVAL = 50  # updates from one checkpoint to the next
 READINGS = 8  # checkpoints of a run that are evaluated, at even distances in steps
+MARKS = (1 / 8, 1 / 4, 1 / 2, 1)  # parts of a run after which scores are compared
+UNITS = {"agent_steps": (1e-6, "M"), "seconds": (1 / 60, "min")}
 SEED = 2**32  # of the starts of evaluation
 
 
@@ -61,39 +63,39 @@ def main() -> None:
 
 
 def compare(runs: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-    """The score of each run and pilot after equal steps and, of one seed, after equal time.
+    """The scores of the runs after equal steps and, of one seed, after equal time.
 
-    Equal steps are those of the shorter run of a seed, equal time that of the quicker one; between
-    two readings the score is interpolated.
+    At parts of the shorter run of a seed, and of the time of the quicker one; between two readings
+    a score is interpolated.
     """
     table = []
     for seed in dict.fromkeys(run["seed"] for run in runs):
         pair = [run for run in runs if run["seed"] == seed]
-        ends = {axis: min(run[axis][-1] for run in pair) for axis in ("agent_steps", "seconds")}
-        for run in pair:
-            row = {"seed": seed, "observation": run["observation"], **ends}
-            for axis, end in ends.items():
-                row[f"after_equal_{axis}"] = {
-                    pilot: float(np.interp(end, run[axis], scores))
-                    for pilot, scores in run["scores"].items()
-                }
-            table.append(row)
+        for axis in UNITS:
+            end = min(run[axis][-1] for run in pair)
+            for part in MARKS:
+                for run in pair:
+                    scores = {
+                        pilot: float(np.interp(part * end, run[axis], scores))
+                        for pilot, scores in run["scores"].items()
+                    }
+                    row = {"axis": axis, "at": part * end, "seed": seed}
+                    table.append({**row, "observation": run["observation"], "scores": scores})
     return table
 
 
 def draw(runs: Sequence[Mapping[str, object]]) -> Figure:
     """Scores over steps and over time, a column a pilot, a line a run."""
     figure = Figure(figsize=(3.6 * len(PILOTS), 6.2), layout="constrained")
-    axes_of = {"agent_steps": (1e-6, "agent steps [millions]"), "seconds": (1 / 60, "time [min]")}
-    panels = figure.subplots(len(axes_of), len(PILOTS), sharey=True)
-    for row, (axis, (unit, label)) in zip(panels, axes_of.items(), strict=True):
+    panels = figure.subplots(len(UNITS), len(PILOTS), sharey=True)
+    for row, (axis, (unit, label)) in zip(panels, UNITS.items(), strict=True):
         for axes, pilot in zip(row, PILOTS, strict=True):
             for run in runs:
                 line = f"{run['observation']}" if run["seed"] == 0 else None
                 x = unit * np.array(run[axis])
                 colour = COLOURS[run["observation"]]
                 axes.plot(x, run["scores"][pilot], color=colour, lw=1.4, marker=".", label=line)
-            axes.set(xlabel=label, ylim=(-0.03, 1.03))
+            axes.set(xlabel=f"{axis.replace('_', ' ')} [{label}]", ylim=(-0.03, 1.03))
             axes.grid(color="0.92")
             axes.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel("score")
@@ -183,19 +185,20 @@ def _spread(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _print(report: Mapping[str, object]) -> None:
     print_machine(report["machine"])
-    rows = [
-        [
-            row["seed"],
-            row["observation"],
-            f"{row['agent_steps'] / 1e6:.1f} M",
-            *(f"{score:.3f}" for score in row["after_equal_agent_steps"].values()),
-            f"{row['seconds'] / 60:.2f} min",
-            *(f"{score:.3f}" for score in row["after_equal_seconds"].values()),
+    for axis, (unit, label) in UNITS.items():
+        rows = [
+            [
+                row["seed"],
+                f"{unit * row['at']:.1f} {label}",
+                row["observation"],
+                *(f"{score:.3f}" for score in row["scores"].values()),
+                f"{np.mean(list(row['scores'].values())):.3f}",
+            ]
+            for row in report["table"]
+            if row["axis"] == axis
         ]
-        for row in report["table"]
-    ]
-    columns = ["seed", "observation", "after", *PILOTS, "after", *PILOTS]
-    print_table("Score after equal steps, and after equal time", columns, rows)
+        columns = ["seed", "after", "observation", *PILOTS, "mean"]
+        print_table(f"Scores after equal {axis.replace('_', ' ')}", columns, rows)
 
 
 if __name__ == "__main__":

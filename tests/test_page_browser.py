@@ -1,5 +1,7 @@
 """The page of a fight in a browser: it shows what was flown and does what it is told."""
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 from browser import PROGRAM, Browser
@@ -285,6 +287,30 @@ def test_it_fits_the_window(page, size, view):
     box = page.evaluate(f"document.getElementById('{shown}').getBoundingClientRect().toJSON()")
     assert box["width"] > 0.65 * size[0]
     assert box["height"] > 0.35 * size[1]
+
+
+def test_no_label_covers_another(window):
+    """Fifty around one place, of which not all can stand; and those that do, in the picture."""
+    assets = files("midrange_puffer.page") / "assets"
+    code = "".join((assets / name).read_text("utf-8") for name in ("canvas.js", "labels.js"))
+    boxes = window.evaluate(
+        f"""(() => {{
+          {code}
+          const context = document.createElement('canvas').getContext('2d');
+          const labels = new Labels(context, 300, 200, 'white');
+          for (let i = 0; i < 50; i += 1) {{
+            const place = {{ x: 150 + 60 * Math.cos(i), y: 100 + 60 * Math.sin(3 * i) }};
+            labels.beside(place, 'label ' + i, {{ colour: 'black', towards: [1, i % 3 - 1] }});
+          }}
+          return labels.placed.map(({{ box }}) => [box.x, box.y, box.width, box.height]);
+        }})()"""
+    )
+    assert 10 < len(boxes) < 50
+    for index, (x, y, width, height) in enumerate(boxes):
+        assert 0 <= x <= x + width <= 300
+        assert 0 <= y <= y + height <= 200
+        for left, top, across, down in boxes[:index]:
+            assert x + width <= left or left + across <= x or y + height <= top or top + down <= y
 
 
 def test_a_fight_of_no_decision_can_be_shown(window, tmp_path):

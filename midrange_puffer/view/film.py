@@ -1,5 +1,6 @@
 """Films of replays: .gif by pillow, .mp4 by ffmpeg."""
 
+import contextlib
 import importlib.util
 import io
 import tempfile
@@ -151,8 +152,8 @@ def _mp4(frames: Iterator[np.ndarray], size: tuple[int, int], fps: int) -> bytes
             macro_block_size=2,
             output_params=["-preset", "veryfast"],
         )
-        writer.send(None)
-        for frame in frames:
-            writer.send(np.ascontiguousarray(frame))
-        writer.close()
+        with contextlib.closing(writer):
+            writer.send(None)
+            for frame in frames:
+                writer.send(frame)
         return path.read_bytes()

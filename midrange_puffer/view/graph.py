@@ -272,13 +272,13 @@ def _verdict(graph: SpaceTime, side: int) -> str:
     if graph.escape_miss is None:
         return "no threat"
     miss = graph.escape_miss[side]
-    return f"shot misses by {miss / 1000:.1f} km" if miss else "shot hits"
+    return f"shot comes within {miss / 1000:.1f} km" if miss else "shot hits"
 
 
 def _fate(missile: MissilePrediction) -> str:
     if missile.hits:
         return f"hits in {missile.ended:.0f} s"
-    miss = f"misses by {missile.miss / 1000:.1f} km"
+    miss = f"comes within {missile.miss / 1000:.1f} km"
     return miss if missile.harmless is None else f"{miss}, harmless in {missile.harmless:.0f} s"
 
 

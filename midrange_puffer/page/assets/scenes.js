@@ -57,6 +57,7 @@ class Scenes {
       this._paths(packed, index, index), this._paths(packed, next, next), share);
     return {
       seat: this.seat,
+      noted: index * this.interval,
       times: this.times,
       horizon: this.times[this.times.length - 1],
       own: untilHit(mixed(this.own)[0]),

@@ -54,7 +54,7 @@ class Graph {
     const [own, enemy] = [this.fight.fighters[seat], this.fight.fighters[1 - seat]];
     if (isDead(own, time)) return null;
     const scene = this.scenes[seat].at(time);
-    return isDead(enemy, time) ? withoutEnemy(scene) : scene;
+    return isDead(enemy, time) && !isDead(enemy, scene.noted) ? withoutEnemy(scene) : scene;
   }
 
   draw(time) {
@@ -152,7 +152,7 @@ class Graph {
   _addCone({ fronts, times }) {
     const placed = fronts.map((front, i) => front.map((point) => this._at(point, times[i])));
     placed.forEach((front, i) => {
-      const bold = times[i] % BOLD_EVERY === 0;
+      const bold = isMarked(times, i);
       this._addPath(front, this.threat, bold ? 1.8 : 0.8, { alpha: bold ? 0.9 : 0.35 });
       if (i) this._addSurface(placed[i - 1], front);
     });
@@ -204,7 +204,7 @@ class Graph {
     const placed = path.map((point, i) => this._at(point, times[i]));
     this._addPath(placed, colour, 2.4, { dash });
     placed.forEach((point, i) => {
-      if (times[i] % BOLD_EVERY || !times[i]) return;
+      if (!i || !isMarked(times, i)) return;
       this._add([point], () => drawDot(this.context, point, 3, this.colours.paper, colour));
     });
     const end = placed[placed.length - 1];
@@ -256,10 +256,16 @@ class Graph {
   }
 }
 
-/** A scene in which nobody is left to fire or to be hit. */
+/** Whether of all times this one is the nearest to one that is marked. */
+function isMarked(times, index) {
+  const beside = times[index] - BOLD_EVERY * Math.round(times[index] / BOLD_EVERY);
+  return Math.abs(beside) < (times[1] - times[0]) / 2;
+}
+
+/** A scene, noted before the enemy died, in which nobody is left to escape from or to be hit. */
 function withoutEnemy(scene) {
   const missiles = scene.missiles.filter((missile) => missile.target === scene.seat);
-  return { ...scene, fronts: [], shots: [[], []], escapeMiss: [NaN, NaN], missiles };
+  return { ...scene, fronts: [], escapes: [], escapeMiss: [NaN, NaN], missiles };
 }
 
 /** A path that ends where its target is hit, if it is. */
