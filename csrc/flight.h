@@ -16,26 +16,26 @@ typedef struct {
   float length, half_turn;
 } MrArc;
 
-// First half of a step of one lane's flight with half a Cl: drag and speed; `thrust` in m/s^2. A body that does not
-// move gets dt = 0, which changes no bit of it. Works with half of Cl and of the angle, which saves halving them
-// later.
-static inline MrArc mr_fly_lift(const MrAirframe *frame, float dt, float thrust, float half_lift, MrBody *body,
+// First half of a step of one lane's flight with half a Cl: drag and speed; `boost` is what the thrust gives in the
+// step [m/s]. Works with half of Cl and of the angle, which saves halving them later.
+static inline MrArc mr_fly_lift(const MrAirframe *frame, float dt, float boost, float half_lift, MrBody *body,
                                 int i) {
   float v = body->v[i];
   float drag = frame->cd0 + frame->four_k * (half_lift * half_lift);
-  float v_next = (v + thrust * dt) / (1.0f + drag * v * dt);  // Kahan
+  float v_next = (v + boost) / (1.0f + drag * v * dt);  // Kahan
   float length = 0.5f * dt * (v + v_next);
   body->v[i] = v_next;
   return (MrArc){length, length * half_lift};
 }
 
-// The same with the present rudder.
+// The same with the present rudder; `thrust` in m/s^2. A body that does not move gets dt = 0, which changes no bit of
+// it.
 static inline MrArc mr_fly_speed(const MrConstants *k, const MrAirframe *frame, float dt, float thrust,
                                  MrBody *body, int i) {
   float v = body->v[i];
   float limit = frame->half_load_limit / mr_max(v * v, k->one);
   float half_lift = mr_clip(frame->half_lift_per_rudder * body->rudder[i], -limit, limit);
-  return mr_fly_lift(frame, dt, thrust, half_lift, body, i);
+  return mr_fly_lift(frame, dt, thrust * dt, half_lift, body, i);
 }
 
 // Second half: the way along the arc.

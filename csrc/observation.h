@@ -133,6 +133,7 @@ static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const M
                           const int32_t ranks[MR_SEEN_INBOUND][MR_LANES], MrFeatures out) {
   const MrConstants *k = &sim->constants;
   MrPursuit pursuits[MR_SEEN_INBOUND];
+  MR_ALIGNED float time_to_go[MR_LANES] = {0};  // the longest
   for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
     const MrSeen *m = &seen[rank];
     MrPursuit *p = &pursuits[rank];
@@ -144,9 +145,11 @@ static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const M
       p->body.v[i] = m->v[i];
       p->burn_time[i] = mr_max(k->burn_steps - m->age[i], 0.0f) * k->dt;
       p->miss2[i] = m->range[i] * m->range[i];
+      float longest = mr_max(m->time_to_go[i], time_to_go[i]);
+      time_to_go[i] = mr_select(ranks[rank][i] < MR_NO_MISSILE, longest, time_to_go[i]);
     }
   }
-  mr_foresee(sim, own, pursuits, MR_SEEN_INBOUND);
+  mr_foresee(sim, own, time_to_go, pursuits, MR_SEEN_INBOUND);
   for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
     MR_FOR_LANES(i) {
       float nearness = MR_NEAR_MISS / (MR_NEAR_MISS + sqrtf(mr_max(pursuits[rank].miss2[i], 0.0f)));

@@ -10,14 +10,19 @@
 #include "block.h"
 #include "flight.h"
 
-// The first step, and how much longer each next one is: fine where missiles are near, 36 s in all, which few outlive.
-// With all of the navigation constant they would turn too far in a step.
+// How far ahead, and in what steps: twice the time to go of the missile that has the longest, since it may have to
+// turn, and within limits: few missiles outlive the longer. The first step is the given share of it, so that all
+// make up the whole, and each next one longer by the growth. With all of the navigation constant missiles would turn
+// too far in a step.
 //
-// On 8,300 missiles out of fights between pilots and policies the predicted miss distance tells hits from misses with
-// an AUC of 0.963. A step more would give 0.972, and steps of 2 s 0.99: more than a quarter of the throughput.
+// The predicted miss distance tells hits from misses with an AUC of 0.975 on 8,300 missiles out of fights of policies
+// and pilots, and of 0.95 out of fights of pilots alone, where half the targets hold full rudder. More steps would be
+// better, seven 0.96 there, and cost more than a quarter of the throughput.
+#define MR_FORESIGHT_MIN 10.0f  // s
+#define MR_FORESIGHT_MAX 36.0f  // s
 enum { MR_FORESIGHT_STEPS = 6 };
-#define MR_FORESIGHT_STEP 2.5f  // s
-#define MR_FORESIGHT_GROWTH 1.35f
+#define MR_FORESIGHT_GROWTH 1.25f
+#define MR_FORESIGHT_FIRST 0.08882f  // (growth - 1) / (growth^steps - 1)
 #define MR_FORESIGHT_GAIN 0.8f
 
 // A fighter's velocity before a step, and how far it comes in it.
@@ -33,24 +38,24 @@ typedef struct {
   MR_ALIGNED float miss2[MR_LANES];  // least distance from the fighter so far, squared [m^2]
 } MrPursuit;
 
-static inline void mr_stride(const MrConstants *k, float dt, const float throttle[MR_LANES], MrBody *body,
-                             MrStride *out) {
+static inline void mr_stride(const MrConstants *k, const float dt[MR_LANES], const float throttle[MR_LANES],
+                             MrBody *body, MrStride *out) {
   MR_FOR_LANES(i) {
     out->vx[i] = body->v[i] * body->c[i];
     out->vy[i] = body->v[i] * body->s[i];
     body->x[i] = body->y[i] = 0.0f;
-    mr_fly(k, &k->fighter, dt, k->fighter.thrust * throttle[i], body, i);
+    mr_fly(k, &k->fighter, dt[i], k->fighter.thrust * throttle[i], body, i);
     out->dx[i] = body->x[i];
     out->dy[i] = body->y[i];
   }
 }
 
 // Guides a set of missiles and speeds them up or down for a step; the rudder follows its command at once.
-static inline void mr_steer(const struct MrSim *sim, float dt, const MrStride *target, MrPursuit *p) {
+static inline void mr_steer(const struct MrSim *sim, const float dt[MR_LANES], const MrStride *target, MrPursuit *p) {
   const MrConstants *k = &sim->constants;
   float spent_speed = sim->params.missile_spent_speed;
   MrBody *m = &p->body;
-  float rate = 1.0f / dt, half_navigation = MR_FORESIGHT_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
+  float half_navigation = MR_FORESIGHT_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
   MR_FOR_LANES(i) {
     float x = m->x[i], y = m->y[i], v = m->v[i];
     float wx = v * m->c[i] - target->vx[i], wy = v * m->s[i] - target->vy[i];
@@ -60,9 +65,9 @@ static inline void mr_steer(const struct MrSim *sim, float dt, const MrStride *t
     limit = limit < k->missile.half_lift_per_rudder ? limit : k->missile.half_lift_per_rudder;
     float half_lift = mr_clip(half_navigation * (x * wy - y * wx) * (v * inverse), -limit, limit);
     p->flies[i] = (v > spent_speed) | (p->burn_time[i] > 0.0f);
-    float burn = p->burn_time[i] < dt ? p->burn_time[i] : dt;
+    float burn = p->burn_time[i] < dt[i] ? p->burn_time[i] : dt[i];
     p->burn_time[i] -= burn;
-    MrArc arc = mr_fly_lift(&k->missile, dt, k->missile.thrust * rate * burn, half_lift, m, i);
+    MrArc arc = mr_fly_lift(&k->missile, dt[i], k->missile.thrust * burn, half_lift, m, i);
     p->length[i] = arc.length;
     p->half_turn[i] = arc.half_turn;
   }
@@ -85,17 +90,21 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
   }
 }
 
-// Predicts the miss distances of `count` sets of missiles. Each stage goes over all of them before the next, as in
-// mr_fly_missiles.
-static void mr_foresee(const struct MrSim *sim, const MrFighter *fighter, MrPursuit pursuits[], int count) {
+// Predicts the miss distances of `count` sets of missiles, of which the last ones have `time_to_go`. Each stage goes
+// over all of them before the next, as in mr_fly_missiles.
+static void mr_foresee(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
+                       MrPursuit pursuits[], int count) {
   const MrConstants *k = &sim->constants;
   MrBody body = fighter->body;
   MrStride stride;
-  float dt = MR_FORESIGHT_STEP;
+  MR_ALIGNED float dt[MR_LANES];
+  MR_FOR_LANES(i) {
+    dt[i] = MR_FORESIGHT_FIRST * mr_clip(2.0f * time_to_go[i], MR_FORESIGHT_MIN, MR_FORESIGHT_MAX);
+  }
   for (int step = 0; step < MR_FORESIGHT_STEPS; step++) {
     mr_stride(k, dt, fighter->throttle, &body, &stride);
     for (int n = 0; n < count; n++) mr_steer(sim, dt, &stride, &pursuits[n]);
     for (int n = 0; n < count; n++) mr_pass(k, &stride, &pursuits[n]);
-    dt *= MR_FORESIGHT_GROWTH;
+    MR_FOR_LANES(i) dt[i] *= MR_FORESIGHT_GROWTH;
   }
 }

@@ -304,6 +304,10 @@ def test_logs_tell_of_every_finished_engagement_once(num_envs, seat):
     assert ((log["loss"] == 0) | (log["hits_against"] > 0)).all()
     assert np.array_equal(log["mutual_kill"] == 1, (log["hits"] > 0) & (log["hits_against"] > 0))
     assert len(log["hit_rate"]) == len(log["launch_range"]) == (log["shots"] > 0).sum()
+    shares = np.array([log[f"{name}_share"] for name in ("in_nez", "between", "wasted")])
+    assert shares.shape == (3, len(log["hit_rate"]))
+    assert shares.sum(axis=0) == pytest.approx(1)
+    assert (shares >= -1e-6).all()
     assert log["launch_range"].max() < 60_000
 
 

@@ -42,6 +42,7 @@ def test_a_shot_at_who_flies_straight_on_always_wins():
     result = evaluate(Constant(), "straight", 40, **DUEL)
     assert (result["win"], result["draw"], result["loss"], result["score"]) == (1, 0, 0, 1)
     assert (result["shots"], result["hits"], result["hit_rate"]) == (1, 1, 1)
+    assert (result["in_nez_share"], result["wasted_share"]) == (1, 0)  # 5 km nose to nose
     assert (result["shots_against"], result["hits_against"]) == (0, 0)
     assert (result["mutual_kill"], result["truncated"]) == (0, 0)
     assert result["launch_range"] == pytest.approx(5000, rel=1e-5)
@@ -54,6 +55,7 @@ def test_who_never_fires_at_a_shooter_always_loses():
     result = evaluate(Constant(fire=0), "shooter", 40, **DUEL)
     assert (result["win"], result["draw"], result["loss"], result["score"]) == (0, 0, 1, 0)
     assert (result["shots"], result["hit_rate"], result["launch_range"]) == (0, None, None)
+    assert result["in_nez_share"] is result["between_share"] is result["wasted_share"] is None
     assert (result["shots_against"], result["hits_against"]) == (1, 1)
 
 

@@ -176,6 +176,8 @@ def test_runs_are_found_by_path_name_and_latest(run, tmp_path):
 def test_what_cannot_be_resumed_is_refused(run):
     with pytest.raises(ConfigError, match=r"policy.hidden_size: is 16 in .* cannot become 32"):
         runs.resume(run, "--policy.hidden-size", "32")
+    with pytest.raises(ConfigError, match=r"env.observation: is default in .* cannot become stg"):
+        runs.resume(run, "--env.observation", "stg")
     with pytest.raises(ConfigError, match="has made its 3072 steps"):
         runs.resume(run, "--train.total-timesteps", "3072")
     with pytest.raises(ConfigError, match="leave --config out"):

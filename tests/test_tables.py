@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from midrange_puffer import FEATURES, OBSERVATION_VERSION, _core
+from midrange_puffer import FEATURES, OBSERVATION_VERSION, STG_FEATURES, _core
 from midrange_puffer.parameters import CONTROLLERS, PAIRS, PARAMETERS, PILOTS
 from midrange_puffer.schema import section_keys
 
@@ -72,10 +72,11 @@ def test_the_rules_give_the_action_space():
 
 
 def test_features():
-    names = [feature.name for feature in FEATURES]
+    names = [feature.name for feature in STG_FEATURES]
     assert len(set(names)) == len(names)
+    assert STG_FEATURES[: len(FEATURES)] == FEATURES
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
-    assert all(feature.scale > 0 and feature.meaning for feature in FEATURES)
+    assert all(feature.scale > 0 and feature.meaning for feature in STG_FEATURES)
     assert OBSERVATION_VERSION >= 1
 
 

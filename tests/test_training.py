@@ -294,6 +294,7 @@ def test_a_new_run_may_begin_with_the_weights_of_a_model(finished, tmp_path, mon
     [
         (["--policy.hidden-size=32"], r"its policy.hidden_size is 16, not 32"),
         (["--rnn-name=Recurrent"], r"its base.rnn_name is None, not Recurrent"),
+        (["--env.observation=stg"], r"its env.observation is default, not stg"),
         (["--load-model-path=nowhere.pt"], r"nowhere.pt: no such file"),
     ],
 )
