@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer.envelope import game_envelope
 from midrange_puffer.parameters import PAIRS, PARAMETERS, PILOTS, parse_opponent, resolve
 
 INT64 = np.iinfo(np.int64)
@@ -411,6 +412,20 @@ def fly_randomly(values: dict[str, float], decisions: int) -> None:
 NEAR = {"start_range_min": 3000, "start_range_max": 9000}
 
 
+@pytest.fixture(scope="module")
+def one_map():
+    """The default game's missile envelope for every game: to find each takes seconds.
+
+    That those of extreme parameters can be found is seen in test_envelope.py.
+    """
+    envelope = game_envelope(resolve({}))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("env", "sim"):
+            patch.setattr(f"midrange_puffer.{module}.game_envelope", lambda parameters: envelope)
+        yield
+
+
+@pytest.mark.usefixtures("one_map")
 @pytest.mark.parametrize("end", ["minimum", "maximum"])
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
@@ -429,6 +444,7 @@ def any_value(name: str) -> st.SearchStrategy:
     return ends | st.floats(row.minimum, row.maximum)
 
 
+@pytest.mark.usefixtures("one_map")
 @given(st.fixed_dictionaries({name: any_value(name) for name in PARAMETERS}))
 @settings(max_examples=25)
 def test_extreme_parameters_together_keep_everything_finite(values):

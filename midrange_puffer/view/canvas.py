@@ -31,15 +31,10 @@ class Canvas:
         self._ink.set_clip(area and _enlarged_box(area))
 
     def line(self, points: Points, colour: Colour, width: float = 1) -> None:
-        """A line through all points; wide ones have round corners."""
-        points = _enlarged(points)
-        if len(points) < 2:
-            return
-        thickness = max(1, round(width * OVERSAMPLING))
-        pygame.draw.lines(self._ink, colour, False, points, thickness)
-        if thickness > 4:
-            for point in points[1:-1]:
-                pygame.draw.circle(self._ink, colour, point, thickness / 2)
+        """A line through all points, if there are two at least."""
+        if len(points) > 1:
+            thickness = round(width * OVERSAMPLING)
+            pygame.draw.lines(self._ink, colour, False, _enlarged(points), thickness)
 
     def dashes(self, points: Points, colour: Colour, width: float = 1) -> None:
         """As `line`, every other stretch between two points left out."""

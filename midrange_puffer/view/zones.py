@@ -27,7 +27,8 @@ def draw_zones(
         corners = camera.to_screen(zone(envelope, name, shooter, enemy))
         canvas.wash(corners[None], SEATS[shooter.track.seat], 0.06)
         canvas.polygon(corners, colour, 1)
-        room = canvas.text(label, (right, camera.area.bottom - 8), colour, SMALL, "bottomright")
+        words = mix(SEATS[shooter.track.seat], share + 0.3)
+        room = canvas.text(label, (right, camera.area.bottom - 8), words, SMALL, "bottomright")
         canvas.box(pygame.Rect(room.left - 22, room.centery, 16, 2), colour)
         right = room.left - 36
 
