@@ -51,7 +51,8 @@ MODES = {
     "eval": Mode(
         "midrange_puffer.evaluate",
         "measure a trained policy against the scripted pilots",
-        "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE]",
+        "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE] "
+        "[--save-replays N] [--render]",
     ),
     "league": Mode(
         "midrange_puffer.league",
@@ -65,8 +66,9 @@ MODES = {
     ),
     "plot": Mode(
         "midrange_puffer.plot",
-        "draw one engagement of a trained policy",
-        "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--out FILE]",
+        "draw one engagement of a trained policy, or its space-time graph at a time",
+        "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
+        "[--out FILE]",
     ),
     "envelope": Mode(
         "midrange_puffer.envelope_command",

@@ -6,7 +6,7 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer.parameters import SEATS, checked_seed
-from midrange_puffer.player import Player, controls, player_seed
+from midrange_puffer.player import Player, controls, observation_for, player_seed
 from midrange_puffer.sim import Simulation
 
 
@@ -30,14 +30,14 @@ def fly(
     """
     checked_seed(seed)
     crew = (red, blue)
-    sim = Simulation(
-        1, seed, *(who if isinstance(who, str) else "agent" for who in crew), **parameters
-    )
     players = {
         seat: Player(who, 1, player_seed(seed, seat), greedy)
         for seat, who in enumerate(crew)
         if not isinstance(who, str)
     }
+    seats = [who if isinstance(who, str) else "agent" for who in crew]
+    observation = observation_for(player.features for player in players.values())
+    sim = Simulation(1, seed, *seats, observation=observation, **parameters)
     commands = np.zeros((1, len(SEATS), 3), np.float32)
     yield sim
     while not sim.outcome[0]:

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from midrange_puffer.observation import SPACES
+from midrange_puffer.observation import spaces_of
 from midrange_puffer.policy import make_policy
 
 
@@ -25,10 +25,10 @@ class Constant(nn.Module):
         return logits, torch.zeros(count, 1)
 
 
-def random_policy(*rnn: object, seed: int = 3) -> nn.Module:
+def random_policy(*rnn: object, seed: int = 3, observation: str = "default") -> nn.Module:
     """A policy with random weights, large enough for its actions to change with what it sees."""
     torch.manual_seed(seed)
-    policy = make_policy(SPACES, {"hidden_size": 16}, *rnn).eval()
+    policy = make_policy(spaces_of(observation), {"hidden_size": 16}, *rnn).eval()
     actor = (policy.policy if rnn else policy).actor
     with torch.no_grad():
         actor.weight.mul_(100)

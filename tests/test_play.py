@@ -90,8 +90,8 @@ def test_a_launch_waits_for_the_next_decision():
 
 def test_a_human_decides_every_physics_step_and_nobody_else_does():
     assert Session((HUMAN, "evader")).decision == STEP
-    assert Session(("ace", HUMAN), substeps=10, physics_dt=0.05).decision == 0.05
-    assert Session(("ace", "evader"), substeps=10).decision == 1
+    assert Session(("shooter", HUMAN), substeps=10, physics_dt=0.05).decision == 0.05
+    assert Session(("shooter", "evader"), substeps=10).decision == 1
 
 
 def test_the_fight_goes_by_real_time():
@@ -141,6 +141,7 @@ CREWS = {
     "pilot": lambda: ("evader", HUMAN),
     "policy": lambda: (HUMAN, policies.random_policy()),
     "recurrent": lambda: (HUMAN, policies.random_policy(*MEMORY)),
+    "stg": lambda: (policies.random_policy(observation="stg"), HUMAN),
     "watching": lambda: (policies.random_policy(), "ace"),
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import SEATS, resolve
-from midrange_puffer.player import Player, controls, player_seed
+from midrange_puffer.player import Player, controls, observation_for, player_seed
 from midrange_puffer.replay import Recorder, Replay
 from midrange_puffer.sim import Simulation
 from midrange_puffer.tracks import Tracks
@@ -80,7 +80,8 @@ class Session:
             "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.crew
         )
         self._seed, self._greedy = seed, greedy
-        self.sim = Simulation(1, seed, *self._pilots, **game)
+        observation = observation_for(player.features for player in self._make_players().values())
+        self.sim = Simulation(1, seed, *self._pilots, observation=observation, **game)
         self.commands = np.zeros((len(SEATS), 3), np.float32)
         self.paused = False
         self.time_scale = 1.0
@@ -99,11 +100,7 @@ class Session:
             names=self.names,
             engagement=engagement,
         )
-        self._players = {
-            seat: Player(who, 1, player_seed(self._seed, seat), self._greedy)
-            for seat, who in enumerate(self.crew)
-            if not isinstance(who, str)
-        }
+        self._players = self._make_players()
         self.commands[:] = 0
         self.commands[:, THROTTLE] = self.sim.fighters["throttle"][0]
         self._due = 0.0  # s of the fight that are to be flown
@@ -186,6 +183,14 @@ class Session:
     def replay(self) -> Replay:
         """The present fight up to now."""
         return self.recorder.replay()
+
+    def _make_players(self) -> dict[int, Player]:
+        """Of the seats that policies fly."""
+        return {
+            seat: Player(who, 1, player_seed(self._seed, seat), self._greedy)
+            for seat, who in enumerate(self.crew)
+            if not isinstance(who, str)
+        }
 
     def _set_mark(self) -> None:
         players = {seat: player.snapshot() for seat, player in self._players.items()}
