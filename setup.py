@@ -86,7 +86,7 @@ class LintCore(Command):
 core = Extension(
     "midrange_puffer._core",
     sources=["midrange_puffer/_core.pyx", *CORE],
-    depends=[*HEADERS, KERNEL, "setup.py"],
+    depends=[*HEADERS, KERNEL, "midrange_puffer/_midrange.pxd", "setup.py"],
     include_dirs=["csrc", numpy.get_include()],
     define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
     extra_compile_args=C_FLAGS + BUILD_FLAGS,

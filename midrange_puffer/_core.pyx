@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 """Binding of the C core (csrc/midrange.h): checks what crosses the border, then one call a step.
 
-The only file that knows the C structs. No rule of the game is in here.
+It alone knows the C structs, which _midrange.pxd declares. No rule of the game is in here.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
@@ -9,135 +9,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-
-cdef extern from "stdbool.h":
-    ctypedef bint c_bool "bool"
-
-cdef extern from "midrange.h" nogil:
-    enum: MR_FIGHTERS
-    enum: MR_MISSILES
-    enum: MR_ACTIONS
-    enum: MR_RUDDER_LEVELS
-    enum: MR_THROTTLE_LEVELS
-    enum: MR_FIRE_LEVELS
-    enum: MR_PILOT_COUNT
-    enum: MR_OBSERVATION_VERSION
-    enum: MR_MAP_OFF
-    enum: MR_MAP_ASPECT
-    enum: MR_MAP_LAUNCH
-    enum: MR_MAP_TARGET
-    enum: MR_EVASION_COUNT
-    enum: MR_LANES
-    enum: MR_AHEAD_HELD
-    enum: MR_AHEAD_ESCAPES
-    enum: MR_AHEAD_THREATENED
-    enum: MR_AHEAD_LANES
-
-    ctypedef struct MrParams:
-        pass
-    ctypedef struct MrParameter:
-        const char *group
-        const char *name
-        const char *unit
-        const char *meaning
-        c_bool is_int
-        double default_value, minimum, maximum
-        size_t offset
-    ctypedef struct MrParameterPair:
-        const char *low
-        const char *high
-    ctypedef struct MrPilotInfo:
-        const char *name
-        const char *meaning
-        c_bool by_map
-    ctypedef struct MrFeature:
-        const char *name
-        float scale
-        c_bool lateral
-        const char *meaning
-    ctypedef enum MrObservation:
-        MR_OBSERVE_DEFAULT
-        MR_OBSERVE_STG
-    # Arrays [MR_MAP_OFF][MR_MAP_ASPECT][MR_MAP_LAUNCH][MR_MAP_TARGET]; Cython need not know.
-    ctypedef struct MrRanges "MrRanges":
-        pass
-    ctypedef struct MrEnvelope:
-        float launch_speed_min, launch_speed_max, target_speed_min, target_speed_max
-        MrRanges aero, nez, cold
-    ctypedef struct MrConfig:
-        MrParams params
-        int32_t num_envs
-        uint64_t seed
-        float pilot_weights[2][16]
-        c_bool auto_reset
-        const char *isa
-        const MrEnvelope *envelope
-        MrObservation observation
-    ctypedef struct MrFighterState:
-        float x, y, direction_x, direction_y, speed, rudder, throttle
-        int32_t alive, ammunition, pilot, launch_wait
-    ctypedef struct MrMissileState:
-        int32_t active, owner, target, age
-        float x, y, direction_x, direction_y, speed, rudder
-    ctypedef struct MrRecord:
-        pass
-    ctypedef struct MrSim:
-        pass
-    ctypedef struct MrEvasion:
-        const char *name
-        const char *meaning
-    ctypedef struct MrShot:
-        pass
-    enum: MR_CONE_RUDDERS
-    ctypedef struct MrCone:
-        pass
-    ctypedef struct MrMoment:
-        pass
-    ctypedef struct MrPrediction:
-        pass
-
-    const MrParameter *mr_parameters()
-    const MrParameterPair *mr_parameter_pairs()
-    const MrPilotInfo *mr_pilots()
-    const MrFeature *mr_features()
-    int32_t mr_feature_count(MrObservation observation)
-    MrParams mr_default_params()
-    const char *const *mr_isas()
-    MrSim *mr_create(const MrConfig *config)
-    void mr_destroy(MrSim *sim)
-    const char *mr_isa(const MrSim *sim)
-    size_t mr_state_bytes()
-    int32_t mr_agents_per_env(const MrSim *sim)
-    void mr_reset(MrSim *sim, uint64_t seed)
-    void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode)
-    void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
-                 c_bool *terminals, c_bool *truncations)
-    void mr_step_controls(MrSim *sim, const float *controls, float *rewards)
-    void mr_advance(MrSim *sim, int32_t steps)
-    void mr_observe(const MrSim *sim, float *observations)
-    void mr_observe_all(const MrSim *sim, float *observations)
-    void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
-    void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
-    void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)
-    void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state)
-    c_bool mr_launch(MrSim *sim, int32_t env, int32_t fighter)
-    int mr_outcome(const MrSim *sim, int32_t env, c_bool *truncated)
-    int32_t mr_time(const MrSim *sim, int32_t env)
-    int32_t mr_episode(const MrSim *sim, int32_t env)
-    size_t mr_snapshot_bytes(const MrSim *sim)
-    void mr_snapshot(const MrSim *sim, void *bytes)
-    c_bool mr_restore(MrSim *sim, const void *bytes)
-    uint64_t mr_state_hash(const MrSim *sim)
-    int32_t mr_record_count(const MrSim *sim)
-    const MrRecord *mr_take_records(MrSim *sim, int32_t *count)
-    void mr_direction(double degrees, float *x, float *y)
-    void mr_philox4x32(const uint32_t *counter, const uint32_t *key, uint32_t *out)
-    const MrEvasion *mr_evasions()
-    void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, c_bool *hits)
-    void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
-                       MrMoment *moments, MrPrediction *predictions)
-    void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count,
-                        MrCone *cones)
+from midrange_puffer._midrange cimport *
 
 
 FIGHTERS = MR_FIGHTERS
