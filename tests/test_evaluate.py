@@ -171,6 +171,8 @@ def test_drawn_actions_follow_the_policy():
     """Two levels at odds of three to one are drawn so, within four sigma."""
 
     class Odds(nn.Module):
+        features = 1
+
         def forward_eval(self, observations, state):
             row = torch.tensor([[0.0, np.log(3.0)]]).repeat(len(observations), 1)
             return [row, row, row], None

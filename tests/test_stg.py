@@ -3,6 +3,7 @@
 import frozen
 import numpy as np
 import pytest
+import runs
 import torch
 from policies import Constant, random_policy
 from reference import Airframe, Fighter, Missile, clip, guidance, least_distance, time_to_go
@@ -11,6 +12,7 @@ from scenes import BLUE, RED, place
 from midrange_puffer import FEATURES, STG_FEATURES, Midrange, Simulation, checkpoint
 from midrange_puffer.checkpoint import CheckpointError
 from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.evaluate import evaluate
 from midrange_puffer.match import Fight, play
 from midrange_puffer.observation import spaces_of
 from midrange_puffer.opponents import Opponents
@@ -240,7 +242,20 @@ def test_a_player_sees_the_features_that_its_policy_was_made_for():
         assert torch.equal(whole, part)
 
 
-# Model files, pools, configurations
+# Training, model files, pools, configurations
+
+
+def test_a_run_with_it_trains_and_is_evaluated(tmp_path):
+    """Against itself, its own past and a pilot."""
+    options = ["--env.observation=stg", "--env.opponent=self:2,pool:1,shooter:1"]
+    assert runs.train(tmp_path, *options, "--train.total-timesteps=3072") == 0
+    model = max((tmp_path / "run").glob("model_*.pt"))
+    policy, entries = checkpoint.load_policy(model)
+    assert (policy.features, entries["env"]["observation"]) == (len(STG_FEATURES), "stg")
+    logged = set().union(*runs.rows(tmp_path / "run"))
+    assert {f"environment/{name}_share" for name in ("in_nez", "between", "wasted")} <= logged
+    result = evaluate(policy, "shooter", 20, time_limit=20)
+    assert 0 <= result["score"] <= 1
 
 
 def save(path, policy: torch.nn.Module, observation: str):
