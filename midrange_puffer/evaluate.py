@@ -153,16 +153,7 @@ def format_table(results: dict[str, dict[str, object]]) -> Table:
     table.add_column("opponent", overflow="fold", min_width=max(map(len, PILOTS)))
     for heading in ("win", "draw", "loss"):
         table.add_column(f"{heading} %\n95 % c.i.", justify="right", no_wrap=True)
-    headings = (
-        "\nscore",
-        "\nshots",
-        "hits\n%",
-        "in\nNEZ %",
-        "range\nkm",
-        "time\ns",
-        "mutual\nkill %",
-    )
-    for heading in headings:
+    for heading in ("\nscore", "\nshots", "hits\n%", "range\nkm", "time\ns", "mutual\nkill %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, result in results.items():
         table.add_row(
@@ -171,7 +162,6 @@ def format_table(results: dict[str, dict[str, object]]) -> Table:
             f"{result['score']:.3f}",
             f"{result['shots']:.2f}",
             _optional(result["hit_rate"], 100),
-            _optional(result["in_nez_share"], 100),
             _optional(result["launch_range"], 1e-3),
             f"{result['length']:.0f}",
             f"{100 * result['mutual_kill']:.1f}",
