@@ -37,6 +37,7 @@ INTERVAL = 50  # updates from one checkpoint to the next
 READINGS = 8  # checkpoints of a run that are evaluated, at even distances in steps
 MARKS = (1 / 8, 1 / 4, 1 / 2, 1)  # parts of a run after which scores are compared
 UNITS = {"agent_steps": (1e-6, "M"), "seconds": (1 / 60, "min")}
+WORDS = {"agent_steps": "agent steps", "seconds": "time"}
 SEED = 2**32  # of the starts of evaluation
 
 
@@ -95,7 +96,7 @@ def draw(runs: Sequence[Mapping[str, object]]) -> Figure:
                 x = unit * np.array(run[axis])
                 colour = COLOURS[run["observation"]]
                 axes.plot(x, run["scores"][pilot], color=colour, lw=1.4, marker=".", label=line)
-            axes.set(xlabel=f"{axis.replace('_', ' ')} [{label}]", ylim=(-0.03, 1.03))
+            axes.set(xlabel=f"{WORDS[axis]} [{label}]", ylim=(-0.03, 1.03))
             axes.grid(color="0.92")
             axes.spines[["top", "right"]].set_visible(False)
         row[0].set_ylabel("score")
@@ -198,7 +199,7 @@ def _print(report: Mapping[str, object]) -> None:
             if row["axis"] == axis
         ]
         columns = ["seed", "after", "observation", *PILOTS, "mean"]
-        print_table(f"Scores after equal {axis.replace('_', ' ')}", columns, rows)
+        print_table(f"Scores after equal {WORDS[axis]}", columns, rows)
 
 
 if __name__ == "__main__":
