@@ -26,8 +26,8 @@ from midrange_puffer import checkpoint
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import load_config
 from midrange_puffer.evaluate import evaluate
+from midrange_puffer.figures import save_figure
 from midrange_puffer.files import write_json
-from midrange_puffer.plot import save_figure
 from midrange_puffer.schema import check_even
 from midrange_puffer.sweep.runner import pinned, share_of_cores
 

@@ -27,8 +27,8 @@ from common import ROOT, machine, print_machine, print_table
 from matplotlib.figure import Figure
 
 from midrange_puffer.config import load_config
+from midrange_puffer.figures import save_figure
 from midrange_puffer.files import write_json
-from midrange_puffer.plot import save_figure
 from midrange_puffer.sweep.record import FINISHED, Record, best_trial, sweeps_folder
 from midrange_puffer.sweep.runner import pinned, share_of_cores
 

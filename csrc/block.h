@@ -109,11 +109,12 @@ typedef struct {
   int32_t weave_period, snake_period;  // physics steps
 } MrConstants;
 
-// The map as it is looked up: what a cell's corner holds side by side, and the first aspect again as the last.
+// The map as it is looked up: aero, nez, cold and minimum of a cell's corner side by side, and the first aspect again
+// as the last.
 typedef struct {
   float launch_speed_min, target_speed_min;
   float launch_nodes, target_nodes;  // a m/s
-  _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];  // aero, nez, cold, 0
+  _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];
 } MrMap;
 
 struct MrSim {
@@ -143,7 +144,7 @@ static inline int32_t mr_steps_of(const MrParams *p, double time) {
   return steps > (double)whole ? whole + 1 : whole;
 }
 
-// Written so that each comparison is one instruction, also when a limit is a constant.
+// NaN gives `low`. Written so that each comparison is one instruction, also when a limit is a constant.
 static inline float mr_clip(float x, float low, float high) {
   x = x > low ? x : low;
   return x < high ? x : high;

@@ -39,8 +39,9 @@ static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrF
   MrCell cell = mr_cell(&sim->map, dx * c + dy * s, dy * c - dx * s, -(dx * tc + dy * ts), dx * ts - dy * tc,
                         from->v[lane], to->v[lane]);
   MrQuad ranges = mr_ranges(&sim->map, cell);
-  shooter->shots_wasted[lane] += range > ranges[0];
-  shooter->shots_in_nez[lane] += range <= ranges[1];
+  float aero = ranges[0], nez = ranges[1], minimum = ranges[3];
+  shooter->shots_wasted[lane] += range > aero || range < minimum;
+  shooter->shots_in_nez[lane] += range > minimum && range <= nez;
 }
 
 // Launches a missile of one fighter in one lane; false without a missile or a living enemy.

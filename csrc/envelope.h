@@ -33,7 +33,8 @@ static inline float mr_diamond(float ahead, float left) {
   return left < 0.0f ? -angle : angle;
 }
 
-// Takes an axis' node below `place` off it; the last but one at most.
+// Takes an axis' node below `place` off it; the last but one at most. What is returned goes into an index: it is a node
+// of the axis whatever `place` is, since mr_clip makes NaN its lower limit.
 static inline int32_t mr_node_below(float *place, int32_t nodes) {
   int32_t node = (int32_t)mr_clip(*place, 0.0f, (float)(nodes - 2));
   *place -= (float)node;
@@ -67,7 +68,7 @@ static inline MrQuad mr_mix_speeds(const float *corner, MrCell cell) {
   return mr_mix(low, high, cell.launch);
 }
 
-// The ranges aero, nez, cold, and a 0.
+// The ranges aero, nez, cold and minimum.
 static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
   const float *corner = map->ranges[0][0][0][0] + cell.corner;
   const float *next = corner + MR_OFF_STRIDE;

@@ -71,9 +71,9 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
 
 #define MR_STG_FEATURES(X) \
   X(own_aero, 1, 0, "own R_aero on the enemy against the range, R / (R + range): 1/2 at its edge") \
-  X(own_nez, 1, 0, "own R_NEZ on the enemy, likewise") \
+  X(own_nez, 1, 0, "own R_NEZ on the enemy, likewise; R_min where it can escape from any range") \
   X(enemy_aero, 1, 0, "enemy's R_aero on us, likewise") \
-  X(enemy_nez, 1, 0, "enemy's R_NEZ on us, likewise") \
+  X(enemy_nez, 1, 0, "enemy's R_NEZ on us, likewise; R_min where we can escape from any range") \
   X(escape_margin, 20000, 0, "range less the enemy's R_cold on us: above 0, turning cold outruns a shot fired now [m]") \
   X(inbound_1_miss, 1, 0, MR_MISS_MEANING("first")) \
   X(inbound_2_miss, 1, 0, MR_MISS_MEANING("second")) \

@@ -156,12 +156,14 @@ static MrMap arrange_map(const MrEnvelope *e) {
   for (int off = 0; off < MR_MAP_OFF; off++) {
     for (int aspect = 0; aspect <= MR_MAP_ASPECT; aspect++) {
       int from = aspect % MR_MAP_ASPECT;
-      const float *aero = e->aero[off][from][0], *nez = e->nez[off][from][0], *cold = e->cold[off][from][0];
+      const float *aero = e->aero[off][from][0], *nez = e->nez[off][from][0];
+      const float *cold = e->cold[off][from][0], *minimum = e->minimum[off][from][0];
       for (int i = 0; i < SPEEDS; i++) {
         float *corner = map.ranges[off][aspect][i / MR_MAP_TARGET][i % MR_MAP_TARGET];
         corner[0] = aero[i];
         corner[1] = nez[i];
         corner[2] = cold[i];
+        corner[3] = minimum[i];
       }
     }
   }

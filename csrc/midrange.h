@@ -67,8 +67,9 @@ typedef struct {
 // What an agent observes, see feature_table.h.
 typedef enum { MR_OBSERVE_DEFAULT, MR_OBSERVE_STG, MR_OBSERVATION_COUNT } MrObservation;
 
-// The missile envelope as a map: ranges [m] of a shot on a target that flies on (aero), that evades as well as it
-// may (nez) and that turns cold (cold), over
+// The missile envelope as a map: the farthest ranges [m] of a shot on a target that flies on (aero), that evades as
+// well as it may (nez) and that turns cold (cold), and the nearest on one that flies on (minimum); nez and cold are
+// minimum where there is no such range. Over
 //   off-boresight: the shooter's nose off the line to the target, nodes evenly from 0 to 2;
 //   aspect: the target's nose off the line to the shooter, counter-clockwise from it, for a nose that is
 //           counter-clockwise from its line; nodes evenly from -2, the end at 2 being the first again;
@@ -78,7 +79,7 @@ enum { MR_MAP_OFF = 9, MR_MAP_ASPECT = 16, MR_MAP_LAUNCH = 3, MR_MAP_TARGET = 3 
 typedef float MrRanges[MR_MAP_OFF][MR_MAP_ASPECT][MR_MAP_LAUNCH][MR_MAP_TARGET];
 typedef struct {
   float launch_speed_min, launch_speed_max, target_speed_min, target_speed_max;
-  MrRanges aero, nez, cold;
+  MrRanges aero, nez, cold, minimum;
 } MrEnvelope;
 
 typedef struct {
@@ -118,7 +119,7 @@ typedef struct {
   int32_t decisions;                          // length
   int32_t pilot[MR_FIGHTERS];                 // MrPilot of each seat
   int32_t shots[MR_FIGHTERS], hits[MR_FIGHTERS];
-  int32_t shots_in_nez[MR_FIGHTERS], shots_wasted[MR_FIGHTERS];  // inside R_NEZ, beyond R_aero; 0 without a map
+  int32_t shots_in_nez[MR_FIGHTERS], shots_wasted[MR_FIGHTERS];  // RULES.md, "Missile envelopes"; 0 without a map
   float launch_range[MR_FIGHTERS];            // m, sum over that seat's shots
   float episode_return;                       // sum of red's rewards (blue's is its negative)
 } MrRecord;

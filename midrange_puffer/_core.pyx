@@ -4,6 +4,7 @@
 It alone knows the C structs, which _midrange.pxd declares. No rule of the game is in here.
 """
 
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -25,6 +26,8 @@ OBSERVATIONS = {
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
 STATE_BYTES = mr_state_bytes()
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
+# Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
+MAX_START = 2**30
 
 # MrRecord, field by field.
 RECORD = np.dtype([
@@ -166,6 +169,8 @@ cdef int _take_ranges(MrRanges *to, values, str name) except -1:
     cdef const float[:, :, :, ::1] ranges = np.ascontiguousarray(values, np.float32)
     if tuple(ranges.shape)[:4] != MAP_SHAPE:
         raise ValueError(f"envelope.{name} of shape {tuple(ranges.shape)[:4]}: must be {MAP_SHAPE}")
+    if not np.isfinite(ranges).all():
+        raise ValueError(f"envelope.{name} must be finite")
     memcpy(to, &ranges[0, 0, 0, 0], sizeof(MrRanges))
     return 0
 
@@ -175,11 +180,13 @@ cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
     _take_ranges(&to.aero, envelope.aero, "aero")
     _take_ranges(&to.nez, envelope.nez, "nez")
     _take_ranges(&to.cold, envelope.cold, "cold")
-    launch, *_, to.launch_speed_max = envelope.launch_speeds
-    target, *_, to.target_speed_max = envelope.target_speeds
-    to.launch_speed_min, to.target_speed_min = launch, target
-    if not (launch < to.launch_speed_max and target < to.target_speed_max):
-        raise ValueError("envelope: launch_speeds and target_speeds must rise")
+    _take_ranges(&to.minimum, envelope.minimum, "minimum")
+    to.launch_speed_min, *_, to.launch_speed_max = envelope.launch_speeds
+    to.target_speed_min, *_, to.target_speed_max = envelope.target_speeds
+    for low, high in ((to.launch_speed_min, to.launch_speed_max),
+                      (to.target_speed_min, to.target_speed_max)):
+        if not (isfinite(low) and isfinite(high) and low < high):
+            raise ValueError("envelope: launch_speeds and target_speeds must rise and be finite")
     return 0
 
 
@@ -199,14 +206,14 @@ cdef class Core:
         pilot_weights: shares [fighters][pilots] of who flies each seat.
         auto_reset: start the next episode as soon as one has ended.
         isa: one of isas(), or "auto".
-        envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez
-            and cold of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds [m/s],
-            evenly spaced. None: shots are not classed.
+        envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez,
+            cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
+            [m/s], evenly spaced. None: shots are not classed.
         observation: one of OBSERVATIONS.
 
     Raises:
-        ValueError: an instruction set that this machine cannot run, an envelope of another shape,
-            or none where the observation or a pilot goes by it.
+        ValueError: an instruction set that this machine cannot run, an envelope of another shape
+            or not finite, or none where the observation or a pilot goes by it.
         MemoryError: no memory for the state.
     """
 
@@ -274,11 +281,12 @@ cdef class Core:
         with nogil:
             mr_reset(self.sim, seed)
 
-    def start(self, int env, int engagement, int episode):
+    def start(self, int env, engagement, episode):
         """Start one engagement again, as any episode of any engagement of the seed."""
         self._check_index(env, 0, 1, "fighter")
-        if engagement < 0 or episode < 0:
-            raise ValueError(f"engagement = {engagement}, episode = {episode}: at least 0")
+        if not (0 <= engagement <= MAX_START and 0 <= episode <= MAX_START):
+            raise ValueError(f"engagement = {engagement}, episode = {episode}: at least 0, at most "
+                             f"{MAX_START}")
         mr_start_episode(self.sim, env, engagement, episode)
 
     def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
@@ -443,7 +451,7 @@ cdef class Core:
         Raises:
             ValueError: another dtype or shape, an evasion that is none, a number that is not finite.
         """
-        shots = np.ascontiguousarray(shots)
+        shots = np.array(shots, order="C")  # so that what is checked is what is flown
         if shots.dtype != SHOT or shots.ndim != 1:
             raise ValueError(f"shots of {shots.dtype}, shape {shots.shape}: must be [n] of SHOT")
         cdef int32_t count = len(shots)

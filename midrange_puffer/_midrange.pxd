@@ -55,7 +55,7 @@ cdef extern from "midrange.h" nogil:
         pass
     ctypedef struct MrEnvelope:
         float launch_speed_min, launch_speed_max, target_speed_min, target_speed_max
-        MrRanges aero, nez, cold
+        MrRanges aero, nez, cold, minimum
     ctypedef struct MrConfig:
         MrParams params
         int32_t num_envs

@@ -14,11 +14,18 @@ from pathlib import Path
 from midrange_puffer.files import write_whole
 from midrange_puffer.parameters import SEATS
 from midrange_puffer.replay import Replay
-from midrange_puffer.tracks import FLYING, HIT, FighterTrack, MissileTrack, Track, Tracks
+from midrange_puffer.tracks import (
+    FLYING,
+    HIT,
+    SPEED_OF_SOUND,
+    FighterTrack,
+    MissileTrack,
+    Track,
+    Tracks,
+)
 
 ZIP_SUFFIX = ".zip.acmi"
 ALTITUDE = 6000.0  # m
-SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
 DEGREE = 111_320.0  # m along the equator, and near it along a meridian
 FIRST_MISSILE = 0x100  # object id; the fighters have 1 and 2
 HEADER = (

@@ -22,12 +22,10 @@ from midrange_puffer.parameters import (
     resolve,
     suggest,
 )
-from midrange_puffer.schema import Key, schema
+from midrange_puffer.schema import RETIRED, Key, schema
 
 # Groups of parameters that training may vary without changing the game.
 TRAINING_GROUPS = ("reward", "pilot")
-# Once among them; models that were trained then still tell of it.
-RETIRED = ("pilot_turn_loss",)
 
 
 class Parser(argparse.ArgumentParser):
@@ -156,7 +154,9 @@ def game_parameters(env: Mapping[str, object]) -> dict[str, object]:
     """What of a model's [env] makes the game: neither who is fought, nor pilots and rewards."""
     training = {name for name, row in PARAMETERS.items() if row.group in TRAINING_GROUPS}
     return {
-        name: value for name, value in env.items() if name not in {*OPTIONS, *training, *RETIRED}
+        name: value
+        for name, value in env.items()
+        if name not in {*OPTIONS, *training} and f"env.{name}" not in RETIRED
     }
 
 

@@ -1,12 +1,15 @@
 """Configuration: PufferLib's defaults, ours, an ini file and the command line, in that order."""
 
 import configparser
+import functools
 import io
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.schema import (
+    RETIRED,
     RUN_KEYS,
     STAGE,
     STAGE_KEYS,
@@ -27,6 +30,8 @@ class ConfigError(UsageError):
 
 def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -> Config:
     """Read and check a configuration.
+
+    Keys that are retired are left out, with a word on stderr.
 
     Args:
         path: An ini file with sections of `schema()`, [curriculum.<stage>] for each stage, and
@@ -246,6 +251,9 @@ def _open_section(config: Config, section: str, where: str) -> None:
 def _set(config: Config, section: str, name: str, text: str | None, where: str) -> None:
     """Check one value and put it in its place; `where` begins an error message."""
     keys = section_keys(section)
+    if (name if section.startswith(STAGE) else f"{section}.{name}") in RETIRED:
+        _say_retired(where)
+        return
     if name not in keys:
         raise ConfigError(f"{where}: no such key{_hint(section, name)}")
     if text is None and keys[name].kind is not bool:
@@ -254,6 +262,11 @@ def _set(config: Config, section: str, name: str, text: str | None, where: str) 
         config[section][name] = True if text is None else keys[name].parse(text)
     except ValueError as error:
         raise ConfigError(f"{where} = {text}: {error}") from None
+
+
+@functools.cache  # once: the configuration of a run or sweep is read more than once
+def _say_retired(where: str) -> None:
+    print(f"{where}: no longer a key, left out", file=sys.stderr)
 
 
 def _hint(section: str, name: str) -> str:

@@ -69,10 +69,10 @@ class Midrange(pufferlib.PufferEnv):
         against others than itself, seen from the agent's seat (with `opponent="self"`: against
         itself, from red): score (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated,
         shots, hits, shots_against, hits_against, hit_rate and launch_range [m] (of engagements with
-        shots), likewise in_nez_share, between_share and wasted_share (of the shots: inside R_NEZ,
-        from there to R_aero, beyond), episode_length [decisions], episode_return. Besides
-        score_vs_<pilot>, win_vs_<pilot>, score_vs_pool, pool/<name of a member> (score), and
-        draw_vs_self.
+        shots), likewise in_nez_share, between_share and wasted_share (of the shots: from R_min to
+        R_NEZ, from there to R_aero, beyond that or nearer than R_min), episode_length [decisions],
+        episode_return. Besides score_vs_<pilot>, win_vs_<pilot>, score_vs_pool,
+        pool/<name of a member> (score), and draw_vs_self.
 
     Args:
         num_envs: engagements, at least one for each group.

@@ -109,9 +109,11 @@ FULL = Grid(17, 48, _SPEEDS, _SPEEDS)
 GAME = Grid(9, 16, (200.0, 350.0, 500.0), (200.0, 350.0, 500.0))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Envelope(Edges):
     """What `search` finds, each [off, aspect, launch speed, target speed], and of what it is.
+
+    The arrays are read-only: all games of a process share a map.
 
     Attributes:
         grid: The geometries.
@@ -124,6 +126,10 @@ class Envelope(Edges):
     parameters: dict[str, float]
     evasions: tuple[str, ...]
     code: str
+
+    def __post_init__(self) -> None:
+        for name in _EDGES:
+            getattr(self, name).flags.writeable = False
 
     @property
     def launch_speeds(self) -> tuple[float, ...]:

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 
 from midrange_puffer.arguments import Parser, progress_bar
-from midrange_puffer.envelope import FULL, RELEVANT, Envelope, build
+from midrange_puffer.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
 from midrange_puffer.envelope_plot import plot_aspect, plot_off_boresight
-from midrange_puffer.files import check_writable, make_folder, write_json
+from midrange_puffer.figures import require_matplotlib
+from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.parameters import PARAMETERS, resolve
-from midrange_puffer.plot import require_matplotlib
 from midrange_puffer.schema import Key, schema
 
 TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
@@ -36,12 +36,14 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().read(argv)
     require_matplotlib()
     given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
+    parameters = resolve(given)
     folder = Path(options.out)
-    if not folder.is_dir():
-        make_folder(folder)
+    open_folder(folder)
+    if parameters["physics_dt"] < LEAST_STEP:
+        print(f"physics_dt = {parameters['physics_dt']:g}: flown in steps of {LEAST_STEP:g} s")
     began = time.perf_counter()
     with progress_bar("missile envelope", math.prod(FULL.shape)) as advance:
-        envelope = build(resolve(given), FULL, progress=advance)
+        envelope = build(parameters, FULL, progress=advance)
     took = time.perf_counter() - began
     envelope.save(folder / TABLE)
     plot_aspect(envelope, folder / ASPECT)
@@ -128,17 +130,12 @@ def _parser() -> Parser:
     parser = Parser(
         "envelope",
         "Fly missiles out at every aspect, off-boresight angle and speed, and find the ranges from "
-        "which they hit. It takes about half a minute.",
+        "which they hit. It takes about half a minute. Physics steps are at least "
+        f"{LEAST_STEP:g} s: shorter ones take longer and move the edges little.",
     )
     meaning = f"the folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}"
-    parser.add_key(Key("out", str, meaning, "envelope", check=_check_folder))
+    parser.add_key(Key("out", str, meaning, "envelope"))
     parser.add_json()
     for name in RELEVANT:
         parser.add_key(replace(schema()["env"][name], default=argparse.SUPPRESS), f"env.{name}")
     return parser
-
-
-def _check_folder(path: str) -> None:
-    """Raise ValueError where there is something to which no file can be written."""
-    if Path(path).exists():
-        check_writable(str(Path(path, TABLE)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer.envelope import Envelope, direction
-from midrange_puffer.plot import save_figure
+from midrange_puffer.figures import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ZONES = (
     ("cold", "aero", "#c9dcef", "hits if the target flies on: to R_aero"),
     ("nez", "cold", "#f2b04c", "hits though it turns cold: to R_cold"),
-    ("inner", "nez", "#c8372d", "hits whatever it does: to R_NEZ"),
+    ("inner", "nez", "#c8372d", "hits against every declared evasion: to R_NEZ"),
     ("minimum", "inner", "#8c99a6", "close in, where some evasion escapes"),
 )
 RANGES = (1, 4, 10, 20, 40, 80, 160, 320)  # km, of the grid

@@ -29,7 +29,7 @@ class Fly(Protocol):
         """Whether each shot, int [n] cell and float [n] range [m], hits in every evasion, bool."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Edges:
     """What `search` finds of each cell, all [cells].
 

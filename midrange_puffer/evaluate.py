@@ -12,8 +12,9 @@ from rich.table import Table
 from torch import nn
 
 from midrange_puffer.arguments import OPPONENT, Parser, load_model, load_opponent, progress_bar
-from midrange_puffer.fight_recorder import FightRecorder, open_folder, save_instructive
-from midrange_puffer.files import write_json
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.fight_recorder import KINDS, FightRecorder, save_instructive
+from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.match import Contestant, Fight, Watch, half_of, play, tally
 from midrange_puffer.parameters import ALL, PILOTS, SELF, resolve
 from midrange_puffer.ratings import score_interval, start_covariance
@@ -25,42 +26,98 @@ from midrange_puffer.view import require_pygame
 def main(argv: Sequence[str]) -> int:
     """Evaluate, with the words after `puffer eval midrange`; return the exit status."""
     options = _parser().read(argv)
+    if options.render and (options.save_replays or options.json):
+        raise UsageError(
+            "command line: --render measures nothing: neither --save-replays nor --json go with it"
+        )
     torch.set_num_threads(1)  # small batches are slower with more
     path, policy, parameters = load_model(options)
     names = PILOTS if options.opponent == ALL else (options.opponent,)
     opponents = {name: load_opponent(name, policy) for name in names}
-    episodes, seed, greedy = options.episodes, options.seed, options.greedy
     if options.render:
         require_pygame()
         from midrange_puffer.view.watch import watch
 
-        watch(policy, path.stem, opponents, seed, greedy, **parameters)
+        watch(policy, path.stem, opponents, options.seed, options.greedy, **parameters)
         return 0
     if options.save_replays:
         open_folder(Path(options.replay_dir))
-    results, replays = {}, []
-    for name, opponent in opponents.items():
-        recorders = _recorders(path, name, opponent, options, parameters)
-        with progress_bar(name, episodes) as advance:
-            records = fight(
-                policy, opponent, episodes, seed, greedy, advance, recorders, parameters=parameters
-            )
-        results[name] = summarize(records, parameters)
-        if options.save_replays:
-            replays += save_instructive(
-                recorders, records, options.save_replays, Path(options.replay_dir)
-            )
-    report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
-    report |= {"parameters": parameters, "opponents": results}
-    how = "likeliest actions" if greedy else "actions drawn from the policy"
-    print(f"{path}: {episodes} engagements an opponent, half of them in each seat, {how}")
-    Console().print(format_table(results))
+    results, replays, mishap = _measure(path, policy, opponents, options, parameters)
+    _report(path, results, options, parameters)
+    if mishap is not None:
+        raise mishap
     if options.save_replays:
         where = f"{len(replays)} replays in {options.replay_dir}"
         print(f"{where}, each flown again from its file: all bit-exact")
-    if options.json:
-        write_json(options.json, report)
     return 0
+
+
+def _measure(
+    path: Path,
+    policy: nn.Module,
+    opponents: Mapping[str, Contestant],
+    options: argparse.Namespace,
+    parameters: Mapping[str, float],
+) -> tuple[dict[str, dict[str, object]], list[Path], Exception | None]:
+    """Fight the opponents, one after another.
+
+    Returns:
+        What `summarize` returns for each; the replays that were kept; and why not all of them were,
+        which is to be raised when nothing else can be lost by it.
+    """
+    results, replays, mishap = {}, [], None
+    for name, opponent in opponents.items():
+        recorders = _recorders(path, name, opponent, options, parameters)
+        with progress_bar(name, options.episodes) as advance:
+            records = fight(
+                policy,
+                opponent,
+                options.episodes,
+                options.seed,
+                options.greedy,
+                advance,
+                recorders,
+                parameters=parameters,
+            )
+        results[name] = summarize(records, parameters)
+        if options.save_replays:
+            try:
+                replays += _save_replays(path, name, recorders, records, options)
+            except (UserError, RuntimeError) as error:
+                mishap = error
+    return results, replays, mishap
+
+
+def _save_replays(
+    path: Path,
+    name: str,
+    recorders: Sequence[FightRecorder],
+    records: Sequence[np.ndarray],
+    options: argparse.Namespace,
+) -> list[Path]:
+    """Save those of the fights with an opponent that are worth a look."""
+    count, folder = options.save_replays, Path(options.replay_dir)
+    who = f"{path.resolve().parent.name}_{path.stem}"
+    total = min(len(KINDS) * count, options.episodes)
+    with progress_bar(f"{name}: replays", total) as advance:
+        return save_instructive(recorders, records, count, folder, who, advance)
+
+
+def _report(
+    path: Path,
+    results: Mapping[str, dict[str, object]],
+    options: argparse.Namespace,
+    parameters: Mapping[str, float],
+) -> None:
+    """Print the results by opponent, and write them where `options` say."""
+    episodes, seed, greedy = options.episodes, options.seed, options.greedy
+    how = "likeliest actions" if greedy else "actions drawn from the policy"
+    print(f"{path}: {episodes} engagements an opponent, half of them in each seat, {how}")
+    Console().print(format_table(results))
+    if options.json:
+        report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
+        report |= {"parameters": parameters, "opponents": results}
+        write_json(options.json, report)
 
 
 def _recorders(
@@ -111,8 +168,9 @@ def evaluate(
         score_ci95: their 95 % intervals [low, high], in which the two engagements from a start are
         not taken for independent; mutual_kill and truncated: shares; shots,
         hits, shots_against, hits_against: means an engagement; hit_rate (hits / shots) and
-        launch_range [m], and the shares of the shots inside R_NEZ, from there to R_aero, and beyond
-        (in_nez_share, between_share, wasted_share), None without a shot; length [s].
+        launch_range [m], and the shares of the shots from R_min to R_NEZ, from there to R_aero, and
+        beyond that or nearer than R_min (in_nez_share, between_share, wasted_share), None without a
+        shot; length [s].
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
@@ -147,7 +205,7 @@ def fight(
     ]
 
 
-def format_table(results: dict[str, dict[str, object]]) -> Table:
+def format_table(results: Mapping[str, dict[str, object]]) -> Table:
     """The results of `evaluate` by opponent, as a table for rich to print."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, leading=1)
     table.add_column("opponent", overflow="fold", min_width=max(map(len, PILOTS)))

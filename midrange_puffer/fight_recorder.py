@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.files import WriteError, check_writable
 from midrange_puffer.observation import FEATURES
 from midrange_puffer.parameters import CONTROLLERS, SEATS
 from midrange_puffer.records import outcomes
@@ -17,7 +16,7 @@ from midrange_puffer.sim import Simulation
 from midrange_puffer.tracks import FighterTrack, MissileTrack, Tracks
 
 WATCHED = 10_000  # engagements of a fight that may be kept, the first; 24 bytes a decision of each
-LOST, CLOSEST, LONGEST, FIRST = "lost", "closest", "longest", "first"
+KINDS = LOST, CLOSEST, LONGEST, FIRST = "lost", "closest", "longest", "first"
 # Engagements in which a missile was seen nearest, for one in which it passed nearest: what is seen
 # at a decision may be half a second from the least distance.
 CANDIDATES = 8
@@ -104,36 +103,23 @@ def save(replay: Replay, path: Path) -> None:
     Replay.read(path).verify()
 
 
-def open_folder(path: Path) -> None:
-    """Make the folder of replays where there is none.
-
-    Raises:
-        WriteError: It cannot be made or written to.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        check_writable(str(path / SUFFIX))
-    except OSError as error:
-        raise WriteError(f"cannot make the folder {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise WriteError(f"cannot write replays: {error}") from error
-
-
 def save_instructive(
     recorders: Sequence[FightRecorder],
     records: Sequence[np.ndarray],
     count: int,
     folder: Path,
+    who: str,
     progress: Callable[[int], None] = lambda count: None,
 ) -> list[Path]:
     """Save the engagements of somebody that are worth a look, each flown from its file.
 
     There are up to `count` of each kind, none of two kinds: LOST ones; CLOSEST, won or drawn
-    though a missile passed near; LONGEST; and the FIRST. The files' names say who was met, what
-    they are, which engagement, and the seat: vs-evader_lost_env0042_red.replay.
+    though a missile passed near; LONGEST; and the FIRST. The files' names say who it is, who was
+    met, what they are, which engagement, and the seat: ann_vs-evader_lost_env0042_red.replay.
 
     Args:
         recorders, records: of its fights as red and as blue, from the same starts.
+        who: begins the files' names.
         progress: called with the number of files written since.
 
     Raises:
@@ -157,7 +143,7 @@ def save_instructive(
             replays = {place: replays[place] for place in nearest[:count]}
         taken |= set(replays)
         for replay in replays.values():
-            paths.append(folder / _file_name(replay))
+            paths.append(folder / _file_name(who, replay))
             save(replay, paths[-1])
             progress(1)
     return paths
@@ -189,10 +175,11 @@ def _with_miss(replay: Replay) -> Replay:
     return replace(replay, meta={**replay.meta, "nearest_miss": miss})
 
 
-def _file_name(replay: Replay) -> str:
+def _file_name(who: str, replay: Replay) -> str:
     kept, seat = replay.meta["kept"], replay.meta["seat"]
-    enemy = re.sub(r"[^\w.-]+", "-", replay.names[1 - SEATS.index(seat)])
-    return f"vs-{enemy}_{kept}_env{replay.engagement:04d}_{seat}{SUFFIX}"
+    fighters = f"{who}_vs-{replay.names[1 - SEATS.index(seat)]}"
+    place = f"env{replay.engagement:04d}_{seat}{SUFFIX}"
+    return re.sub(r"[^\w.-]+", "-", f"{fighters}_{kept}_{place}")
 
 
 def nearest_miss(tracks: Tracks, seat: int) -> float | None:

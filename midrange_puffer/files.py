@@ -27,6 +27,18 @@ def make_folder(path: Path) -> None:
         raise WriteError(f"cannot make the folder {path}: {error.strerror}") from error
 
 
+def open_folder(path: Path) -> None:
+    """Make the folder `path` and its parents, where there is none, for files to come.
+
+    Raises:
+        WriteError: It cannot be made or written to.
+    """
+    if not path.is_dir():
+        make_folder(path)
+    if not os.access(path, os.W_OK):
+        raise WriteError(f"the folder {path} cannot be written to")
+
+
 def new_name() -> str:
     """A name for a new folder, which no other has and which sorts by time."""
     return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)
@@ -35,10 +47,13 @@ def new_name() -> str:
 def write_whole(path: Path, data: bytes) -> None:
     """Replace the file at `path` by `data`, so that no crash leaves a part of it.
 
+    Several processes may do so at once: the last one's stays. One that is killed leaves its
+    temporary file, `path` with an ending of its own and .tmp.
+
     Raises:
         WriteError: The file could not be written; an older one is untouched.
     """
-    temporary = path.with_name(path.name + ".tmp")
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("wb") as file:
             file.write(data)

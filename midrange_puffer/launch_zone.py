@@ -6,6 +6,8 @@ import numpy as np
 
 from midrange_puffer.envelope import Envelope
 
+SHOWN = ("aero", "nez")  # edges that are drawn around a fighter
+
 
 def launch_zone(
     envelope: Envelope,
@@ -20,7 +22,8 @@ def launch_zone(
 
     Args:
         envelope: as of `envelope.build`.
-        edge: the name of one of its arrays: "minimum", "nez", "cold" or "aero".
+        edge: the name of one of its arrays: "minimum", "inner", "nez", "cold" or
+            "aero".
         bearings: of the target from the launcher [rad], counter-clockwise from +x.
         headings: of launcher and target [rad], counter-clockwise from +x.
         speeds: of launcher and target [m/s].

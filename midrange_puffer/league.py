@@ -11,10 +11,10 @@ from rich.console import Console
 from midrange_puffer import checkpoint
 from midrange_puffer.arguments import Parser, load_models, progress_bar
 from midrange_puffer.errors import UsageError
+from midrange_puffer.figures import check_picture, require_matplotlib
 from midrange_puffer.files import write_json
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import ALL, PILOTS, pilot_names
-from midrange_puffer.plot import check_picture, require_matplotlib
 from midrange_puffer.ratings import MEAN
 from midrange_puffer.round_robin import (
     ANCHORS,

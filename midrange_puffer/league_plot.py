@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from midrange_puffer.figures import save_figure
 from midrange_puffer.parameters import PILOTS
-from midrange_puffer.plot import save_figure
 from midrange_puffer.standings import Standings
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """`puffer plot midrange`: a picture of one engagement, seen from above."""
 
-import importlib.util
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from torch import nn
 
 from midrange_puffer.arguments import Parser, load_model, load_opponent
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import check_writable, write_whole
+from midrange_puffer.figures import COLOURS, check_picture, require_matplotlib, save_figure
 from midrange_puffer.fly import fly
 from midrange_puffer.parameters import PILOTS, SEATS
 from midrange_puffer.schema import Key
@@ -24,12 +22,9 @@ from midrange_puffer.tracks import HIT, FighterTrack, MissileTrack, Track, Track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-COLOURS = ("#c8372d", "#2463b0")  # of the seats, red and blue
 STAR = "#ffc52e"
 TICK = 20.0  # s between the marks on a fighter's trail
-FORMATS = (".png", ".svg", ".pdf")
 
 
 @dataclass
@@ -128,30 +123,6 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
         _draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {name}")
     _draw_frame(axes, engagement)
     save_figure(figure, path)
-
-
-def save_figure(figure: "Figure", path: str | Path) -> None:
-    """Write a figure whole, in the format that the file's name ends in.
-
-    Raises:
-        WriteError: The file could not be written.
-    """
-    image = io.BytesIO()
-    figure.savefig(image, format=Path(path).suffix[1:], dpi=150)
-    write_whole(Path(path), image.getvalue())
-
-
-def require_matplotlib() -> None:
-    """Raise UsageError where it is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("plots need matplotlib: pip install 'midrange_puffer[plots]'")
-
-
-def check_picture(path: str) -> None:
-    """Raise ValueError where a picture cannot be written to `path`, for its name or its folder."""
-    if Path(path).suffix not in FORMATS:
-        raise ValueError(f"must end in {', '.join(FORMATS)}")
-    check_writable(path)
 
 
 def _trail(track: Track) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -22,8 +22,8 @@ def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
 def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
     """What a seat's pilot has done in the engagements: arrays [records] of each figure.
 
-    hit_rate, launch_range and the shares of the shots by the missile envelope (inside R_NEZ, from
-    there to R_aero, beyond) are of the engagements with shots only.
+    hit_rate, launch_range and the shares of the shots by the missile envelope (from R_min to R_NEZ,
+    from there to R_aero, beyond that or nearer than R_min) are of the engagements with shots only.
     """
     enemy = 1 - seat
     results = outcomes(records, seat)

@@ -307,8 +307,11 @@ def _header(line: bytes) -> dict[str, object]:
     """The header, of the right types, with the parameters of this version."""
     try:
         header = json.loads(line)
-    except ValueError:
-        raise ReplayError("its header is not JSON") from None
+        json.dumps(header, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ReplayError("its header holds text that is no Unicode") from None
+    except (ValueError, RecursionError):
+        raise ReplayError("its header is not JSON, or too deep") from None
     for name, kind in _TYPES.items():
         if not isinstance(header, dict) or type(header.get(name)) is not kind:
             raise ReplayError(f"its header has no {name} of type {kind.__name__}")

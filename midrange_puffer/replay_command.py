@@ -2,7 +2,8 @@
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from midrange_puffer.arguments import Parser, progress_bar
@@ -10,15 +11,15 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.replay import SUFFIX, Replay, ReplayError
 from midrange_puffer.schema import Key
-from midrange_puffer.view import film
+from midrange_puffer.view import MODES, PLANE, film
 
-VIEWS = ("plane", "spacetime")
-# What can be written of a replay: option and file name's end -> what it is.
+FILMS = ("gif", "mp4")
+# What can be written of a replay: option and file name's end -> what it is. Films come first: they
+# may be refused for their length, before anything else is written then.
 OUTPUTS = {
+    **dict.fromkeys(FILMS, "a film"),
     "acmi": "a recording for Tacview; in a zip if it ends in .zip.acmi",
     "html": "a page for any browser, which needs no network",
-    "gif": "a film",
-    "mp4": "a film",
 }
 
 
@@ -30,9 +31,9 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(f"no file is named; training and eval --save-replays write *{SUFFIX}")
     if outputs and len(options.files) > 1:
         raise UsageError(f"--{next(iter(outputs))}: of one file, not of {len(options.files)}")
-    for kind in outputs:
-        if kind in ("gif", "mp4"):
-            film.require_film(outputs[kind])
+    _check_used(options, outputs)
+    for kind in outputs.keys() & set(FILMS):
+        film.require_film(outputs[kind])
     refused = []
     for path in options.files:
         try:
@@ -85,13 +86,25 @@ def write(replay: Replay, kind: str, path: str, options: argparse.Namespace) -> 
     elif kind == "html":
         from midrange_puffer.page import write_page
 
-        write_page(replay, path)
-    else:
-        width, height = map(int, options.size.split("x"))
         with progress_bar(path, replay.decisions) as advance:
-            film.write_film(
-                replay, path, (width, height), options.fps, options.speed, options.view, advance
-            )
+            write_page(replay, path, advance)
+    else:
+        names = {key.name for key in FILM_OPTIONS.values()}
+        told = {name: value for name, value in vars(options).items() if name in names}
+        if "size" in told:
+            told["size"] = _read_size(told["size"])
+        with progress_bar(path, replay.decisions) as advance:
+            film.write_film(replay, path, **told, progress=advance)
+
+
+def _check_used(options: argparse.Namespace, outputs: Collection[str]) -> None:
+    """Raise UsageError where an option would have no effect."""
+    if options.verify and outputs:
+        output = next(iter(outputs))
+        raise UsageError(f"--verify: writes nothing; --{output} alone verifies and writes")
+    for option, key in FILM_OPTIONS.items():
+        if key.name in options and not set(FILMS) & set(outputs):
+            raise UsageError(f"--{option}: is of a film, which --gif or --mp4 writes")
 
 
 def _check_end(end: str) -> Callable[[str], None]:
@@ -108,6 +121,23 @@ def _check_end(end: str) -> Callable[[str], None]:
 def _check_size(text: str) -> None:
     if not re.fullmatch(r"[1-9]\d{1,3}x[1-9]\d{1,3}", text):
         raise ValueError("must be width x height, as 1280x720")
+    film.check_size(_read_size(text))
+
+
+def _read_size(text: str) -> tuple[int, int]:
+    width, height = map(int, text.split("x"))
+    return width, height
+
+
+# What can be told of a film: option -> argument of `film.write_film`, with its default.
+FILM_OPTIONS = {
+    "size": Key("size", str, "of a film (px)", "{}x{}".format(*film.SIZE), check=_check_size),
+    "fps": Key("fps", int, "pictures a second of a film", film.FPS, 1, 50),
+    "speed": Key(
+        "speed", float, "seconds of the engagement in one of the film", film.SPEED, 0.01, 100
+    ),
+    "view": Key("mode", str, "what a film shows", PLANE, choices=MODES),
+}
 
 
 def _parser() -> Parser:
@@ -117,14 +147,10 @@ def _parser() -> Parser:
         "compared, whatever is written.",
     )
     parser.add_files("files", f"replays, *{SUFFIX}")
-    parser.add_key(Key("verify", bool, "only fly them, which is what is done without any option"))
+    parser.add_key(Key("verify", bool, "only fly them, as is done without any option"))
     for kind, meaning in OUTPUTS.items():
         parser.add_key(Key(kind, str, meaning, None, check=_check_end(f".{kind}")))
-    width, height = film.SIZE
-    parser.add_key(Key("size", str, "of a film (px)", f"{width}x{height}", check=_check_size))
-    parser.add_key(Key("fps", int, "pictures a second of a film", film.FPS, 1, 50))
-    parser.add_key(
-        Key("speed", float, "seconds of the engagement in one of the film", film.SPEED, 0.01, 100)
-    )
-    parser.add_key(Key("view", str, "what a film shows", VIEWS[0], choices=VIEWS))
+    for option, key in FILM_OPTIONS.items():
+        meaning = f"{key.meaning}, {key.default} if not given"
+        parser.add_key(replace(key, meaning=meaning, default=argparse.SUPPRESS), option)
     return parser

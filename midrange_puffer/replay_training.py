@@ -1,13 +1,17 @@
 """Replays of a policy in training: how it fights, now and then, from one and the same start."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from torch import nn
 
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import Config, run_configs
-from midrange_puffer.fight_recorder import FightRecorder, open_folder, save
+from midrange_puffer.errors import UserError
+from midrange_puffer.fight_recorder import FightRecorder, save
+from midrange_puffer.files import open_folder
 from midrange_puffer.match import Fight, play
 from midrange_puffer.parameters import PILOTS, parse_opponent, resolve
 from midrange_puffer.records import outcomes
@@ -20,7 +24,8 @@ class TrainingReplays:
     """Lets the policy in training fight pilots, and keeps the replays in the run folder.
 
     It meets the pilots of env.opponent, of whichever stage, or all if there is none of them; each
-    once, as red, in the game of [env], and always from the same start.
+    once, as red, in the game of [env], and always from the same start. No training ends for want of
+    a replay: what goes wrong is said on stderr.
 
     Args:
         folder: the run's.
@@ -48,13 +53,7 @@ class TrainingReplays:
         return done or epoch % self._interval == 0
 
     def rate(self, policy: nn.Module, name: str, agent_steps: int) -> Mapping[str, float]:
-        """Let a policy on the CPU fight; there are no metrics.
-
-        Raises:
-            WriteError: A replay could not be written.
-        """
-        for old in self._folder.glob(f"{name}_*{SUFFIX}"):  # of a run that was taken back
-            old.unlink()
+        """Let a policy on the CPU fight; there are no metrics."""
         meta = {"model": name, "agent_steps": agent_steps}
         recorders = [
             FightRecorder((name, pilot), 1, self._seed, self._parameters, meta)
@@ -67,8 +66,25 @@ class TrainingReplays:
             watch=lambda index, *decision: recorders[index](index, *decision),
             parameters=self._parameters,
         )
+        try:
+            self._save(name, recorders, records)
+        except (OSError, UserError, RuntimeError) as error:
+            print(f"not all replays of {name} are kept: {error}", file=sys.stderr)
+        return {}
+
+    def _save(
+        self, name: str, recorders: Sequence[FightRecorder], records: Sequence[np.ndarray]
+    ) -> None:
+        """Write the replays of a policy's fights.
+
+        Raises:
+            OSError: One of a run that was taken back cannot be removed.
+            WriteError: One could not be written.
+            ReplayError, RuntimeError: One is not the fight that it was.
+        """
+        for old in self._folder.glob(f"{name}_*{SUFFIX}"):  # of a run that was taken back
+            old.unlink()
         for pilot, recorder, [record] in zip(self._pilots, recorders, records, strict=True):
             [result] = [word for word, is_so in outcomes(record, 0).items() if is_so]
             path = self._folder / f"{name}_vs-{pilot}_{result}{SUFFIX}"
             save(recorder.replay(record), path)
-        return {}

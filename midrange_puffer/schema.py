@@ -309,6 +309,9 @@ SWEPT_KEYS = (
 SWEPT_SECTIONS = ("train", "policy", "rnn", "env", "vec")
 UNSWEPT = ("train.seed", "env.seed")
 
+# Keys of earlier versions: configurations and models that were made then still tell of them.
+RETIRED = ("env.pilot_turn_loss",)
+
 # What makes the whole run and cannot change with a stage, by section.
 RUN_KEYS = {
     "env": frozenset({"observation"}),

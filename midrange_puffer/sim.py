@@ -91,7 +91,7 @@ class Simulation:
         be flown alone.
 
         Raises:
-            ValueError: A number below 0.
+            ValueError: A number below 0 or above 2**30.
             IndexError: No such engagement `env` here.
         """
         self._core.start(env, engagement, episode)

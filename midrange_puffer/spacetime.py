@@ -16,6 +16,7 @@ FRONT = 16  # points of one side of a front
 # Unit vectors all around, symmetric about x; with so many the hull is at most 0.1 % too wide.
 _ANGLES = np.arange(72) * (2 * np.pi / 72)
 _NORMALS = np.stack((np.cos(_ANGLES), np.sin(_ANGLES)))
+MAX_STEPS = _core.MAX_ADVANCE // _core.MAX_MOMENTS  # physics steps from point to point
 LAUNCHED = 0  # slot of the missile that the enemy launches now, in the lanes where it does
 
 
@@ -93,14 +94,25 @@ def spacetime(
         interval: time from point to point, s; rounded to whole physics steps.
 
     Raises:
-        ValueError: a horizon or interval that is none, or too many points.
+        ValueError: a horizon or interval that is none or too long.
         IndexError: no such engagement or seat.
     """
     dt = sim.parameters["physics_dt"]
     for name, value in (("horizon", horizon), ("interval", interval)):
         if finite(value) is None or value <= 0:
             raise ValueError(f"{name} = {value!r}: must be a number of seconds above 0")
+    longest = MAX_STEPS * dt
+    if interval > longest:
+        raise ValueError(
+            f"interval = {interval!r}: must be at most {longest:g} s, {MAX_STEPS} physics steps"
+        )
     steps = max(1, round(interval / dt))
+    longest = (_core.MAX_MOMENTS - 1) * steps * dt
+    if horizon > longest:
+        raise ValueError(
+            f"horizon = {horizon!r}: must be at most {longest:g} s, {_core.MAX_MOMENTS} points "
+            f"{steps * dt:g} s apart"
+        )
     count = int(horizon / (steps * dt) + 1e-6) + 1
     moments, predictions = sim.core.look_ahead(env, seat, steps, count)
 

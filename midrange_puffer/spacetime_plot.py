@@ -4,15 +4,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from midrange_puffer.figures import COLOURS
 from midrange_puffer.parameters import SEATS
-from midrange_puffer.spacetime import SpaceTime
+from midrange_puffer.spacetime import MissilePrediction, SpaceTime
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
-COLOURS = ("#c8372d", "#2463b0")  # of the seats, red and blue
-ESCAPES = ("#2a8a4a", "#7a5cc0")  # left, right
+SAFE, DANGER = "#17803d", "#c25700"  # an escape track that no missile hits, and one that is hit
+SIDES = ("left", "right")
+IN_THE_AIR, HARMLESS, FIRED_NOW = "-.", ":", "--"  # lines of missiles
 
 
 def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
@@ -29,16 +31,7 @@ def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
         _draw_cone(axes, graph)
     _draw_fighter(axes, graph)
     for missile in graph.missiles:
-        harmless = np.inf if missile.harmless is None else missile.harmless
-        colour = COLOURS[missile.owner]
-        for part, style in (
-            (graph.times <= harmless, "-"),
-            (graph.times >= np.floor(harmless), ":"),
-        ):
-            _line(axes, missile.points[part], graph.times[part], color=colour, ls=style, lw=1.6)
-        if missile.hits:
-            end = np.flatnonzero(np.isfinite(missile.points[:, 0]))[-1]
-            _line(axes, missile.points[[end]], graph.times[[end]], color=colour, marker="*", ms=12)
+        _draw_missile(axes, graph.times, missile)
     _draw_frame(axes, graph, title)
     return figure
 
@@ -50,9 +43,9 @@ def _line(axes: "Axes3D", points: np.ndarray, times: np.ndarray, **style: object
 
 def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
     """Its fronts, one a second, and the missiles' tracks between them."""
-    colour = COLOURS[1 - graph.seat]
+    colour, enemy = COLOURS[1 - graph.seat], SEATS[1 - graph.seat]
     for number, (front, time) in enumerate(zip(graph.fronts, graph.times, strict=True)):
-        label = "threat cone: where a shot fired now can be" if number == 1 else None
+        label = f"threat cone: where a missile fired now by {enemy} can be" if number == 1 else None
         times = np.full(len(front), time)
         _line(axes, front, times, color=colour, lw=0.9, alpha=0.75, label=label)
     for track in graph.fronts.swapaxes(0, 1):
@@ -64,27 +57,66 @@ def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
 
 
 def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
-    """The own track, and the escapes with what a shot fired now, dashed, would miss them by."""
-    own = COLOURS[graph.seat]
-    _line(axes, graph.own, graph.times, color=own, lw=2.4, label="own track, controls held")
-    for number, (side, colour) in enumerate(zip(("left", "right"), ESCAPES, strict=True)):
-        label = f"escape to the {side}"
-        if graph.escape_miss is not None:
-            miss = graph.escape_miss[number]
-            label += ": hit" if miss == 0 else f": {miss / 1000:.1f} km from the shot at the least"
-        _line(axes, graph.escapes[number], graph.times, color=colour, lw=1.8, label=label)
+    """The own track, and the escapes with the missile fired now that is guided at each."""
+    from matplotlib.patheffects import withStroke
+
+    own = f"{SEATS[graph.seat]}, controls held"
+    _line(axes, graph.own, graph.times, color=COLOURS[graph.seat], lw=2.4, label=own)
+    for number, side in enumerate(SIDES):
+        track = graph.escapes[number]
+        safe, words = _verdict(graph, number)
+        colour = SAFE if safe else DANGER
+        _line(axes, track, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
+        axes.text(
+            *track[-1] / 1000,
+            graph.times[-1],
+            side,
+            color=colour,
+            ha="center",
+            va="top",
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )
         if graph.shots is not None:
-            _line(axes, graph.shots[number], graph.times, color=colour, lw=1, ls="--")
+            _line(axes, graph.shots[number], graph.times, color=colour, lw=1, ls=FIRED_NOW)
+
+
+def _verdict(graph: SpaceTime, number: int) -> tuple[bool, str]:
+    """Whether no missile hits an escape track, fired now or in the air; and what one does."""
+    inbound = [one.escape_miss[number] for one in graph.missiles if one.target == graph.seat]
+    if 0 in inbound:
+        return False, "hit by a missile in the air"
+    if graph.escape_miss is None:
+        return True, "no missile fired now"
+    miss = graph.escape_miss[number]
+    return miss > 0, f"missed by {miss / 1000:.1f} km" if miss else "hit by a missile fired now"
+
+
+def _draw_missile(axes: "Axes3D", times: np.ndarray, missile: MissilePrediction) -> None:
+    """One in the air: another line from where it is harmless, or a star where it hits."""
+    colour = COLOURS[missile.owner]
+    harmless = np.inf if missile.harmless is None else missile.harmless
+    for part, style in (
+        (times <= harmless, IN_THE_AIR),
+        (times >= np.floor(harmless), HARMLESS),
+    ):
+        _line(axes, missile.points[part], times[part], color=colour, ls=style, lw=1.6)
+    if missile.hits:
+        end = np.flatnonzero(np.isfinite(missile.points[:, 0]))[-1]
+        _line(axes, missile.points[[end]], times[[end]], color=colour, marker="*", ms=12)
 
 
 def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
     """Axes of one scale, time downward, legend."""
-    for label, style in (
-        ("missile in the air, if controls are held", "-"),
-        ("the same, harmless from here on", ":"),
+    harmless = any(missile.harmless is not None for missile in graph.missiles)
+    hits = any(missile.hits for missile in graph.missiles)
+    for label, is_there, style in (
+        ("missile fired now, guided at an escape", graph.shots is not None, {"ls": FIRED_NOW}),
+        ("missile in the air, if controls are held", graph.missiles, {"ls": IN_THE_AIR}),
+        ("the same, harmless from here on", harmless, {"ls": HARMLESS}),
+        ("the same, where it hits", hits, {"ls": "", "marker": "*", "ms": 12}),
     ):
-        if graph.missiles:
-            axes.plot([], [], [], color="0.35", ls=style, lw=1.6, label=label)
+        if is_there:
+            axes.plot([], [], [], color="0.35", lw=1.6, label=label, **style)
     seen = [graph.own, *graph.escapes, *(missile.points for missile in graph.missiles)]
     if graph.fronts is not None:
         seen.append(graph.fronts.reshape(-1, 2))

@@ -8,6 +8,7 @@ import numpy as np
 from midrange_puffer.parameters import SEATS
 from midrange_puffer.sim import Simulation
 
+SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
 # How a missile's flight has gone so far, or ended. `lost`: its target was killed by another one.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
 
@@ -60,6 +61,9 @@ class FighterTrack(Track):
 class MissileTrack(Track):
     """A missile's flight, from its launch to its end.
 
+    Of one that lives less than a decision little is seen: it goes straight to the target that it
+    hits, or stays where it was launched.
+
     Attributes:
         owner, target: Fighters.
         launched, burnt_out: When it starts, and when its motor stops [s].
@@ -108,11 +112,17 @@ class Tracks:
             if not fighters["alive"][track.seat]:
                 track.died = self.time
                 killed.append(track)
+        known = len(self.missiles)
         ended = self._note_missiles(missiles)
+        unseen = self._add_unseen(self.missiles[known:])
+        ended += unseen
         for track in ended:
             track.fate = LOST if self.fighters[track.target].died is not None else SPENT
         for victim in killed:
             self._mark_hit(victim, [track for track in ended if track.target == victim.seat])
+        for track in unseen:
+            if track.fate != HIT:
+                self._end(track, track.x[0], track.y[0])
 
     def cut_back(self) -> None:
         """Forget what is later than the simulation, which has been restored to an earlier state."""
@@ -132,8 +142,12 @@ class Tracks:
         self._slots = {}
         for slot in np.flatnonzero(missiles["active"]):
             age = int(missiles["age"][slot])
-            track = tracks[missiles["owner"][slot], round(self.time / step) - age]
-            track.fate = FLYING
+            if age:
+                track = tracks[missiles["owner"][slot], round(self.time / step) - age]
+                track.fate = FLYING
+            else:  # dropped above with those launched in the next decision
+                track = self._launched(missiles, slot)
+                self._add(track, missiles, slot, "missile")
             self._slots[slot] = age, track
 
     def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissileTrack]:
@@ -150,13 +164,33 @@ class Tracks:
             self._slots[slot] = int(missiles["age"][slot]), track
         return [*ended, *(track for _, track in before.values())]
 
+    def _add_unseen(self, seen: list[MissileTrack]) -> list[MissileTrack]:
+        """Tracks of missiles that were launched since the last time and have ended already.
+
+        They show by what their launchers have left.
+
+        Args:
+            seen: those launched since then that are in the air.
+        """
+        owners = [track.owner for track in seen]
+        unseen = []
+        for shooter in self.fighters:
+            if len(shooter.times) > 1 and shooter.times[-1] == self.time:
+                fired = shooter.ammo[-2] - shooter.ammo[-1]
+                for _ in range(fired - owners.count(shooter.seat)):
+                    unseen.append(self._begin(shooter.seat, 1 - shooter.seat, shooter.times[-2]))
+        return unseen
+
     def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissileTrack:
-        """A new missile's track, begun where its launcher was."""
-        parameters = self._sim.parameters
+        """The track of a new missile in the air."""
+        age = float(missiles["age"][slot]) * self._sim.parameters["physics_dt"]
         owner, target = int(missiles["owner"][slot]), int(missiles["target"][slot])
-        launched = self.time - float(missiles["age"][slot]) * parameters["physics_dt"]
+        return self._begin(owner, target, self.time - age)
+
+    def _begin(self, owner: int, target: int, launched: float) -> MissileTrack:
+        """A new missile's track, begun where its launcher was."""
         track = MissileTrack(owner=owner, target=target, launched=launched)
-        track.burnt_out = launched + parameters["missile_burn_time"]
+        track.burnt_out = launched + self._sim.parameters["missile_burn_time"]
         shooter = self.fighters[owner]
         if launched < self.time and (index := shooter.at(launched + 1e-3)) is not None:
             track.times.append(launched)
@@ -168,20 +202,21 @@ class Tracks:
         return track
 
     def _mark_hit(self, victim: FighterTrack, ended: list[MissileTrack]) -> None:
-        """Of the missiles that ended with their target, the nearest one has hit it.
-
-        There is none to be seen where it was launched in the very decision.
-        """
+        """Of the missiles that ended with their target, the nearest one has hit it."""
         if not ended:
             return
         x, y = victim.x[-1], victim.y[-1]
         hit = min(ended, key=lambda track: np.hypot(track.x[-1] - x, track.y[-1] - y))
-        for name in ("speed", "heading", "rudder", "load"):
-            getattr(hit, name).append(getattr(hit, name)[-1])
-        hit.times.append(victim.times[-1])
-        hit.x.append(x)
-        hit.y.append(y)
+        self._end(hit, x, y)
         hit.fate = HIT
+
+    def _end(self, track: MissileTrack, x: float, y: float) -> None:
+        """Add where a missile that is no longer in the air has ended, as it was last noted."""
+        track.times.append(self.time)
+        track.x.append(x)
+        track.y.append(y)
+        for name in ("speed", "heading", "rudder", "load"):
+            getattr(track, name).append(getattr(track, name)[-1])
 
     def _add(self, track: Track, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
         """Add an entry of what fighters and missiles have in common."""
@@ -198,11 +233,6 @@ def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: f
     load = speed**2 * rudder / parameters[f"{kind}_turn_radius"] / parameters["gravity"]
     limit = parameters[f"{kind}_load_limit"]
     return float(np.clip(load, -limit, limit)) if limit else load
-
-
-def energy_height(parameters: dict[str, float], speed: float) -> float:
-    """Specific energy as a height, v² / 2g [m]; the plane is flat."""
-    return speed**2 / (2 * parameters["gravity"])
 
 
 def outcome_words(sim: Simulation, env: int = 0) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pygame
 
 from midrange_puffer.play.loop import Game
-from midrange_puffer.play.session import HUMAN, Session
+from midrange_puffer.session import HUMAN, Session
 from midrange_puffer.view.renderer import Renderer
 from midrange_puffer.view.theme import Colour
 

@@ -93,7 +93,7 @@ class Crooked:
 
     @property
     def aero(self) -> np.ndarray:
-        """[m], as all three."""
+        """[m], as all four."""
         return self._ranges(3)
 
     @property
@@ -105,3 +105,8 @@ class Crooked:
     def cold(self) -> np.ndarray:
         """Neither."""
         return self._ranges(7)
+
+    @property
+    def minimum(self) -> np.ndarray:
+        """In half of all places beyond R_NEZ."""
+        return self._ranges(9)

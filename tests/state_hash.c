@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
   scatter(3, envelope.aero);
   scatter(5, envelope.nez);
   scatter(7, envelope.cold);
+  scatter(9, envelope.minimum);
   MrConfig config = {
       .params = mr_default_params(),
       .num_envs = atoi(argv[1]),

@@ -87,10 +87,23 @@ def test_the_pictures_show_every_zone_of_a_real_envelope(run, picture):
 
 def test_a_file_in_place_of_the_folder_is_missed_before_the_work(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=r"--out: .*there is no folder"):
-        cli.run("envelope", ["--out", str(tmp_path / "file")])
-    with pytest.raises(WriteError, match="cannot make the folder"):
-        cli.run("envelope", ["--out", str(tmp_path / "file" / "new")])
+    for path in (tmp_path / "file", tmp_path / "file" / "new"):
+        with pytest.raises(WriteError, match=f"cannot make the folder {path}"):
+            cli.run("envelope", ["--out", str(path)])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [([], ""), (["--env.physics-dt=0.01"], "physics_dt = 0.01: flown in steps of 0.05 s\n")],
+)
+def test_it_says_so_where_it_flies_longer_steps(words, said, tmp_path, monkeypatch, capsys):
+    def build(parameters, *_, **__):
+        raise KeyboardInterrupt  # there is no need to fly
+
+    monkeypatch.setattr(envelope_command, "build", build)
+    with pytest.raises(KeyboardInterrupt):
+        cli.run("envelope", ["--out", str(tmp_path), *words])
+    assert capsys.readouterr().out == said
 
 
 def test_parameters_that_do_not_matter_are_no_options():

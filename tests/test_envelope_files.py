@@ -1,6 +1,7 @@
 """Envelopes in files: whole or refused; and those of games, kept until something changes."""
 
 import json
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -51,6 +52,16 @@ def test_the_file_says_what_it_is_of(saved):
     assert identity["parameters"]["missile_thrust"] == 120
     assert len(identity["parameters_sha256"]) == 64
     assert identity["parameters_sha256"] != other["parameters_sha256"]
+
+
+def test_nobody_can_write_into_one(envelope, saved):
+    """All games of a process share the map of game_envelope."""
+    for one in (envelope, Envelope.load(saved)):
+        for name in ARRAYS:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(one, name)[:] = 0
+            with pytest.raises(FrozenInstanceError):
+                setattr(one, name, getattr(one, name))
 
 
 def load_or_none(path) -> Envelope | None:

@@ -277,11 +277,18 @@ def test_eval_against_another_model_and_against_itself(trained):
         (["--env.ammunition", "7"], "--env.ammunition: 7: must be an integer from 0 to 6"),
         (["--env.start-range-min", "9000"], "start_range_min = 9000 is above"),
         (["stray"], "stray: no such option"),
+        (["--render"], "--render measures nothing: .*--json"),  # which all of these have
     ],
 )
 def test_eval_names_what_is_wrong(trained, options, message):
     with pytest.raises(UsageError, match=message):
         run_eval(trained, *options)
+
+
+def test_eval_cannot_show_fights_and_keep_them():
+    """Said before a model is looked for."""
+    with pytest.raises(UsageError, match="--render measures nothing: neither --save-replays"):
+        cli.run("eval", ["--render", "--save-replays=2", "--load-model-path=none"])
 
 
 def test_eval_refuses_what_is_not_a_model(tmp_path):

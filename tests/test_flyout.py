@@ -217,6 +217,21 @@ def test_the_state_of_the_simulation_plays_no_part():
     assert sim.state_hash() == before
 
 
+def test_what_is_flown_is_what_was_checked(core, monkeypatch):
+    """Though another thread writes into the array just after."""
+    some, check = shots([30_000.0]), np.isfinite
+
+    def check_then_write(values: np.ndarray) -> np.ndarray:
+        finite = check(values)
+        some["range"] = 500_000
+        return finite
+
+    monkeypatch.setattr(np, "isfinite", check_then_write)
+    assert core.fly_shots(some).all()
+    assert some["range"] == 500_000
+    assert not core.fly_shots(some).any()
+
+
 def test_the_parameters_do(core):
     some = random_shots(300, seed=4)
     weak = Simulation(missile_thrust=50).core

@@ -38,14 +38,14 @@ def put(core: _core.Core, env: int, seat: int, place, course: float, speed: floa
     return motion | {"vx": vx, "vy": vy}
 
 
-def scatter(core: _core.Core) -> list[tuple[dict, dict]]:
+def scatter(core: _core.Core, spread: float = 20e3) -> list[tuple[dict, dict]]:
     """Place all fighters at random, speeds off the map among them."""
     rng = np.random.default_rng(3)
     pairs = []
     for env in range(core.num_envs):
         pairs.append(
             tuple(
-                put(core, env, seat, rng.uniform(-20e3, 20e3, 2), rng.uniform(-4, 4), speed)
+                put(core, env, seat, rng.uniform(-spread, spread, 2), rng.uniform(-4, 4), speed)
                 for seat, speed in enumerate(rng.uniform(100, 560, 2).astype(np.float32))
             )
         )
@@ -135,35 +135,54 @@ def test_pilots_go_by_the_map(isa):
         assert fired == near.tolist()
 
 
-@pytest.mark.parametrize("isa", ISAS)
-def test_shots_are_classed_by_the_map(isa):
-    """Each engagement ends with one shot; its record says where that stood in the envelope."""
-    core = make(200, isa=isa, ammunition=1, time_limit=1)
-    pairs = scatter(core)
-    shots = np.zeros((200, 2, 3), np.float32)
+def fire_once(core: _core.Core) -> np.ndarray:
+    """The records of engagements in which everybody fires the one missile there is, and no more."""
+    shots = np.zeros((core.num_envs, 2, 3), np.float32)
     shots[..., 2] = 1
     for _ in range(2):
-        core.step_controls(shots, np.zeros((200, 2), np.float32))
+        core.step_controls(shots, np.zeros((core.num_envs, 2), np.float32))
     records = core.take_records()
-    assert records["shots"].tolist() == [[1, 1]] * 200
+    assert records["shots"].tolist() == [[1, 1]] * core.num_envs
+    return records
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_shots_are_classed_by_the_map(isa):
+    """Each engagement ends with one shot; its record says where that stood in the envelope.
+
+    The map has places where R_NEZ is beyond R_min, and others without any range in R_NEZ.
+    """
+    core = make(200, isa=isa, ammunition=1, time_limit=1)
+    pairs = scatter(core, 10e3)
+    records = fire_once(core)
     for record in records:
         pair = pairs[record["env"]]
         for seat in (RED, BLUE):
             shooter, target = pair[seat], pair[1 - seat]
             away = distance(shooter, target)
-            in_nez = away <= reach_of(CROOKED, CROOKED.nez, shooter, target)
-            wasted = away > reach_of(CROOKED, CROOKED.aero, shooter, target)
-            assert (record["shots_in_nez"][seat], record["shots_wasted"][seat]) == (in_nez, wasted)
+            minimum, nez, aero = (
+                reach_of(CROOKED, ranges, shooter, target)
+                for ranges in (CROOKED.minimum, CROOKED.nez, CROOKED.aero)
+            )
+            classed = minimum <= away <= nez and nez > minimum, away > aero or away < minimum
+            assert (record["shots_in_nez"][seat], record["shots_wasted"][seat]) == classed
     assert 0.1 < records["shots_in_nez"].mean() < 0.9
     assert 0.1 < records["shots_wasted"].mean() < 0.9
 
 
+def test_where_r_nez_is_r_min_no_shot_is_inside():
+    class Escape(Crooked):
+        nez = CROOKED.minimum
+
+    core = make(200, envelope=Escape(), ammunition=1, time_limit=1)
+    scatter(core, 10e3)
+    records = fire_once(core)
+    assert not records["shots_in_nez"].any()
+    assert 0.1 < records["shots_wasted"].mean() < 0.9
+
+
 def test_without_a_map_no_shot_is_classed():
-    core = make(1, envelope=None, ammunition=1, time_limit=1)
-    for _ in range(2):
-        core.step_controls(np.ones((1, 2, 3), np.float32), np.zeros((1, 2), np.float32))
-    (record,) = core.take_records()
-    assert record["shots"].tolist() == [1, 1]
+    (record,) = fire_once(make(1, envelope=None, ammunition=1, time_limit=1))
     assert not record["shots_in_nez"].any()
     assert not record["shots_wasted"].any()
 
@@ -183,15 +202,30 @@ def test_the_observation_needs_a_map():
         _core.Core(resolve({}), 1, 0, weights, True, "auto", observation="stg")
 
 
+@pytest.mark.parametrize("name", ["aero", "nez", "cold", "minimum"])
 @pytest.mark.parametrize("shape", [(9, 16, 3), (9, 15, 3, 3)])
-def test_a_map_of_another_shape_is_refused(shape):
-    class Cut(Crooked):
-        cold = np.zeros(shape, np.float32)
-
-    with pytest.raises(ValueError, match=r"cold|dimensions"):
-        make(1, envelope=Cut())
+def test_a_map_of_another_shape_is_refused(name, shape):
+    cut = type("Cut", (Crooked,), {name: np.zeros(shape, np.float32)})
+    with pytest.raises(ValueError, match=rf"{name}|dimensions"):
+        make(1, envelope=cut())
 
 
-def test_speeds_of_a_map_must_rise():
-    with pytest.raises(ValueError, match="must rise"):
-        make(1, envelope=Crooked(target_speeds=(300.0, 300.0)))
+@pytest.mark.parametrize("name", ["aero", "nez", "cold", "minimum"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_map_that_is_not_finite_is_refused(name, value):
+    ranges = getattr(CROOKED, name).copy()
+    ranges[8, 15, 2, 2] = value
+    holed = type("Holed", (Crooked,), {name: ranges})
+    with pytest.raises(ValueError, match=rf"envelope\.{name} must be finite"):
+        make(1, envelope=holed())
+
+
+@pytest.mark.parametrize("axis", ["launch_speeds", "target_speeds"])
+@pytest.mark.parametrize(
+    "ends", [(300, 300), (400, 300), (np.nan, 300), (200, np.inf), (-1e300, 300), (300, 300 + 1e-6)]
+)
+def test_speeds_of_a_map_must_rise_and_be_finite(axis, ends):
+    """Also as float32."""
+    low, high = ends
+    with pytest.raises(ValueError, match="must rise and be finite"):
+        make(1, envelope=Crooked(**{axis: (low, (low + high) / 2, high)}))

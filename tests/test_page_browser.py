@@ -9,6 +9,9 @@ from replays import record
 
 from midrange_puffer import Simulation
 from midrange_puffer.page import write_page
+from midrange_puffer.page.content import collect
+from midrange_puffer.page.packing import pack
+from midrange_puffer.page.writer import render
 from midrange_puffer.replay import Recorder
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="neither Chromium nor Chrome is on PATH")
@@ -96,6 +99,9 @@ def test_it_opens_with_names_as_they_are_and_everything_drawn(page):
     for canvas in ("plane", "charts"):
         assert colour_count(page, canvas) > 50
     assert not is_shown(page, "graph")
+    caption = text(page, "caption")
+    assert "were the enemy there, on its present course and speed" in caption
+    assert "hits against every declared evasion" in caption
 
 
 def test_it_tells_what_was_flown(page, replay):
@@ -164,6 +170,19 @@ def test_the_slider_and_the_charts_move_the_time(page, replay):
     assert time_of(page) == pytest.approx(replay.duration / 2, abs=0.1)
 
 
+def test_the_charts_of_a_long_fight_are_drawn(window, replay, tmp_path):
+    """Of twice 70,000 entries, more than any function of JavaScript takes as arguments."""
+    told = collect(replay, lambda count: None)
+    for fighter, track in zip(told["fighters"], replay.tracks().fighters, strict=True):
+        values = np.array([getattr(track, name) for name in fighter["columns"]])
+        fighter["entries"] = pack(np.repeat(values, 1 + 70_000 // values.shape[1], axis=1))
+    path = tmp_path / "long.html"
+    path.write_text(render(told))
+    window.open(path.as_uri())
+    assert window.errors == []
+    assert colour_count(window, "charts") > 50
+
+
 def test_the_plane_moves_zooms_and_follows(page):
     assert text(page, "follow") == "Follow: both"
     at = middle(page, "plane")
@@ -196,6 +215,7 @@ def test_the_space_time_graph_turns(page):
     assert is_shown(page, "graph")
     assert not is_shown(page, "plane")
     assert "Cone: where a missile that blue fires now could be" in text(page, "caption")
+    assert "Dotted: that missile, guided at the escapes. " in text(page, "caption")
     assert "Left escape: " in text(page, "caption")
     assert colour_count(page, "graph") > 100
     at = middle(page, "graph")

@@ -1,16 +1,19 @@
 """The fights that people fly: what hands command, and time that stops, stretches and goes back."""
 
+import numpy as np
 import policies
 import pytest
 import runs
 
 from midrange_puffer import Simulation, cli
+from midrange_puffer import session as fight_session
 from midrange_puffer.errors import UserError
-from midrange_puffer.play import session as play_session
+from midrange_puffer.match import Fight, play
+from midrange_puffer.parameters import resolve
 from midrange_puffer.play.command import load_crew, parser
-from midrange_puffer.play.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session
 from midrange_puffer.plot import record_engagement
 from midrange_puffer.replay import Replay
+from midrange_puffer.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session
 
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
 STEP = 0.1  # s, the physics step
@@ -101,7 +104,7 @@ def test_the_fight_goes_by_real_time():
     assert session.tracks.time == pytest.approx(2.5, abs=1.5 * STEP)
     assert session.time == pytest.approx(2.5 - STEP, abs=1e-6)
     session.advance(100)  # a frame that hung
-    assert session.tracks.time == pytest.approx(2.5 + play_session.MAX_LAG, abs=1.5 * STEP)
+    assert session.tracks.time == pytest.approx(2.5 + fight_session.MAX_LAG, abs=1.5 * STEP)
 
 
 def test_pause_stops_time():
@@ -199,7 +202,7 @@ def test_a_fight_that_was_over_goes_on_after_rewind():
 
 
 def test_snapshots_are_bounded(monkeypatch):
-    monkeypatch.setattr(play_session, "MAX_MARKS", 4)
+    monkeypatch.setattr(fight_session, "MAX_MARKS", 4)
     session = Session((HUMAN, "evader"))
     steps(session, 100)
     session.rewind(1000)
@@ -247,6 +250,18 @@ def test_without_humans_it_is_the_fight_that_plot_draws():
     assert session.tracks.fighters == drawn.fighters
     assert session.tracks.missiles == drawn.missiles
     assert any(track.died for track in drawn.fighters) or len(drawn.missiles) > 3
+
+
+def test_without_humans_it_is_the_fight_that_eval_plays():
+    policy, given = policies.random_policy(), []
+    session = Session((policy, "evader"), seed=6, greedy=True, **NEAR)
+    while not session.over:
+        session.advance(0.1)
+    fights = [Fight(policy, "evader")]
+    play(
+        fights, 1, 6, True, watch=lambda *now: given.append(now[3].copy()), parameters=resolve(NEAR)
+    )
+    assert (session.replay().controls[:, 0] == np.array(given)[:, 0, 0]).all()
 
 
 def test_with_a_human_a_policy_acts_as_often_as_it_was_trained_to():

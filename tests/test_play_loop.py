@@ -5,7 +5,7 @@ import pytest
 from keyboard import FRAME, NEAR, SIZE, Gamepad, Player, count
 
 from midrange_puffer.play.inputs import DEADZONE
-from midrange_puffer.play.session import HUMAN
+from midrange_puffer.session import HUMAN
 from midrange_puffer.view import theme
 from midrange_puffer.view.status import HEIGHT as BAR
 
@@ -97,6 +97,17 @@ def test_pause_and_time_scale():
         start = player.session.tracks.time
         player.wait(4)
         assert player.session.tracks.time - start == pytest.approx(4 * scale, abs=0.3)
+
+
+def test_space_pauses_where_nobody_launches_with_it():
+    player = Player("ace", "evader")
+    player.press(pygame.K_SPACE)
+    before = player.session.sim.state_hash()
+    player.wait(1)
+    assert player.session.sim.state_hash() == before
+    player.press(pygame.K_SPACE)
+    player.wait(1)
+    assert player.session.sim.state_hash() != before
 
 
 def test_backspace_takes_the_fight_back_and_it_is_the_same_again():

@@ -6,10 +6,10 @@ import pytest
 from keyboard import FRAME, NEAR, SIZE, Player, count
 
 from midrange_puffer import cli
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.play.loop import Game, launch_words
-from midrange_puffer.play.session import HUMAN, Session
-from midrange_puffer.replay import Replay
+from midrange_puffer.replay import Recorder, Replay
+from midrange_puffer.session import HUMAN, Session
 from midrange_puffer.view import theme
 from midrange_puffer.view.status import HEIGHT as BAR
 
@@ -168,6 +168,40 @@ def test_play_from_the_command_line_to_its_end(event, tmp_path, monkeypatch, cap
     assert replay.names == ("human", "ace")
     assert 29 <= len(frames) <= 31
     assert not pygame.display.get_init()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("where", ["frame", "decision"])
+def test_whatever_ends_it_the_fight_is_kept(where, error, tmp_path, monkeypatch, capsys):
+    """An interrupt may come in the midst of a decision: flown, but not recorded."""
+    left = iter(range(40))
+
+    def frame(game: Game, seconds: float) -> bool:
+        if next(left, None) is None and where == "frame":
+            raise error("enough")
+        return whole_frame(game, FRAME)
+
+    def add(recorder: Recorder, controls: np.ndarray) -> None:
+        if len(recorder) == 33 and where == "decision":
+            raise error("enough")
+        whole_add(recorder, controls)
+
+    whole_frame, whole_add = Game.frame, Recorder.add
+    monkeypatch.setattr(Game, "frame", frame)
+    monkeypatch.setattr(Recorder, "add", add)
+    with pytest.raises(error, match="enough"):
+        cli.run("play", ["--blue", "ace", "--save", str(tmp_path)])
+    [path] = tmp_path.iterdir()
+    assert capsys.readouterr().out == f"{path}\n"
+    replay = Replay.read(path)
+    replay.verify()
+    assert replay.decisions == (33 if where == "decision" else 40)
+    assert not pygame.display.get_init()
+
+
+def test_a_folder_that_cannot_be_is_named_before_models_are_loaded(monkeypatch):
+    with pytest.raises(UserError, match=r"cannot make the folder .*File exists"):
+        cli.run("play", ["--blue", "gone.pt", "--save", __file__])
 
 
 def test_no_display_is_named(monkeypatch):

@@ -13,8 +13,8 @@ from flights import exactly
 from reference_envelope import look_up, turn
 from scenes import BLUE, RED, controls
 
-from midrange_puffer import Simulation
-from midrange_puffer.envelope import game_envelope
+from midrange_puffer import Simulation, _core
+from midrange_puffer.envelope import EVASIONS, PLAIN, game_envelope
 from midrange_puffer.parameters import resolve
 
 MAP = game_envelope(resolve({}))
@@ -69,3 +69,31 @@ def hits(ranges: np.ndarray, fraction: float) -> np.ndarray:
 def test_r_nez_and_r_cold_are_what_they_say():
     assert hits(MAP.nez, 0.98).all()
     assert not hits(MAP.cold, 1.06).any()
+
+
+def test_shots_are_classed_by_what_they_hit():
+    """From all directions, most of them off the nose: against the same shots flown out."""
+    rng, count = np.random.default_rng(2), 3000
+    sim = Simulation(num_envs=count, observation="stg", ammunition=1, time_limit=1)
+    shots = np.zeros(count, _core.SHOT)
+    shots["evasion"] = list(EVASIONS).index(PLAIN)
+    shots["range"] = rng.uniform(1000, 40_000, count)  # no hit in the first decision
+    for name in ("launch_speed", "target_speed"):
+        shots[name] = rng.uniform(200, 490, count)
+    off, aspect = rng.uniform(-np.pi, np.pi, (2, count))
+    for name, angle in (("nose", off), ("aspect", aspect)):
+        shots[name] = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    for env, (x, speed, other) in enumerate(shots[["range", "launch_speed", "target_speed"]]):
+        sim.set_fighter(env, RED, x=0, y=0, heading_deg=np.degrees(off[env]), speed=speed)
+        heading = 180 + np.degrees(aspect[env])
+        sim.set_fighter(env, BLUE, x=x, y=0, heading_deg=heading, speed=other)
+    for _ in range(2):
+        sim.step(controls(red=(0, 1, 1), num_envs=count))
+    records = np.sort(sim.core.take_records(), order="env")
+    in_nez, wasted = (records[name][:, RED] == 1 for name in ("shots_in_nez", "shots_wasted"))
+    hit = sim.core.fly_shots(shots)
+    assert records["shots"][:, RED].tolist() == [1] * count
+    assert in_nez.sum() > 300
+    assert wasted.sum() > 1000
+    assert hit[in_nez].mean() > 0.95
+    assert hit[wasted].mean() < 0.03

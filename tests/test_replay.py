@@ -146,11 +146,15 @@ def test_a_replay_cut_short_anywhere_is_refused_as_that(data):
 
 def forged(data: bytes, **changes: object) -> bytes:
     """With another header, and a checksum that fits; None takes an entry away."""
-    start = len(FIRST_LINE) + 8 + 32
-    line, _, rest = data[start:].partition(b"\n")
+    line, _, rest = data[len(FIRST_LINE) + 8 + 32 :].partition(b"\n")
     header = {**json.loads(line), **changes}
     header = {name: value for name, value in header.items() if value is not None}
-    body = json.dumps(header).encode() + b"\n" + rest
+    return with_header(json.dumps(header).encode(), rest)
+
+
+def with_header(line: bytes, rest: bytes = b"") -> bytes:
+    """A file of any header, and a checksum that fits."""
+    body = line + b"\n" + rest
     return FIRST_LINE + struct.pack("<Q", len(body)) + hashlib.sha256(body).digest() + body
 
 
@@ -203,11 +207,19 @@ def test_parameters_without_their_hash_are_refused(data):
         ({"decisions": 10**15}, "not those of 10{15} decisions"),
         ({"decisions": 10**30}, "controls cannot be read"),
         ({"hash_interval": 0}, "hash_interval below 1"),
+        ({"names": ["\ud800", "b"]}, "text that is no Unicode"),
+        ({"meta": {"a": ["\udfff"]}}, "text that is no Unicode"),
     ],
 )
 def test_what_cannot_be_flown_is_refused_with_the_reason(data, changes, message):
     with pytest.raises(ReplayError, match=message):
         Replay.from_bytes(forged(data, **changes))
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"\xff{}", b"[" * 200_000, b'{"a":' * 200_000])
+def test_a_header_that_is_no_json_or_too_deep_is_refused(line):
+    with pytest.raises(ReplayError, match="not JSON, or too deep"):
+        Replay.from_bytes(with_header(line))
 
 
 @pytest.mark.parametrize(

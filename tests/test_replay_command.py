@@ -1,12 +1,13 @@
 """`puffer replay midrange`: what it says of replays, and what it makes of them."""
 
+import contextlib
 from dataclasses import replace
 
 import acmi_reader
 import pytest
 from replays import record
 
-from midrange_puffer import cli
+from midrange_puffer import cli, replay_command
 from midrange_puffer.errors import UsageError
 from midrange_puffer.replay import ReplayError
 
@@ -66,12 +67,35 @@ def test_a_film_is_written_as_told(folder, tmp_path):
     from PIL import Image
 
     path = tmp_path / "one.gif"
-    options = ["--size=120x68", "--fps=4", "--speed=5", "--view=spacetime"]
+    options = ["--size=320x180", "--fps=4", "--speed=5", "--view=spacetime"]
     assert cli.run("replay", [f"{folder}/one.replay", f"--gif={path}", *options]) == 0
     one, _ = record(("agent", "crank"), seed=3)
     with Image.open(path) as film:
-        assert film.size == (120, 68)
+        assert film.size == (320, 180)
         assert film.n_frames >= one.duration / 5 * 4
+
+
+def test_a_film_without_end_is_refused_before_anything_is_written(folder, tmp_path):
+    page, gif = tmp_path / "one.html", tmp_path / "one.gif"
+    words = [f"--html={page}", f"--gif={gif}", "--speed=0.01", "--fps=50"]
+    with pytest.raises(UsageError, match=r"speed = 0\.01 and fps = 50: a film of \d+,\d+ pictures"):
+        cli.run("replay", [f"{folder}/one.replay", *words])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_takes_its_time_and_says_how_far_it_is(folder, tmp_path, monkeypatch):
+    told = []
+
+    @contextlib.contextmanager
+    def progress_bar(what: str, total: int):
+        yield lambda count: told.append((what, total, count))
+
+    monkeypatch.setattr(replay_command, "progress_bar", progress_bar)
+    page = tmp_path / "one.html"
+    assert cli.run("replay", [f"{folder}/one.replay", f"--html={page}"]) == 0
+    one, _ = record(("agent", "crank"), seed=3)
+    assert {(what, total) for what, total, _ in told} == {(str(page), one.decisions)}
+    assert sum(count for _, _, count in told) == one.decisions
 
 
 def test_nothing_is_written_of_what_is_refused(folder, tmp_path):
@@ -90,6 +114,11 @@ def test_nothing_is_written_of_what_is_refused(folder, tmp_path):
         (("one.replay", "--html", "nowhere/x.html"), "there is no folder"),
         (("one.replay", "--gif", "x.mp4"), "must end in .gif"),
         (("one.replay", "--size", "12"), "must be width x height, as 1280x720"),
+        (("one.replay", "--gif", "x.gif", "--size", "10x10"), "even numbers from 320x180 on"),
+        (("one.replay", "--gif", "x.gif", "--size", "481x271"), "even numbers from 320x180 on"),
+        (("one.replay", "--size", "640x360"), "--size: is of a film, which --gif or --mp4 writes"),
+        (("one.replay", "--acmi", "x.acmi", "--view", "plane"), "--view: is of a film"),
+        (("one.replay", "--verify", "--html", "x.html"), "--verify: writes nothing; --html alone"),
         (("one.replay", "--view", "plan"), "--view: plan: must be one of plane, spacetime"),
         (("one.replay", "--verfy"), "did you mean '--verify'"),
     ],

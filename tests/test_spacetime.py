@@ -394,8 +394,17 @@ def test_horizon_and_interval():
         for value in (0, -1, float("nan"), float("inf"), "long"):
             with pytest.raises(ValueError, match=f"{name} = .*must be a number of seconds above 0"):
                 spacetime(sim, **{name: value})
-    with pytest.raises(ValueError, match="at most 1000 moments"):
-        spacetime(sim, horizon=3000)
+    assert len(spacetime(sim, horizon=999).times) == 1000
+    for horizon in (1000, 1e300, 10**300):
+        with pytest.raises(
+            ValueError, match=r"horizon = 1.*: must be at most 999 s, 1000 points 1"
+        ):
+            spacetime(sim, horizon=horizon)
+    for interval in (101, 1e300, 1e308):
+        with pytest.raises(
+            ValueError, match=r"interval = 1.*: must be at most 100 s, 1000 physics"
+        ):
+            spacetime(sim, interval=interval)
     with pytest.raises(IndexError, match="env = 1"):
         spacetime(sim, env=1)
     with pytest.raises(IndexError, match="seat = 2"):

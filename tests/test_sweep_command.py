@@ -1,5 +1,8 @@
 """`puffer sweep midrange`: what it refuses before there is a folder, and how it ends."""
 
+import os
+import sys
+
 import pytest
 import runs
 import sweeps
@@ -78,8 +81,11 @@ def test_a_sweep_whose_trials_all_fail_says_why_and_ends_with_1(tmp_path, monkey
 def test_a_sweep_has_a_name_of_its_own_unless_it_is_given_one(tmp_path, monkeypatch):
     sweeps.fake_trials(monkeypatch, "finish")
     folder = tmp_path / "sweeps" / "small"
-    folder.mkdir(parents=True)
-    (folder / "sweep.ini.tmp").touch()  # as one leaves that is killed as it begins
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", lambda *_: sys.exit("killed as it begins"))
+        with pytest.raises(SystemExit):
+            sweeps.sweep(tmp_path)
+    assert [path.suffix for path in folder.iterdir()] == [".tmp"]
     assert sweeps.sweep(tmp_path, "--sweep.trials=1") == 0
     with pytest.raises(WriteError, match="small: File exists"):
         sweeps.sweep(tmp_path)

@@ -1,12 +1,15 @@
 """Tracks follow what the simulation flies."""
 
+import copy
+
 import numpy as np
 import pytest
 
 from midrange_puffer import Simulation
-from midrange_puffer.tracks import HIT, Tracks, energy_height, load_factor, outcome_words
+from midrange_puffer.tracks import HIT, SPENT, Tracks, load_factor, outcome_words
 
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
+CLOSE = NEAR | {"start_range_min": 200, "start_range_max": 200}
 
 
 @pytest.fixture(scope="module")
@@ -71,14 +74,73 @@ def test_the_killed_were_hit_by_the_other_side(tracks):
     assert any(fighter.died is not None for fighter in tracks.fighters)
 
 
-def test_a_missile_that_hits_within_one_decision_leaves_no_track():
-    near = {"start_range_min": 200, "start_range_max": 200, "start_off_boresight_max_deg": 0}
-    sim = Simulation(**near)
+def test_a_missile_that_hits_within_one_decision_flies_to_its_target():
+    sim = Simulation(**CLOSE)
     tracks = Tracks(sim)
     sim.step([[[0, 1, 1], [0, 1, 0]]])
     tracks.note()
-    assert tracks.fighters[1].died == tracks.time == 0.5
-    assert tracks.missiles == []
+    shooter, victim = tracks.fighters
+    assert victim.died == tracks.time == 0.5
+    [missile] = tracks.missiles
+    assert (missile.owner, missile.target, missile.fate) == (0, 1, HIT)
+    assert (missile.times, missile.launched) == ([0, 0.5], 0)
+    assert missile.x == [shooter.x[0], victim.x[1]]
+    assert missile.y == [shooter.y[0], victim.y[1]]
+    tracks.note()
+    assert len(tracks.missiles) == 1
+
+
+def test_a_missile_that_is_spent_at_once_stays_where_it_was_launched():
+    sim = Simulation(missile_burn_time=0, missile_spent_speed=1000)
+    tracks = Tracks(sim)
+    sim.step([[[0, 1, 0], [0, 1, 1]]])
+    tracks.note()
+    [missile] = tracks.missiles
+    assert (missile.owner, missile.target, missile.fate) == (1, 0, SPENT)
+    assert missile.times == [0, 0.5]
+    assert missile.x == [tracks.fighters[1].x[0]] * 2
+
+
+@pytest.mark.parametrize("substeps", [5, 10, 40])
+def test_there_are_as_many_missiles_as_shots_however_short_their_flights(substeps):
+    """And who was killed was hit: by one of the other side."""
+    near = {"start_range_min": 100, "start_range_max": 200 * substeps, "launch_interval": 0}
+    short = 0
+    for seed in range(12):
+        sim = Simulation(1, seed, "shooter", "shooter", substeps=substeps, **near)
+        tracks = Tracks(sim)
+        while not sim.outcome[0]:
+            sim.step()
+            tracks.note()
+        [record] = sim.core.take_records()
+        for seat, fighter in enumerate(tracks.fighters):
+            fired = [missile for missile in tracks.missiles if missile.owner == seat]
+            assert len(fired) == record["shots"][seat]
+            hits = [missile for missile in tracks.missiles if missile.target == seat]
+            assert [m.fate for m in hits].count(HIT) == (fighter.died is not None)
+        # Of one that was seen in the air there are three points at least.
+        short += sum(m.fate == HIT and len(m.times) == 2 for m in tracks.missiles)
+    assert short > 0
+
+
+def test_tracks_are_cut_back_to_a_missile_just_launched():
+    """By hand; what its owner launches in the next decision is another one."""
+    sim = Simulation(launch_interval=0)
+    sim.step()
+    sim.launch(0, 1)
+    tracks = Tracks(sim)
+    kept, begun = sim.snapshot(), copy.deepcopy(tracks.missiles)
+    assert [missile.launched for missile in begun] == [0.5]
+    for controls in ([[0, 1, 1], [0, 1, 0]], [[0, 1, 0], [0, 1, 0]]):
+        sim.step([controls])
+        tracks.note()
+    assert [missile.owner for missile in tracks.missiles] == [1, 0]
+    sim.restore(kept)
+    tracks.cut_back()
+    assert tracks.missiles == begun
+    sim.step()
+    tracks.note()
+    assert [missile.times for missile in tracks.missiles] == [[0.5, 1.0]]
 
 
 def test_load_is_what_turns_the_fighter(tracks):
@@ -99,7 +161,6 @@ def test_load_and_energy_have_closed_forms():
     assert load_factor(parameters, "fighter", 255.88, 1) == pytest.approx(6.68, abs=0.01)  # P2
     assert load_factor(parameters, "fighter", 400, -1) == -9  # P8: above corner speed
     assert load_factor(parameters | {"fighter_load_limit": 0}, "fighter", 400, 1) > 16
-    assert energy_height(parameters, 300) == pytest.approx(300**2 / 19.6)
 
 
 def test_an_engagement_of_a_batch_can_be_flown_alone():
@@ -120,9 +181,12 @@ def test_an_engagement_of_a_batch_can_be_flown_alone():
     assert before != other != alone.state_hash()
 
 
-@pytest.mark.parametrize("place", [{"engagement": -1}, {"episode": -1}])
-def test_what_cannot_be_started_is_refused(place):
-    with pytest.raises(ValueError, match="at least 0"):
-        Simulation().start(0, **place)
+@pytest.mark.parametrize("name", ["engagement", "episode"])
+def test_what_cannot_be_started_is_refused(name):
+    """With as many episodes left to count as there are to start at."""
+    Simulation().start(0, **{name: 2**30})
+    for number in (-1, 2**30 + 1, 2**31 - 1, 2**40):
+        with pytest.raises(ValueError, match=f"{name} = {number}.*at least 0, at most {2**30}"):
+            Simulation().start(0, **{name: number})
     with pytest.raises(IndexError, match="env = 1"):
         Simulation().start(1)

@@ -13,7 +13,7 @@ from midrange_puffer.tracks import Tracks
 from midrange_puffer.view import theme
 from midrange_puffer.view.camera import Camera, grid_spacing
 from midrange_puffer.view.moment import curves, moment
-from midrange_puffer.view.plane import GUTTER
+from midrange_puffer.view.plane import GUTTER, grid_lines
 from midrange_puffer.view.renderer import Renderer
 from midrange_puffer.view.status import HEIGHT as BAR
 
@@ -84,6 +84,16 @@ def test_the_camera_follows_with_time_and_jumps_after_a_pause():
 @pytest.mark.parametrize(("least", "spacing"), [(1, 1), (1.1, 2), (2001, 5000), (0.06, 0.1)])
 def test_the_grid_is_of_round_numbers(least, spacing):
     assert grid_spacing(least) == pytest.approx(spacing)
+
+
+def test_no_line_of_the_grid_is_at_minus_zero():
+    """Which would be written with its sign; the view begins little to the left and below."""
+    camera = Camera(pygame.Rect(0, 0, 400, 300))
+    camera.aim(np.array([15_000.0, 15_000.0]), (20_000.0, 15_500.0), 0.0)
+    _, x, y = grid_lines(camera)
+    for values in (x, y):
+        assert 0 in values
+        assert f"{values[values == 0][0]:.0f}" == "0"
 
 
 @pytest.mark.parametrize("heading", [0, 60, 135, 180, -90])

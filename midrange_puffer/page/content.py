@@ -7,18 +7,16 @@ from dataclasses import fields
 import numpy as np
 
 from midrange_puffer.envelope import game_envelope
-from midrange_puffer.launch_zone import launch_zone
+from midrange_puffer.launch_zone import SHOWN, launch_zone
 from midrange_puffer.page.packing import Packed, pack, pack_coarsely
 from midrange_puffer.parameters import SEATS
 from midrange_puffer.replay import Replay
 from midrange_puffer.sim import Simulation
 from midrange_puffer.spacetime import SpaceTime, spacetime
-from midrange_puffer.tracks import Track, Tracks
+from midrange_puffer.tracks import SPEED_OF_SOUND, Track, Tracks
 
 INTERVAL = 1.0  # s, about, from one space-time graph to the next
 MOST = 300  # graphs of a seat: in longer fights they are farther apart, or the page grows too large
-MACH = 340.0  # m/s
-EDGES = ("aero", "nez")  # of the launch zones
 BEARINGS = 48
 
 # What a prediction of a missile's flight says, besides its points.
@@ -53,7 +51,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         "outcome": replay.outcome,
         "length": tracks.time,
         "gravity": sim.parameters["gravity"],
-        "mach": MACH,
+        "mach": SPEED_OF_SOUND,
         "fighters": [_pack_track(track) for track in tracks.fighters],
         "missiles": [_pack_track(track) for track in tracks.missiles],
         "interval": every * decision,
@@ -86,7 +84,7 @@ def _zones(
     headings = state["heading"], other["heading"]
     speeds = state["speed"], other["speed"]
     envelope = game_envelope(parameters)
-    zones = [launch_zone(envelope, edge, bearings, headings, speeds) for edge in EDGES]
+    zones = [launch_zone(envelope, edge, bearings, headings, speeds) for edge in SHOWN]
     may_fire = (state["ammo"] > 0) & (state["alive"] > 0) & (other["alive"] > 0)
     return np.where(may_fire[:, :, None], np.stack(zones, axis=2), np.nan)
 

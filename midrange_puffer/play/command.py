@@ -9,11 +9,11 @@ import torch
 from midrange_puffer import checkpoint
 from midrange_puffer.arguments import Parser, load_models
 from midrange_puffer.errors import UsageError
-from midrange_puffer.fight_recorder import open_folder
+from midrange_puffer.files import open_folder
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import PILOTS, SEATS, suggest
-from midrange_puffer.play.session import HUMAN, Session
 from midrange_puffer.schema import Key
+from midrange_puffer.session import HUMAN, Session
 from midrange_puffer.view import require_pygame
 
 LATEST = "latest"
@@ -24,19 +24,17 @@ def main(argv: Sequence[str]) -> int:
     """Play, with the words after `puffer play midrange`; return the exit status."""
     options = parser().read(argv)
     require_pygame()
-    torch.set_num_threads(1)  # small batches are slower with more
-    crew, names, parameters = load_crew(options)
-    session = Session(crew, names, options.seed, options.greedy, **parameters)
     folder = Path(options.save) if options.save else None
     if folder is not None:
         open_folder(folder)
-    for path in _play(session, folder):
-        print(path)
+    torch.set_num_threads(1)  # small batches are slower with more
+    crew, names, parameters = load_crew(options)
+    _play(Session(crew, names, options.seed, options.greedy, **parameters), folder)
     return 0
 
 
-def _play(session: Session, folder: Path | None) -> list[Path]:
-    """Open a window for a session until it is closed; return the replays saved."""
+def _play(session: Session, folder: Path | None) -> None:
+    """Open a window for a session until it is closed; at the end print what was saved."""
     import pygame
 
     from midrange_puffer.play.loop import Game
@@ -46,8 +44,11 @@ def _play(session: Session, folder: Path | None) -> list[Path]:
     with Window(title="midrange: {} against {}".format(*session.names)) as window:
         pygame.joystick.init()  # from now on there are events of gamepads
         game = Game(session, Renderer(window.size), window.show, folder)
-        game.run()
-    return game.saved
+        try:
+            game.run()
+        finally:
+            for path in game.saved:
+                print(path)
 
 
 def load_crew(

@@ -1,6 +1,5 @@
 """The window in which people fly: events, frames, and the keys that are no flight controls."""
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,21 +9,21 @@ from midrange_puffer.files import WriteError, new_name
 from midrange_puffer.parameters import SEATS
 from midrange_puffer.play.inputs import Hands, hands_of
 from midrange_puffer.play.overlay import draw_help, draw_notice
-from midrange_puffer.play.session import Session
 from midrange_puffer.replay import SUFFIX
-from midrange_puffer.view.renderer import PLANE, SPACETIME, Renderer
+from midrange_puffer.session import Session
+from midrange_puffer.view import PLANE
+from midrange_puffer.view.renderer import Renderer
 from midrange_puffer.view.theme import FAINT
+from midrange_puffer.view.viewer import Viewer
 
-FRAMES = 60  # a second, at most
 THROTTLE_RATE = 1.0  # 1/s, of the lever: from idle to full in one second
 REWIND_RATE = 8.0  # s of the fight taken back in a second
 MESSAGE_TIME = 4.0  # s
-TURN = 0.006  # rad/px, of the space-time graph under the mouse
 GAP = 2  # px, between the two views of a split screen
 
 
-class Game:
-    """A session in a window.
+class Game(Viewer):
+    """A session in which people may fly, in a window.
 
     Args:
         session: The fights.
@@ -45,55 +44,38 @@ class Game:
         show: Callable[[pygame.Surface], None],
         folder: Path | None = None,
     ) -> None:
-        self.session = session
+        super().__init__(session, renderer, show)
         self.hands: dict[int, Hands] = hands_of(session.humans)
         self.saved: list[Path] = []
-        self._renderer, self._show, self._folder = renderer, show, folder
-        self._running = True
+        self._folder = folder
         self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
-        self._mode, self._own_view, self._help = PLANE, True, False
+        self._own_view, self._help = True, False
         self._message, self._message_left = "", 0.0  # s
         self._kept = 0  # decisions of the present fight that are in a replay
 
     def run(self) -> None:
-        """Play until somebody quits.
+        """Play until somebody quits; however it ends, the fight that was left is kept.
 
         Raises:
-            WriteError: The replay of the fight that was left could not be written.
+            WriteError: The replay of that fight could not be written.
         """
-        clock = pygame.time.Clock()
-        while self.frame(clock.tick(FRAMES) / 1000):
-            pass
-        if self._to_be_kept():
-            self._write()
-
-    def frame(self, seconds: float) -> bool:
-        """Handle what has happened, let so much time pass, draw; return whether to go on."""
-        for event in pygame.event.get():
-            self._handle(event)
-        if self._rewinding:
-            self._rewind(seconds)
-        else:
-            self._fly(seconds)
-        self._message_left -= seconds
-        self._draw()
-        return self._running
+        try:
+            super().run()
+        finally:
+            if self._to_be_kept():
+                self.session.rewind(0)  # whole again, if a decision was broken off in its midst
+                self._write()
 
     def _handle(self, event: pygame.event.Event) -> None:
+        super()._handle(event)
         for seat, hands in self.hands.items():
             if hands.handle(event):
                 self.session.fire(seat)
         match event.type:
-            case pygame.QUIT:
-                self._running = False
-            case pygame.KEYDOWN:
-                self._press(event.key)
             case pygame.KEYUP if event.key == pygame.K_BACKSPACE:
                 self._rewinding = False
             case pygame.WINDOWFOCUSLOST:
                 self._rewinding = False
-            case pygame.MOUSEMOTION if event.buttons[0]:
-                self._turn_graph(*event.rel)
             case pygame.JOYDEVICEADDED:
                 self._plug_in(pygame.joystick.Joystick(event.device_index))
             case pygame.JOYDEVICEREMOVED:
@@ -102,36 +84,20 @@ class Game:
                         hands.gamepad = None
 
     def _press(self, key: int) -> None:
-        session = self.session
+        super()._press(key)
         match key:
-            case pygame.K_ESCAPE:
-                self._running = False
-            case pygame.K_p:
-                session.paused = not session.paused
             case pygame.K_r:
-                self._start(session.engagement)
+                self._start(self.session.engagement)
             case pygame.K_n:
-                self._start(session.engagement + 1)
+                self._start(self.session.engagement + 1)
             case pygame.K_BACKSPACE:
                 self._rewinding, self._rewound = True, 0.0
-            case pygame.K_MINUS | pygame.K_KP_MINUS:
-                session.scale_time(faster=False)
-            case pygame.K_EQUALS | pygame.K_PLUS | pygame.K_KP_PLUS:
-                session.scale_time(faster=True)
-            case pygame.K_v:
-                self._mode = SPACETIME if self._mode == PLANE else PLANE
             case pygame.K_z:
                 self._own_view = not self._own_view
             case pygame.K_h | pygame.K_F1:
                 self._help = not self._help
             case pygame.K_F5:
                 self._save()
-
-    def _turn_graph(self, right: int, down: int) -> None:
-        """Turn the space-time graph with the mouse, by pixels."""
-        renderer = self._renderer
-        renderer.yaw += TURN * right
-        renderer.pitch = min(max(renderer.pitch + TURN * down, 0.0), math.pi / 2)
 
     def _plug_in(self, gamepad: pygame.joystick.JoystickType) -> None:
         """Hand a gamepad to the first human without one."""
@@ -147,6 +113,13 @@ class Game:
         self.session.start(engagement)
         self.session.paused = False
         self._kept = 0
+
+    def _pass(self, seconds: float) -> None:
+        if self._rewinding:
+            self._rewind(seconds)
+        else:
+            self._fly(seconds)
+        self._message_left -= seconds
 
     def _fly(self, seconds: float) -> None:
         for seat, hands in self.hands.items():

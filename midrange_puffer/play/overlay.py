@@ -35,8 +35,12 @@ KEYS = (
 NOTES = (
     "Alone, either side of the keyboard will do.",
     "Gamepad: left stick for rudder and throttle, first button to launch.",
+    "Circles on a trail: 20 s apart.",
+    "Launch zones: from where a missile fired now hits, were the enemy there, on",
+    "its present course and speed: R_aero, if it flies on; R_NEZ, against every",
+    "declared evasion.",
 )
-BORDER, ROW = 28, 25  # px: inside a panel, and from one line to the next
+BORDER, ROW = 28, 22  # px: inside a panel, and from one line to the next
 COLUMNS = (BORDER, BORDER + 80, BORDER + 190)
 WIDTH = 520
 NOTICE = 108  # px, from above to a notice: where the outcome is shown, too

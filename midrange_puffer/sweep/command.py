@@ -19,9 +19,9 @@ from midrange_puffer.config import (
     load_config,
 )
 from midrange_puffer.errors import UserError
+from midrange_puffer.figures import require_matplotlib
 from midrange_puffer.files import new_name, write_whole
 from midrange_puffer.loggers import format_duration
-from midrange_puffer.plot import require_matplotlib
 from midrange_puffer.sweep.progress import Progress, format_params
 from midrange_puffer.sweep.record import Record, best_trial, find_sweep, lock, sweeps_folder
 from midrange_puffer.sweep.report import BEST, write_report

@@ -130,8 +130,9 @@ class Record:
         Raises:
             WriteError: It exists already, or cannot be made.
         """
-        left = {f"{cls.CONFIG}.tmp"}  # at most, by a process that was killed here
-        if not (folder.is_dir() and {path.name for path in folder.iterdir()} <= left):
+        # At most a temporary file may be there, of a process that was killed here.
+        left = f"{cls.CONFIG}.*.tmp"
+        if not (folder.is_dir() and all(path.match(left) for path in folder.iterdir())):
             make_folder(folder)
         write_whole(folder / cls.CONFIG, format_config(config).encode())
         return cls(folder)

@@ -4,6 +4,8 @@ import importlib.util
 
 from midrange_puffer.errors import UsageError
 
+MODES = PLANE, SPACETIME = "plane", "spacetime"  # what of an engagement is drawn
+
 
 def require_pygame() -> None:
     """Raise UsageError where it is not installed; before anything else of this package."""

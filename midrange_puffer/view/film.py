@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import io
+import math
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,25 +11,20 @@ from pathlib import Path
 import numpy as np
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import check_writable, write_whole
+from midrange_puffer.files import write_whole
 from midrange_puffer.replay import Replay
 from midrange_puffer.tracks import Tracks
-from midrange_puffer.view import require_pygame, theme
+from midrange_puffer.view import PLANE, require_pygame, theme
 
 # What each format needs besides pygame: module, and the package it is in.
 FORMATS = {".gif": ("PIL", "pillow"), ".mp4": ("imageio_ffmpeg", "imageio-ffmpeg")}
 SIZE = (854, 480)
+SMALLEST = (320, 180)  # there is room for the instruments and for some of the plane below
 FPS = 20
 SPEED = 4.0
 LAST = 3.0  # s that the end is shown
+MOST = 10_000  # pictures, as those of a .gif are all in memory
 SHADES = 6  # of each colour in a .gif
-
-
-def check_film(path: str) -> None:
-    """Raise ValueError where no film can be written to `path`, for its name or its folder."""
-    if Path(path).suffix not in FORMATS:
-        raise ValueError(f"must end in {', '.join(FORMATS)}")
-    check_writable(path)
 
 
 def require_film(path: str | Path) -> None:
@@ -40,19 +36,25 @@ def require_film(path: str | Path) -> None:
         raise UsageError(f"{Path(path).suffix} films need {package}: {hint}")
 
 
+def check_size(size: tuple[int, int]) -> None:
+    """Raise ValueError where no film can have a width and height [px]."""
+    if any(length % 2 or length < least for length, least in zip(size, SMALLEST, strict=True)):
+        raise ValueError("must be even numbers from {}x{} on".format(*SMALLEST))
+
+
 def write_film(
     replay: Replay,
     path: str | Path,
     size: tuple[int, int] = SIZE,
     fps: int = FPS,
     speed: float = SPEED,
-    mode: str = "plane",
+    mode: str = PLANE,
     progress: Callable[[int], None] = lambda count: None,
 ) -> None:
     """Write a film of a replay, whole, in the format that the file's name ends in.
 
     Args:
-        size: Width and height [px], even numbers.
+        size: Width and height [px], even numbers, SMALLEST at least.
         fps: Pictures a second; at most 50, which is all that a .gif can do.
         speed: Seconds of the engagement in one of the film.
         mode: "plane" or "spacetime".
@@ -64,15 +66,28 @@ def write_film(
         WriteError: The file could not be written.
     """
     require_film(path)
-    if size[0] % 2 or size[1] % 2 or min(size) < 2:
-        raise UsageError(f"size = {size[0]}x{size[1]}: must be even numbers")
+    try:
+        check_size(size)
+    except ValueError as error:
+        raise UsageError(f"size = {size[0]}x{size[1]}: {error}") from None
     if not 1 <= fps <= 50:
         raise UsageError(f"fps = {fps}: must be from 1 to 50")
     if not 0.01 <= speed <= 100:
         raise UsageError(f"speed = {speed:g}: must be from 0.01 to 100")
+    _check_length(replay, fps, speed)
     frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, progress)
     encode = _gif if Path(path).suffix == ".gif" else _mp4
     write_whole(Path(path), encode(frames, size, fps))
+
+
+def _check_length(replay: Replay, fps: int, speed: float) -> None:
+    """Raise UsageError where a film would have more than MOST pictures."""
+    pictures = math.ceil(replay.duration / speed * fps) + round(LAST * fps)
+    if pictures > MOST:
+        raise UsageError(
+            f"speed = {speed:g} and fps = {fps}: a film of {pictures:,} pictures, at most {MOST:,} "
+            "are allowed; take more speed or less fps"
+        )
 
 
 def _frames(

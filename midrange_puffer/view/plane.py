@@ -101,7 +101,8 @@ def grid_lines(camera: Camera) -> tuple[float, np.ndarray, np.ndarray]:
     spacing = grid_spacing(GRID_SPACING / camera.scale)
     corners = camera.to_plane(np.array([camera.area.bottomleft, camera.area.topright]))
     low, high = np.ceil(corners[0] / spacing), np.floor(corners[1] / spacing)
-    x, y = (np.arange(a, b + 1) * spacing for a, b in zip(low, high, strict=True))
+    # The sum, as minus zero would be written with its sign.
+    x, y = (np.arange(a, b + 1) * spacing + 0.0 for a, b in zip(low, high, strict=True))
     return spacing, x, y
 
 

@@ -10,7 +10,7 @@ from midrange_puffer.parameters import SEATS
 from midrange_puffer.sim import Simulation
 from midrange_puffer.spacetime import spacetime
 from midrange_puffer.tracks import Tracks, outcome_words
-from midrange_puffer.view import status
+from midrange_puffer.view import PLANE, SPACETIME, status
 from midrange_puffer.view.camera import Camera
 from midrange_puffer.view.canvas import Canvas, text_size
 from midrange_puffer.view.graph import draw_graph
@@ -18,7 +18,6 @@ from midrange_puffer.view.moment import moment
 from midrange_puffer.view.plane import draw_plane
 from midrange_puffer.view.theme import BACKGROUND, BRIGHT, HUGE, LARGE, MIDDLE, PANEL, TEXT
 
-PLANE, SPACETIME = "plane", "spacetime"
 SIZE = (1280, 720)
 
 

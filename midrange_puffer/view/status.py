@@ -3,6 +3,7 @@
 import pygame
 
 from midrange_puffer.parameters import SEATS as SEAT_NAMES
+from midrange_puffer.tracks import SPEED_OF_SOUND
 from midrange_puffer.view.canvas import Canvas
 from midrange_puffer.view.moment import Fighter, Moment
 from midrange_puffer.view.theme import (
@@ -19,7 +20,6 @@ from midrange_puffer.view.theme import (
 )
 
 HEIGHT = 64  # [px]
-MACH = 340.0  # speed of sound [m/s]
 LEAST_WIDTH = 46  # of an instrument [px]
 NARROW = 220  # a panel up to this width has no room for words [px]
 CLOCK_WIDTH = 110  # [px]
@@ -63,7 +63,7 @@ def _draw_seat(
     _draw_missiles(canvas, panel, moment, fighter, colour)
     instruments = (
         ("m/s", f"{fighter.speed:.0f}"),
-        ("Mach", f"{fighter.speed / MACH:.2f}"),
+        ("Mach", f"{fighter.speed / SPEED_OF_SOUND:.2f}"),
         ("g", f"{abs(fighter.load):.1f}"),
         ("rudder", (-1, -fighter.rudder)),
         ("throttle", (0, fighter.throttle)),

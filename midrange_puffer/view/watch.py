@@ -1,6 +1,6 @@
 """Fights of a policy, one after another, in a window: `puffer eval midrange --render`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pygame
@@ -8,13 +8,13 @@ import pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import PILOTS
-from midrange_puffer.play.session import Session
-from midrange_puffer.view.renderer import PLANE, SPACETIME, Renderer
+from midrange_puffer.session import Session
+from midrange_puffer.view.renderer import Renderer
+from midrange_puffer.view.viewer import Viewer
 from midrange_puffer.view.window import Window
 
-FRAMES = 60  # a second, at most
 LAST = 3.0  # s that the end of a fight is shown
-KEYS = "Space pause   N next   V space-time graph   + - speed   Esc quit"
+KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
 
 
 def watch(
@@ -48,58 +48,38 @@ def watch(
         sessions.append(Session(crew, names, seed, greedy, **parameters))
         sessions.append(Session(crew[::-1], names[::-1], seed, greedy, **parameters))
     with Window(title=f"midrange: {name}") as window:
-        watcher = Watcher(sessions, Renderer(window.size), window)
-        clock = pygame.time.Clock()
-        while watcher.frame(clock.tick(FRAMES) / 1000):
-            pass
+        Watcher(sessions, Renderer(window.size), window.show).run()
 
 
-class Watcher:
+class Watcher(Viewer):
     """Sessions shown in turn.
 
     Args:
         sessions: Each shows a fight from its first start, next time one from its second, and so on.
-
-    Attributes:
-        session: That is shown.
+        renderer, show: As of `Viewer`.
     """
 
-    def __init__(self, sessions: Sequence[Session], renderer: Renderer, window: Window) -> None:
+    def __init__(
+        self,
+        sessions: Sequence[Session],
+        renderer: Renderer,
+        show: Callable[[pygame.Surface], None],
+    ) -> None:
+        super().__init__(sessions[0], renderer, show)
         self._sessions, self._turn = sessions, 0
-        self._renderer, self._window = renderer, window
-        self._running, self._mode = True, PLANE
         self._over = 0.0  # s that the end has been shown
-        self.session = sessions[0]
 
-    def frame(self, seconds: float) -> bool:
-        """Handle what has happened, let so much time pass, draw; return whether to go on."""
-        for event in pygame.event.get():
-            if event.type == pygame.QUIT:
-                self._running = False
-            elif event.type == pygame.KEYDOWN:
-                self._press(event.key)
+    def _pass(self, seconds: float) -> None:
         self.session.advance(seconds)
         if self.session.over and not self.session.paused:
             self._over += seconds
             if self._over > LAST:
                 self._next()
-        self._draw()
-        return self._running
 
     def _press(self, key: int) -> None:
-        match key:
-            case pygame.K_ESCAPE:
-                self._running = False
-            case pygame.K_SPACE:
-                self.session.paused = not self.session.paused
-            case pygame.K_n:
-                self._next()
-            case pygame.K_v:
-                self._mode = SPACETIME if self._mode == PLANE else PLANE
-            case pygame.K_MINUS | pygame.K_KP_MINUS:
-                self.session.scale_time(faster=False)
-            case pygame.K_EQUALS | pygame.K_PLUS | pygame.K_KP_PLUS:
-                self.session.scale_time(faster=True)
+        super()._press(key)
+        if key == pygame.K_n:
+            self._next()
 
     def _next(self) -> None:
         time_scale = self.session.time_scale
@@ -121,4 +101,4 @@ class Watcher:
             lines=["paused" if session.paused else speed, KEYS],
             names=session.names,
         )
-        self._window.show(self._renderer.surface)
+        self._show(self._renderer.surface)

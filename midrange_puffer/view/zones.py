@@ -4,15 +4,15 @@ import numpy as np
 import pygame
 
 from midrange_puffer.envelope import Envelope
-from midrange_puffer.launch_zone import launch_zone
+from midrange_puffer.launch_zone import SHOWN, launch_zone
 from midrange_puffer.view.camera import Camera
 from midrange_puffer.view.canvas import Canvas
 from midrange_puffer.view.moment import Fighter
 from midrange_puffer.view.theme import SEATS, SMALL, mix
 
 BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]
-# What is drawn, with how much of the fighter's colour.
-EDGES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}
+# What each edge is called, and how much of the fighter's colour it has.
+STYLES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}
 
 
 def draw_zones(
@@ -22,7 +22,8 @@ def draw_zones(
     if not (shooter.alive and shooter.ammo and enemy.alive):
         return
     right = camera.area.right - 10
-    for name, (label, share) in EDGES.items():
+    for name in SHOWN:
+        label, share = STYLES[name]
         colour = mix(SEATS[shooter.track.seat], share)
         corners = camera.to_screen(zone(envelope, name, shooter, enemy))
         canvas.wash(corners[None], SEATS[shooter.track.seat], 0.06)

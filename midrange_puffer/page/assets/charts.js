@@ -162,7 +162,8 @@ function rangeSeries({ fighters }) {
 
 function scaled(strip) {
   const values = strip.series.flatMap((series) => [...series.values]);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
+  // Not spread over the arguments of Math.min, of which there may not be 100,000.
+  const [least, most] = [Math.min, Math.max].map((of) => values.reduce((a, b) => of(a, b)));
   const room = Math.max((most - least) * EMPTY_SHARE, 1e-3 * Math.abs(most), 0.01);
   const [low, high] = [least - room, most + room];
   return { ...strip, low, high };

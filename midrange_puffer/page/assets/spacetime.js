@@ -194,7 +194,7 @@ class Graph {
       const target = missile.target === scene.seat ? scene.own : this.enemy;
       const path = withEnd(placed(missile.path), missile.hits && placed(target).at(-1));
       const colour = this.colours.seats[missile.owner];
-      this._addPath(path, colour, 1.4, { dash: [2, 4] });
+      this._addPath(path, colour, 1.4, { dash: [7, 3, 2, 3] });
       this._addEnd(missile, path, scene.times, colour, ink);
     }
   }

@@ -72,8 +72,9 @@ function formatTime(seconds) {
 /** What the plane view shows, as lines of parts [class, text]. */
 function planeCaption({ zones }) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
-  const rule = "Launch zones of a missile fired now: dashed R_aero, hits if the enemy flies on; " +
-    "filled R_NEZ, hits whatever it does.";
+  const rule = "Launch zones, were the enemy there, on its present course and speed: " +
+    "dashed R_aero, a missile fired now hits if it flies on; " +
+    "filled R_NEZ, hits against every declared evasion.";
   return [...(zones === "on" ? [[["", rule]]] : []), [["", symbols]]];
 }
 
@@ -81,11 +82,17 @@ function planeCaption({ zones }) {
 function graphCaption(scene, seat, fight, time) {
   const name = SEATS[seat];
   if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[seat].died)}.`]]];
-  const rule = Number.isNaN(scene.escapeMiss[0])
-    ? `${SEATS[1 - seat]} can fire no missile: there is no cone.`
-    : `Cone: where a missile that ${SEATS[1 - seat]} fires now could be. ` +
-      "An escape that stays outside is safe.";
-  return [[["", `Time runs downward. ${rule}`]], [0, 1].map((index) => escapeWords(scene, index))];
+  const inTheAir = "Dash-dotted: missiles in the air.";
+  const [rule, lines] = Number.isNaN(scene.escapeMiss[0])
+    ? [`${SEATS[1 - seat]} can fire no missile: there is no cone.`, inTheAir]
+    : [`Cone: where a missile that ${SEATS[1 - seat]} fires now could be. ` +
+        "An escape that stays outside is safe.",
+      `Dotted: that missile, guided at the escapes. ${inTheAir}`];
+  return [
+    [["", `Time runs downward. ${rule}`]],
+    [["", lines]],
+    [0, 1].map((index) => escapeWords(scene, index)),
+  ];
 }
 
 /** How near missiles come to one of the escapes: one fired now, and those in the air. */

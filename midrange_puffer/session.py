@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from midrange_puffer.match import Contestant
-from midrange_puffer.parameters import SEATS, resolve
+from midrange_puffer.parameters import SEATS, checked_seed, resolve
 from midrange_puffer.player import Player, controls, observation_for, player_seed
 from midrange_puffer.replay import Recorder, Replay
 from midrange_puffer.sim import Simulation
@@ -79,7 +79,7 @@ class Session:
         self._pilots = tuple(
             "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.crew
         )
-        self._seed, self._greedy = seed, greedy
+        self._seed, self._greedy = checked_seed(seed), greedy
         observation = observation_for(player.features for player in self._make_players().values())
         self.sim = Simulation(1, seed, *self._pilots, observation=observation, **game)
         self.commands = np.zeros((len(SEATS), 3), np.float32)
