@@ -1,6 +1,6 @@
 """`puffer plot midrange`: a picture of one engagement, seen from above."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,12 @@ from torch import nn
 from midrange_puffer.arguments import Parser, load_model, load_opponent
 from midrange_puffer.errors import UsageError
 from midrange_puffer.figures import COLOURS, check_picture, require_matplotlib, save_figure
-from midrange_puffer.fly import fly
 from midrange_puffer.parameters import PILOTS, SEATS
 from midrange_puffer.schema import Key
-from midrange_puffer.sim import Simulation
+from midrange_puffer.session import Session
 from midrange_puffer.spacetime import spacetime
 from midrange_puffer.spacetime_plot import draw_spacetime
-from midrange_puffer.tracks import HIT, FighterTrack, MissileTrack, Track, Tracks, outcome_words
+from midrange_puffer.tracks import HIT, FighterTrack, MissileTrack, Track, outcome_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,8 +57,8 @@ def main(argv: Sequence[str]) -> int:
         crew.reverse()
     if options.spacetime is not None:
         seat = SEATS.index(options.seat)
-        states = fly(*crew, options.seed, options.greedy, **parameters)
-        time = plot_moment(states, options.spacetime, seat, options.out)
+        session = Session(crew, seed=options.seed, greedy=options.greedy, **parameters)
+        time = plot_moment(session, options.spacetime, seat, options.out)
         print(f"{path}: space-time graph of {options.seat} at {time:.1f} s; {options.out}")
         return 0
     engagement = record_engagement(*crew, options.seed, options.greedy, **parameters)
@@ -68,11 +67,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def plot_moment(states: Iterator[Simulation], time: float, seat: int, path: str | Path) -> float:
-    """Draw a seat's space-time graph at a time [s] of an engagement.
-
-    Args:
-        states: as of `fly`.
+def plot_moment(session: Session, time: float, seat: int, path: str | Path) -> float:
+    """Fight on, and draw a seat's space-time graph at a time [s].
 
     Returns:
         The time [s] of the graph: of the first decision not before.
@@ -81,13 +77,14 @@ def plot_moment(states: Iterator[Simulation], time: float, seat: int, path: str 
         UsageError: The engagement is over by then.
         WriteError: The file could not be written.
     """
-    for sim in states:
-        now = float(sim.time[0]) * sim.parameters["physics_dt"]
-        if now >= time - 1e-6 and not sim.outcome[0]:
-            title = f"{SEATS[seat]} at {now:.1f} s"
-            save_figure(draw_spacetime(spacetime(sim, 0, seat), title), path)
-            return now
-    raise UsageError(f"spacetime = {time:g}: the engagement ends at {now:.1f} s")
+    while session.tracks.time < time - 1e-6 and not session.over:
+        session.step()
+    now = session.tracks.time
+    if session.over:
+        raise UsageError(f"spacetime = {time:g}: the engagement ends at {now:.1f} s")
+    graph = spacetime(session.sim, 0, seat)
+    save_figure(draw_spacetime(graph, f"{SEATS[seat]} at {now:.1f} s"), path)
+    return now
 
 
 def record_engagement(
@@ -97,14 +94,23 @@ def record_engagement(
     greedy: bool = False,
     **parameters: float,
 ) -> Engagement:
-    """Fight one engagement, as `fly` does, and note where everything went."""
-    states = fly(red, blue, seed, greedy, **parameters)
-    sim = next(states)
-    tracks = Tracks(sim)
-    for _ in states:
-        tracks.note()
+    """Fight one engagement and note where everything went.
+
+    Args:
+        red, blue: a pilot's name, or a policy on the CPU.
+        seed: of the start and the actions.
+        greedy: policies take the likeliest action instead of drawing one.
+        **parameters: rows of csrc/params.h.
+
+    Raises:
+        ValueError: An argument of the wrong name, type or range.
+    """
+    session = Session((red, blue), seed=seed, greedy=greedy, **parameters)
+    while not session.over:
+        session.step()
     names = tuple(who if isinstance(who, str) else "policy" for who in (red, blue))
-    return Engagement(names, tracks.fighters, tracks.missiles, tracks.time, outcome_words(sim))
+    tracks, outcome = session.tracks, outcome_words(session.sim)
+    return Engagement(names, tracks.fighters, tracks.missiles, tracks.time, outcome)
 
 
 def plot_engagement(engagement: Engagement, path: str | Path) -> None:
