@@ -1,6 +1,7 @@
 """What all windows in which a fight is flown have in common: frames, and keys for time and view."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import pygame
@@ -13,7 +14,7 @@ FRAMES = 60  # a second, at most
 TURN = 0.006  # rad/px, of the space-time graph under the mouse
 
 
-class Viewer:
+class Viewer(ABC):
     """A session in a window; those who derive say how time passes in it, and what is drawn.
 
     Args:
@@ -77,8 +78,10 @@ class Viewer:
         renderer.yaw += TURN * right
         renderer.pitch = min(max(renderer.pitch + TURN * down, 0.0), math.pi / 2)
 
+    @abstractmethod
     def _pass(self, seconds: float) -> None:
-        raise NotImplementedError
+        """Let so much real time pass [s]."""
 
+    @abstractmethod
     def _draw(self) -> None:
-        raise NotImplementedError
+        """Draw a frame and show it."""
