@@ -35,6 +35,22 @@ def envelope_cache(pytestconfig, tmp_path_factory) -> Iterator[None]:
         os.environ["MIDRANGE_CACHE"] = before
 
 
+@pytest.fixture(scope="module")
+def one_map() -> Iterator[None]:
+    """The default game's missile envelope for every game: to find each takes seconds.
+
+    That those of extreme parameters can be found is seen in test_envelope.py.
+    """
+    from midrange_puffer.envelope import game_envelope
+    from midrange_puffer.parameters import resolve
+
+    envelope = game_envelope(resolve({}))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("env", "sim"):
+            patch.setattr(f"midrange_puffer.{module}.game_envelope", lambda parameters: envelope)
+        yield
+
+
 @pytest.fixture
 def display(monkeypatch) -> Iterator[None]:
     """A screen that nobody sees, and no events on it yet."""

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.envelope import game_envelope
-from midrange_puffer.parameters import PAIRS, PARAMETERS, PILOTS, resolve
+from midrange_puffer.parameters import PAIRS, PARAMETERS, PILOTS
 
 LEVELS = (5, 3, 2)
 
@@ -40,19 +39,6 @@ def fly_randomly(values: dict[str, float], decisions: int) -> None:
 
 
 NEAR = {"start_range_min": 3000, "start_range_max": 9000}
-
-
-@pytest.fixture(scope="module")
-def one_map():
-    """The default game's missile envelope for every game: to find each takes seconds.
-
-    That those of extreme parameters can be found is seen in test_envelope.py.
-    """
-    envelope = game_envelope(resolve({}))
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("env", "sim"):
-            patch.setattr(f"midrange_puffer.{module}.game_envelope", lambda parameters: envelope)
-        yield
 
 
 @pytest.mark.usefixtures("one_map")

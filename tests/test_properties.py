@@ -294,6 +294,7 @@ def parameter_sets(draw: Callable) -> dict[str, float]:
     return chosen
 
 
+@pytest.mark.usefixtures("one_map")
 @given(parameter_sets(), st.sampled_from([*CONTROLLERS]), st.sampled_from([*CONTROLLERS]))
 @SETTINGS
 def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
