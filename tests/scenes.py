@@ -5,6 +5,7 @@ from math import atan2
 import numpy as np
 
 from midrange_puffer import Simulation
+from midrange_puffer.tracks import Tracks
 
 RED, BLUE = 0, 1
 OPEN, RED_WINS, BLUE_WINS, DRAW = range(4)
@@ -78,3 +79,13 @@ def place(sim: Simulation, env: int = 0, *, blue: State | None = None, **red: fl
 def missiles_in_the_air(sim: Simulation, owner: int, env: int = 0) -> int:
     active = sim.missiles["active"][env].astype(bool)
     return int((active & (sim.missiles["owner"][env] == owner)).sum())
+
+
+def followed(red: str, blue: str, seed: int = 0, **parameters: float) -> tuple[Simulation, Tracks]:
+    """An engagement of two pilots at its end, and where everything went."""
+    sim = Simulation(1, seed, red, blue, **parameters)
+    tracks = Tracks(sim)
+    while not sim.outcome[0]:
+        sim.step()
+        tracks.note()
+    return sim, tracks

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from scenes import followed
 
 from midrange_puffer import Simulation
 from midrange_puffer.tracks import HIT, SPENT, Tracks, load_factor, outcome_words
@@ -24,12 +25,7 @@ def final():
 @pytest.fixture(scope="module")
 def tracks():
     """Of the same engagement."""
-    sim = Simulation(1, 2, "shooter", "evader", **NEAR)
-    tracks = Tracks(sim)
-    while not sim.outcome[0]:
-        sim.step()
-        tracks.note()
-    return tracks
+    return followed("shooter", "evader", seed=2, **NEAR)[1]
 
 
 def test_the_end_is_the_simulations(tracks, final):

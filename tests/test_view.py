@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 import pytest
 from keyboard import NEAR, count
-from scenes import BLUE, RED, controls, hold, place
+from scenes import BLUE, RED, controls, followed, hold, place
 
 from midrange_puffer import Simulation
 from midrange_puffer.tracks import Tracks
@@ -165,12 +165,7 @@ def test_labels_stand_where_nothing_is_drawn():
 @pytest.fixture(scope="module")
 def fight():
     """Nose to nose; ends with somebody hit."""
-    sim = Simulation(1, 2, "shooter", "evader", **NEAR)
-    tracks = Tracks(sim)
-    while not sim.outcome[0]:
-        sim.step()
-        tracks.note()
-    return sim, tracks
+    return followed("shooter", "evader", seed=2, **NEAR)
 
 
 def test_a_missiles_trail_is_thick_while_it_burns():
