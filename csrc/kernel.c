@@ -50,13 +50,14 @@ static inline bool has_row(const MrSim *sim, const MrOutputs *out, int32_t fight
   return out->every_seat || sim->is_agent[fighter];
 }
 
-static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene,
-                               const MrOutputs *out) {
-  if (!out->observations) return;
+// Rows of the block within those of all blocks, `observations`.
+static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
+                               float *observations) {
+  if (!observations) return;
   const MrBlock *b = &sim->blocks[block];
   size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
   size_t features = (size_t)mr_features_of(sim->observation);
-  float *row = out->observations + (size_t)block * MR_LANES * rows * features;
+  float *row = observations + (size_t)block * MR_LANES * rows * features;
   MrReaches reaches[MR_FIGHTERS];
   if (sim->observation == MR_OBSERVE_STG) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &reaches[f]);
@@ -72,27 +73,28 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
 // Rewards and ends of the agents' rows.
 static void write_results(const MrSim *sim, int32_t block, const float reward[MR_LANES],
                           const MrOutputs *out) {
-  if (!out->rewards) return;
+  if (!out->to.rewards) return;
   const MrBlock *b = &sim->blocks[block];
   size_t row = (size_t)block * MR_LANES * (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
   int lanes = mr_used_lanes(sim, block);
   for (int lane = 0; lane < lanes; lane++) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
       if (!has_row(sim, out, f)) continue;
-      out->rewards[row] = (f & 1) ? -reward[lane] : reward[lane];
-      if (out->terminals) {
+      out->to.rewards[row] = (f & 1) ? -reward[lane] : reward[lane];
+      if (out->to.terminals) {
         bool over = b->outcome[lane] != MR_OPEN;
-        out->terminals[row] = over && !b->truncated[lane];
-        out->truncations[row] = over && b->truncated[lane];
+        out->to.terminals[row] = over && !b->truncated[lane];
+        out->to.truncations[row] = over && b->truncated[lane];
       }
       row++;
     }
   }
 }
 
-static void record(MrSim *sim, const MrBlock *b, int lane) {
+static void record(MrSim *sim, int32_t block, int lane) {
+  const MrBlock *b = &sim->blocks[block];
   MrRecord *r = &sim->records[sim->record_count++];
-  r->env = b->engagement[lane];
+  r->env = block * MR_LANES + lane;
   r->outcome = b->outcome[lane];
   r->truncated = b->truncated[lane];
   r->mutual_kill = 1;
@@ -110,6 +112,12 @@ static void record(MrSim *sim, const MrBlock *b, int lane) {
   }
 }
 
+static bool any_ended(const MrBlock *b, const int32_t was_open[MR_LANES]) {
+  int32_t ended = 0;
+  MR_FOR_LANES(i) ended |= was_open[i] & (b->outcome[i] != MR_OPEN);
+  return ended;
+}
+
 // Records the engagements that have just ended and, in training, starts their next episodes.
 static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES]) {
   MrBlock *b = &sim->blocks[block];
@@ -117,7 +125,7 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
   int used = mr_used_lanes(sim, block);
   MR_EACH_LANE(i) {
     if (!was_open[i] || b->outcome[i] == MR_OPEN) continue;
-    if (i < used) record(sim, b, i);
+    if (i < used) record(sim, block, i);
     if (!sim->auto_reset) continue;
     b->episode[i]++;
     mr_start(sim, b, i);
@@ -145,12 +153,13 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_potential(sim, b, scene.sights, scene.tracks, potential);
   mr_reward(sim, b, scene.sights, potential, was_open, reward);
   write_results(sim, block, reward, out);
+  if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
   if (finish_lanes(sim, block, was_open)) {
     look_around(b, &scene);
     // Of the engagements that go on it is what it was.
     mr_potential(sim, b, scene.sights, scene.tracks, b->potential);
   }
-  write_observations(sim, block, &scene, out);
+  write_observations(sim, block, &scene, out, out->to.observations);
 }
 
 static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
@@ -160,7 +169,7 @@ static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
 static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {
   MrScene scene;
   look_around(&sim->blocks[block], &scene);
-  write_observations(sim, block, &scene, out);
+  write_observations(sim, block, &scene, out, out->to.observations);
 }
 
 // Distance and time of a missile flown straight from v0 until it has burnt out and slowed to v_end.

@@ -6,11 +6,9 @@
 
 #include "block.h"
 
-// Where a decision's results go: rows of the agents of all blocks; NULL leaves one out.
+// Where a decision's results go: rows of all blocks; NULL leaves one out.
 typedef struct {
-  float *observations;
-  float *rewards;  // [agents], or [num_envs][MR_FIGHTERS] when `every_seat`
-  bool *terminals, *truncations;
+  MrResults to;
   bool every_seat;  // rows for all fighters, not only for the agents
 } MrOutputs;
 

@@ -246,9 +246,14 @@ static void command(MrFighter *f, int lane, float rudder, float throttle, bool f
 
 static int32_t clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
+// The actions of a block's agents, of a row for each agent of the simulation; `size` bytes an action.
+static const void *first_action(const MrSim *sim, int32_t block, const void *actions, size_t size) {
+  return (const char *)actions + (size_t)block * MR_LANES * (size_t)sim->agents_per_env * MR_ACTIONS * size;
+}
+
 static void take_actions(MrSim *sim, int32_t block, const int32_t *actions) {
   MrBlock *b = &sim->blocks[block];
-  const int32_t *a = actions + (size_t)block * MR_LANES * (size_t)sim->agents_per_env * MR_ACTIONS;
+  const int32_t *a = first_action(sim, block, actions, sizeof *a);
   int lanes = mr_used_lanes(sim, block);
   for (int lane = 0; lane < lanes; lane++) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
@@ -264,21 +269,40 @@ static void take_actions(MrSim *sim, int32_t block, const int32_t *actions) {
   }
 }
 
-void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
-             bool *terminals, bool *truncations) {
-  MrOutputs out = {observations, rewards, terminals, truncations, false};
+static void take_continuous(MrSim *sim, int32_t block, const float *actions) {
+  const float *a = first_action(sim, block, actions, sizeof *a);
+  int lanes = mr_used_lanes(sim, block);
+  for (int lane = 0; lane < lanes; lane++) {
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      if (!sim->is_agent[f]) continue;
+      command(&sim->blocks[block].fighters[f], lane, a[0], a[1], a[2] > 0.5f);
+      a += MR_ACTIONS;
+    }
+  }
+}
+
+void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results) {
+  MrOutputs out = {.to = *results};
   for (int32_t block = 0; block < sim->num_blocks; block++) {
     take_actions(sim, block, actions);
     sim->kernel->decide_block(sim, block, &out);
   }
 }
 
+void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results) {
+  MrOutputs out = {.to = *results};
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    take_continuous(sim, block, actions);
+    sim->kernel->decide_block(sim, block, &out);
+  }
+}
+
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
-  MrOutputs out = {.rewards = rewards, .every_seat = true};
+  MrOutputs out = {.to.rewards = rewards, .every_seat = true};
   for (int32_t env = 0; env < sim->num_envs; env++) {
     MrBlock *b = &sim->blocks[env / MR_LANES];
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      const float *c = controls + 3 * ((size_t)env * MR_FIGHTERS + (size_t)f);
+      const float *c = controls + MR_ACTIONS * ((size_t)env * MR_FIGHTERS + (size_t)f);
       int lane = env % MR_LANES;
       if (b->fighters[f].pilot[lane] == MR_PILOT_agent) {
         command(&b->fighters[f], lane, c[0], c[1], c[2] > 0.5f);
@@ -297,7 +321,7 @@ void mr_advance(MrSim *sim, int32_t steps) {
 }
 
 static void observe(const MrSim *sim, float *observations, bool every_seat) {
-  MrOutputs out = {.observations = observations, .every_seat = every_seat};
+  MrOutputs out = {.to.observations = observations, .every_seat = every_seat};
   for (int32_t block = 0; block < sim->num_blocks; block++) {
     sim->kernel->observe_block(sim, block, &out);
   }

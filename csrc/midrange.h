@@ -167,13 +167,24 @@ void mr_reset(MrSim *sim, uint64_t seed);
 // Starts one of them again, as any episode of any engagement of the seed.
 void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode);
 
-// One decision of every engagement. An agent is a seat flown from outside; agents are numbered by
-// engagement, then seat. actions: int32 [agents][MR_ACTIONS], clamped. Outputs: float32
-// [agents][features], [agents], bool [agents], bool [agents].
-void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
-             bool *terminals, bool *truncations);
+// Where the results of a step go: rows by agent, numbered by engagement, then seat. An agent is a seat flown from
+// outside.
+typedef struct {
+  float *observations;            // [agents][features]
+  float *rewards;                 // [agents]
+  bool *terminals, *truncations;  // [agents]
+  // [agents][features], or NULL: what the agents see where an engagement ends, before the next one starts in its
+  // place. Only their rows have a meaning.
+  float *final_observations;
+} MrResults;
 
-// The same with controls float32 [num_envs][MR_FIGHTERS][3]: rudder, throttle, fire (> 0.5).
+// One decision of every engagement. actions: int32 [agents][MR_ACTIONS], levels of rudder, throttle and fire, clamped.
+void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results);
+
+// The same with actions float32 [agents][MR_ACTIONS]: rudder, throttle, fire (> 0.5), clipped; not-a-number is 0.
+void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results);
+
+// The same with such actions of every seat, float32 [num_envs][MR_FIGHTERS][MR_ACTIONS]; pilots ignore theirs.
 // Rewards float32 [num_envs][MR_FIGHTERS] may be NULL.
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 

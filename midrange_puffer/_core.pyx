@@ -290,12 +290,34 @@ cdef class Core:
         mr_start_episode(self.sim, env, engagement, episode)
 
     def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
-             uint8_t[::1] terminals, uint8_t[::1] truncations):
-        """One decision: actions in, everything else written in place. See Midrange for the shapes."""
+             uint8_t[::1] terminals, uint8_t[::1] truncations, float[:, ::1] final_observations=None):
+        """One decision: actions in, everything else written in place. See Midrange for the shapes.
+
+        Where an engagement ends, its agents' rows of final_observations [agents, features] get what
+        they see then, before the next one starts in its place; the other rows have no meaning.
+        """
+        cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
+                                               rewards, terminals, truncations, final_observations)
+        with nogil:
+            mr_step(self.sim, &actions[0, 0], &results)
+
+    def step_continuous(self, const float[:, ::1] actions, float[:, ::1] observations,
+                        float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
+                        float[:, ::1] final_observations=None):
+        """The same with the agents' controls as actions, float32 [agents, 3]."""
+        cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
+                                               rewards, terminals, truncations, final_observations)
+        with nogil:
+            mr_step_continuous(self.sim, &actions[0, 0], &results)
+
+    cdef MrResults _results(self, Py_ssize_t rows, Py_ssize_t columns, float[:, ::1] observations,
+                            float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
+                            float[:, ::1] final_observations) except *:
+        """Where a step's results go, once everything that the step takes has the right shape."""
+        cdef MrResults results
         cdef Py_ssize_t agents = self.agents
-        if actions.shape[0] != agents or actions.shape[1] != MR_ACTIONS:
-            raise ValueError(f"actions of shape {tuple(actions.shape)[:2]}: "
-                             f"must be ({agents}, {MR_ACTIONS})")
+        if rows != agents or columns != MR_ACTIONS:
+            raise ValueError(f"actions of shape {(rows, columns)}: must be ({agents}, {MR_ACTIONS})")
         self._check_observations(observations, agents)
         if not agents == rewards.shape[0] == terminals.shape[0] == truncations.shape[0]:
             raise ValueError(f"rewards, terminals and truncations must have {agents} entries")
@@ -303,9 +325,15 @@ cdef class Core:
             raise ValueError("no seat is an agent's: step with controls")
         if mr_record_count(self.sim) > self.num_envs:
             raise RuntimeError("no room for more records: take_records() first")
-        with nogil:
-            mr_step(self.sim, &actions[0, 0], &observations[0, 0], &rewards[0],
-                    <c_bool *> &terminals[0], <c_bool *> &truncations[0])
+        results.observations = &observations[0, 0]
+        results.rewards = &rewards[0]
+        results.terminals = <c_bool *> &terminals[0]
+        results.truncations = <c_bool *> &truncations[0]
+        results.final_observations = NULL
+        if final_observations is not None:
+            self._check_observations(final_observations, agents)
+            results.final_observations = &final_observations[0, 0]
+        return results
 
     def step_controls(self, const float[:, :, ::1] controls, float[:, ::1] rewards):
         """One decision with controls [num_envs, fighters, 3]; rewards [num_envs, fighters]."""

@@ -65,6 +65,12 @@ cdef extern from "midrange.h" nogil:
         const char *isa
         const MrEnvelope *envelope
         MrObservation observation
+    ctypedef struct MrResults:
+        float *observations
+        float *rewards
+        c_bool *terminals
+        c_bool *truncations
+        float *final_observations
     ctypedef struct MrFighterState:
         float x, y, direction_x, direction_y, speed, rudder, throttle
         int32_t alive, ammunition, pilot, launch_wait
@@ -102,8 +108,8 @@ cdef extern from "midrange.h" nogil:
     int32_t mr_agents_per_env(const MrSim *sim)
     void mr_reset(MrSim *sim, uint64_t seed)
     void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode)
-    void mr_step(MrSim *sim, const int32_t *actions, float *observations, float *rewards,
-                 c_bool *terminals, c_bool *truncations)
+    void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results)
+    void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results)
     void mr_step_controls(MrSim *sim, const float *controls, float *rewards)
     void mr_advance(MrSim *sim, int32_t steps)
     void mr_observe(const MrSim *sim, float *observations)

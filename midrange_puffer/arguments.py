@@ -13,12 +13,13 @@ from torch import nn
 from midrange_puffer import checkpoint
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
-from midrange_puffer.match import parse_pilots
 from midrange_puffer.parameters import (
     OPTIONS,
     PARAMETERS,
     PILOTS,
     SELF,
+    is_model,
+    parse_pilots,
     resolve,
     suggest,
 )
@@ -26,6 +27,7 @@ from midrange_puffer.schema import RETIRED, Key, schema
 
 # Groups of parameters that training may vary without changing the game.
 TRAINING_GROUPS = ("reward", "pilot")
+MODEL_FILES = f"{checkpoint.MODELS} of a run folder or *{checkpoint.EXPORTED} of puffer export"
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,11 +59,10 @@ class Parser(argparse.ArgumentParser):
             help=f"{text}: {key.allowed}{default}".replace("%", "%%"),
         )
 
-    def add_model(self) -> None:
-        """Take --load-model-path and where its `latest` is looked for."""
-        self.add_key(
-            Key("load_model_path", str, "a model of a run folder, or latest, the newest", "latest")
-        )
+    def add_model(self, files: str = MODEL_FILES) -> None:
+        """Take --load-model-path, one of `files`, and where its `latest` is looked for."""
+        meaning = f"{files}, or latest, the newest of a run folder"
+        self.add_key(Key("load_model_path", str, meaning, "latest"))
         self.add_data_dir()
 
     def add_data_dir(self) -> None:
@@ -112,10 +113,19 @@ def load_model(options: argparse.Namespace) -> tuple[Path, nn.Module, dict[str, 
     Raises:
         UsageError: No such file, not a model of this version, or parameters at odds.
     """
-    path = options.load_model_path
-    path = checkpoint.latest(options.data_dir) if path == "latest" else Path(path)
+    path = model_path(options)
     [(policy, _)], parameters = load_models([path], options)
     return path, policy, parameters
+
+
+def model_path(options: argparse.Namespace) -> Path:
+    """The file that --load-model-path names.
+
+    Raises:
+        CheckpointError: The latest is wanted and there is none.
+    """
+    path = options.load_model_path
+    return checkpoint.latest(options.data_dir) if path == "latest" else Path(path)
 
 
 def load_models(
@@ -168,12 +178,12 @@ def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
     """
     if text == SELF:
         return policy
-    if text.endswith(".pt") or Path(text).is_file():
+    if is_model(text):
         return checkpoint.load_policy(text)[0]
     try:
         parse_pilots(text)
     except ValueError as error:
-        raise UsageError(f"{error}; or a model's file, {checkpoint.MODELS}") from None
+        raise UsageError(f"{error}; or a model's file, {MODEL_FILES}") from None
     return text
 
 

@@ -6,6 +6,7 @@ file whole, so that at any moment the state on disk has its model beside it.
 """
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +15,8 @@ import torch
 from midrange_puffer.config import Config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.observation import OBSERVATION_VERSION, SPACES, spaces_of
-from midrange_puffer.parameters import OBSERVATIONS
+from midrange_puffer.observation import OBSERVATION_VERSION, Spaces, spaces_of
+from midrange_puffer.parameters import OPTIONS
 from midrange_puffer.policy import make_policy
 
 FORMAT = "midrange_puffer policy"
@@ -24,10 +25,12 @@ CONFIG = "config.ini"
 METRICS = "metrics.jsonl"
 STATE = "trainer_state.pt"
 MODELS = "model_*.pt"
-_ACTION_NVEC = SPACES.single_action_space.nvec.tolist()
+EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
+# Options of the environment that make a policy's shape. Files from before one was there have its
+# default.
+SHAPING = ("observation", "action_mode")
 # The entries of a model file of which only the type is checked.
 _TYPES = {
-    "weights": (dict,),
     "policy": (dict,),
     "rnn_name": (str, type(None)),
     "rnn": (dict,),
@@ -83,33 +86,65 @@ def save_model(
         "rnn": config["rnn"],
         "env": config["env"],
         "observation_version": OBSERVATION_VERSION,
-        "action_nvec": _ACTION_NVEC,
+        "action_nvec": _action_nvec(config["env"]),
         "agent_steps": agent_steps,
     }
     write_whole(path, _to_bytes(model))
 
 
 def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module, dict[str, object]]:
-    """Load a policy from a model file.
+    """Load a policy from a model file, or an exported one, which is always on the CPU.
 
     Returns:
         The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
-        rnn, env, observation_version, action_nvec, agent_steps.
+        rnn, env, observation_version, action_nvec (None: continuous actions), agent_steps.
 
     Raises:
         CheckpointError: The file is missing, damaged, not ours or of another version.
+        UsageError: What an exported policy needs is not installed.
     """
     path = Path(path)
+    if path.suffix == EXPORTED:
+        # Here, so that nothing else needs onnxruntime.
+        from midrange_puffer.exported import load_exported
+
+        return load_exported(path)
     meta = _load(path, device, weights_only=True)
-    _check(path, meta)
+    check_entries(path, meta)
+    _check_types(path, meta, {"weights": (dict,)})
     try:
-        spaces = spaces_of(meta["env"]["observation"])
+        spaces = policy_spaces(meta["env"])
         policy = make_policy(spaces, meta["policy"], meta["rnn_name"], meta["rnn"])
         policy.load_state_dict(meta.pop("weights"))
     # As many kinds as there are ways for a file of the right entries to hold the wrong things.
     except (RuntimeError, TypeError, KeyError, AttributeError, ValueError) as error:
         raise CheckpointError(f"{path}: its weights do not fit its policy: {error}") from None
     return policy.to(device).eval(), meta
+
+
+def check_entries(path: Path, entries: object) -> None:
+    """Check all entries of a model file but its weights.
+
+    Raises:
+        CheckpointError: They are not of one, or do not fit this version's environment.
+    """
+    if not isinstance(entries, dict) or entries.get("format") != FORMAT:
+        raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
+    versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
+    _check_values(path, entries, versions)
+    _check_types(path, entries, _TYPES)
+    env = entries["env"]
+    for name in SHAPING:
+        choices, value = OPTIONS[name].choices, env.setdefault(name, OPTIONS[name].default)
+        if value not in choices:
+            allowed = " or ".join(choices)
+            raise CheckpointError(f"{path}: its env.{name} is {value}, expected {allowed}")
+    _check_values(path, entries, {"action_nvec": _action_nvec(env)})
+
+
+def policy_spaces(env: Mapping[str, object]) -> Spaces:
+    """The spaces of a policy of this [env]."""
+    return spaces_of(**{name: env[name] for name in SHAPING})
 
 
 def load_state(run: Path) -> dict[str, object]:
@@ -182,26 +217,23 @@ def _load(path: Path, device: str, weights_only: bool) -> dict[str, object]:
         ) from None
 
 
-def _check(path: Path, meta: object) -> None:
-    """Refuse what is not a model file, or not one that fits this version's environment."""
-    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
-        raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
-    expected = {
-        "version": VERSION,
-        "observation_version": OBSERVATION_VERSION,
-        "action_nvec": _ACTION_NVEC,
-    }
+def _check_values(path: Path, entries: Mapping[str, object], expected: dict[str, object]) -> None:
     for name, value in expected.items():
-        if meta.get(name) != value:
-            raise CheckpointError(f"{path}: its {name} is {meta.get(name)}, expected {value}")
-    for name, types in _TYPES.items():
-        if name not in meta or not isinstance(meta[name], types):
-            found = f"of type {type(meta[name]).__name__}" if name in meta else "missing"
+        if entries.get(name) != value:
+            raise CheckpointError(f"{path}: its {name} is {entries.get(name)}, expected {value}")
+
+
+def _check_types(
+    path: Path, entries: Mapping[str, object], expected: dict[str, tuple[type, ...]]
+) -> None:
+    for name, types in expected.items():
+        if name not in entries or not isinstance(entries[name], types):
+            found = f"of type {type(entries[name]).__name__}" if name in entries else "missing"
             allowed = " or ".join(kind.__name__ for kind in types)
             raise CheckpointError(f"{path}: its {name} is {found}, expected {allowed}")
-    # A file from before there was a choice has none.
-    observation = meta["env"].setdefault("observation", OBSERVATIONS[0])
-    if observation not in OBSERVATIONS:
-        raise CheckpointError(
-            f"{path}: its env.observation is {observation}, expected {' or '.join(OBSERVATIONS)}"
-        )
+
+
+def _action_nvec(env: Mapping[str, object]) -> list[int] | None:
+    """The levels of each action; None for continuous ones."""
+    nvec = getattr(policy_spaces(env).single_action_space, "nvec", None)
+    return nvec if nvec is None else nvec.tolist()

@@ -2,11 +2,12 @@
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.actions import as_actions
 from midrange_puffer.envelope import game_envelope
 from midrange_puffer.groups import Group, PoolGroup, SelfGroup
 from midrange_puffer.observation import spaces_of
@@ -16,20 +17,16 @@ from midrange_puffer.parameters import (
     POOL,
     SEATS,
     SELF,
+    checked_choice,
     checked_num_envs,
-    checked_observation,
     checked_seed,
     divide,
     parse_opponent,
     resolve,
     seat_weights,
-    suggest,
 )
 from midrange_puffer.puffer_import import pufferlib
-from midrange_puffer.view import require_pygame
-
-if TYPE_CHECKING:
-    from midrange_puffer.view.env_view import EnvView
+from midrange_puffer.view import RENDER_MODES, checked_render_mode, make_env_view
 
 
 class Midrange(pufferlib.PufferEnv):
@@ -42,7 +39,9 @@ class Midrange(pufferlib.PufferEnv):
 
     Action space:
         MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
-        no/yes. Anything outside is clipped to the nearest.
+        no/yes. Anything outside is clipped to the nearest. With `action_mode="continuous"`
+        Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between, fire yes
+        above 0.5; not-a-number counts as 0.
 
     Observation space:
         Box(-1, 1, (features,), float32): own state, enemy, own missiles in the air and inbound
@@ -81,6 +80,7 @@ class Midrange(pufferlib.PufferEnv):
             pool is drawn for each engagement where it starts.
         seat: the agent's seat against others than itself, "red" or "blue".
         observation: "default" or "stg".
+        action_mode: "discrete" or "continuous".
         seed: 0 <= seed < 2**64. The same seed and actions give the same bits everywhere, and with a
             pool the same pool, too.
         buf: PufferLib's buffers, or None to allocate them.
@@ -96,7 +96,7 @@ class Midrange(pufferlib.PufferEnv):
         UsageError: pygame is not installed, or there is no display for "human".
     """
 
-    metadata: ClassVar[dict[str, object]] = {"render_modes": ["human", "rgb_array"]}
+    metadata: ClassVar[dict[str, object]] = {"render_modes": list(RENDER_MODES)}
 
     def __init__(
         self,
@@ -104,6 +104,7 @@ class Midrange(pufferlib.PufferEnv):
         opponent: str = OPTIONS["opponent"].default,
         seat: str = OPTIONS["seat"].default,
         observation: str = OPTIONS["observation"].default,
+        action_mode: str = OPTIONS["action_mode"].default,
         seed: int = 0,
         buf: Any = None,
         isa: str = "auto",
@@ -111,33 +112,27 @@ class Midrange(pufferlib.PufferEnv):
         render_mode: str | None = None,
         **parameters: float,
     ) -> None:
-        modes = self.metadata["render_modes"]
-        if render_mode not in (None, *modes):
-            hint = suggest(str(render_mode), modes)
-            raise ValueError(
-                f"render_mode = {render_mode!r}: must be None or {', '.join(modes)}{hint}"
-            )
-        if seat not in SEATS:
-            raise ValueError(f"seat = {seat!r}: must be red or blue{suggest(str(seat), SEATS)}")
+        self.render_mode = checked_render_mode(render_mode)
+        checked_choice("seat", seat)
         self.num_envs = checked_num_envs(num_envs)
         self.parameters = resolve(parameters)
-        self.observation = checked_observation(observation)
+        self.observation = checked_choice("observation", observation)
+        self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)
         self._counts = divide(self.num_envs, opponent)
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
         self._groups = self._make_groups(parse_opponent(opponent), SEATS.index(seat), isa, pool)
         self.num_agents = sum(group.agents for group in self._groups)
-        spaces = spaces_of(self.observation)
+        spaces = spaces_of(self.observation, self.action_mode)
         self.single_observation_space = spaces.single_observation_space
         self.single_action_space = spaces.single_action_space
         super().__init__(buf)
         self._bind()
         self._steps = 0
-        self.render_mode = render_mode
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {**self.metadata, "render_fps": 1 / decision}
-        self._view = self._make_view() if render_mode else None
+        self._view = make_env_view(self._groups[0].core, self._seeds()[0], render_mode)
 
     def _make_groups(
         self, shares: dict[str, float], seat: int, isa: str, pool: str | Path | None
@@ -153,11 +148,11 @@ class Midrange(pufferlib.PufferEnv):
                 self.parameters, count, seed, weights, True, isa, envelope, self.observation
             )
             if kind == SELF:
-                groups.append(SelfGroup(core, alone=len(self._counts) == 1))
+                groups.append(SelfGroup(core, self.action_mode, alone=len(self._counts) == 1))
             elif kind == POOL:
-                groups.append(PoolGroup(core, seat, Path(pool), seed))
+                groups.append(PoolGroup(core, seat, self.action_mode, Path(pool), seed))
             else:
-                groups.append(Group(core, seat))
+                groups.append(Group(core, seat, self.action_mode))
         return groups
 
     def _seeds(self) -> list[int]:
@@ -176,7 +171,6 @@ class Midrange(pufferlib.PufferEnv):
         ]
         for group, rows in zip(self._groups, self._rows, strict=True):
             group.bind(*(output[rows] for output in outputs))
-        self._highest_action = np.array(_core.ACTION_LEVELS) - 1
 
     @property
     def isa(self) -> str:
@@ -209,7 +203,7 @@ class Midrange(pufferlib.PufferEnv):
         """One decision of every engagement.
 
         Args:
-            actions: whole numbers [num_agents, 3].
+            actions: [num_agents, 3], whole numbers or, where they are continuous, any.
 
         Returns:
             Observations float32 [num_agents, features], rewards float32 [num_agents], terminals
@@ -217,7 +211,7 @@ class Midrange(pufferlib.PufferEnv):
 
         Raises:
             ValueError: actions of another shape.
-            TypeError: actions that are not whole numbers.
+            TypeError: actions of another type.
         """
         self._step(actions)
         self._steps += 1
@@ -244,26 +238,14 @@ class Midrange(pufferlib.PufferEnv):
         return np.concatenate(parts)
 
     def _step(self, actions: np.ndarray) -> None:
-        actions = self._as_int32(actions)
+        actions = as_actions(actions, self.actions)
         for group, rows in zip(self._groups, self._rows, strict=True):
             group.step(actions[rows])
         if self._view:
-            self._view.follow(self._groups[0].first_actions(actions[self._rows[0]]))
+            self._view.follow(self._groups[0].first_controls(actions[self._rows[0]]))
 
     def _results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.observations, self.rewards, self.terminals, self.truncations
-
-    def _as_int32(self, actions: np.ndarray) -> np.ndarray:
-        actions = np.asarray(actions)
-        if actions.dtype.kind not in "iu":
-            raise TypeError(f"actions of type {actions.dtype}: must be whole numbers")
-        if actions.shape != self.actions.shape:
-            raise ValueError(f"actions of shape {actions.shape}: must be {self.actions.shape}")
-        if actions.dtype == np.int32 and actions.flags.c_contiguous:
-            return actions
-        # Clipped before they are narrowed, so that nothing wraps around.
-        np.clip(actions, 0, self._highest_action, out=self.actions, casting="unsafe")
-        return self.actions
 
     def _take_infos(self) -> list[dict]:
         """The engagements finished since the last call; none is left out or given twice."""
@@ -282,13 +264,6 @@ class Midrange(pufferlib.PufferEnv):
             return hashes[0]
         words = b"".join(word.to_bytes(8, "little") for word in hashes)
         return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
-
-    def _make_view(self) -> "EnvView":
-        require_pygame()
-        # Here, so that only who looks on imports pygame.
-        from midrange_puffer.view.env_view import EnvView
-
-        return EnvView(self._groups[0].core, self._seeds()[0], self.render_mode == "human")
 
     def render(self) -> np.ndarray | None:
         """Show engagement 0, as `render_mode` says.

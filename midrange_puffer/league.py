@@ -9,7 +9,7 @@ import torch
 from rich.console import Console
 
 from midrange_puffer import checkpoint
-from midrange_puffer.arguments import Parser, load_models, progress_bar
+from midrange_puffer.arguments import MODEL_FILES, Parser, load_models, progress_bar
 from midrange_puffer.errors import UsageError
 from midrange_puffer.figures import check_picture, require_matplotlib
 from midrange_puffer.files import write_json
@@ -163,7 +163,7 @@ def _parser() -> Parser:
         "a run or files: the pilots alone. The game is the one that the models were trained for, "
         "with the pilots of the parameter table.",
     )
-    parser.add_files("files", "models of run folders")
+    parser.add_files("files", f"models: {MODEL_FILES}")
     parser.add_key(
         Key("run", str, "a run whose checkpoints take part: folder, name or latest", None)
     )

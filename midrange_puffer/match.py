@@ -9,13 +9,12 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.envelope import game_envelope
 from midrange_puffer.parameters import (
-    PILOTS,
     checked_num_envs,
     checked_seed,
-    parse_opponent,
+    parse_pilots,
     seat_weights,
 )
-from midrange_puffer.player import Player, controls, observation_for, player_seed
+from midrange_puffer.player import Player, observation_for, player_seed
 from midrange_puffer.ratings import start_covariance
 from midrange_puffer.records import outcomes
 from midrange_puffer.schema import check_even
@@ -96,19 +95,6 @@ def play(
     return list(records)
 
 
-def parse_pilots(text: str) -> dict[str, float]:
-    """The shares of a pilot or a mix of pilots: `parse_opponent` without self and pool.
-
-    Raises:
-        ValueError: As `parse_opponent`, or another than a pilot.
-    """
-    shares = parse_opponent(text)
-    for name in shares:
-        if name not in PILOTS:
-            raise ValueError(f"opponent = {text!r}: {name} is no pilot, as {', '.join(PILOTS)} are")
-    return shares
-
-
 def half_of(name: str, count: int) -> int:
     """Half of `count` engagements: those in one seat.
 
@@ -175,5 +161,4 @@ def _act(
     acting = np.flatnonzero(pending.reshape(-1)[seats // _core.FIGHTERS])
     if len(acting):
         rows = seats[acting]
-        actions = player.act(seen.reshape(-1, seen.shape[-1])[rows], acting)
-        commands.reshape(-1, 3)[rows] = controls(actions)
+        commands.reshape(-1, 3)[rows] = player.act(seen.reshape(-1, seen.shape[-1])[rows], acting)

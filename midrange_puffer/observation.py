@@ -6,7 +6,8 @@ from functools import cache
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.puffer_import import gymnasium
+from midrange_puffer.actions import HIGHEST, LOWEST
+from midrange_puffer.gymnasium_import import gymnasium
 
 
 @dataclass(frozen=True)
@@ -40,19 +41,23 @@ class Spaces:
     """An agent's spaces, all that a policy needs to know of its environment."""
 
     single_observation_space: gymnasium.spaces.Box
-    single_action_space: gymnasium.spaces.MultiDiscrete
+    single_action_space: gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box
 
 
 @cache
-def spaces_of(observation: str) -> Spaces:
-    """The spaces of an agent with this observation.
+def spaces_of(observation: str, action_mode: str = "discrete") -> Spaces:
+    """The spaces of an agent with this observation and these actions.
 
     Raises:
-        KeyError: There is no such observation.
+        KeyError: There is no such observation or action mode.
     """
+    actions = {
+        "discrete": gymnasium.spaces.MultiDiscrete(_core.ACTION_LEVELS),
+        "continuous": gymnasium.spaces.Box(LOWEST, HIGHEST, dtype=np.float32),
+    }
+    features = _core.OBSERVATIONS[observation]
     return Spaces(
-        gymnasium.spaces.Box(-1.0, 1.0, (_core.OBSERVATIONS[observation],), dtype=np.float32),
-        gymnasium.spaces.MultiDiscrete(_core.ACTION_LEVELS),
+        gymnasium.spaces.Box(-1.0, 1.0, (features,), dtype=np.float32), actions[action_mode]
     )
 
 

@@ -1,17 +1,20 @@
 """Frozen policies in the other seat: the pool (pool.py) as the process of an environment has it."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch.distributions import Normal
 
 from midrange_puffer import _core
+from midrange_puffer.actions import controls
 from midrange_puffer.checkpoint import CheckpointError, load_policy
 from midrange_puffer.observation import FEATURES
-from midrange_puffer.player import Player
+from midrange_puffer.player import Player, within_limits
 from midrange_puffer.pool import Member, PoolError, read_members
 
 # Decisions from one look at the pool's file to the next, the first being before decision 1. The
@@ -65,25 +68,23 @@ class Opponents:
         self._sort()
 
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """Choose the next action in every engagement, drawn from its opponent's policy.
+        """Choose the next controls in every engagement, drawn from its opponent's policy.
 
         Args:
             observations: float32 [num_envs, features], of the opponents' seat.
 
         Returns:
-            Actions int32 [num_envs, 3].
+            Controls float32 [num_envs, 3], as `Simulation.step` takes them.
         """
         if self._decisions % LOOK_INTERVAL == 0:
             self._read()
         self._decisions += 1
         observations = observations[self._order]
-        logits = [
-            torch.cat(player.logits(observations[rows], envs), dim=1)
-            for player, rows, envs in self._batches
-        ]
-        actions = np.empty((self._num_envs, len(_ENDS)), np.int32)
-        actions[self._order] = self._choose(torch.cat(logits).numpy())
-        return actions
+        chosen = np.empty((self._num_envs, len(_ENDS)), np.float32)
+        for draw, batches in self._batches.items():
+            actions = [player.see(observations[rows], envs) for player, rows, envs in batches]
+            chosen[np.concatenate([envs for *_, envs in batches])] = draw(actions)
+        return chosen
 
     def end(self, envs: np.ndarray) -> list[str]:
         """Draw new opponents for engagements that start anew.
@@ -108,21 +109,31 @@ class Opponents:
     def _drawn(self, count: int) -> np.ndarray:
         return self._random.choice(len(self._opponents), count, p=self._weights)
 
-    def _choose(self, logits: np.ndarray) -> np.ndarray:
-        """An action [n, 3] of each row of logits, drawn as their softmax says (Gumbel-max)."""
+    def _draw_levels(self, actions: list[tuple[torch.Tensor, ...]]) -> np.ndarray:
+        """Controls [n, 3] of all rows of logits, as their softmax says (Gumbel-max)."""
+        logits = torch.cat([torch.cat(heads, dim=1) for heads in actions]).numpy()
         noisy = logits + self._random.gumbel(size=logits.shape)
         heads = np.split(noisy, _ENDS[:-1], axis=1)
-        return np.stack([head.argmax(axis=1) for head in heads], axis=1)
+        return controls(np.stack([head.argmax(axis=1) for head in heads], axis=1))
+
+    def _draw_values(self, actions: list[Normal]) -> np.ndarray:
+        """Controls [n, 3] of all rows of normal distributions."""
+        means = torch.cat([normal.loc for normal in actions]).numpy()
+        deviations = torch.cat([normal.scale for normal in actions]).numpy()
+        return within_limits(self._random.normal(means, deviations))
 
     def _sort(self) -> None:
         """Put the engagements of each opponent side by side, so that it is asked once for all."""
         self._order = np.argsort(self._flying, kind="stable")
         indices, starts = np.unique(self._flying[self._order], return_index=True)
         bounds = pairwise([*starts, len(self._flying)])
-        self._batches = [
-            (self._opponents[index].player, slice(start, end), self._order[start:end])
-            for index, (start, end) in zip(indices, bounds, strict=True)
-        ]
+        # By how their actions are drawn, which is done once for all of a kind.
+        self._batches: dict[Callable, list[tuple[Player, slice, np.ndarray]]] = {}
+        for index, (start, end) in zip(indices, bounds, strict=True):
+            player = self._opponents[index].player
+            draw = self._draw_values if player.policy.is_continuous else self._draw_levels
+            batch = (player, slice(start, end), self._order[start:end])
+            self._batches.setdefault(draw, []).append(batch)
 
     def _read(self) -> None:
         """Take up the pool's file if it has changed."""

@@ -4,13 +4,16 @@ The parameters come from the one table in csrc/params.h. Everything is checked h
 the core behind it trusts its caller.
 """
 
+import contextlib
 import difflib
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from midrange_puffer import _core
+from midrange_puffer.actions import ACTION_MODES
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
 MAX_WEIGHT = 1e6  # of one opponent in a mix
+MODEL_SUFFIXES = (".pt", ".onnx")  # of files of policies, trained and exported
 MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
 SEATS: tuple[str, ...] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
@@ -75,6 +79,14 @@ OPTIONS: dict[str, Option] = {
             "what the agents see; stg adds how both stand in each other's missile envelope, and by "
             "how much the inbound missiles would miss",
             choices=OBSERVATIONS,
+        ),
+        Option(
+            "action_mode",
+            str,
+            "discrete",
+            "how the agents act: by levels of rudder, throttle and fire, or by any numbers within "
+            "their ranges",
+            choices=ACTION_MODES,
         ),
     )
 }
@@ -155,7 +167,7 @@ def pilot_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def parse_opponent(text: str) -> dict[str, float]:
+def parse_opponent(text: str, allowed: Sequence[str] = OPPONENTS) -> dict[str, float]:
     """The share of each opponent in a text like "shooter", "self" or "self:4,pool:2,evader:1".
 
     Returns:
@@ -167,10 +179,10 @@ def parse_opponent(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for part in str(text).split(","):
         name, _, weight = (piece.strip() for piece in part.partition(":"))
-        if name not in OPPONENTS:
+        if name not in allowed:
             raise ValueError(
-                f"opponent = {text!r}: {name!r} is none of {', '.join(OPPONENTS)}"
-                f"{suggest(name, OPPONENTS)}"
+                f"opponent = {text!r}: {name!r} is none of {', '.join(allowed)}"
+                f"{suggest(name, allowed)}"
             )
         if name in weights:
             raise ValueError(f"opponent = {text!r}: {name} stands there twice")
@@ -184,6 +196,30 @@ def parse_opponent(text: str) -> dict[str, float]:
             )
     total = sum(weights.values())
     return {name: weight / total for name, weight in weights.items()}
+
+
+def parse_pilots(text: str) -> dict[str, float]:
+    """The shares of a pilot or a mix of pilots: `parse_opponent` without self and pool.
+
+    Raises:
+        ValueError: As `parse_opponent`.
+    """
+    return parse_opponent(text, PILOTS)
+
+
+def is_model(text: str) -> bool:
+    """Whether a text that says who is to fly means a model's file, which may be missing.
+
+    A pilot's name means the pilot, whatever files there are.
+    """
+    if text.endswith(MODEL_SUFFIXES):
+        return True
+    try:
+        parse_pilots(text)
+    except ValueError:
+        with contextlib.suppress(OSError):  # no file can have such a name
+            return Path(text).is_file()
+    return False
 
 
 def divide(num_envs: int, opponent: str) -> dict[str, int]:
@@ -227,18 +263,18 @@ def seat_weights(shares: Mapping[str, float]) -> list[float]:
     return [float(shares.get(name, 0.0)) for name in CONTROLLERS]
 
 
-def checked_observation(observation: str) -> str:
-    """The name of an observation.
+def checked_choice(name: str, value: str) -> str:
+    """The value of an option that has choices.
 
     Raises:
-        ValueError: It is none of `OBSERVATIONS`.
+        ValueError: It is none of them.
     """
-    if observation not in OBSERVATIONS:
+    choices = OPTIONS[name].choices
+    if value not in choices:
         raise ValueError(
-            f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}"
-            f"{suggest(str(observation), OBSERVATIONS)}"
+            f"{name} = {value!r}: must be {' or '.join(choices)}{suggest(str(value), choices)}"
         )
-    return observation
+    return value
 
 
 def checked_seed(seed: int) -> int:

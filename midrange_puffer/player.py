@@ -5,9 +5,11 @@ from collections.abc import Iterable
 import numpy as np
 import torch
 from torch import nn
+from torch.distributions import Normal
 
 from midrange_puffer import _core
-from midrange_puffer.policy import Recurrent, features_seen
+from midrange_puffer.actions import HIGHEST, LOWEST, controls
+from midrange_puffer.policy import Actions
 
 
 class Player:
@@ -24,13 +26,13 @@ class Player:
 
     def __init__(self, policy: nn.Module, num_envs: int, seed: int, greedy: bool = False) -> None:
         self.policy = policy
-        self.features = features_seen(policy)
+        self.features = policy.features
         self.greedy = greedy
         self._random = torch.Generator().manual_seed(seed)
         self._memory: dict[str, torch.Tensor] = {}
-        if isinstance(policy, Recurrent):
+        if policy.memory_size:
             for name in ("lstm_h", "lstm_c"):
-                self._memory[name] = torch.zeros(num_envs, policy.hidden_size)
+                self._memory[name] = torch.zeros(num_envs, policy.memory_size)
 
     def reset(self, envs: np.ndarray) -> None:
         """Forget the engagements `envs`, int [n]: others start in their places."""
@@ -39,36 +41,39 @@ class Player:
 
     @torch.inference_mode()
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
-        """Choose the next action of some of the engagements.
+        """Choose the next controls of some of the engagements.
 
         Args:
             observations: float32 [n, features].
             envs: int [n], the engagements these are of.
 
         Returns:
-            Actions int32 [n, 3].
+            Controls float32 [n, 3], as `Simulation.step` takes them.
         """
-        logits = self.logits(observations, envs)
-        return torch.cat([self._choose(levels) for levels in logits], dim=1).int().numpy()
+        actions = self.see(observations, envs)
+        if isinstance(actions, Normal):
+            return within_limits(self._values(actions).numpy())
+        levels = [self._level(logits) for logits in actions]
+        return controls(torch.cat(levels, dim=1).numpy())
 
     @torch.inference_mode()
-    def logits(self, observations: np.ndarray, envs: np.ndarray) -> tuple[torch.Tensor, ...]:
-        """See the next observations of some of the engagements.
+    def see(self, observations: np.ndarray, envs: np.ndarray) -> Actions:
+        """Look at the next observations of some of the engagements.
 
         Args:
             observations: float32 [n, features], at least as many as the policy's.
             envs: int [n], the engagements these are of.
 
         Returns:
-            A tensor [n, levels] for each of rudder, throttle and fire.
+            What the policy's actions are to be drawn from.
         """
         rows = torch.from_numpy(envs)
         state = {name: memory[rows] for name, memory in self._memory.items()}
         observations = torch.from_numpy(observations[:, : self.features])
-        logits, _ = self.policy.forward_eval(observations, state)
+        actions, _ = self.policy.forward_eval(observations, state)
         for name, memory in self._memory.items():
             memory[rows] = state[name]
-        return logits
+        return actions
 
     def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """All that its next actions depend on besides what it sees, for `restore`."""
@@ -82,7 +87,13 @@ class Player:
         for name, values in memory.items():
             self._memory[name].copy_(values)
 
-    def _choose(self, logits: torch.Tensor) -> torch.Tensor:
+    def _values(self, actions: Normal) -> torch.Tensor:
+        """One value [n, 3] of each of the normal distributions."""
+        if self.greedy:
+            return actions.loc
+        return torch.normal(actions.loc, actions.scale, generator=self._random)
+
+    def _level(self, logits: torch.Tensor) -> torch.Tensor:
         """One level [n, 1] for each row of logits [n, levels]."""
         if self.greedy:
             return logits.argmax(dim=1, keepdim=True)
@@ -100,8 +111,6 @@ def player_seed(seed: int, seat: int) -> int:
     return int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])
 
 
-def controls(actions: np.ndarray) -> np.ndarray:
-    """The rudder, throttle and fire of actions [n, 3], as float32 that `Simulation.step` takes."""
-    share = np.asarray(actions, np.float32) / (np.array(_core.ACTION_LEVELS, np.float32) - 1)
-    share[:, 0] = 2 * share[:, 0] - 1
-    return share
+def within_limits(values: np.ndarray) -> np.ndarray:
+    """The controls [n, 3] that continuous actions stand for."""
+    return np.clip(values, LOWEST, HIGHEST)

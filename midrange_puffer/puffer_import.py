@@ -1,4 +1,4 @@
-"""PufferLib and gymnasium, imported without their side effects on the rest of the process."""
+"""PufferLib, imported without its side effects on the rest of the process."""
 
 import os
 import signal
@@ -35,9 +35,6 @@ def _already_there(*_: object) -> NoReturn:
 
 
 with contained():
-    import pufferlib  # before gymnasium, which prints on its own that a plugin is outdated
+    import pufferlib
 
-    # isort: split
-    import gymnasium
-
-__all__ = ["contained", "gymnasium", "pufferlib"]
+__all__ = ["contained", "pufferlib"]

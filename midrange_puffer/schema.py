@@ -314,7 +314,7 @@ RETIRED = ("env.pilot_turn_loss",)
 
 # What makes the whole run and cannot change with a stage, by section.
 RUN_KEYS = {
-    "env": frozenset({"observation"}),
+    "env": frozenset({"observation", "action_mode"}),
     "train": frozenset(
         {
             "device", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name",

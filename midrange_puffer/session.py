@@ -16,7 +16,7 @@ import numpy as np
 
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import SEATS, checked_seed, resolve
-from midrange_puffer.player import Player, controls, observation_for, player_seed
+from midrange_puffer.player import Player, observation_for, player_seed
 from midrange_puffer.replay import Recorder, Replay
 from midrange_puffer.sim import Simulation
 from midrange_puffer.tracks import Tracks
@@ -151,7 +151,7 @@ class Session:
         if len(self.recorder) % self._hold == 0:
             seen = self.sim.observe()
             for seat, player in self._players.items():
-                self.commands[seat] = controls(player.act(seen[:, seat], np.array([0])))[0]
+                self.commands[seat] = player.act(seen[:, seat], np.array([0]))[0]
         self.sim.step(self.commands[None])
         self.recorder.add(self.commands)
         self.tracks.note()

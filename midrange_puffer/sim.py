@@ -11,8 +11,8 @@ from midrange_puffer.parameters import (
     CONTROLLERS,
     MAP_PILOTS,
     PARAMETERS,
+    checked_choice,
     checked_num_envs,
-    checked_observation,
     checked_seed,
     finite,
     resolve,
@@ -63,7 +63,7 @@ class Simulation:
         self._seed = checked_seed(seed)
         self._seats = [red, blue]
         weights = [_controller("red", red), _controller("blue", blue)]
-        checked_observation(observation)
+        checked_choice("observation", observation)
         # Only who goes by the map waits for it to be built.
         asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
         envelope = game_envelope(self.parameters) if asks else None

@@ -31,7 +31,6 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.files import make_folder, new_name, write_whole
 from midrange_puffer.league_training import TrainingLeague
 from midrange_puffer.loggers import Console, Loggers, MetricsFile, open_trackers
-from midrange_puffer.observation import spaces_of
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.replay_training import TrainingReplays
@@ -40,7 +39,10 @@ from midrange_puffer.trainer import Rater, Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
 
 # What begins the keys that make the policy: a run cannot go on with others.
-FIXED = ("policy.", "rnn.", "base.rnn_name", "base.load_model_path", "env.observation")
+FIXED = (
+    "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
+    *(f"env.{name}" for name in checkpoint.SHAPING),
+)  # fmt: skip
 
 
 def main(argv: Sequence[str]) -> int:
@@ -222,7 +224,7 @@ def _policy(run: Run) -> torch.nn.Module:
         return policy.train()
     if config["base"]["load_model_path"] is not None:
         return _given_policy(config).to(device)
-    spaces = spaces_of(config["env"]["observation"])
+    spaces = checkpoint.policy_spaces(config["env"])
     policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
     return policy.to(device)
 
@@ -235,9 +237,16 @@ def _given_policy(config: Config) -> torch.nn.Module:
         ConfigError: It has another shape than the configuration's.
     """
     base, path = config["base"], config["base"]["load_model_path"]
+    if path.endswith(checkpoint.EXPORTED):
+        raise ConfigError(
+            f"base.load_model_path = {path}: is an exported policy, which cannot be trained; "
+            f"expected a run folder's {checkpoint.MODELS}"
+        )
     policy, model = checkpoint.load_policy(path)
     shapes = [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
-    shapes += [("env.observation", *(of["env"]["observation"] for of in (model, config)))]
+    shapes += [
+        (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in checkpoint.SHAPING
+    ]
     shapes += [("policy.hidden_size", *(of["policy"].get("hidden_size") for of in (model, config)))]
     if base["rnn_name"] is not None:
         shapes += [

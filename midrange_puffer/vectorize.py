@@ -171,6 +171,7 @@ class VecEnv:
         self.driver_env = self._envs.driver_env
         self.single_observation_space = self._envs.single_observation_space
         self.single_action_space = self._envs.single_action_space
+        self.action_space = self._envs.action_space  # by whose bounds PuffeRL clips
         self.num_agents = self._envs.num_agents
         self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
         self.async_reset = self._envs.async_reset
@@ -179,7 +180,7 @@ class VecEnv:
             self._on_child_exit()  # it may have been too late for one
 
     def send(self, actions: np.ndarray) -> None:
-        """Start a step: int32 [agents_per_batch, 3]."""
+        """Start a step: int32 or, where actions are continuous, float32 [agents_per_batch, 3]."""
         self._envs.send(np.ascontiguousarray(actions))
 
     def recv(self) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ CERTAIN = 50.0  # a logit by which nothing else is ever drawn
 
 
 class Spy:
-    """Stands in for a core, and keeps what both seats saw and did in each decision."""
+    """Stands in for a core, and keeps what both seats saw and their controls in each decision."""
 
     def __init__(self, core: _core.Core) -> None:
         self._core = core
@@ -27,12 +27,14 @@ class Spy:
     def __getattr__(self, name: str) -> object:
         return getattr(self._core, name)
 
-    def step(self, actions: np.ndarray, observations: np.ndarray, *results: np.ndarray) -> None:
+    def step_continuous(
+        self, actions: np.ndarray, observations: np.ndarray, *results: np.ndarray
+    ) -> None:
         before = np.zeros_like(observations)
         self._core.observe(before)
         self.seen.append(before.reshape(len(before) // 2, 2, -1))
         self.done.append(actions.copy().reshape(len(before) // 2, 2, -1))
-        self._core.step(actions, observations, *results)
+        self._core.step_continuous(actions, observations, *results)
 
 
 def config(recurrent: bool = False) -> Config:

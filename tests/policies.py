@@ -10,7 +10,7 @@ from midrange_puffer.policy import make_policy
 class Constant(nn.Module):
     """Does the same whatever it sees: levels of rudder, throttle and fire."""
 
-    features = 0
+    features = memory_size = 0
 
     def __init__(self, rudder: int = 2, throttle: int = 2, fire: int = 1) -> None:
         super().__init__()
@@ -25,10 +25,13 @@ class Constant(nn.Module):
         return logits, torch.zeros(count, 1)
 
 
-def random_policy(*rnn: object, seed: int = 3, observation: str = "default") -> nn.Module:
+def random_policy(
+    *rnn: object, seed: int = 3, observation: str = "default", action_mode: str = "discrete"
+) -> nn.Module:
     """A policy with random weights, large enough for its actions to change with what it sees."""
     torch.manual_seed(seed)
-    policy = make_policy(spaces_of(observation), {"hidden_size": 16}, *rnn).eval()
+    spaces = spaces_of(observation, action_mode)
+    policy = make_policy(spaces, {"hidden_size": 16}, *rnn).eval()
     actor = (policy.policy if rnn else policy).actor
     with torch.no_grad():
         actor.weight.mul_(100)

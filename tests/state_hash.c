@@ -59,11 +59,12 @@ static void play(const MrConfig *config, uint32_t decisions) {
   float *observations = malloc(observed * sizeof *observations);
   float *rewards = malloc(agents * sizeof *rewards);
   bool *terminals = malloc(agents), *truncations = malloc(agents);
+  const MrResults results = {observations, rewards, terminals, truncations, NULL};
   uint64_t checksum = 0;
   for (uint32_t decision = 0; decision < decisions; decision++) {
     int32_t ended;
     draw_actions(decision, (uint32_t)agents, actions);
-    mr_step(sim, actions, observations, rewards, terminals, truncations);
+    mr_step(sim, actions, &results);
     mr_take_records(sim, &ended);
     checksum = add_bits(checksum, observations, observed);
     checksum = add_bits(checksum, rewards, agents);

@@ -51,7 +51,7 @@ def run_through(env: Midrange, decisions: int) -> None:
 
 @pytest.fixture
 def turners(tmp_path) -> Path:
-    """A pool of three members that can be told apart by their rudder: 0, 2 and 4."""
+    """A pool of three members that can be told apart by their rudder: -1, 0 and 1."""
     return frozen.write_pool(
         tmp_path,
         {"right": 0.5, "ahead": 0.25, "left": 0.25},
@@ -61,7 +61,7 @@ def turners(tmp_path) -> Path:
     )
 
 
-RUDDERS = {0: "right", 2: "ahead", 4: "left"}
+RUDDERS = {-1: "right", 0: "ahead", 1: "left"}
 
 
 # Shares
@@ -162,7 +162,7 @@ def test_an_opponent_stays_for_its_engagement_and_gets_its_result(turners):
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT, **UNSHAPED)
     spy = spied(env)
     env.reset()
-    now: list[int | None] = [None] * 24
+    now: list[float | None] = [None] * 24
     changes, expected, infos = 0, {name: [] for name in RUDDERS.values()}, []
     fresh = [True] * 24
     for rewards, ended, info in play(env, 32 * 12):
@@ -203,7 +203,7 @@ def test_the_frozen_side_does_what_its_policy_does_from_its_seat(tmp_path, seat,
     env = Midrange(12, "pool", seat, seed=4, pool=pool, **SHORT)
     spy, other = spied(env), 1 - SEATS.index(seat)
     env.reset()
-    opponents = env._groups[0]._opponents
+    opponents = env._groups[0]._crew
     names, results, remembered = [opponents.names()], [], 0
     for _, ended, _ in play(env, 120):
         names.append(opponents.names())
@@ -233,10 +233,11 @@ def test_actions_are_drawn_as_the_policy_says(tmp_path):
     drawn = np.concatenate(
         [opponents.act(np.zeros((500, len(FEATURES)), np.float32)) for _ in range(40)]
     )
+    values = ((-1, -0.5, 0, 0.5, 1), (0, 0.5, 1), (0, 1))
     for column, part in enumerate(logits.split(LEVELS)):
-        for level, share in enumerate(part.softmax(0).tolist()):
+        for value, share in zip(values[column], part.softmax(0).tolist(), strict=True):
             error = np.sqrt(share * (1 - share) / len(drawn))
-            assert abs((drawn[:, column] == level).mean() - share) < 4 * error
+            assert abs((drawn[:, column] == value).mean() - share) < 4 * error
 
 
 def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
@@ -248,20 +249,20 @@ def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
     frozen.write_pool(turners.parent, {"ahead": 1, "up": 3}, up=frozen.constant(1))
     (turners.parent / "left.pt").unlink()
     before = None
-    met: dict[int, set[int]] = {}
+    met: dict[int, set[float]] = {}
     for at, (_, ended, _) in enumerate(play(env, 4 * LOOK_INTERVAL)):
         rudders = spy.done[-1][:, 1, 0]
         if before is not None:
             assert np.array_equal(rudders[~before[1]], before[0][~before[1]])
         met.setdefault(at // LOOK_INTERVAL, set()).update(rudders.tolist())
         before = rudders, ended
-    assert met[0] == {0, 1, 2, 4}
-    assert met[2] == met[3] == {1, 2}
+    assert met[0] == {-1, -0.5, 0, 1}
+    assert met[2] == met[3] == {-0.5, 0}
     frozen.write_pool(turners.parent, {"ahead": 1})
     run_through(env, 3 * LOOK_INTERVAL)
     frozen.write_pool(turners.parent, {"ahead": 2})
     run_through(env, LOOK_INTERVAL)
-    assert len(env._groups[0]._opponents._opponents) == 1  # nobody is kept for nothing
+    assert len(env._groups[0]._crew._opponents) == 1  # nobody is kept for nothing
 
 
 def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
@@ -278,10 +279,10 @@ def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
     assert "warning: pool: left out right: " in lines[0]
     assert "right.pt: damaged, or not a checkpoint" in lines[0]
     assert "gone.pt: no such file" in lines[1]
-    assert set(np.unique(np.array(spy.done)[:, :, 1, 0])) == {2, 4}
+    assert set(np.unique(np.array(spy.done)[:, :, 1, 0])) == {0, 1}
     turners.unlink()
     run_through(env, 3 * LOOK_INTERVAL)
-    assert set(spy.done[-1][:, 1, 0]) == {4}
+    assert set(spy.done[-1][:, 1, 0]) == {1}
 
 
 def test_a_pool_that_can_no_longer_be_read_is_left_alone(turners, capfd):
@@ -297,7 +298,7 @@ def test_a_pool_that_can_no_longer_be_read_is_left_alone(turners, capfd):
     assert set(np.unique(np.array(spy.done)[-LOOK_INTERVAL:, :, 1, 0])) == set(RUDDERS)
     frozen.write_pool(turners.parent, {"left": 1})
     run_through(env, 3 * LOOK_INTERVAL)
-    assert set(spy.done[-1][:, 1, 0]) == {4}
+    assert set(spy.done[-1][:, 1, 0]) == {1}
 
 
 def test_a_pool_without_a_usable_member_is_refused(turners):
@@ -355,7 +356,7 @@ def test_members_are_logged_in_the_order_in_which_they_fought(tmp_path):
     pool = frozen.write_pool(tmp_path, dict.fromkeys(names, 1), **policies)
     env = Midrange(60, "pool", pool=pool, ammunition=0)
     env.reset()
-    first = env._groups[0]._opponents.names()
+    first = env._groups[0]._crew.names()
     assert set(first) == set(names)
     [info] = [info for _, _, infos in play(env, 32) for info in infos]
     logged = [name for name in info if name.startswith("pool/")]

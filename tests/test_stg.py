@@ -237,7 +237,7 @@ def test_a_player_sees_the_features_that_its_policy_was_made_for():
     player = Player(random_policy(), 6, 0)
     assert player.features == len(FEATURES)
     for whole, part in zip(
-        player.logits(seen, envs), player.logits(seen[:, : len(FEATURES)].copy(), envs), strict=True
+        player.see(seen, envs), player.see(seen[:, : len(FEATURES)].copy(), envs), strict=True
     ):
         assert torch.equal(whole, part)
 

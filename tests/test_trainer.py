@@ -7,6 +7,7 @@ import runs
 import torch
 
 from midrange_puffer import checkpoint
+from midrange_puffer.actions import ACTION_MODES
 from midrange_puffer.train import StopSignals, new_run, train
 from midrange_puffer.trainer import DivergedError, Trainer
 
@@ -97,8 +98,10 @@ def test_what_diverged_is_neither_saved_nor_rated(tmp_path, monkeypatch, value):
     assert [row["agent_steps"] for row in runs.rows(tmp_path / "run")] == [1024, 2048]
 
 
-def test_steps_without_bound_diverge_and_the_run_may_go_on_with_others(tmp_path, capsys):
+@pytest.mark.parametrize("mode", ACTION_MODES)
+def test_steps_without_bound_diverge_and_the_run_may_go_on_with_others(tmp_path, capsys, mode):
     words = ["--train.optimizer=adam", "--train.learning-rate=1", "--train.adam-beta2=0"]
+    words.append(f"--env.action-mode={mode}")
     words += ["--train.adam-eps=1e-20", "--train.max-grad-norm=1e6"]
     with pytest.raises(DivergedError, match=r"try a train.learning_rate below 1 or"):
         runs.train(tmp_path, *words)

@@ -11,7 +11,7 @@ from midrange_puffer.arguments import Parser, load_models
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
 from midrange_puffer.match import Contestant
-from midrange_puffer.parameters import PILOTS, SEATS, suggest
+from midrange_puffer.parameters import PILOTS, SEATS, is_model, suggest
 from midrange_puffer.schema import Key
 from midrange_puffer.session import HUMAN, Session
 from midrange_puffer.view import require_pygame
@@ -78,7 +78,7 @@ def _model_path(text: str, options: argparse.Namespace) -> Path | None:
         return None
     if text == LATEST:
         return checkpoint.latest(options.data_dir)
-    if text.endswith(".pt") or Path(text).is_file():
+    if is_model(text):
         return Path(text)
     raise UsageError(f"{text!r} is nobody: must be {WHO}{suggest(text, (HUMAN, LATEST, *PILOTS))}")
 

@@ -5,7 +5,6 @@ import pygame
 
 from midrange_puffer import _core
 from midrange_puffer.parameters import CONTROLLERS
-from midrange_puffer.player import controls
 from midrange_puffer.sim import Simulation
 from midrange_puffer.tracks import Tracks
 from midrange_puffer.view.renderer import Renderer
@@ -33,17 +32,18 @@ class EnvView:
         self._renderer = Renderer()
         self.reset(seed)
 
-    def reset(self, seed: int) -> None:
-        """Follow the core, which has just been reset."""
+    def reset(self, seed: int, engagement: int = 0) -> None:
+        """Follow the core, which has just been reset; its first flies this one of the seed's."""
         self._seed = seed
+        self._engagement = engagement
         self._next_start = self._start()
         self._begin()
 
-    def follow(self, actions: np.ndarray) -> None:
-        """Fly a decision that the core has flown, with the actions [fighters, 3]."""
+    def follow(self, controls: np.ndarray) -> None:
+        """Fly a decision that the core has flown, with the controls float32 [fighters, 3]."""
         if self.sim.outcome[0]:
             self._begin()
-        self.sim.step(controls(actions)[None])
+        self.sim.step(controls[None])
         self._tracks.note()
         if self.sim.outcome[0]:
             self._next_start = self._start()
@@ -73,17 +73,19 @@ class EnvView:
         if self._window:
             self._window.close()
 
-    def _start(self) -> tuple[list[str], int]:
-        """Who flies red and blue, and the episode, of the core's engagement."""
-        pilots = [self._core.get_fighter(0, seat)["pilot"] for seat in range(_core.FIGHTERS)]
-        episode = self._core.status()[3][0]
-        return [tuple(CONTROLLERS)[pilot] for pilot in pilots], int(episode)
+    def _start(self) -> tuple[int, list[dict]]:
+        """The episode of the core's engagement, which has just started, and its fighters."""
+        fighters = [self._core.get_fighter(0, seat) for seat in range(_core.FIGHTERS)]
+        return int(self._core.status()[3][0]), fighters
 
     def _begin(self) -> None:
-        pilots, episode = self._next_start
+        episode, fighters = self._next_start
+        pilots = [tuple(CONTROLLERS)[fighter["pilot"]] for fighter in fighters]
         self._names = tuple("policy" if pilot == "agent" else pilot for pilot in pilots)
         self.sim = Simulation(1, self._seed, *pilots, **self._core.parameters)
-        self.sim.start(0, 0, episode)
+        self.sim.start(0, self._engagement, episode)
+        for seat, fighter in enumerate(fighters):  # where a reset has placed them
+            self.sim.core.set_fighter(0, seat, fighter)
         self._tracks = Tracks(self.sim)
         self._shown = 0.0  # s of the engagement
         self._clock = pygame.time.Clock()

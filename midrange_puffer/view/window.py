@@ -30,8 +30,14 @@ class Window:
         pygame.display.set_caption(title)
 
     def show(self, surface: pygame.Surface) -> None:
-        """Bring a surface onto the screen, as large as there is room."""
+        """Bring a surface onto the screen, as large as there is room.
+
+        Raises:
+            UsageError: It was closed; there is one window in a process.
+        """
         screen = pygame.display.get_surface()
+        if screen is None:
+            raise UsageError("the window was closed: there is nothing left to show on")
         room = surface.get_rect().fit(screen.get_rect())
         if room.size != surface.get_size():
             surface = pygame.transform.smoothscale(surface, room.size)

@@ -1,9 +1,11 @@
-"""What the space-time features do for learning: observation = default against stg.
+"""What a key of the configuration does for learning: runs with two or more of its values.
+
+    python benchmarks/variants.py env.action_mode discrete,continuous
 
 Trains with the real command, `puffer train midrange`, the same configuration and seeds with each
-observation, the two of a seed at the same time, each on its own half of the cores. Checkpoints
-along each run meet the pilots that are hardest to beat, and their scores (win 1, draw 1/2) are
-compared after equal steps, and after equal time: what the features cost is in it.
+value, those of a seed at the same time, each on its own share of the cores. Checkpoints along each
+run meet the pilots that are hardest to beat, and their scores (win 1, draw 1/2) are compared after
+equal steps, and after equal time: what a value costs is in it.
 
 A benchmark that was broken off takes up the runs that have ended if it is started again with the
 same options. Run it on an otherwise idle machine.
@@ -27,11 +29,10 @@ from midrange_puffer.arguments import game_parameters
 from midrange_puffer.config import load_config
 from midrange_puffer.evaluate import evaluate
 from midrange_puffer.figures import save_figure
-from midrange_puffer.files import write_json
+from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.schema import check_even
 from midrange_puffer.sweep.runner import pinned, share_of_cores
 
-COLOURS = {"default": "#666666", "stg": "#b0357a"}
 PILOTS = ("evader", "crank", "ace")
 INTERVAL = 50  # updates from one checkpoint to the next
 READINGS = 8  # checkpoints of a run that are evaluated, at even distances in steps
@@ -46,55 +47,66 @@ def main() -> None:
     options, overrides = _parse()
     check_even(options.episodes)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the runs, too
-    load_config(options.config, overrides)  # refuses what is wrong before anything is run
-    for seed in range(options.seeds):
-        _train_side_by_side(options, overrides, seed)
-    torch.set_num_threads(1)
-    runs = [
-        _read(_folder(options, observation, seed), observation, seed, options.episodes)
+    out = Path(options.out, options.key)
+    plans = {
+        Path(out, f"{seed}-{value}"): (value, seed)
         for seed in range(options.seeds)
-        for observation in COLOURS
-    ]
-    report = {"machine": machine(), "episodes": options.episodes, "runs": runs}
+        for value in options.values.split(",")
+    }
+    settings = [f"--train.checkpoint-interval={INTERVAL}", *overrides]
+    words = {
+        folder: [*settings, *_overrides(folder, options.key, *plan)]
+        for folder, plan in plans.items()
+    }
+    for own in words.values():
+        load_config(options.config, own)  # refuses what is wrong before anything is run
+    open_folder(out)
+    for seed in range(options.seeds):
+        rivals = [folder for folder in plans if plans[folder][1] == seed]
+        _train_side_by_side(options.config, {folder: words[folder] for folder in rivals})
+    torch.set_num_threads(1)
+    runs = [_read(folder, *plan, options.episodes) for folder, plan in plans.items()]
+    report = {"machine": machine(), "key": options.key, "episodes": options.episodes, "runs": runs}
     report["table"] = compare(runs)
     _print(report)
-    write_json(options.json, report)
-    save_figure(draw(runs), options.png)
-    print(f"{options.json}, {options.png}")
+    write_json(out / "variants.json", report)
+    save_figure(draw(options.key, runs), out / "variants.png")
+    print(f"{out / 'variants.json'}, {out / 'variants.png'}")
 
 
 def compare(runs: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     """The scores of the runs after equal steps and, of one seed, after equal time.
 
-    At parts of the shorter run of a seed, and of the time of the quicker one; between two readings
-    a score is interpolated.
+    At parts of the shortest run of a seed, and of the time of the quickest one; between two
+    readings a score is interpolated.
     """
     table = []
     for seed in dict.fromkeys(run["seed"] for run in runs):
-        pair = [run for run in runs if run["seed"] == seed]
+        rivals = [run for run in runs if run["seed"] == seed]
         for axis in UNITS:
-            end = min(run[axis][-1] for run in pair)
+            end = min(run[axis][-1] for run in rivals)
             for part in MARKS:
-                for run in pair:
+                for run in rivals:
                     scores = {
                         pilot: float(np.interp(part * end, run[axis], scores))
                         for pilot, scores in run["scores"].items()
                     }
                     row = {"axis": axis, "at": part * end, "seed": seed}
-                    table.append({**row, "observation": run["observation"], "scores": scores})
+                    table.append({**row, "value": run["value"], "scores": scores})
     return table
 
 
-def draw(runs: Sequence[Mapping[str, object]]) -> Figure:
+def draw(key: str, runs: Sequence[Mapping[str, object]]) -> Figure:
     """Scores over steps and over time, a column a pilot, a line a run."""
+    colours = {value: f"C{place}" for place, value in enumerate({run["value"]: 0 for run in runs})}
     figure = Figure(figsize=(3.6 * len(PILOTS), 6.2), layout="constrained")
     panels = figure.subplots(len(UNITS), len(PILOTS), sharey=True)
     for row, (axis, (unit, label)) in zip(panels, UNITS.items(), strict=True):
         for axes, pilot in zip(row, PILOTS, strict=True):
             for run in runs:
-                line = f"{run['observation']}" if run["seed"] == 0 else None
+                line = run["value"] if run["seed"] == 0 else None
                 x = unit * np.array(run[axis])
-                colour = COLOURS[run["observation"]]
+                colour = colours[run["value"]]
                 axes.plot(x, run["scores"][pilot], color=colour, lw=1.4, marker=".", label=line)
             axes.set(xlabel=f"{WORDS[axis]} [{label}]", ylim=(-0.03, 1.03))
             axes.grid(color="0.92")
@@ -102,7 +114,7 @@ def draw(runs: Sequence[Mapping[str, object]]) -> Figure:
         row[0].set_ylabel("score")
     for axes, pilot in zip(panels[0], PILOTS, strict=True):
         axes.set_title(f"against {pilot}")
-    panels[0, 0].legend(frameon=False, loc="lower right", title="observation")
+    panels[0, 0].legend(frameon=False, loc="lower right", title=key)
     return figure
 
 
@@ -113,40 +125,42 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
         epilog="Further options, --section.key VALUE, go to `puffer train`.",
         allow_abbrev=False,
     )
+    parser.add_argument("key", help="as section.key")
+    parser.add_argument("values", help="with commas between")
     parser.add_argument("--config", default=str(ROOT / "configs" / "default.ini"))
     parser.add_argument("--seeds", type=int, default=3, help="how many: 0, 1, 2, …")
     parser.add_argument("--episodes", type=int, default=1000, help="of a reading, a pilot")
-    parser.add_argument("--out", default="experiments/stg", help="folder of the runs")
-    parser.add_argument("--json", default="experiments/stg/stg.json")
-    parser.add_argument("--png", default="experiments/stg/stg.png")
+    parser.add_argument(
+        "--out", default="experiments/variants",
+        help="folder: the runs and the report, variants.json and variants.png, are in its <key>",
+    )  # fmt: skip
     return parser.parse_known_args()
 
 
-def _train_side_by_side(options: argparse.Namespace, overrides: Sequence[str], seed: int) -> None:
-    """Train one seed with each observation, each on its share of the cores."""
-    processes = []
+def _overrides(folder: Path, key: str, value: str, seed: int) -> list[str]:
+    """What sets a run apart from the others, as words of the command line."""
+    place = [f"--train.data-dir={folder.parent}", f"--train.run-name={folder.name}"]
+    return [f"--{key}={value}", f"--train.seed={seed}", *place]
+
+
+def _train_side_by_side(config: str, words: Mapping[Path, Sequence[str]]) -> None:
+    """Train those runs that are not over, each on its share of the cores."""
+    processes = {}
     try:
-        for place, observation in enumerate(COLOURS):
-            folder = _folder(options, observation, seed)
+        for place, (folder, own) in enumerate(words.items()):
             if _is_over(folder):
                 continue
             command = [sys.executable, "-m", "midrange_puffer", "train", "midrange"]
-            command += ["--config", options.config, "--train.checkpoint-interval", str(INTERVAL)]
-            command += [*overrides, "--train.seed", str(seed), "--env.observation", observation]
-            command += ["--train.data-dir", str(folder.parent), "--train.run-name", folder.name]
+            command += ["--config", config, *own]
             print(" ".join(command[1:]), flush=True)
-            with pinned(share_of_cores(place, len(COLOURS))):
-                processes.append(subprocess.Popen(command))
-        for process in processes:
+            with pinned(share_of_cores(place, len(words))):
+                processes[folder] = subprocess.Popen(command)
+        for folder, process in processes.items():
             if process.wait():
-                raise SystemExit(f"seed {seed}: training ended with {process.returncode}")
+                raise SystemExit(f"{folder}: training ended with {process.returncode}")
     finally:
-        for process in processes:
+        for process in processes.values():
             process.terminate()
-
-
-def _folder(options: argparse.Namespace, observation: str, seed: int) -> Path:
-    return Path(options.out, f"{observation}-{seed}")
 
 
 def _is_over(folder: Path) -> bool:
@@ -161,10 +175,10 @@ def _rows(folder: Path) -> list[dict[str, float]]:
     return [json.loads(line) for line in (folder / checkpoint.METRICS).read_text().splitlines()]
 
 
-def _read(folder: Path, observation: str, seed: int, episodes: int) -> dict[str, object]:
+def _read(folder: Path, value: str, seed: int, episodes: int) -> dict[str, object]:
     """Scores of checkpoints along a run, the first being that before training."""
     uptime = {0: 0.0, **{row["agent_steps"]: row["uptime"] for row in _rows(folder)}}
-    run = {"observation": observation, "seed": seed, "agent_steps": [], "seconds": []}
+    run = {"value": value, "seed": seed, "agent_steps": [], "seconds": []}
     run["scores"] = {pilot: [] for pilot in PILOTS}
     for path in _spread(sorted(folder.glob(checkpoint.MODELS))):
         policy, meta = checkpoint.load_policy(path)
@@ -191,14 +205,14 @@ def _print(report: Mapping[str, object]) -> None:
             [
                 row["seed"],
                 f"{unit * row['at']:.1f} {label}",
-                row["observation"],
+                row["value"],
                 *(f"{score:.3f}" for score in row["scores"].values()),
                 f"{np.mean(list(row['scores'].values())):.3f}",
             ]
             for row in report["table"]
             if row["axis"] == axis
         ]
-        columns = ["seed", "after", "observation", *PILOTS, "mean"]
+        columns = ["seed", "after", report["key"], *PILOTS, "mean"]
         print_table(f"Scores after equal {WORDS[axis]}", columns, rows)
 
 

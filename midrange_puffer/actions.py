@@ -1,0 +1,58 @@
+"""What an agent's actions may be, and the controls of a fighter that they stand for."""
+
+import numpy as np
+
+from midrange_puffer import _core
+
+# discrete: MultiDiscrete(_core.ACTION_LEVELS), levels of rudder, throttle and fire.
+# continuous: the controls themselves, Box from LOWEST to HIGHEST.
+ACTION_MODES = ("discrete", "continuous")
+
+_HIGHEST_LEVELS = np.array(_core.ACTION_LEVELS) - 1
+
+# Controls of a fighter: rudder (positive left), throttle, fire (above 0.5).
+LOWEST = np.array((-1, 0, 0), np.float32)
+HIGHEST = np.array((1, 1, 1), np.float32)
+
+
+def controls(actions: np.ndarray) -> np.ndarray:
+    """The controls of discrete actions, as `Simulation.step` takes them.
+
+    Args:
+        actions: whole numbers [n, 3], each a level of rudder, throttle and fire.
+
+    Returns:
+        float32 [n, 3].
+    """
+    share = np.asarray(actions, np.float32) / _HIGHEST_LEVELS.astype(np.float32)
+    return LOWEST + (HIGHEST - LOWEST) * share
+
+
+def as_actions(actions: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+    """Actions from outside as the core takes them.
+
+    Args:
+        actions: numbers of the shape of `buffer`; whole ones where it is of integers.
+        buffer: int32 or float32 [agents, 3], written to where actions must be converted.
+
+    Returns:
+        The actions themselves, or the buffer.
+
+    Raises:
+        ValueError: actions of another shape.
+        TypeError: actions of another type.
+    """
+    actions = np.asarray(actions)
+    whole = buffer.dtype.kind == "i"
+    if actions.dtype.kind not in ("iu" if whole else "iuf"):
+        wanted = "whole numbers" if whole else "numbers"
+        raise TypeError(f"actions of type {actions.dtype}: must be {wanted}")
+    if actions.shape != buffer.shape:
+        raise ValueError(f"actions of shape {actions.shape}: must be {buffer.shape}")
+    if actions.dtype == buffer.dtype and actions.flags.c_contiguous:
+        return actions
+    # Clipped before they are narrowed, so that nothing wraps around or overflows; all to the widest
+    # limits, which is much faster than each to its own, as the core does anyway.
+    lowest, highest = (0, _HIGHEST_LEVELS.max()) if whole else (LOWEST.min(), HIGHEST.max())
+    np.clip(actions, lowest, highest, out=buffer, casting="unsafe")
+    return buffer
