@@ -7,13 +7,15 @@ BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
+NEWEST := .venv-newest
+NEWEST_BUILD := build/newest
 
 INSTALLER := tools/install_dependencies.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
 SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.pxd)
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test lint format bench sanitize clean help
+.PHONY: setup install train sweep test newest lint format bench sanitize clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -44,6 +46,18 @@ sweep: setup ## search better settings: make sweep ARGS="--sweep.workers 4"
 test: setup ## run the tests: make test ARGS="-k name"
 	$(BIN)/pytest $(ARGS)
 
+# Beside the pins that PufferLib needs, in an environment of its own, without PufferLib and torch.
+newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium, PettingZoo, numpy …
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install -q --upgrade cython gymnasium hypothesis numpy pettingzoo \
+	    platformdirs pygame-ce pytest pytest-timeout setuptools
+	rm -rf $(NEWEST_BUILD)
+	$(NEWEST)/bin/python setup.py -q build \
+	    --build-base $(NEWEST_BUILD) --build-lib $(NEWEST_BUILD)/lib
+	$(NEWEST)/bin/python -m pip list
+	PYTHONPATH="$(abspath $(NEWEST_BUILD))/lib" $(NEWEST)/bin/pytest \
+	    tests/test_gym_*.py tests/test_pettingzoo.py tests/test_start_options.py $(ARGS)
+
 lint: $(DEPENDENCIES) ## check Python with ruff, and C with every compiler present, warnings as errors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -71,7 +85,7 @@ sanitize: setup ## run the tests against a build with address and undefined-beha
 	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
 	$(BIN)/pytest --capture=sys $(ARGS)
 
-clean: ## remove what was built and cached; .venv and experiments stay
+clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)
 	rm -f midrange_puffer/_core.c midrange_puffer/*.so
 

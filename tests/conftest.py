@@ -1,10 +1,10 @@
 """What holds for every test."""
 
+import importlib.util
 import os
 from collections.abc import Iterator
 
 import pytest
-import torch
 from hypothesis import settings
 
 # No test is of how long something takes: the machine may be busy.
@@ -15,6 +15,11 @@ settings.load_profile("untimed")
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
     """Small tensors gain nothing from more, and tests may share the machine."""
+    if importlib.util.find_spec("torch") is None:  # as in `make newest`
+        yield
+        return
+    import torch
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -46,7 +51,7 @@ def one_map() -> Iterator[None]:
 
     envelope = game_envelope(resolve({}))
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("env", "sim"):
+        for module in ("arena", "env", "sim"):
             patch.setattr(f"midrange_puffer.{module}.game_envelope", lambda parameters: envelope)
         yield
 

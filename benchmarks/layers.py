@@ -1,0 +1,290 @@
+"""The layers that sps.py times, from the C core to what other libraries call."""
+
+import itertools
+import multiprocessing
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer.envelope import game_envelope
+from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
+from midrange_puffer.parameters import SELF, resolve, seat_weights
+from midrange_puffer.pettingzoo import MidrangeParallelEnv
+
+# isort: split
+import pufferlib.vector
+
+PHYSICS_DT = 0.1  # s
+POOL_BYTES = 2**25  # of actions drawn beforehand
+IN_AIR = [
+    [feature.name for feature in FEATURES].index(name) for name in ("own_in_air", "enemy_in_air")
+]
+
+
+@dataclass
+class Workload:
+    """What is timed. `num_envs` engagements in each of `threads` processes."""
+
+    layer: str
+    num_envs: int
+    opponent: str = SELF
+    substeps: int = 10
+    isa: str = "auto"
+    threads: int = 1
+    fire: float = 0.5  # probability
+    observation: str = "default"
+    rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
+    in_air: list[float] = field(default_factory=list)  # missiles of an engagement
+
+    @property
+    def agents(self) -> int:
+        """Of each process: both seats of every engagement, or one against somebody else."""
+        return self.num_envs * (2 if self.opponent == SELF else 1)
+
+
+class Stepper:
+    """A layer that this process steps, all its agents at once."""
+
+    agents: int
+    observations: np.ndarray
+    decisions = 0  # of agents, so far
+
+    def pids(self) -> list[int]:
+        """Processes that work for it."""
+        return []
+
+    def close(self) -> None:
+        """End what works for it."""
+
+    def missiles_in_air(self) -> float:
+        """Mean over some thousand engagements."""
+        stride = max(1, self.agents // 4096) | 1  # odd, for both seats
+        means = self.observations[::stride, IN_AIR].mean(axis=0)
+        return float(sum(mean * FEATURES[i].scale for mean, i in zip(means, IN_AIR, strict=True)))
+
+
+class Core(Stepper):
+    """The core alone."""
+
+    def __init__(self, work: Workload) -> None:
+        agent = seat_weights({"agent": 1})
+        parameters = resolve({"physics_dt": PHYSICS_DT, "substeps": work.substeps})
+        self._core = _core.Core(
+            parameters,
+            work.num_envs,
+            0,
+            (agent, agent),
+            True,
+            work.isa,
+            game_envelope(parameters),
+            work.observation,
+        )
+        self.agents = self._core.agents
+        self.observations = np.zeros((self.agents, self._core.features), np.float32)
+        rewards = np.zeros(self.agents, np.float32)
+        ends = np.zeros((2, self.agents), np.uint8)
+        self._outputs = (self.observations, rewards, *ends)
+        self._actions = draw_actions(self.agents, work.fire)
+
+    def step(self) -> None:
+        """One decision of all agents."""
+        self._core.step(next(self._actions), *self._outputs)
+        self.decisions += self.agents
+        if self._core.record_count() > self._core.num_envs:
+            self._core.take_records()
+
+
+class Env(Stepper):
+    """Midrange.step."""
+
+    def __init__(self, work: Workload) -> None:
+        self._env = Midrange(**env_kwargs(work))
+        self._env.reset()
+        self.agents = self._env.num_agents
+        self.observations = self._env.observations
+        self._actions = draw_actions(self.agents, work.fire)
+
+    def step(self) -> None:
+        """One decision of all agents."""
+        self._env.step(next(self._actions))
+        self.decisions += self.agents
+
+
+class GymVector(Stepper):
+    """MidrangeVectorEnv.step, with actions of the type of its action space."""
+
+    def __init__(self, work: Workload) -> None:
+        copy = work.layer == "gym_vector"
+        self._envs = MidrangeVectorEnv(**env_kwargs(work), copy=copy)
+        self._envs.reset(seed=0)
+        self.agents = work.num_envs
+        self._actions = draw_actions(self.agents, work.fire, self._envs.action_space.dtype)
+
+    def step(self) -> None:
+        """One decision of all agents."""
+        self.observations, *_ = self._envs.step(next(self._actions))
+        self.decisions += self.agents
+
+
+class GymSingle(Stepper):
+    """MidrangeEnv.step, and its reset where an episode has ended."""
+
+    agents = 1
+
+    def __init__(self, work: Workload) -> None:
+        self._env = MidrangeEnv(**env_kwargs(work, "num_envs"))
+        self._actions = draw_actions(1, work.fire, self._env.action_space.dtype)
+        self._last, _ = self._env.reset(seed=0)
+
+    @property
+    def observations(self) -> np.ndarray:
+        """What the agent sees, a row."""
+        return self._last[None]
+
+    def step(self) -> None:
+        """One decision of the agent."""
+        self._last, _, terminated, truncated, _ = self._env.step(next(self._actions)[0])
+        if terminated or truncated:
+            self._last, _ = self._env.reset()
+        self.decisions += 1
+
+
+class Parallel(Stepper):
+    """MidrangeParallelEnv.step, and its reset where an episode has ended."""
+
+    agents = 2
+
+    def __init__(self, work: Workload) -> None:
+        self._env = MidrangeParallelEnv(**env_kwargs(work, "num_envs", "opponent"))
+        self._names = self._env.possible_agents
+        dtype = self._env.action_space(self._names[0]).dtype
+        self._actions = draw_actions(self.agents, work.fire, dtype)
+        self._last, _ = self._env.reset(seed=0)
+
+    @property
+    def observations(self) -> np.ndarray:
+        """What the agents see, a row each."""
+        return np.stack([self._last[name] for name in self._names])
+
+    def step(self) -> None:
+        """One decision of both agents."""
+        self._last, *_ = self._env.step(dict(zip(self._names, next(self._actions), strict=True)))
+        if not self._env.agents:
+            self._last, _ = self._env.reset()
+        self.decisions += self.agents
+
+
+class Processes:
+    """Processes that each step a Midrange; a step is to let them run for a moment."""
+
+    def __init__(self, work: Workload) -> None:
+        self._shared = np.frombuffer(multiprocessing.RawArray("d", 2 * work.threads))
+        self._shared = self._shared.reshape(work.threads, 2)  # decisions, missiles in the air
+        self._processes = [
+            multiprocessing.Process(target=self._run, args=(work, mine)) for mine in self._shared
+        ]
+        for process in self._processes:
+            process.start()
+
+    @staticmethod
+    def _run(work: Workload, mine: np.ndarray) -> None:
+        env = Env(work)
+        while True:
+            env.step()
+            mine[0] = env.decisions
+            if env.decisions % (64 * env.agents) == 0:
+                mine[1] = env.missiles_in_air()
+
+    @property
+    def decisions(self) -> int:
+        """Agent decisions so far."""
+        return int(self._shared[:, 0].sum())
+
+    def missiles_in_air(self) -> float:
+        """Mean of the processes."""
+        return float(self._shared[:, 1].mean())
+
+    def step(self) -> None:
+        """Sleep."""
+        time.sleep(0.002)
+
+    def pids(self) -> list[int]:
+        """The processes."""
+        return [process.pid for process in self._processes]
+
+    def close(self) -> None:
+        """End the processes."""
+        for process in self._processes:
+            process.kill()
+            process.join()
+
+
+class Vector(Stepper):
+    """A vector environment of PufferLib; one step is of a batch, the agents of one worker."""
+
+    def __init__(self, work: Workload) -> None:
+        options = {"backend": "Serial", "num_envs": 1}
+        if work.layer == "multiprocessing":
+            options = {"backend": "Multiprocessing", "num_envs": work.threads, "batch_size": 1}
+            options |= {"num_workers": work.threads, "overwork": True}
+        self._envs = pufferlib.vector.make(Midrange, env_kwargs=env_kwargs(work), **options)
+        self._envs.async_reset(0)
+        self.agents = self._envs.agents_per_batch
+        self._actions = draw_actions(self.agents, work.fire)
+
+    def step(self) -> None:
+        """One decision of the agents of the batch that is ready."""
+        self.observations = self._envs.recv()[0]
+        self._envs.send(next(self._actions))
+        self.decisions += self.agents
+
+    def pids(self) -> list[int]:
+        """The workers."""
+        return [process.pid for process in getattr(self._envs, "processes", [])]
+
+    def close(self) -> None:
+        """End the workers."""
+        self._envs.close()
+        for process in getattr(self._envs, "processes", []):
+            process.join()
+
+
+LAYERS = {
+    "core": Core,
+    "env": Env,
+    "gym_vector": GymVector,
+    "gym_buffers": GymVector,
+    "gym_single": GymSingle,
+    "pettingzoo": Parallel,
+    "serial": Vector,
+    "processes": Processes,
+    "multiprocessing": Vector,
+}
+
+
+def env_kwargs(work: Workload, *without: str) -> dict[str, object]:
+    """Arguments of Midrange, or all but those of an environment that lacks some."""
+    kwargs = {
+        "num_envs": work.num_envs,
+        "opponent": work.opponent,
+        "isa": work.isa,
+        "observation": work.observation,
+        "physics_dt": PHYSICS_DT,
+        "substeps": work.substeps,
+    }
+    return {name: value for name, value in kwargs.items() if name not in without}
+
+
+def draw_actions(agents: int, fire: float, dtype: DTypeLike = np.int32) -> Iterator[np.ndarray]:
+    """Random actions [agents, 3], over and over from a pool."""
+    rng = np.random.default_rng(0)
+    pool = []
+    for _ in range(min(256, max(POOL_BYTES // (12 * agents), 1))):
+        actions = rng.integers(0, _core.ACTION_LEVELS, (agents, 3), dtype)
+        actions[:, 2] = rng.random(agents) < fire
+        pool.append(actions)
+    return itertools.cycle(pool)
