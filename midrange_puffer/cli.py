@@ -70,6 +70,11 @@ MODES = {
         "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
         "[--out FILE]",
     ),
+    "export": Mode(
+        "midrange_puffer.export",
+        "write a trained policy as an ONNX file, for any program that can fly it",
+        "--load-model-path latest|FILE --onnx FILE",
+    ),
     "envelope": Mode(
         "midrange_puffer.envelope_command",
         "fly missiles out: from where they hit, as a table and as polar plots",

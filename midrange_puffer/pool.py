@@ -148,7 +148,8 @@ class Pool:
                 raise PoolError(f"pool.include = {text}: {source} stands there twice")
             # By the word, which a resumed run still has, wherever it is resumed.
             digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
-            path = f"{COPIES}/{Path(word).stem}-{digest}.pt"
+            suffix = checkpoint.EXPORTED if word.endswith(checkpoint.EXPORTED) else ".pt"
+            path = f"{COPIES}/{Path(word).stem}-{digest}{suffix}"
             copy = self.path.parent / path
             if copy.is_file():
                 _, meta = checkpoint.load_policy(copy)

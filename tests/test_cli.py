@@ -65,6 +65,7 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
 # Options of modes that fly no engagement of their own.
 OF_NO_ENGAGEMENT = {
     "envelope": ("--env.missile-thrust FLOAT", "--json STR"),
+    "export": ("--load-model-path STR", "--onnx STR"),
     "replay": ("[FILE …]", "--verify", "--acmi STR", "--speed FLOAT"),
 }
 

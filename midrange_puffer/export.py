@@ -1,0 +1,279 @@
+"""`puffer export midrange`: a policy as an ONNX file, for any program that can fly it."""
+
+import argparse
+import contextlib
+import json
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from midrange_puffer import _core
+from midrange_puffer.actions import HIGHEST, LOWEST, controls
+from midrange_puffer.arguments import Parser, load_models, model_path, progress_bar
+from midrange_puffer.checkpoint import EXPORTED, MODELS
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.exported import CONTROLS, MEMORY, ExportedPolicy, graph_widths, require_onnx
+from midrange_puffer.files import check_writable, write_whole
+from midrange_puffer.match import Fight, play
+from midrange_puffer.observation import features_of
+from midrange_puffer.parameters import PILOTS
+from midrange_puffer.schema import Key
+
+OPSET = 20  # the first that has Gelu
+TOLERANCE = 1e-5  # absolute and relative: of 1 + |output|
+STARTS = 32  # engagements in either seat, against all pilots, in which outputs are compared
+
+# What a program needs to know of the graph's inputs and outputs.
+MEANINGS = {
+    "observation": "what the fighter sees: for each of the metadata's `features` value / scale, "
+    "clipped to [-1, 1]",
+    **dict.fromkeys(MEMORY, "memory: 0 at the start of a fight, then what the last decision gave"),
+    **{name: f"logits of the levels of {name} in the metadata's `actions`" for name in CONTROLS},
+    "mean": f"of {', '.join(CONTROLS)}; not clipped to the ranges in the metadata's `actions`",
+    "std": f"standard deviations of {', '.join(CONTROLS)} about the mean, each on its own",
+    "value": "the return that was expected in training; not needed to fly",
+    **{f"next_{name}": f"{name} of the next decision" for name in MEMORY},
+}
+ACTIONS = {
+    "rudder": "1 is hard left, -1 hard right",
+    "throttle": "1 is full",
+    "fire": "above 0.5 asks for a launch",
+}
+
+
+class ExportError(UserError):
+    """onnxruntime does not compute what torch does."""
+
+
+class Graph(nn.Module):
+    """A policy as the function of tensors that a file holds; see `graph_widths`."""
+
+    def __init__(self, policy: nn.Module) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def forward(
+        self,
+        observation: torch.Tensor,
+        lstm_h: torch.Tensor | None = None,
+        lstm_c: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, ...]:
+        """The graph's outputs, from its inputs."""
+        state = {"lstm_h": lstm_h, "lstm_c": lstm_c}
+        actions, value = self.policy.forward_eval(observation, state)
+        if self.policy.is_continuous:
+            actions = actions.loc, actions.scale
+        memory = (state[name] for name in MEMORY) if self.policy.memory_size else ()
+        return *actions, value, *memory
+
+
+class Comparison:
+    """Lets a policy and its exported form see what one seat sees in engagements.
+
+    Each has its own memory, from the start of an engagement to its end. What is in it is not
+    compared, for rounding adds up there, but what comes of it.
+
+    Attributes:
+        observations: how many both have seen.
+        difference: the largest between their actions and values, by 1 + |output|.
+    """
+
+    def __init__(self, policy: nn.Module, exported: nn.Module, num_envs: int) -> None:
+        shape = len(MEMORY), num_envs, policy.memory_size
+        self._sides = [(Graph(side), torch.zeros(shape)) for side in (policy, exported)]
+        self._remembers = bool(policy.memory_size)
+        self.observations = 0
+        self.difference = 0.0
+
+    @torch.inference_mode()
+    def see(self, observations: np.ndarray, envs: np.ndarray) -> None:
+        """Look at the next observations, float32 [n, features], of the engagements `envs`."""
+        seen, rows = torch.from_numpy(observations), torch.from_numpy(envs)
+        results = []
+        for graph, memory in self._sides:
+            before = memory[:, rows] if self._remembers else ()
+            outputs = graph(seen, *before)
+            if self._remembers:
+                *outputs, lstm_h, lstm_c = outputs
+                memory[:, rows] = torch.stack((lstm_h, lstm_c))
+            results.append(torch.cat(outputs, dim=1).numpy())
+        self.observations += len(envs)
+        wanted, found = results
+        difference = np.abs(found - wanted) / (1 + np.abs(wanted))
+        self.difference = np.maximum(self.difference, difference.max())  # max() may lose a NaN
+
+
+def main(argv: Sequence[str]) -> int:
+    """Export, with the words after `puffer export midrange`; return the exit status."""
+    options = _parser().read(argv)
+    if "onnx" not in options:
+        raise UsageError(f"command line: --onnx is missing: the file to write, *{EXPORTED}")
+    require_onnx("onnx", "onnxruntime", "onnxscript")
+    torch.set_num_threads(1)  # small batches are slower with more
+    path, out = model_path(options), Path(options.onnx)
+    if path.suffix == EXPORTED:
+        raise UsageError(f"{path}: is exported already; expected a run folder's {MODELS}")
+    [(policy, entries)], parameters = load_models([path], options)
+    data = to_onnx(policy, entries)
+    with progress_bar("comparing with torch", 2 * STARTS) as advance:
+        exported = ExportedPolicy(data, out)
+        observations, difference = compare(policy, exported, advance, parameters=parameters)
+    write_whole(out, data)
+    print(
+        f"{path}: exported to {out}; in {observations} observations of {2 * STARTS} engagements "
+        f"onnxruntime and torch differ by at most {difference:.1e} of 1 + |output|"
+    )
+    return 0
+
+
+def to_onnx(policy: nn.Module, entries: Mapping[str, object]) -> bytes:
+    """The .onnx file of a policy.
+
+    Args:
+        policy: in evaluation mode, on the CPU.
+        entries: those of its model file, as of `checkpoint.load_policy`.
+    """
+    import onnx
+
+    inputs, outputs = graph_widths(policy.features, policy.is_continuous, policy.memory_size)
+    batch = {0: torch.export.Dim("batch")}
+    with _quiet():
+        program = torch.onnx.export(
+            Graph(policy).eval(),
+            tuple(torch.zeros(2, width) for width in inputs.values()),
+            input_names=list(inputs),
+            output_names=list(outputs),
+            opset_version=OPSET,
+            dynamo=True,
+            dynamic_shapes=dict.fromkeys(inputs, batch),
+            verbose=False,
+        )
+    model = program.model_proto
+    graph = model.graph
+    for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output):
+        part.ClearField("metadata_props")  # torch's own, with the stack and paths of this machine
+    for value in (*graph.input, *graph.output):
+        value.doc_string = MEANINGS[value.name]
+    model.doc_string = describe(policy, entries)
+    metadata = {**entries, **explain(entries)}
+    onnx.helper.set_model_props(model, {key: json.dumps(entry) for key, entry in metadata.items()})
+    return model.SerializeToString()
+
+
+def compare(
+    policy: nn.Module,
+    exported: nn.Module,
+    progress: Callable[[int], None] = lambda count: None,
+    *,
+    parameters: Mapping[str, float],
+) -> tuple[int, float]:
+    """Let a policy fight all pilots, in either seat, and an exported one see what it sees.
+
+    Args:
+        progress: called now and then with the number of engagements ended since.
+        parameters: a value for every row of csrc/params.h.
+
+    Returns:
+        How many observations both have seen, and the largest difference between their actions and
+        values, by 1 + |output|.
+
+    Raises:
+        ExportError: A difference is above TOLERANCE.
+    """
+    pilots = ",".join(PILOTS)
+    comparisons = [Comparison(policy, exported, STARTS) for _ in range(_core.FIGHTERS)]
+
+    def watch(seat: int, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray) -> None:
+        envs = np.flatnonzero(pending)
+        if len(envs):
+            comparisons[seat].see(seen[envs, seat], envs)
+
+    fights = [Fight(policy, pilots), Fight(pilots, policy)]
+    play(fights, STARTS, progress=progress, watch=watch, parameters=parameters)
+    observations = sum(comparison.observations for comparison in comparisons)
+    difference = float(np.max([comparison.difference for comparison in comparisons]))
+    if not difference <= TOLERANCE:  # a NaN is not
+        raise ExportError(
+            f"nothing is written: in {observations} observations onnxruntime and torch differ by "
+            f"up to {difference:.1e} of 1 + |output|; {TOLERANCE:g} is allowed"
+        )
+    return observations, difference
+
+
+def explain(entries: Mapping[str, object]) -> dict[str, object]:
+    """What the metadata tell the reader besides the entries of a model file."""
+    observation, action_mode = (entries["env"][name] for name in ("observation", "action_mode"))
+    if action_mode == "continuous":
+        key, values = "range", np.stack((LOWEST, HIGHEST), axis=1)
+    else:
+        levels = np.arange(max(_core.ACTION_LEVELS))[:, None]
+        columns = controls(np.tile(levels, len(CONTROLS))).T
+        key, values = "levels", [c[:n] for c, n in zip(columns, _core.ACTION_LEVELS, strict=True)]
+    return {
+        "observation": observation,
+        "features": [asdict(feature) for feature in features_of(observation)],
+        "action_mode": action_mode,
+        "actions": {
+            name: {key: column.tolist(), "meaning": ACTIONS[name]}
+            for name, column in zip(CONTROLS, values, strict=True)
+        },
+    }
+
+
+def describe(policy: nn.Module, entries: Mapping[str, object]) -> str:
+    """How to fly with the file, in words."""
+    decision = entries["env"]["physics_dt"] * entries["env"]["substeps"]
+    how = (
+        "draw each control from the normal distribution of its mean and std, or take the mean, and "
+        "clip it to its range"
+        if policy.is_continuous
+        else "draw a level of each control from the softmax of its logits, or take the likeliest"
+    )
+    memory = (
+        " lstm_h and lstm_c are 0 at the start of a fight, then next_lstm_h and next_lstm_c of the "
+        "last decision."
+        if policy.memory_size
+        else ""
+    )
+    return (
+        f"A policy of midrange_puffer. It flies a fighter in mid-range air combat by a decision "
+        f"every {decision:g} s. A row of the batch is a fighter: {how}.{memory} The metadata, each "
+        f"JSON, have the table of features, the actions and the game it was trained for."
+    )
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what torch's exporter tells of its own affairs; what comes of it is compared."""
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _check_out(path: str) -> None:
+    if Path(path).suffix != EXPORTED:
+        raise ValueError(f"must end in {EXPORTED}")
+    check_writable(path)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "export",
+        "Write a policy as an ONNX file, once onnxruntime computes from it what torch does in "
+        f"fights against the pilots. It stands in for a {MODELS} wherever nothing is trained, and "
+        "any program with an ONNX runtime can fly it: what it sees and does is in its metadata.",
+    )
+    parser.add_model(MODELS)
+    meaning = f"the file to write, *{EXPORTED}"
+    parser.add_key(Key("onnx", str, meaning, argparse.SUPPRESS, check=_check_out))
+    return parser
