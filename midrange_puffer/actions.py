@@ -28,12 +28,19 @@ def controls(actions: np.ndarray) -> np.ndarray:
     return LOWEST + (HIGHEST - LOWEST) * share
 
 
-def as_actions(actions: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:
+    """Zeros for actions as the core takes them: int32, or float32 where they are continuous."""
+    return np.zeros(shape, np.float32 if action_mode == "continuous" else np.int32)
+
+
+def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -> np.ndarray:
     """Actions from outside as the core takes them.
 
     Args:
         actions: numbers of the shape of `buffer`; whole ones where it is of integers.
-        buffer: int32 or float32 [agents, 3], written to where actions must be converted.
+        buffer: as of `action_buffer`, of agents or of one; written to where actions must be
+            converted.
+        name: of the actions, for errors.
 
     Returns:
         The actions themselves, or the buffer.
@@ -46,9 +53,9 @@ def as_actions(actions: np.ndarray, buffer: np.ndarray) -> np.ndarray:
     whole = buffer.dtype.kind == "i"
     if actions.dtype.kind not in ("iu" if whole else "iuf"):
         wanted = "whole numbers" if whole else "numbers"
-        raise TypeError(f"actions of type {actions.dtype}: must be {wanted}")
+        raise TypeError(f"{name} of type {actions.dtype}: must be {wanted}")
     if actions.shape != buffer.shape:
-        raise ValueError(f"actions of shape {actions.shape}: must be {buffer.shape}")
+        raise ValueError(f"{name} of shape {actions.shape}: must be {buffer.shape}")
     if actions.dtype == buffer.dtype and actions.flags.c_contiguous:
         return actions
     # Clipped before they are narrowed, so that nothing wraps around or overflows; all to the widest

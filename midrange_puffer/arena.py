@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.actions import as_actions
+from midrange_puffer.actions import action_buffer, as_actions
 from midrange_puffer.crew import find_opposition
 from midrange_puffer.envelope import game_envelope
 from midrange_puffer.groups import FlownGroup, Group, SelfGroup
@@ -18,7 +18,6 @@ from midrange_puffer.parameters import (
     checked_choice,
     checked_num_envs,
     checked_seed,
-    resolve,
     seat_weights,
 )
 from midrange_puffer.records import summary
@@ -44,7 +43,7 @@ class Arena:
         render_mode: what `render` does with engagement 0: "human", "rgb_array" or None.
         auto_reset: start the next episode of an engagement in the step in which one ends.
         isa: instruction set, "auto" for the best this machine has.
-        parameters: rows of csrc/params.h.
+        parameters: a value for each row of csrc/params.h, as of `resolve`.
 
     Attributes:
         spaces: an agent's; shared, so to be copied before samples are drawn from them.
@@ -52,11 +51,13 @@ class Arena:
         observations: float32 [agents, features]; agents are numbered by engagement, then seat.
         rewards: float32 [agents].
         terminations, truncations: bool [agents].
+        actions: int32 or float32 [agents, 3]: room for those of a step.
         final_observations: float32 [agents, features], with `auto_reset`: what agents see at the
             end of the engagements that ended in the last step; the other rows have no meaning.
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
+        TypeError: an opponent that is none.
         UsageError: pygame is not installed, or there is no display for "human".
     """
 
@@ -78,17 +79,16 @@ class Arena:
         self.spaces = spaces_of(
             checked_choice("observation", observation), checked_choice("action_mode", action_mode)
         )
-        values = resolve(parameters)
-        decision = values["physics_dt"] * values["substeps"]
+        decision = parameters["physics_dt"] * parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
         self._auto_reset = auto_reset
         self._prefixes, self._opposition = EQUALS, None
         if opponent is not NOBODY:
             self._prefixes = BY_SEAT[self.seat]
             self._opposition = find_opposition(opponent, self.num_envs, observation, action_mode)
-        self._core = self._make_core(values, auto_reset, isa, observation)
+        self._core = self._make_core(parameters, auto_reset, isa, observation)
         self._group = self._make_group(action_mode)
-        self._make_buffers(np.float32 if action_mode == "continuous" else np.int32)
+        self._make_buffers(action_mode)
         self._seed: int | None = None
         self._engagements = np.arange(self.num_envs)  # which of the seed's is flown in each place
         self._first_episode = 0  # of engagement 0, since the last reset
@@ -96,7 +96,7 @@ class Arena:
         self._view = make_env_view(self._core, 0, render_mode)
 
     def _make_core(
-        self, parameters: dict[str, float], auto_reset: bool, isa: str, observation: str
+        self, parameters: Mapping[str, float], auto_reset: bool, isa: str, observation: str
     ) -> _core.Core:
         agent = seat_weights({"agent": 1.0})
         pilots = self._opposition.pilots if self._opposition else {}
@@ -120,7 +120,7 @@ class Arena:
         stream = np.random.SeedSequence((self._seed, 1 - self.seat), spawn_key=keys)
         return self._opposition.make_crew(int(stream.generate_state(1, np.uint64)[0]))
 
-    def _make_buffers(self, action_type: type) -> None:
+    def _make_buffers(self, action_mode: str) -> None:
         agents, features = self._group.agents, self._core.features
         self.observations = np.zeros((agents, features), np.float32)
         self.rewards = np.zeros(agents, np.float32)
@@ -129,7 +129,7 @@ class Arena:
         self.final_observations = (
             np.zeros((agents, features), np.float32) if self._auto_reset else None
         )
-        self._actions = np.zeros((agents, 3), action_type)
+        self.actions = action_buffer((agents, 3), action_mode)
         self._group.bind(
             self.observations,
             self.rewards,
@@ -153,6 +153,7 @@ class Arena:
 
         Raises:
             ValueError: a seed or an option out of range, or an option that does not exist.
+            TypeError: options that are no dict.
         """
         options = checked_options(options, self._prefixes, self.num_envs)
         engagements, episodes = self._next(seed, options)
@@ -207,7 +208,7 @@ class Arena:
         """
         if not self._open:
             raise gymnasium.error.ResetNeeded("reset() before step()")
-        actions = as_actions(actions, self._actions)
+        actions = as_actions(actions, self.actions)
         self._group.step(actions)
         records = self._group.take_records()
         if not self._auto_reset and len(records):
@@ -221,13 +222,13 @@ class Arena:
         """What is to be told of each finished engagement: its `figures` by name."""
         infos = [{} for _ in records]
         for name, indices, values in self.figures(records, seat):
-            for index, value in zip(indices.tolist(), values, strict=True):
+            for index, value in zip(indices.tolist(), values.tolist(), strict=True):
                 infos[index][name] = value
         return infos
 
     def figures(
         self, records: np.ndarray, seat: int | None = None
-    ) -> Iterator[tuple[str, np.ndarray, list]]:
+    ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """What is to be told of finished engagements from a seat, by default the agent's.
 
         Yields:
@@ -238,11 +239,11 @@ class Arena:
         all_of_them, with_shots = np.arange(len(records)), np.flatnonzero(records["shots"][:, seat])
         for name, values in summary(records, seat).items():
             indices = all_of_them if len(values) == len(records) else with_shots
-            yield name, indices, values.tolist()
+            yield name, indices, values
         if self._opposition:
             _, *pilots = CONTROLLERS
-            names = [self._opposition.name, *pilots]
-            yield "opponent", all_of_them, [names[pilot] for pilot in records["pilot"][:, 1 - seat]]
+            names = np.array([self._opposition.name, *pilots], object)
+            yield "opponent", all_of_them, names[records["pilot"][:, 1 - seat]]
 
     def render(self) -> np.ndarray | None:
         """A picture of engagement 0, uint8 [height, width, 3], with "rgb_array".

@@ -14,6 +14,7 @@ from midrange_puffer import checkpoint
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.parameters import (
+    EXPORTED,
     OPTIONS,
     PARAMETERS,
     PILOTS,
@@ -27,7 +28,7 @@ from midrange_puffer.schema import RETIRED, Key, schema
 
 # Groups of parameters that training may vary without changing the game.
 TRAINING_GROUPS = ("reward", "pilot")
-MODEL_FILES = f"{checkpoint.MODELS} of a run folder or *{checkpoint.EXPORTED} of puffer export"
+MODEL_FILES = f"{checkpoint.MODELS} of a run folder or *{EXPORTED} of puffer export"
 
 
 class Parser(argparse.ArgumentParser):

@@ -16,7 +16,7 @@ from midrange_puffer.config import Config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.observation import OBSERVATION_VERSION, Spaces, spaces_of
-from midrange_puffer.parameters import OPTIONS
+from midrange_puffer.parameters import EXPORTED, OPTIONS
 from midrange_puffer.policy import make_policy
 
 FORMAT = "midrange_puffer policy"
@@ -25,7 +25,6 @@ CONFIG = "config.ini"
 METRICS = "metrics.jsonl"
 STATE = "trainer_state.pt"
 MODELS = "model_*.pt"
-EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
 # Options of the environment that make a policy's shape. Files from before one was there have its
 # default.
 SHAPING = ("observation", "action_mode")
@@ -122,6 +121,13 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module,
     return policy.to(device).eval(), meta
 
 
+def check_is_file(path: Path, expected: str) -> None:
+    """Raise CheckpointError, with what was `expected`, where there is no file at `path`."""
+    if not path.is_file():
+        what = "not a file" if path.exists() else "no such file"
+        raise CheckpointError(f"{path}: {what}; {expected}")
+
+
 def check_entries(path: Path, entries: object) -> None:
     """Check all entries of a model file but its weights.
 
@@ -205,9 +211,7 @@ def _to_bytes(entries: dict[str, object]) -> bytes:
 
 def _load(path: Path, device: str, weights_only: bool) -> dict[str, object]:
     expected = f"expected a run folder's {MODELS if weights_only else STATE}"
-    if not path.is_file():
-        what = "not a file" if path.exists() else "no such file"
-        raise CheckpointError(f"{path}: {what}; {expected}")
+    check_is_file(path, expected)
     try:
         return torch.load(path, map_location=device, weights_only=weights_only)
     # torch.load raises many kinds for one cause, and advises to load such files without care.

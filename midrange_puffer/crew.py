@@ -1,6 +1,7 @@
 """Who flies the other seat of a Gymnasium environment: pilots, a frozen policy or a function."""
 
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.actions import as_actions, controls
+from midrange_puffer.actions import action_buffer, as_actions, controls
 from midrange_puffer.parameters import MODEL_SUFFIXES, is_model, parse_pilots
 
 if TYPE_CHECKING:
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
 
     from midrange_puffer.groups import Crew
 
-    # A pilot or a mix of pilots, a model's file, a policy on the CPU, or a function.
+    # A pilot or a mix of pilots, a model's file, a policy on the CPU as of
+    # `checkpoint.load_policy`, or a function.
     Opponent = str | Path | nn.Module | "Function"
 
 # Observations float32 [num_envs, features], which change afterwards -> actions [num_envs, 3].
 Function = Callable[[np.ndarray], np.ndarray]
+
+# What a `Player` asks of a policy.
+_OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ def find_opposition(
 
     Raises:
         ValueError: No such pilot, or a policy that sees more than the environment's observation.
-        TypeError: None of these.
+        TypeError: None of these, or a module of torch that is no policy of this package.
         CheckpointError: A file that cannot be used.
     """
     if isinstance(opponent, Path) or (isinstance(opponent, str) and is_model(opponent)):
@@ -61,27 +66,29 @@ def find_opposition(
         except ValueError as error:
             files = " or ".join(f"*{suffix}" for suffix in MODEL_SUFFIXES)
             raise ValueError(f"{error}; or a model's file, {files}") from None
-    if _is_policy(opponent):
+    if _is_module(opponent):
         return _policy_opposition(opponent, type(opponent).__name__, num_envs, observation)
     if callable(opponent):
         name = _name(opponent)
         make_crew = functools.partial(FunctionCrew, opponent, name, num_envs, action_mode)
         return Opposition(name, {}, make_crew)
     raise TypeError(
-        f"opponent = {opponent!r}: must be a pilot or a mix of pilots, a model's file, a policy, "
-        "or a function of observations"
+        f"opponent = {opponent!r}: must be a pilot or a mix of pilots, a model's file, a policy "
+        "as of checkpoint.load_policy, or a function of observations"
     )
 
 
-def for_one(opponent: "Opponent") -> "Opponent":
+def for_one(opponent: "Opponent", action_mode: str) -> "Opponent":
     """The same opponent, but that a function is of one engagement: [features] -> [3]."""
-    if not callable(opponent) or _is_policy(opponent):
+    if not callable(opponent) or _is_module(opponent):
         return opponent
+    name, action = _name(opponent), action_buffer((3,), action_mode)
 
     def function(observations: np.ndarray) -> np.ndarray:
-        return np.asarray(opponent(observations[0].copy()))[None]
+        answer = opponent(observations[0].copy())
+        return as_actions(answer, action, f"opponent {name}: action")[None]
 
-    function.__name__ = _name(opponent)
+    function.__name__ = name
     return function
 
 
@@ -89,14 +96,21 @@ def _name(function: Function) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _is_policy(opponent: object) -> bool:
-    """Whether it is what a `Player` flies with; found out without torch."""
-    return hasattr(opponent, "forward_eval") and hasattr(opponent, "features")
+def _is_module(opponent: object) -> bool:
+    """Whether it is a module of torch, which nobody can have who has not imported that."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(opponent, torch.nn.Module)
 
 
 def _policy_opposition(
     policy: "nn.Module", name: str, num_envs: int, observation: str
 ) -> Opposition:
+    missing = [attribute for attribute in _OF_A_POLICY if not hasattr(policy, attribute)]
+    if missing:
+        raise TypeError(
+            f"opponent = {name}: must be a policy as of checkpoint.load_policy; this module has no "
+            f"{', '.join(missing)}"
+        )
     features = _core.OBSERVATIONS[observation]
     if policy.features > features:
         raise ValueError(
@@ -123,14 +137,12 @@ class FunctionCrew:
         self._function = function
         self._name = name
         self._continuous = action_mode == "continuous"
-        self._actions = np.zeros((num_envs, 3), np.float32 if self._continuous else np.int32)
+        self._actions = action_buffer((num_envs, 3), action_mode)
 
     def act(self, observations: np.ndarray) -> np.ndarray:
         """Controls float32 [num_envs, 3] for observations float32 [num_envs, features]."""
-        try:
-            actions = as_actions(self._function(observations), self._actions)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"opponent {self._name}: {error}") from error
+        answer = self._function(observations)
+        actions = as_actions(answer, self._actions, f"opponent {self._name}: actions")
         return actions if self._continuous else controls(actions)
 
     def end(self, envs: np.ndarray) -> list[str]:

@@ -115,7 +115,7 @@ class Midrange(pufferlib.PufferEnv):
         self.render_mode = checked_render_mode(render_mode)
         checked_choice("seat", seat)
         self.num_envs = checked_num_envs(num_envs)
-        self.parameters = resolve(parameters)
+        self.parameters = resolve(parameters, Midrange)
         self.observation = checked_choice("observation", observation)
         self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)

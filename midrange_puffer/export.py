@@ -16,17 +16,19 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.arguments import Parser, load_models, model_path, progress_bar
-from midrange_puffer.checkpoint import EXPORTED, MODELS
+from midrange_puffer.checkpoint import MODELS
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.exported import CONTROLS, MEMORY, ExportedPolicy, graph_widths, require_onnx
 from midrange_puffer.files import check_writable, write_whole
 from midrange_puffer.match import Fight, play
 from midrange_puffer.observation import features_of
-from midrange_puffer.parameters import PILOTS
+from midrange_puffer.parameters import EXPORTED, PILOTS
 from midrange_puffer.schema import Key
 
 OPSET = 20  # the first that has Gelu
-TOLERANCE = 1e-5  # absolute and relative: of 1 + |output|
+# How far onnxruntime may be from torch: of 1 + an output's largest |value| seen. Not of each value,
+# for one near 0 is the sum of terms that are as large as the largest, each rounded to float32.
+TOLERANCE = 1e-5
 STARTS = 32  # engagements in either seat, against all pilots, in which outputs are compared
 
 # What a program needs to know of the graph's inputs and outputs.
@@ -74,39 +76,41 @@ class Graph(nn.Module):
 
 
 class Comparison:
-    """Lets a policy and its exported form see what one seat sees in engagements.
+    """Has a policy and its exported form compute the same, decision by decision of fights.
 
-    Each has its own memory, from the start of an engagement to its end. What is in it is not
-    compared, for rounding adds up there, but what comes of it.
+    Both are given what is seen and what the policy remembers, and all that they give is compared,
+    the next memory, too. Were each to remember for itself, rounding would add up from decision to
+    decision.
 
     Attributes:
         observations: how many both have seen.
-        difference: the largest between their actions and values, by 1 + |output|.
     """
 
     def __init__(self, policy: nn.Module, exported: nn.Module, num_envs: int) -> None:
-        shape = len(MEMORY), num_envs, policy.memory_size
-        self._sides = [(Graph(side), torch.zeros(shape)) for side in (policy, exported)]
-        self._remembers = bool(policy.memory_size)
+        self._graphs = Graph(policy), Graph(exported)
+        shape = _core.FIGHTERS, num_envs, policy.memory_size
+        self._memory = [torch.zeros(shape) for _ in MEMORY] if policy.memory_size else []
+        self._largest = self._differences = np.float32(0)  # of each output
         self.observations = 0
-        self.difference = 0.0
+
+    @property
+    def difference(self) -> float:
+        """The largest so far, of 1 + an output's largest |value|."""
+        return float(np.max(self._differences / (1 + self._largest)))  # max() may lose a NaN
 
     @torch.inference_mode()
-    def see(self, observations: np.ndarray, envs: np.ndarray) -> None:
-        """Look at the next observations, float32 [n, features], of the engagements `envs`."""
-        seen, rows = torch.from_numpy(observations), torch.from_numpy(envs)
-        results = []
-        for graph, memory in self._sides:
-            before = memory[:, rows] if self._remembers else ()
-            outputs = graph(seen, *before)
-            if self._remembers:
-                *outputs, lstm_h, lstm_c = outputs
-                memory[:, rows] = torch.stack((lstm_h, lstm_c))
-            results.append(torch.cat(outputs, dim=1).numpy())
+    def watch(self, seat: int, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray) -> None:
+        """Look at what the policy sees in `seat`, its fight's index: a `match.Watch`."""
+        envs = np.flatnonzero(pending)
+        observations, rows = torch.from_numpy(seen[envs, seat]), torch.from_numpy(envs)
+        before = [memory[seat, rows] for memory in self._memory]
+        wanted, found = (graph(observations, *before) for graph in self._graphs)
+        for memory, after in zip(self._memory, wanted[-len(MEMORY) :], strict=False):
+            memory[seat, rows] = after
+        wanted, found = (torch.cat(outputs, dim=1).numpy() for outputs in (wanted, found))
+        self._largest = np.maximum(self._largest, np.abs(wanted).max(axis=0))
+        self._differences = np.maximum(self._differences, np.abs(found - wanted).max(axis=0))
         self.observations += len(envs)
-        wanted, found = results
-        difference = np.abs(found - wanted) / (1 + np.abs(wanted))
-        self.difference = np.maximum(self.difference, difference.max())  # max() may lose a NaN
 
 
 def main(argv: Sequence[str]) -> int:
@@ -127,7 +131,8 @@ def main(argv: Sequence[str]) -> int:
     write_whole(out, data)
     print(
         f"{path}: exported to {out}; in {observations} observations of {2 * STARTS} engagements "
-        f"onnxruntime and torch differ by at most {difference:.1e} of 1 + |output|"
+        f"onnxruntime and torch differ by at most {difference:.1e} of 1 + an output's largest "
+        "|value|"
     )
     return 0
 
@@ -180,28 +185,21 @@ def compare(
         parameters: a value for every row of csrc/params.h.
 
     Returns:
-        How many observations both have seen, and the largest difference between their actions and
-        values, by 1 + |output|.
+        How many observations both have seen, and the largest difference between what they make of
+        them, of 1 + an output's largest |value|.
 
     Raises:
         ExportError: A difference is above TOLERANCE.
     """
     pilots = ",".join(PILOTS)
-    comparisons = [Comparison(policy, exported, STARTS) for _ in range(_core.FIGHTERS)]
-
-    def watch(seat: int, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray) -> None:
-        envs = np.flatnonzero(pending)
-        if len(envs):
-            comparisons[seat].see(seen[envs, seat], envs)
-
+    comparison = Comparison(policy, exported, STARTS)
     fights = [Fight(policy, pilots), Fight(pilots, policy)]
-    play(fights, STARTS, progress=progress, watch=watch, parameters=parameters)
-    observations = sum(comparison.observations for comparison in comparisons)
-    difference = float(np.max([comparison.difference for comparison in comparisons]))
+    play(fights, STARTS, progress=progress, watch=comparison.watch, parameters=parameters)
+    observations, difference = comparison.observations, comparison.difference
     if not difference <= TOLERANCE:  # a NaN is not
         raise ExportError(
             f"nothing is written: in {observations} observations onnxruntime and torch differ by "
-            f"up to {difference:.1e} of 1 + |output|; {TOLERANCE:g} is allowed"
+            f"up to {difference:.1e} of 1 + an output's largest |value|; {TOLERANCE:g} is allowed"
         )
     return observations, difference
 
@@ -270,8 +268,9 @@ def _parser() -> Parser:
     parser = Parser(
         "export",
         "Write a policy as an ONNX file, once onnxruntime computes from it what torch does in "
-        f"fights against the pilots. It stands in for a {MODELS} wherever nothing is trained, and "
-        "any program with an ONNX runtime can fly it: what it sees and does is in its metadata.",
+        f"fights against the pilots, to {TOLERANCE:g} of 1 + an output's largest |value|. It "
+        f"stands in for a {MODELS} wherever nothing is trained, and any program with an ONNX "
+        "runtime can fly it: what it sees and does is in its metadata.",
     )
     parser.add_model(MODELS)
     meaning = f"the file to write, *{EXPORTED}"

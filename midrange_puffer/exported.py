@@ -113,10 +113,11 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
     Raises:
         UsageError: onnxruntime is not installed.
     """
+    checkpoint.check_is_file(path, "expected an exported policy")
     try:
         policy = ExportedPolicy(path.read_bytes(), path)
     except OSError as error:
-        raise CheckpointError(f"{path}: {error.strerror}; expected an exported policy") from None
+        raise CheckpointError(f"{path}: {error.strerror}") from None
     return policy.eval(), policy.entries
 
 

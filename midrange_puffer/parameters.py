@@ -6,9 +6,10 @@ the core behind it trusts its caller.
 
 import contextlib
 import difflib
+import inspect
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,7 +56,8 @@ ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
 MAX_WEIGHT = 1e6  # of one opponent in a mix
-MODEL_SUFFIXES = (".pt", ".onnx")  # of files of policies, trained and exported
+EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
+MODEL_SUFFIXES = (".pt", EXPORTED)
 MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
 SEATS: tuple[str, ...] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
@@ -98,16 +100,26 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def check(name: str, value: object) -> int | float:
+def keywords(function: Callable) -> list[str]:
+    """The names of the arguments that a function or class takes, but of its `**` ones."""
+    arguments = inspect.signature(function).parameters.values()
+    return [each.name for each in arguments if each.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def check(name: str, value: object, caller: Callable | None = None) -> int | float:
     """The value of a parameter in its own type.
+
+    Args:
+        name: of the parameter.
+        value: to be checked.
+        caller: who was given it, beside arguments of its own, one of which may have been meant.
 
     Raises:
         ValueError: No such parameter, not a number, not whole where it must be, or out of range.
     """
     if name not in PARAMETERS:
-        raise ValueError(
-            f"{name} = {value!r}: no such parameter{suggest(name, [*PARAMETERS, *OPTIONS])}"
-        )
+        known = [*PARAMETERS, *(keywords(caller) if caller else ())]
+        raise ValueError(f"{name} = {value!r}: no such parameter{suggest(name, known)}")
     row = PARAMETERS[name]
     number = finite(value)
     if number is None or (row.kind is int and number != math.floor(number)):
@@ -131,14 +143,20 @@ def finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def resolve(overrides: Mapping[str, object]) -> dict[str, int | float]:
+def resolve(
+    overrides: Mapping[str, object], caller: Callable | None = None
+) -> dict[str, int | float]:
     """A value for every parameter: the overrides, checked, over the defaults.
+
+    Args:
+        overrides: values by name.
+        caller: as of `check`.
 
     Raises:
         ValueError: As `check`, or a lower end above its upper end.
     """
     values = {row.name: row.default for row in PARAMETERS.values()}
-    values.update({name: check(name, value) for name, value in overrides.items()})
+    values.update({name: check(name, value, caller) for name, value in overrides.items()})
     for low, high in PAIRS:
         if values[low] > values[high]:
             raise ValueError(

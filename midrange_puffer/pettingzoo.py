@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from pettingzoo import ParallelEnv
 
+from midrange_puffer.actions import as_actions
 from midrange_puffer.arena import NOBODY, Arena
 from midrange_puffer.gymnasium_import import gymnasium
-from midrange_puffer.parameters import OPTIONS, SEATS, suggest
-from midrange_puffer.start import EQUALS, quantities
+from midrange_puffer.parameters import OPTIONS, SEATS, resolve
 from midrange_puffer.view import RENDER_MODES
 
 AGENTS = tuple(f"{seat}_0" for seat in SEATS)
@@ -48,7 +48,7 @@ class MidrangeParallelEnv(ParallelEnv):
             render_mode,
             auto_reset=False,
             isa=isa,
-            parameters=parameters,
+            parameters=resolve(parameters, MidrangeParallelEnv),
         )
         self.metadata = {**self.metadata, **self._arena.metadata}
         self.render_mode = render_mode
@@ -72,17 +72,11 @@ class MidrangeParallelEnv(ParallelEnv):
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, dict]]:
-        """Start an episode; as `MidrangeEnv.reset`, with "red_…" and "blue_…" options.
-
-        Options that resemble none of these are ignored, as PettingZoo's own test wants it.
-        """
-        names = quantities(EQUALS)
-        ours = {
-            name: value
-            for name, value in (options or {}).items()
-            if name in names or suggest(str(name), names)
-        }
-        self._arena.reset(seed, ours)
+        """Start an episode; as `MidrangeEnv.reset`, with "red_…" and "blue_…" options."""
+        if isinstance(options, Mapping):
+            # PettingZoo's own test gives every environment an option of this name.
+            options = {name: value for name, value in options.items() if name != "options"}
+        self._arena.reset(seed, options)
         self.agents = list(AGENTS)
         return self._observations(), {agent: {} for agent in AGENTS}
 
@@ -109,7 +103,10 @@ class MidrangeParallelEnv(ParallelEnv):
         if self.agents and set(actions) != set(AGENTS):
             given = ", ".join(map(str, actions)) or "nobody"
             raise ValueError(f"actions of {given}: must be of {', '.join(AGENTS)}")
-        records = arena.step(np.array([actions.get(agent) for agent in AGENTS]))
+        for agent in self.agents:
+            row = arena.actions[AGENTS.index(agent)]
+            row[:] = as_actions(actions[agent], row, f"{agent}: action")
+        records = arena.step(arena.actions)
         infos = [{}, {}]
         if len(records):
             self.agents = []

@@ -14,6 +14,7 @@ from pathlib import Path
 from midrange_puffer import checkpoint
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import make_folder, write_whole
+from midrange_puffer.parameters import EXPORTED
 
 FORMAT = "midrange_puffer pool"
 PFSP = "pfsp"  # prioritised fictitious self-play
@@ -148,7 +149,7 @@ class Pool:
                 raise PoolError(f"pool.include = {text}: {source} stands there twice")
             # By the word, which a resumed run still has, wherever it is resumed.
             digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
-            suffix = checkpoint.EXPORTED if word.endswith(checkpoint.EXPORTED) else ".pt"
+            suffix = EXPORTED if word.endswith(EXPORTED) else ".pt"
             path = f"{COPIES}/{Path(word).stem}-{digest}{suffix}"
             copy = self.path.parent / path
             if copy.is_file():

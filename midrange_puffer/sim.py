@@ -58,7 +58,7 @@ class Simulation:
         observation: str = "default",
         **parameters: float,
     ) -> None:
-        self.parameters = resolve(parameters)
+        self.parameters = resolve(parameters, Simulation)
         self.num_envs = checked_num_envs(num_envs)
         self._seed = checked_seed(seed)
         self._seats = [red, blue]

@@ -29,8 +29,8 @@ def _limits(low: str, high: str) -> _Quantity:
 
 
 _OF_ENGAGEMENT = {
-    "engagement": _Quantity(0, _core.MAX_START, "of the seed", whole=True),
-    "episode": _Quantity(0, _core.MAX_START, "of the engagement", whole=True),
+    "engagement": _Quantity(0, _core.MAX_START, "", whole=True),
+    "episode": _Quantity(0, _core.MAX_START, "", whole=True),
     "range": _limits("start_range_min", "start_range_max"),
 }
 _OF_FIGHTER = {
@@ -81,17 +81,14 @@ def _checked(name: str, value: object, quantity: _Quantity, num_envs: int) -> np
     if numbers.dtype.kind not in "iuf":
         raise ValueError(f"options[{name!r}] = {value!r}: must be a number")
     if numbers.shape not in ((), (num_envs,)):
-        raise ValueError(
-            f"options[{name!r}] of shape {numbers.shape}: must be a number or {num_envs} of them"
-        )
+        several = f" or {num_envs} of them" if num_envs > 1 else ""
+        raise ValueError(f"options[{name!r}] of shape {numbers.shape}: must be a number{several}")
     minimum, maximum, unit, whole = quantity
     good = (minimum <= numbers) & (numbers <= maximum)  # False for not-a-number
     if not good.all() or (whole and (numbers != np.floor(numbers)).any()):
         kind = "a whole number " if whole else ""
-        raise ValueError(
-            f"options[{name!r}] = {value!r}: must be {kind}from "
-            f"{minimum:.10g} to {maximum:.10g} {unit}"
-        )
+        limits = f"from {minimum:.10g} to {maximum:.10g} {unit}".rstrip()
+        raise ValueError(f"options[{name!r}] = {value!r}: must be {kind}{limits}")
     return numbers.astype(float)
 
 

@@ -31,6 +31,7 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.files import make_folder, new_name, write_whole
 from midrange_puffer.league_training import TrainingLeague
 from midrange_puffer.loggers import Console, Loggers, MetricsFile, open_trackers
+from midrange_puffer.parameters import EXPORTED
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.replay_training import TrainingReplays
@@ -237,7 +238,7 @@ def _given_policy(config: Config) -> torch.nn.Module:
         ConfigError: It has another shape than the configuration's.
     """
     base, path = config["base"], config["base"]["load_model_path"]
-    if path.endswith(checkpoint.EXPORTED):
+    if path.endswith(EXPORTED):
         raise ConfigError(
             f"base.load_model_path = {path}: is an exported policy, which cannot be trained; "
             f"expected a run folder's {checkpoint.MODELS}"

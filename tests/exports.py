@@ -28,7 +28,7 @@ KINDS = {
 }
 HIDDEN = 16
 AGENT_STEPS = 1234
-_data: dict[str, bytes] = {}  # by kind, for it takes seconds to export one
+_data: dict[tuple, bytes] = {}  # by the arguments of `make`: it takes seconds to export one
 
 
 class Made(NamedTuple):
@@ -39,11 +39,11 @@ class Made(NamedTuple):
     exported: Path
 
 
-def make(folder: Path, kind: str = "levels") -> Made:
-    """Write a policy into `folder`, whose actions change with what it sees."""
-    words = ["--policy.hidden-size", str(HIDDEN), *KINDS[kind]]
+def make(folder: Path, kind: str = "levels", hidden: int = HIDDEN, gain: float = 100) -> Made:
+    """Write a policy into `folder`, whose actions change with what it sees, by the `gain`."""
+    words = ["--policy.hidden-size", str(hidden), *KINDS[kind]]
     for name in ("input-size", "hidden-size"):
-        words += [f"--rnn.{name}", str(HIDDEN)]
+        words += [f"--rnn.{name}", str(hidden)]
     for name, value in quick_fights.SHORT.items():
         words += [f"--env.{name}", str(value)]
     config = load_config(None, words)
@@ -51,13 +51,14 @@ def make(folder: Path, kind: str = "levels") -> Made:
     torch.manual_seed(5)
     policy = make_policy(checkpoint.policy_spaces(config["env"]), config["policy"], *rnn).eval()
     with torch.no_grad():
-        getattr(policy, "policy", policy).actor.weight.mul_(100)
+        getattr(policy, "policy", policy).actor.weight.mul_(gain)
     model = folder / f"{kind.replace(', ', '_')}.pt"
     checkpoint.save_model(model, config, policy.state_dict(), AGENT_STEPS)
-    if kind not in _data:
-        _data[kind] = to_onnx(*checkpoint.load_policy(model))
+    key = kind, hidden, gain
+    if key not in _data:
+        _data[key] = to_onnx(*checkpoint.load_policy(model))
     exported = model.with_suffix(".onnx")
-    exported.write_bytes(_data[kind])
+    exported.write_bytes(_data[key])
     return Made(policy, model, exported)
 
 

@@ -1,5 +1,6 @@
 """`puffer export`: files that compute what the weights say, explain themselves, are checked."""
 
+import copy
 import json
 import re
 
@@ -193,9 +194,38 @@ class Spoilt(ExportedPolicy):
         return actions, value
 
 
+def approximate(policy: torch.nn.Module) -> torch.nn.Module:
+    """The policy but for one GELU by its formula of tanh, at most 5e-4 beside it."""
+    wrong = copy.deepcopy(policy)
+    encoder = getattr(wrong, "policy", wrong).encoder
+    encoder[1] = torch.nn.GELU(approximate="tanh")
+    return wrong
+
+
+def halved(policy: torch.nn.Module) -> torch.nn.Module:
+    """The policy with weights rounded to half the bits."""
+    return copy.deepcopy(policy).half().float()
+
+
+@pytest.mark.parametrize(("kind", "gain"), [("levels", 5000), ("levels, memory", 10_000)])
+def test_rounding_is_told_from_what_is_wrong(tmp_path, kind, gain):
+    """In policies as large as usual, with logits as after long training, there is room for both."""
+    policy, _, file = exports.make(tmp_path, kind, hidden=128, gain=gain)
+    exported, _ = checkpoint.load_policy(file)
+    player = Player(policy, ENGAGEMENTS, seed=0)
+    logits = [torch.cat(player.see(seen, envs), dim=1) for envs, seen in watched(policy)]
+    assert 20 < torch.cat(logits).abs().max() < 50
+    parameters = resolve(quick_fights.SHORT)
+    _, difference = export.compare(policy, exported, parameters=parameters)
+    assert difference < 1e-5 / 4
+    for spoil in (approximate, halved):
+        with pytest.raises(export.ExportError, match="nothing is written"):
+            export.compare(policy, spoil(policy), parameters=parameters)
+
+
 @pytest.mark.parametrize("where", ["actions", "value", "lstm_h", "lstm_c"])
 def test_nothing_is_written_where_onnxruntime_differs(tmp_path, monkeypatch, where):
-    """Be it by a ten-thousandth, in the actions or in what comes of the memory."""
+    """Be it by a ten-thousandth, in the actions or in the memory."""
     made = exports.make(tmp_path, "levels, memory")
     out = tmp_path / "kept.onnx"
     out.write_bytes(b"as it was")

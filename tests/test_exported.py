@@ -171,7 +171,7 @@ def foreign(**metadata: str) -> bytes:
         (lambda data: b"PK\x03\x04" + bytes(1000), "damaged, or not an ONNX file"),
         (lambda data: data.replace(b'"time_left"', b'"\xff\xff\xff\xff_left"'), "damaged, or not"),
         (lambda data: foreign(), "not a midrange_puffer policy"),
-        (lambda data: foreign(author="Erika", format="other"), "not a midrange_puffer policy"),
+        (lambda data: foreign(author="other", format="other"), "not a midrange_puffer policy"),
         (lambda data: exports.with_metadata(data, format=None), "not a midrange_puffer policy"),
         (lambda data: exports.with_metadata(data, env="{"), "not a midrange_puffer policy"),
         (lambda data: exports.with_metadata(data, version=2), "its version is 2, expected 1"),
@@ -219,8 +219,15 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path, spoil, re
 
 
 def test_a_missing_file_is_named(tmp_path):
-    for path in (tmp_path / "none.onnx", tmp_path):
-        with pytest.raises(CheckpointError, match=rf"{path}: "):
+    """As a missing model is."""
+    folder = tmp_path / "folder.onnx"
+    folder.mkdir()
+    for path, reason in (
+        (tmp_path / "none.onnx", "no such file; expected an exported policy"),
+        (folder, "not a file; expected an exported policy"),
+        (tmp_path / "none.pt", r"no such file; expected a run folder's model_\*\.pt"),
+    ):
+        with pytest.raises(CheckpointError, match=f"{path}: {reason}"):
             load_policy(path)
 
 

@@ -1,5 +1,6 @@
 """`Midrange-v0` keeps Gymnasium's contract, and flies what a `Simulation` flies."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -287,7 +288,10 @@ def test_a_function_flies_the_other_seat(action_mode, seat):
         ({"observation": "stgs"}, "did you mean 'stg'"),
         ({"action_mode": "discreet"}, "did you mean 'discrete'"),
         ({"render_mode": "humann"}, "did you mean 'human'"),
-        ({"time_limt": 3}, "did you mean 'time_limit'"),
+        ({"time_limt": 3}, "time_limt = 3: no such parameter; did you mean 'time_limit'"),
+        ({"rendermode": "human"}, "did you mean 'render_mode'"),
+        ({"num_envs": 4}, "num_envs = 4: no such parameter$"),
+        ({"copy": False}, "copy = False: no such parameter$"),
     ],
 )
 def test_errors_name_what_is_wrong(kwargs, message):
@@ -310,17 +314,32 @@ def test_what_an_opponents_function_does_wrong_is_said_to_be_its_own():
 
     env = make(opponent=broken)
     env.reset()
-    with pytest.raises(ValueError, match=r"opponent broken: actions of shape \(1, 2\)"):
+    message = r"opponent broken: action of shape \(2,\): must be \(3,\)"
+    with pytest.raises(ValueError, match=message):
         env.step((2, 2, 0))
+
+
+def test_what_an_opponents_function_raises_is_raised_as_it_is():
+    def broken(observation: np.ndarray) -> np.ndarray:
+        raise error
+
+    error = UnicodeDecodeError("utf-8", b"", 0, 1, "an error that a text alone does not make")
+    env = make(opponent=broken)
+    env.reset()
+    with pytest.raises(UnicodeDecodeError) as raised:
+        env.step((2, 2, 0))
+    assert raised.value is error
 
 
 @pytest.mark.parametrize("action_mode", ACTION_MODES)
 def test_actions_of_another_kind_are_refused_and_others_clipped(action_mode):
     env = make(action_mode=action_mode)
     env.reset(seed=SEED)
-    with pytest.raises(ValueError, match="shape"):
-        env.step(np.zeros(2, env.action_space.dtype))
-    with pytest.raises(TypeError, match="type"):
+    for shape in ((2,), (), (1, 3)):
+        message = re.escape(f"action of shape {shape}: must be (3,)")
+        with pytest.raises(ValueError, match=f"^{message}"):
+            env.step(np.zeros(shape, env.action_space.dtype))
+    with pytest.raises(TypeError, match="action of type <U4: must be"):
         env.step(("left", "full", "no"))
     beyond, _, *_ = env.step(np.array([9, 9, -9]))
     env.reset(seed=SEED)

@@ -154,8 +154,8 @@ def test_wrong_actions_are_named(actions, error, match):
     [
         ({"seed": [1, 2]}, r"seed = \[1, 2\]"),
         ({"options": {"rang": 1e4}}, "rang.*did you mean 'range'"),
-        ({"options": {"range": [1e4] * 3}}, "range"),
-        ({"options": {"range": -1}}, "range"),
+        ({"options": {"range": [1e4] * 3}}, r"range.* of shape \(3,\): must be .* or 2 of them"),
+        ({"options": {"range": [1e4, -1]}}, r"range.* = \[10000.0, -1\]: must be from 100 to"),
     ],
 )
 def test_wrong_resets_are_named(kwargs, match):
@@ -164,8 +164,26 @@ def test_wrong_resets_are_named(kwargs, match):
 
 
 @pytest.mark.parametrize(
-    "kwargs", [{"num_envs": 0}, {"opponent": "self"}, {"seat": "green"}, {"time_limits": 1}]
+    ("kwargs", "match"),
+    [
+        ({"num_envs": 0}, "num_envs = 0: must be a whole number from 1"),
+        ({"num_env": 2}, "num_env = 2: no such parameter; did you mean 'num_envs'"),
+        ({"opponent": "self"}, "'self' is none of straight"),
+        ({"seat": "green"}, "seat = 'green': must be red or blue"),
+        ({"time_limits": 1}, "time_limits = 1: .*did you mean 'time_limit'"),
+        ({"copi": False}, "copi = False: .*did you mean 'copy'"),
+    ],
 )
-def test_wrong_arguments_are_named(kwargs):
-    with pytest.raises(ValueError, match=next(iter(kwargs))):
+def test_wrong_arguments_are_named(kwargs, match):
+    with pytest.raises(ValueError, match=match):
         MidrangeVectorEnv(**kwargs)
+
+
+def test_what_an_opponents_function_does_wrong_is_said_to_be_its_own():
+    def broken(observations: np.ndarray) -> np.ndarray:
+        return observations[:, :3]
+
+    envs = MidrangeVectorEnv(2, broken)
+    envs.reset()
+    with pytest.raises(TypeError, match="opponent broken: actions of type float32: must be whole"):
+        envs.step(np.zeros((2, 3), int))

@@ -170,8 +170,37 @@ def test_both_agents_must_act_and_nobody_else(agents):
         env.step(dict.fromkeys(agents, (2, 2, 0)))
 
 
-def test_options_of_others_are_ignored_and_misspelt_ones_are_not():
+@pytest.mark.parametrize("agent", AGENTS)
+def test_an_action_of_another_kind_is_said_to_be_of_its_agent(agent):
     env = parallel_env()
-    env.reset(SEED, {"colour": "green"})
-    with pytest.raises(ValueError, match="did you mean 'red_speed'"):
-        env.reset(SEED, {"red_sped": 300})
+    env.reset()
+    actions = dict.fromkeys(AGENTS, (2, 2, 0))
+    with pytest.raises(ValueError, match=rf"{agent}: action of shape \(2,\): must be \(3,\)"):
+        env.step({**actions, agent: (2, 2)})
+    with pytest.raises(TypeError, match=f"{agent}: action of type object"):
+        env.step({**actions, agent: None})
+    env.step(actions)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"red_sped": 300}, "did you mean 'red_speed'"),
+        ({"altitude": 3}, r"options\['altitude'\]: must be of engagement, episode, range, red_off"),
+        ({"options": 1, "enemy_range": 300}, r"options\['enemy_range'\]"),
+    ],
+)
+def test_other_options_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        parallel_env().reset(SEED, options)
+
+
+def test_options_must_be_a_dict():
+    with pytest.raises(TypeError, match=r"options = \['range'\]: must be a dict"):
+        parallel_env().reset(SEED, ["range"])
+
+
+@pytest.mark.parametrize("name", ["opponent", "seat", "num_envs"])
+def test_arguments_of_other_environments_are_not_its_own(name):
+    with pytest.raises(ValueError, match=f"{name} = 1: no such parameter$"):
+        parallel_env(**{name: 1})

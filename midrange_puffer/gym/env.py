@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from midrange_puffer.actions import as_actions
 from midrange_puffer.arena import Arena
 from midrange_puffer.crew import for_one
 from midrange_puffer.gymnasium_import import gymnasium
-from midrange_puffer.parameters import OPTIONS, checked_seed
+from midrange_puffer.parameters import OPTIONS, checked_seed, resolve
 from midrange_puffer.view import RENDER_MODES
 
 if TYPE_CHECKING:
@@ -41,9 +42,10 @@ class MidrangeEnv(gymnasium.Env):
 
     Args:
         opponent: a pilot or a mix of pilots ("shooter:1,evader:3": drawn for each episode), a model
-            file (.pt, .onnx), a policy on the CPU, or a function that is called with its
-            observation float32 [features] and returns an action of this environment's action space.
-            Policies draw their actions, and begin every episode without memory.
+            file (.pt, .onnx), a policy on the CPU as of `checkpoint.load_policy`, or a function
+            that is called with its observation float32 [features] and returns an action of this
+            environment's action space. Policies draw their actions, and begin every episode without
+            memory.
         seat: the agent's, "red" or "blue".
         observation: "default" or "stg".
         action_mode: "discrete" or "continuous".
@@ -54,6 +56,7 @@ class MidrangeEnv(gymnasium.Env):
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
+        TypeError: an opponent that is none of these.
         UsageError: a model file that cannot be used; pygame is not installed, or there is no
             display for "human".
     """
@@ -72,14 +75,14 @@ class MidrangeEnv(gymnasium.Env):
     ) -> None:
         self._arena = Arena(
             1,
-            for_one(opponent),
+            for_one(opponent, action_mode),
             seat,
             observation,
             action_mode,
             render_mode,
             auto_reset=False,
             isa=isa,
-            parameters=parameters,
+            parameters=resolve(parameters, MidrangeEnv),
         )
         self.metadata = self._arena.metadata
         self.render_mode = render_mode
@@ -95,18 +98,20 @@ class MidrangeEnv(gymnasium.Env):
         Args:
             seed: 0 <= seed < 2**64, starts episode 0 of this seed. None: the next episode of the
                 present seed, which is drawn at first.
-            options: How to start. "engagement", "episode": that very one of the seed, as flown by
-                a `Midrange` with so many engagements; the episode is 0 if only the engagement is
-                given. Where the fighters are: "range" [m]; "off_boresight_deg",
-                "enemy_off_boresight_deg": how far to the left (right if negative) of this fighter's
-                nose the other one is; "speed", "enemy_speed" [m/s]; "ammunition",
-                "enemy_ammunition". What is not given is drawn.
+            options: How to start. "engagement": which engagement of the seed, counted from 0; the
+                one that a `Midrange` or `MidrangeVectorEnv` of this seed plays in that place.
+                "episode": which of its episodes, counted from 0; 0 if only the engagement is given.
+                Where the fighters are: "range" [m]; "off_boresight_deg", "enemy_off_boresight_deg":
+                how far to the left (right if negative) of this fighter's nose the other one is;
+                "speed", "enemy_speed" [m/s]; "ammunition", "enemy_ammunition". What is not given is
+                drawn.
 
         Returns:
             Observation float32 [features], and an empty info.
 
         Raises:
             ValueError: A seed or option out of range, or an option that does not exist.
+            TypeError: Options that are no dict.
         """
         super().reset(seed=None if seed is None else checked_seed(seed))
         self._arena.reset(seed, options)
@@ -128,7 +133,7 @@ class MidrangeEnv(gymnasium.Env):
             KeyboardInterrupt: Somebody has closed the window.
         """
         arena = self._arena
-        records = arena.step(np.asarray(action)[None])
+        records = arena.step(as_actions(action, arena.actions[0], "action")[None])
         info = arena.infos(records)[0] if len(records) else {}
         return (
             arena.observations[0].copy(),

@@ -12,12 +12,12 @@ from midrange_puffer.gymnasium_import import gymnasium
 from gymnasium.vector.utils import batch_space
 
 
-def spread(name: str, values: Sequence[object], envs: np.ndarray, num_envs: int) -> dict:
+def spread(name: str, values: np.ndarray | Sequence, envs: np.ndarray, num_envs: int) -> dict:
     """An entry of a vector environment's infos.
 
     Args:
         name: of the entry.
-        values: of one type.
+        values: of one type; numbers are numpy's.
         envs: the engagement of each, int [values].
         num_envs: of all engagements.
 
@@ -25,8 +25,8 @@ def spread(name: str, values: Sequence[object], envs: np.ndarray, num_envs: int)
         `name`: the values in their places [num_envs], in the others 0, or None where they are no
         numbers; "_`name`": the mask of those places, bool [num_envs].
     """
-    if isinstance(values[0], bool | int | float):
-        array = np.zeros(num_envs, type(values[0]))
+    if isinstance(values[0], np.generic):
+        array = np.zeros(num_envs, type(values[0].item()))
         array[envs] = values
     else:
         array = np.full(num_envs, None, object)
@@ -105,7 +105,7 @@ else:
         infos = spread("final_obs", arena.final_observations[envs], envs, count)
         final_info = {}
         for name, indices, values in arena.figures(records):
-            if values:
+            if len(values):
                 final_info |= spread(name, values, envs[indices], count)
         return {**infos, "final_info": final_info, "_final_info": infos["_final_obs"].copy()}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from midrange_puffer.arena import Arena
 from midrange_puffer.gym.vector_base import VectorBase, final_infos, rendered
-from midrange_puffer.parameters import OPTIONS
+from midrange_puffer.parameters import OPTIONS, resolve
 
 if TYPE_CHECKING:
     from midrange_puffer.crew import Opponent
@@ -24,7 +24,12 @@ class MidrangeVectorEnv(VectorBase):
 
     Autoreset (AutoresetMode.SAME_STEP of Gymnasium 1):
         Where an episode ends the next one starts in the same step, and its first observation is
-        returned; the last one is in the infos.
+        returned; the last one is in the infos. Wrappers of Gymnasium 1 that are made for another
+        autoreset mode, such as its NormalizeObservation, refuse this one.
+
+    By `gymnasium.make_vec("Midrange-v0", …)` in Gymnasium 0.29:
+        vectorization_mode="custom" gives this; by default it makes an AsyncVectorEnv of single
+        environments, each in a process.
 
     Info:
         Empty but after a step in which engagements have ended. Then, in the places of these,
@@ -44,6 +49,7 @@ class MidrangeVectorEnv(VectorBase):
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
+        TypeError: an opponent that is none of these.
         UsageError: a model file that cannot be used; pygame is not installed, or there is no
             display for "human".
     """
@@ -69,7 +75,7 @@ class MidrangeVectorEnv(VectorBase):
             render_mode,
             auto_reset=True,
             isa=isa,
-            parameters=parameters,
+            parameters=resolve(parameters, MidrangeVectorEnv),
         )
         spaces = deepcopy(self._arena.spaces)  # they carry random generators
         super().__init__(
@@ -100,6 +106,7 @@ class MidrangeVectorEnv(VectorBase):
 
         Raises:
             ValueError: a seed or an option out of range, or an option that does not exist.
+            TypeError: options that are no dict.
         """
         self._arena.reset(seed, options)
         return self._own(self._arena.observations), {}
