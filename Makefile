@@ -12,7 +12,7 @@ NEWEST_BUILD := build/newest
 
 INSTALLER := tools/install_dependencies.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
-SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.pxd)
+SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
 .PHONY: setup install train sweep test newest lint format bench sanitize clean help

@@ -18,6 +18,7 @@ from setuptools.command.build_ext import build_ext
 
 KERNEL = "csrc/kernel.c"
 CORE = sorted(str(path) for path in Path("csrc").glob("*.c") if str(path) != KERNEL)
+PARTS = ["midrange_puffer/_midrange.pxd", "midrange_puffer/_tables.pxi"]
 HEADERS = sorted(str(path) for path in Path("csrc").glob("*.h"))
 
 # Results are the same bits on every instruction set: no contraction to FMA, no fast-math. The two
@@ -86,7 +87,7 @@ class LintCore(Command):
 core = Extension(
     "midrange_puffer._core",
     sources=["midrange_puffer/_core.pyx", *CORE],
-    depends=[*HEADERS, KERNEL, "midrange_puffer/_midrange.pxd", "setup.py"],
+    depends=[*HEADERS, KERNEL, *PARTS, "setup.py"],
     include_dirs=["csrc", numpy.get_include()],
     define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
     extra_compile_args=C_FLAGS + BUILD_FLAGS,

@@ -1,0 +1,143 @@
+# Part of _core.pyx: constants, structs and tables of csrc/midrange.h as Python has them, and its
+# functions that need no simulation.
+
+FIGHTERS = MR_FIGHTERS
+MISSILES = MR_MISSILES
+ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
+OBSERVATION_VERSION = MR_OBSERVATION_VERSION
+# What an agent may observe: name -> so many of feature_rows().
+OBSERVATIONS = {
+    "default": mr_feature_count(MR_OBSERVE_DEFAULT),
+    "stg": mr_feature_count(MR_OBSERVE_STG),
+}
+# Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
+MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
+STATE_BYTES = mr_state_bytes()
+MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
+# Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
+MAX_START = 2**30
+
+# MrRecord, field by field.
+RECORD = np.dtype([
+    ("env", "i4"), ("outcome", "i4"), ("truncated", "i4"), ("mutual_kill", "i4"),
+    ("decisions", "i4"), ("pilot", "i4", (MR_FIGHTERS,)), ("shots", "i4", (MR_FIGHTERS,)),
+    ("hits", "i4", (MR_FIGHTERS,)), ("shots_in_nez", "i4", (MR_FIGHTERS,)),
+    ("shots_wasted", "i4", (MR_FIGHTERS,)), ("launch_range", "f4", (MR_FIGHTERS,)),
+    ("episode_return", "f4"),
+])
+if RECORD.itemsize != sizeof(MrRecord):
+    raise ImportError("RECORD does not describe MrRecord")
+
+
+# MrShot, field by field.
+SHOT = np.dtype([
+    ("range", "f4"), ("nose", "f4", (2,)), ("aspect", "f4", (2,)),
+    ("launch_speed", "f4"), ("target_speed", "f4"), ("evasion", "i4"),
+])
+if SHOT.itemsize != sizeof(MrShot):
+    raise ImportError("SHOT does not describe MrShot")
+
+# MrMoment and MrPrediction, field by field, and the lanes of Core.look_ahead.
+MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_MISSILES, MR_LANES, 2))])
+PREDICTION = np.dtype([
+    ("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4"),
+])
+if MOMENT.itemsize != sizeof(MrMoment) or PREDICTION.itemsize != sizeof(MrPrediction):
+    raise ImportError("MOMENT or PREDICTION does not describe its struct")
+MAX_MOMENTS = 1000
+AHEAD_HELD = MR_AHEAD_HELD
+AHEAD_ESCAPES = slice(MR_AHEAD_ESCAPES, MR_AHEAD_THREATENED)
+AHEAD_THREATENED_ESCAPES = slice(MR_AHEAD_THREATENED, MR_AHEAD_LANES)
+
+
+def parameter_rows():
+    """The rows of csrc/params.h as dicts."""
+    cdef const MrParameter *row = mr_parameters()
+    rows = []
+    while row.name != NULL:
+        kind = int if row.is_int else float
+        rows.append({
+            "group": row.group.decode(), "name": row.name.decode(), "kind": kind,
+            "default": kind(row.default_value), "minimum": kind(row.minimum),
+            "maximum": kind(row.maximum), "unit": row.unit.decode(),
+            "meaning": row.meaning.decode(),
+        })
+        row += 1
+    return rows
+
+
+def parameter_pairs():
+    """Names (low, high) of parameters of which the first may not exceed the second."""
+    cdef const MrParameterPair *pair = mr_parameter_pairs()
+    pairs = []
+    while pair.low != NULL:
+        pairs.append((pair.low.decode(), pair.high.decode()))
+        pair += 1
+    return pairs
+
+
+def pilot_rows():
+    """(name, meaning) of who may fly a fighter; the first is an agent outside."""
+    cdef const MrPilotInfo *row = mr_pilots()
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.meaning.decode()))
+        row += 1
+    return rows
+
+
+def map_pilots():
+    """Names of the pilots that go by R_NEZ, and so by a map."""
+    cdef const MrPilotInfo *row = mr_pilots()
+    names = []
+    while row.name != NULL:
+        if row.by_map:
+            names.append(row.name.decode())
+        row += 1
+    return tuple(names)
+
+
+def evasion_rows():
+    """(name, meaning) of the evasions of fly-outs; `evasion` of SHOT is an index into them."""
+    cdef const MrEvasion *row = mr_evasions()
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.meaning.decode()))
+        row += 1
+    return rows
+
+
+def feature_rows():
+    """(name, scale, lateral, meaning) of all features; an observation has the first of them."""
+    cdef const MrFeature *row = mr_features()
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.scale, bool(row.lateral), row.meaning.decode()))
+        row += 1
+    return rows
+
+
+def isas():
+    """Names of the instruction sets that this build can run on this machine, best first."""
+    cdef const char *const *name = mr_isas()
+    names = []
+    while name[0] != NULL:
+        names.append((<bytes> name[0]).decode())
+        name += 1
+    return tuple(names)
+
+
+def direction(double degrees):
+    """Unit vector (x, y) of an angle in degrees; exact at multiples of 90."""
+    cdef float x, y
+    mr_direction(degrees, &x, &y)
+    return x, y
+
+
+def philox4x32(counter, key):
+    """Philox4x32-10 of four 32-bit counter words and two key words."""
+    cdef uint32_t[4] c = counter
+    cdef uint32_t[2] k = key
+    cdef uint32_t[4] out
+    mr_philox4x32(c, k, out)
+    return out[0], out[1], out[2], out[3]
