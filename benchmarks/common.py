@@ -112,6 +112,21 @@ def parse_training(doc: str, ini: str) -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args()
 
 
+def runs_parser(doc: str, mode: str, ini: str) -> argparse.ArgumentParser:
+    """For a benchmark of whole runs of `puffer <mode>`, by default with configs/`ini`.
+
+    What it does not know are overrides of the configuration.
+    """
+    parser = argparse.ArgumentParser(
+        description=doc,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"Further options, --section.key VALUE, go to `puffer {mode}`.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--config", default=str(ROOT / "configs" / ini))
+    return parser
+
+
 def print_machine(report: Mapping[str, object]) -> None:
     """Print the result of `machine` on a line."""
     words = [", ".join(value) if isinstance(value, list) else value for value in report.values()]

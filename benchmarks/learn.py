@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import machine, print_machine, print_table
+from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer import checkpoint
@@ -126,13 +126,7 @@ def draw(curves: Sequence[dict[str, Curve]]) -> Figure:
 
 
 def _parse() -> tuple[argparse.Namespace, list[str]]:
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="Further options, --section.key VALUE, go to `puffer train`.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--config", default="configs/default.ini")
+    parser = runs_parser(__doc__, "train", "default.ini")
     parser.add_argument("--seeds", type=int, default=3, help="how many: 0, 1, 2, …")
     parser.add_argument("--minutes", type=float, help="stop each run after so long")
     parser.add_argument("--episodes", type=int, default=1000, help="of evaluation, a pilot")

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from common import ROOT, machine, print_machine, print_table
+from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer.config import load_config
@@ -105,13 +105,7 @@ def draw(sweeps: Mapping[str, Sequence[Mapping[str, object]]]) -> Figure:
 
 
 def _parse() -> tuple[argparse.Namespace, list[str]]:
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="Further options, --section.key VALUE, go to `puffer sweep`.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--config", default=str(ROOT / "configs" / "sweep.ini"))
+    parser = runs_parser(__doc__, "sweep", "sweep.ini")
     parser.add_argument("--trials", type=int, default=24, help="of each sweep")
     parser.add_argument("--seeds", type=int, default=2, help="sweeps of each method")
     parser.add_argument("--steps", type=int, default=1_500_000, help="length of a trial")

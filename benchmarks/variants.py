@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import ROOT, machine, print_machine, print_table
+from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer import checkpoint
@@ -119,15 +119,9 @@ def draw(key: str, runs: Sequence[Mapping[str, object]]) -> Figure:
 
 
 def _parse() -> tuple[argparse.Namespace, list[str]]:
-    parser = argparse.ArgumentParser(
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="Further options, --section.key VALUE, go to `puffer train`.",
-        allow_abbrev=False,
-    )
+    parser = runs_parser(__doc__, "train", "default.ini")
     parser.add_argument("key", help="as section.key")
     parser.add_argument("values", help="with commas between")
-    parser.add_argument("--config", default=str(ROOT / "configs" / "default.ini"))
     parser.add_argument("--seeds", type=int, default=3, help="how many: 0, 1, 2, …")
     parser.add_argument("--episodes", type=int, default=1000, help="of a reading, a pilot")
     parser.add_argument(

@@ -164,16 +164,9 @@ class FlownGroup(Group):
         self._records: list[np.ndarray] = []
         self._fought: list[str] = []  # who flew against the agent, for each record
 
-    def bind(
-        self,
-        observations: np.ndarray,
-        rewards: np.ndarray,
-        terminals: np.ndarray,
-        truncations: np.ndarray,
-        final_observations: np.ndarray | None = None,
-    ) -> None:
+    def bind(self, *outputs: np.ndarray | None) -> None:
         """As `Group.bind`; the core gets buffers of its own, for both seats."""
-        super().bind(observations, rewards, terminals, truncations, final_observations)
+        super().bind(*outputs)
         seats = (self.agents, _core.FIGHTERS)
         self._both = np.zeros((*seats, 3), np.float32)
         self._results = [
