@@ -2,6 +2,7 @@
 
 import math
 
+from midrange_puffer import ranks
 from midrange_puffer.config import (
     Config,
     ConfigError,
@@ -27,6 +28,7 @@ def settle(config: Config) -> None:
     check_trackers(config)
     train, vec, env, rnn = (config[section] for section in ("train", "vec", "env", "rnn"))
     train["device"], reason = choose_device(train["device"])
+    ranks.check_device(train["device"])
     print(f"device {train['device']} ({reason})")
     if train["precision"] == "bfloat16" and not train["device"].startswith("cuda"):
         raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train['device']}")
@@ -48,7 +50,7 @@ def settle(config: Config) -> None:
         train["batch_size"] = agents * train["bptt_horizon"]
     if train["replay_interval"] == "auto":
         train["replay_interval"] = math.ceil(
-            train["total_timesteps"] / train["batch_size"] / REPLAY_SETS
+            train["total_timesteps"] / (train["batch_size"] * ranks.size()) / REPLAY_SETS
         )
     if not stage_names(config):
         check_training(config, agents)

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import random
 import signal
 import sys
 from collections.abc import Sequence
@@ -11,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-import numpy as np
 import torch
 
-from midrange_puffer import checkpoint
+from midrange_puffer import checkpoint, ranks
 from midrange_puffer.arguments import game_parameters
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.config import (
@@ -36,7 +34,7 @@ from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.replay_training import TrainingReplays
 from midrange_puffer.settle import meets_pool, settle
-from midrange_puffer.trainer import Rater, Trainer
+from midrange_puffer.trainer import Rater, Trainer, seed_everything
 from midrange_puffer.vectorize import VecEnv, make_env
 
 # What begins the keys that make the policy: a run cannot go on with others.
@@ -52,13 +50,18 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--config")
     parser.add_argument("--resume")
     options, overrides = parser.parse_known_args(argv)
-    if options.resume is None:
-        run = new_run(options.config, overrides)
-    elif options.config is None:
-        run = resumed_run(options.resume, overrides)
-    else:
+    with ranks.joined():
+        run = ranks.from_first(lambda: _asked_run(options.config, options.resume, overrides))
+        return train_to_end(run)
+
+
+def _asked_run(config_path: str | None, resume: str | None, overrides: Sequence[str]) -> Run:
+    """The run of a command line."""
+    if resume is None:
+        return restarted_run(config_path, overrides) or new_run(config_path, overrides)
+    if config_path is not None:
         raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
-    return train_to_end(run)
+    return resumed_run(resume, overrides)
 
 
 def train_to_end(run: Run) -> int:
@@ -122,6 +125,27 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     return Run(folder, config, state)
 
 
+def restarted_run(config_path: str | None, overrides: Sequence[str]) -> Run | None:
+    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
+
+    Raises:
+        ConfigError: The job may be restarted, and its run has no name to be found by.
+    """
+    if not ranks.may_restart():
+        return None
+    train = load_config(config_path, overrides)["train"]
+    if train["run_name"] is None:
+        raise ConfigError(
+            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
+            "job finds its run by it"
+        )
+    folder = Path(train["data_dir"], train["run_name"])
+    if not (ranks.is_restarted() and (folder / checkpoint.STATE).is_file()):
+        return None
+    # Its config.ini has the overrides, too, as they were settled.
+    return resumed_run(str(folder), [])
+
+
 def train(run: Run, signals: "StopSignals", raters: Sequence[Rater] = ()) -> None:
     """Train until the end, a signal or a rater's word, and say how it ended.
 
@@ -132,16 +156,19 @@ def train(run: Run, signals: "StopSignals", raters: Sequence[Rater] = ()) -> Non
         DivergedError: The last checkpoint is from before.
     """
     config, folder = run.config, run.folder
-    pool, raters = _pool(run), [*_league(run), *_replays(run), *raters]
-    write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
+    ranks.take_device(config["train"]["device"])
+    pool, loggers = None, Loggers(folder.name, [])
+    if ranks.is_first():
+        pool, raters = _pool(run), [*_league(run), *_replays(run), *raters]
+        write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
+        loggers = _loggers(run)
     print(f"run folder {folder}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
-    loggers = _loggers(run)
     trainer = train_stage(run, signals, loggers, pool, raters)
-    while not (trainer.is_over or signals.caught):
+    while not (signals.agree() or trainer.is_over):
         # From what was saved, so that a stage begins alike whether a run is stopped there or not.
-        run = replace(run, state=checkpoint.load_state(folder))
+        run = replace(run, state=ranks.from_first(lambda: checkpoint.load_state(folder)))
         trainer = train_stage(run, signals, loggers, pool, raters)
     loggers.close(trainer.model_path)
     print(_last_line(trainer, signals))
@@ -162,16 +189,16 @@ def train_stage(
     if curriculum.stages:
         print(f"{curriculum}, from {curriculum.start} steps on", flush=True)
     policy = _policy(run)
-    pool_path = None
     if pool is not None:
         _join(pool, run, policy)
-        pool_path = pool.path
+    # From rank 0, which has written it by then.
+    pool_path = ranks.from_first(lambda: pool and pool.path)
     with (
         closing(VecEnv(make_env, curriculum.config, pool_path)) as vecenv,
         closing(Trainer(run, curriculum, vecenv, policy, loggers, pool, raters)) as trainer,
     ):
         trainer.save_checkpoint()  # proves at once that checkpoints can be written
-        while not (trainer.is_over or signals.caught or curriculum.is_passed(trainer.global_step)):
+        while not (signals.agree() or trainer.is_over or curriculum.is_passed(trainer.global_step)):
             trainer.evaluate()
             trainer.train()
         if not trainer.done:
@@ -181,15 +208,11 @@ def train_stage(
     return trainer
 
 
-def seed_everything(seed: int) -> None:
-    """Seed every random number generator of this process."""
-    torch.manual_seed(seed)
-    np.random.seed(seed)  # noqa: NPY002, the generator that libraries share
-    random.seed(seed)
-
-
 class StopSignals:
-    """Turns the first SIGINT or SIGTERM into a request to stop; the second ends at once."""
+    """Turns the first SIGINT or SIGTERM into a request to stop; the second ends at once.
+
+    Under torchrun, which may pass one on twice and kills who takes too long, others are ignored.
+    """
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -209,7 +232,17 @@ class StopSignals:
         for number, handler in zip(self.SIGNALS, self._previous, strict=True):
             signal.signal(number, handler)
 
+    def agree(self) -> int:
+        """The signal that has come to any rank, so that all stop together; 0: none has."""
+        number = max(ranks.gather(self.caught))
+        if number:
+            self.caught = number
+        return number
+
     def _catch(self, number: int, frame: object) -> None:
+        if ranks.is_launched():
+            self.caught = number
+            return
         if self.caught:
             os._exit(128 + number)
         self.caught = number

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from midrange_puffer import checkpoint
+from midrange_puffer import checkpoint, ranks
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.curriculum import Curriculum
 from midrange_puffer.errors import UserError
@@ -77,6 +77,7 @@ class Trainer(pufferl.PuffeRL):
         raters: Sequence[Rater] = (),
     ) -> None:
         self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
+        self.stop_reason: str | None = None
         self.model_path: Path | None = None
         self._interval_start = time.time()
         self._settings, env = (curriculum.config[section] for section in ("train", "env"))
@@ -85,24 +86,28 @@ class Trainer(pufferl.PuffeRL):
         # Of engagements that begin together the short ones end first, and tell nothing of the long
         # ones: the stage's score begins when all of the first can have ended.
         longest = math.ceil(env["time_limit"] / (env["physics_dt"] * env["substeps"]))
-        self._score_from = step + longest * vecenv.num_agents
+        self._score_from = step + longest * vecenv.num_agents * ranks.size()
         # Whole updates from here on, so that the schedules end with the run.
-        updates = -(-(self._settings["total_timesteps"] - step) // self._settings["batch_size"])
+        batch = self._settings["batch_size"] * ranks.size()
+        updates = -(-(self._settings["total_timesteps"] - step) // batch)
         config = {
             **self._settings,
-            "total_timesteps": step + updates * self._settings["batch_size"],
+            "total_timesteps": step + updates * batch,
             "seed": _engagement_seed(self._settings["seed"], epoch),
             "env": curriculum.stage or run.config["base"]["env_name"],  # on the dashboard
             "use_rnn": run.config["base"]["rnn_name"] is not None,
         }
         with _quiet():
             super().__init__(config, vecenv, policy, logger)
+        self.policy = ranks.share(self.policy)
         self.profile.frequency = 1  # measure every update, not each fifth
         if config["precision"] == "float32":
             self.amp_context = contextlib.nullcontext()
         self.total_epochs = epoch + updates
         if run.state:
             self._restore(run.state)
+        if not ranks.is_first():  # others draw otherwise than rank 0, whose generators were saved
+            seed_everything(config["seed"])
         # By the step and not by the update, whose size may change with the stage.
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._share_of_rate)
 
@@ -117,19 +122,21 @@ class Trainer(pufferl.PuffeRL):
         return self.global_step >= self.config["total_timesteps"]
 
     @property
-    def stop_reason(self) -> str | None:
-        """Why a rater ends the run early; None if none does."""
-        return next((rater.stop_reason for rater in self.raters if rater.stop_reason), None)
-
-    @property
     def is_over(self) -> bool:
         """Whether the run is at its end, early or not."""
         return self.done or self.stop_reason is not None
 
     def evaluate(self) -> dict[str, list[float]]:
-        """Gather experience; return the results of the engagements that finished, by name."""
-        scored = self.global_step >= self._score_from
-        stats = super().evaluate()
+        """Gather experience; return the results of the engagements that finished, by name.
+
+        They are, like the steps, those of all ranks.
+        """
+        before = self.global_step
+        scored = before >= self._score_from
+        super().evaluate()
+        parts = ranks.gather((self.global_step - before, dict(self.stats)))
+        self.global_step = before + sum(steps for steps, _ in parts)
+        self.stats = stats = ranks.joined_lists([results for _, results in parts])
         if scored:
             self.curriculum.observe(stats.get("score", ()))
         if self.pool is not None:
@@ -154,11 +161,26 @@ class Trainer(pufferl.PuffeRL):
             return super().train()
 
     def mean_and_log(self) -> dict[str, float]:
-        """Log a row, with the figures of curriculum, pool and raters beside PuffeRL's."""
+        """Log a row, with the figures of curriculum, pool and raters beside PuffeRL's.
+
+        PuffeRL's own would take the row of one rank for that of all.
+        """
         self._check_weights()
         pool = self.pool.metrics() if self.pool is not None else {}
         self.logger.beside = {**self.curriculum.metrics, **pool, **self._rate()}
-        return super().mean_and_log()
+        self.stats = {name: np.mean(values) for name, values in self.stats.items()}
+        metrics = {
+            "SPS": self.sps,
+            "agent_steps": self.global_step,
+            "uptime": self.uptime,
+            "epoch": self.epoch,
+            "learning_rate": self.optimizer.param_groups[0]["lr"],
+            **{f"environment/{name}": value for name, value in self.stats.items()},
+            **{f"losses/{name}": x for name, x in ranks.means(ranks.gather(self.losses)).items()},
+            **{f"performance/{name}": part["elapsed"] for name, part in self.profile},
+        }
+        self.logger.log(metrics, self.global_step)
+        return metrics
 
     def _rate(self) -> dict[str, float]:
         """The metrics of those raters for whom it is time."""
@@ -169,6 +191,8 @@ class Trainer(pufferl.PuffeRL):
                 name = Path(checkpoint.model_name(self.epoch)).stem
                 with torch.random.fork_rng(devices=[]):  # so that training is the same without
                     metrics |= rater.rate(policy, name, self.global_step)
+        reasons = ranks.gather([rater.stop_reason for rater in self.raters])
+        self.stop_reason = next((reason for of in reasons for reason in of if reason), None)
         return metrics
 
     def _check_weights(self) -> None:
@@ -196,8 +220,10 @@ class Trainer(pufferl.PuffeRL):
         if sys.stdout.isatty():
             super().print_dashboard(clear=clear)
 
-    def save_checkpoint(self) -> Path:
-        """Write the model and what a resumed run needs besides; return the model's path."""
+    def save_checkpoint(self) -> None:
+        """Write the model and what a resumed run needs besides, from rank 0."""
+        if not ranks.is_first():
+            return
         state = {
             "epoch": self.epoch,
             "global_step": self.global_step,
@@ -213,7 +239,6 @@ class Trainer(pufferl.PuffeRL):
         self.model_path = checkpoint.save(self.run, weights, state)
         if self.pool is not None:
             self.pool.add(self.model_path, self.global_step)
-        return self.model_path
 
     def _restore(self, state: dict[str, object]) -> None:
         """Go on from a saved state, with the settings of this configuration."""
@@ -238,9 +263,17 @@ class Trainer(pufferl.PuffeRL):
         self.utilization.stop()
 
 
+def seed_everything(seed: int) -> None:
+    """Seed every random number generator of this process."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002, the generator that libraries share
+    random.seed(seed)
+
+
 def _engagement_seed(seed: int, epoch: int) -> int:
-    """Seed of the engagements, another one wherever a run is resumed: they start afresh there."""
-    return int(np.random.SeedSequence((seed, epoch)).generate_state(1)[0] >> 1)
+    """Seed of a rank's engagements, another wherever a run is resumed: they start afresh there."""
+    sequence = np.random.SeedSequence((seed, epoch, ranks.rank()))
+    return int(sequence.generate_state(1)[0] >> 1)
 
 
 class _DaemonUtilization(pufferl.Utilization):
@@ -252,6 +285,7 @@ class _DaemonUtilization(pufferl.Utilization):
 
 
 pufferl.Utilization = _DaemonUtilization
+pufferl.dist_sum = lambda value, device: value  # what the dashboard shows is of all ranks already
 
 
 class _NanWithItem(float):

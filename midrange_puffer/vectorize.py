@@ -11,6 +11,7 @@ import numpy as np
 import psutil
 import torch
 
+from midrange_puffer import ranks
 from midrange_puffer.config import Config, ConfigError, run_configs
 from midrange_puffer.env import Midrange
 from midrange_puffer.errors import UserError
@@ -51,12 +52,15 @@ def choose_device(wanted: str) -> tuple[str, str]:
 
 
 def usable_cores() -> int:
-    """Physical cores that this process may run on: its share of the threads of all of them."""
+    """Physical cores for this process: its share of the threads of all of them.
+
+    The ranks of a machine divide them among themselves.
+    """
     logical = psutil.cpu_count()
     physical = psutil.cpu_count(logical=False) or logical
     if hasattr(os, "sched_getaffinity"):
-        return max(physical * len(os.sched_getaffinity(0)) // logical, 1)
-    return physical
+        physical = physical * len(os.sched_getaffinity(0)) // logical
+    return max(physical // ranks.on_this_machine(), 1)
 
 
 def choose_vec(config: Config, cores: int) -> str:
@@ -221,6 +225,8 @@ def _become_worker() -> None:
     Frozen opponents are asked in small batches, which torch does best, and beside others, in one
     thread.
     """
+    if ranks.is_launched():
+        os.setpgrp()  # torchrun signals a rank's whole group, which still needs its workers
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,0 +1,159 @@
+"""The ranks of a job: learners side by side under torchrun, with equal weights throughout.
+
+Every rank has its own environments and learns from its own experience; what they share is the
+gradient, averaged at each step of the optimizer, and what is decided or counted by all. Rank 0
+alone writes and prints. Without torchrun there is one rank, and nothing here does anything.
+"""
+
+import contextlib
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import distributed
+from torch.nn.parallel import DistributedDataParallel
+
+from midrange_puffer.errors import UsageError, UserError
+
+Value = TypeVar("Value")
+
+
+class SharedPolicy(DistributedDataParallel):
+    """A policy whose gradients are averaged over the ranks, from rank 0's weights on.
+
+    What is left out of learning, `forward_eval`, is the policy's own.
+    """
+
+    def __init__(self, policy: torch.nn.Module) -> None:
+        super().__init__(policy, broadcast_buffers=False)  # they are constants
+        self.forward_eval = policy.forward_eval
+
+
+@contextlib.contextmanager
+def joined() -> Iterator[None]:
+    """Be one of the ranks of the job that torchrun has launched, if it has.
+
+    Tensors on the CPU are exchanged by gloo, those on CUDA by nccl. An error ends this process
+    without a word to the others: torchrun ends them, and waiting for them would last for ever.
+    """
+    if not is_launched():
+        yield
+        return
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+    with contextlib.ExitStack() as stack:
+        if not is_first():
+            nowhere = stack.enter_context(Path(os.devnull).open("w"))
+            stack.enter_context(contextlib.redirect_stdout(nowhere))
+        yield
+    distributed.destroy_process_group()
+
+
+def is_launched() -> bool:
+    """Whether torchrun has launched this process, or the one that it is a worker of."""
+    return distributed.is_torchelastic_launched()
+
+
+def rank() -> int:
+    """The number of this rank."""
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
+def size() -> int:
+    """How many ranks there are."""
+    return distributed.get_world_size() if distributed.is_initialized() else 1
+
+
+def is_first() -> bool:
+    """Whether this is rank 0, which writes and prints."""
+    return rank() == 0
+
+
+def on_this_machine() -> int:
+    """How many ranks share this machine."""
+    return int(os.environ["LOCAL_WORLD_SIZE"]) if distributed.is_initialized() else 1
+
+
+def from_first(make: Callable[[], Value]) -> Value:
+    """Return on every rank what `make` returns on rank 0, the only one to call it.
+
+    An error that the user can mend is raised on rank 0 and ends the others, with its exit status.
+    """
+    if size() == 1:
+        return make()
+    answer: list[object] = [None, None]
+    error = None
+    if is_first():
+        try:
+            answer[0] = make()
+        except UserError as caught:
+            error, answer[1] = caught, caught.exit_code
+    distributed.broadcast_object_list(answer)
+    if error is not None:
+        raise error
+    if answer[1] is not None:
+        raise SystemExit(answer[1])
+    return answer[0]
+
+
+def gather(value: Value) -> list[Value]:
+    """Return the `value` of each rank, in their order."""
+    if size() == 1:
+        return [value]
+    values: list[Value] = [value] * size()
+    distributed.all_gather_object(values, value)
+    return values
+
+
+def joined_lists(parts: Sequence[Mapping[str, list[float]]]) -> defaultdict[str, list[float]]:
+    """Lists of the same name one after another."""
+    whole: defaultdict[str, list[float]] = defaultdict(list)
+    for part in parts:
+        for name, values in part.items():
+            whole[name] += values
+    return whole
+
+
+def means(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of each number of all parts, which have the same names."""
+    return {name: sum(part[name] for part in parts) / len(parts) for name in parts[0]}
+
+
+def share(policy: torch.nn.Module) -> torch.nn.Module:
+    """`policy` as it learns with those of the other ranks; it alone, if there are none."""
+    return SharedPolicy(policy) if size() > 1 else policy
+
+
+def check_device(device: str) -> None:
+    """Check that each rank of this machine can learn on a device of its own.
+
+    Raises:
+        UsageError: It cannot on `device`.
+    """
+    if size() == 1 or device == "cpu":
+        return
+    if device != "cuda":
+        raise UsageError(f"train.device = {device}: ranks learn on cuda, one each, or on the cpu")
+    if on_this_machine() > torch.cuda.device_count():
+        raise UsageError(
+            f"train.device = cuda: {on_this_machine()} ranks on this machine, which has "
+            f"{torch.cuda.device_count()} CUDA devices; use a smaller torchrun --nproc-per-node"
+        )
+
+
+def take_device(device: str) -> None:
+    """Make "cuda" this rank's own device, by its number on this machine."""
+    if size() > 1 and device == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+
+
+def may_restart() -> bool:
+    """Whether torchrun starts the job anew where a rank fails (--max-restarts)."""
+    return is_launched() and int(os.environ["TORCHELASTIC_MAX_RESTARTS"]) > 0
+
+
+def is_restarted() -> bool:
+    """Whether torchrun has done so."""
+    return is_launched() and int(os.environ["TORCHELASTIC_RESTART_COUNT"]) > 0
