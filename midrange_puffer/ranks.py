@@ -28,7 +28,7 @@ class SharedPolicy(DistributedDataParallel):
     """
 
     def __init__(self, policy: torch.nn.Module) -> None:
-        super().__init__(policy, broadcast_buffers=False)  # they are constants
+        super().__init__(policy)
         self.forward_eval = policy.forward_eval
 
 
@@ -42,7 +42,12 @@ def joined() -> Iterator[None]:
     if not is_launched():
         yield
         return
-    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
+    distributed.init_process_group(
+        "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo",
+        store=_store(),
+        rank=int(os.environ["RANK"]),
+        world_size=int(os.environ["WORLD_SIZE"]),
+    )
     with contextlib.ExitStack() as stack:
         if not is_first():
             nowhere = stack.enter_context(Path(os.devnull).open("w"))
@@ -155,5 +160,22 @@ def may_restart() -> bool:
 
 
 def is_restarted() -> bool:
-    """Whether torchrun has done so."""
-    return is_launched() and int(os.environ["TORCHELASTIC_RESTART_COUNT"]) > 0
+    """Whether torchrun has done so; all ranks must ask, as each machine counts its own restarts."""
+    return is_launched() and max(gather(_restarts())) > 0
+
+
+def _restarts() -> int:
+    return int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+
+
+def _store() -> distributed.Store:
+    """Where ranks find each other.
+
+    torchrun's own store outlives its restarts with all that is in it, and the address of a rank
+    that is no more would be taken for that of its successor (PyTorch's issue 135712). On one
+    machine every attempt therefore has keys of its own; several would not agree on its number.
+    """
+    store, _, size = next(distributed.rendezvous("env://"))
+    if int(os.environ["LOCAL_WORLD_SIZE"]) < size:
+        return store
+    return distributed.PrefixStore(f"attempt {_restarts()}", store)

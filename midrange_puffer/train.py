@@ -51,17 +51,42 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--resume")
     options, overrides = parser.parse_known_args(argv)
     with ranks.joined():
-        run = ranks.from_first(lambda: _asked_run(options.config, options.resume, overrides))
+        is_restarted = ranks.is_restarted()
+        run = ranks.from_first(lambda: _find_run(options, overrides, is_restarted))
         return train_to_end(run)
 
 
-def _asked_run(config_path: str | None, resume: str | None, overrides: Sequence[str]) -> Run:
-    """The run of a command line."""
-    if resume is None:
-        return restarted_run(config_path, overrides) or new_run(config_path, overrides)
-    if config_path is not None:
+def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool) -> Run:
+    """The run that a command line asks for."""
+    if options.resume is None:
+        restarted = _restarted_run(options.config, overrides, is_restarted)
+        return restarted or new_run(options.config, overrides)
+    if options.config is not None:
         raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
-    return resumed_run(resume, overrides)
+    return resumed_run(options.resume, overrides)
+
+
+def _restarted_run(
+    config_path: str | None, overrides: Sequence[str], is_restarted: bool
+) -> Run | None:
+    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
+
+    Raises:
+        ConfigError: The job may be restarted, and its run has no name to be found by.
+    """
+    if not ranks.may_restart():
+        return None
+    train = load_config(config_path, overrides)["train"]
+    if train["run_name"] is None:
+        raise ConfigError(
+            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
+            "job finds its run by it"
+        )
+    folder = Path(train["data_dir"], train["run_name"])
+    if not (is_restarted and (folder / checkpoint.STATE).is_file()):
+        return None
+    # Its config.ini has the overrides, too, as they were settled.
+    return resumed_run(str(folder), [])
 
 
 def train_to_end(run: Run) -> int:
@@ -123,27 +148,6 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
             raise ConfigError(f"{key}: is {before} in {folder} and cannot become {after}")
         print(f"  {key}: {before} -> {after}")
     return Run(folder, config, state)
-
-
-def restarted_run(config_path: str | None, overrides: Sequence[str]) -> Run | None:
-    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
-
-    Raises:
-        ConfigError: The job may be restarted, and its run has no name to be found by.
-    """
-    if not ranks.may_restart():
-        return None
-    train = load_config(config_path, overrides)["train"]
-    if train["run_name"] is None:
-        raise ConfigError(
-            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
-            "job finds its run by it"
-        )
-    folder = Path(train["data_dir"], train["run_name"])
-    if not (ranks.is_restarted() and (folder / checkpoint.STATE).is_file()):
-        return None
-    # Its config.ini has the overrides, too, as they were settled.
-    return resumed_run(str(folder), [])
 
 
 def train(run: Run, signals: "StopSignals", raters: Sequence[Rater] = ()) -> None:
