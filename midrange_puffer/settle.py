@@ -54,6 +54,8 @@ def settle(config: Config) -> None:
         )
     if not stage_names(config):
         check_training(config, agents)
+    if ranks.size() > 1:
+        print(f"{ranks.size()} ranks, each with these engagements and a batch of its own")
 
 
 def meets_pool(config: Config) -> bool:

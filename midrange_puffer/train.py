@@ -193,10 +193,7 @@ def train_stage(
     if curriculum.stages:
         print(f"{curriculum}, from {curriculum.start} steps on", flush=True)
     policy = _policy(run)
-    if pool is not None:
-        _join(pool, run, policy)
-    # From rank 0, which has written it by then.
-    pool_path = ranks.from_first(lambda: pool and pool.path)
+    pool_path = ranks.from_first(lambda: _join(pool, run, policy))
     with (
         closing(VecEnv(make_env, curriculum.config, pool_path)) as vecenv,
         closing(Trainer(run, curriculum, vecenv, policy, loggers, pool, raters)) as trainer,
@@ -301,8 +298,14 @@ def _pool(run: Run) -> Pool | None:
     return Pool(run.folder, run.config["pool"]) if meets_pool(run.config) else None
 
 
-def _join(pool: Pool, run: Run, policy: torch.nn.Module) -> None:
-    """Let the policy join the pool as it is, so that the environments find an opponent there."""
+def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
+    """Let the policy join the pool as it is, so that the environments find an opponent there.
+
+    Returns:
+        The pool's file, None without a pool.
+    """
+    if pool is None:
+        return None
     if run.state:
         path, steps = run.folder / run.state["model"], run.state["global_step"]
     else:
@@ -310,6 +313,7 @@ def _join(pool: Pool, run: Run, policy: torch.nn.Module) -> None:
         checkpoint.save_model(path, run.config, policy.state_dict(), steps)
     pool.add(path, steps)
     pool.refresh()
+    return pool.path
 
 
 def _league(run: Run) -> list[TrainingLeague]:

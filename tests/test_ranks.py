@@ -9,9 +9,12 @@ from pathlib import Path
 import psutil
 import pytest
 import runs
+import torch
 
 from midrange_puffer import checkpoint, cli, ranks
 from midrange_puffer.config import ConfigError
+from midrange_puffer.errors import UsageError
+from midrange_puffer.vectorize import usable_cores
 
 PROBE = Path(__file__).with_name("rank_probe.py")
 
@@ -147,6 +150,33 @@ def test_a_job_that_may_be_restarted_needs_a_name_for_its_run(tmp_path, monkeypa
     words = ["--config", str(runs.small_config(tmp_path)), "--train.data-dir", str(tmp_path)]
     with pytest.raises(ConfigError, match=r"train\.run_name = None: must be given with torchrun"):
         cli.run("train", words)
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("mps", "ranks learn on cuda, one each, or on the cpu"),
+        ("cuda:0", "ranks learn on cuda, one each, or on the cpu"),
+        ("cuda", "4 ranks on this machine, which has 2 CUDA devices"),
+    ],
+)
+def test_ranks_have_a_device_each(monkeypatch, device, said):
+    monkeypatch.setattr(ranks, "size", lambda: 4)
+    monkeypatch.setattr(ranks, "on_this_machine", lambda: 4)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    ranks.check_device("cpu")
+    with pytest.raises(UsageError, match=said):
+        ranks.check_device(device)
+
+
+def test_ranks_of_a_machine_divide_its_cores(monkeypatch):
+    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 12)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)), raising=False)
+    counts = []
+    for ranks_here in (1, 2, 5, 16):
+        monkeypatch.setattr(ranks, "on_this_machine", lambda ranks_here=ranks_here: ranks_here)
+        counts.append(usable_cores())
+    assert counts == [12, 6, 2, 1]
 
 
 def test_what_is_wrong_is_said_once(tmp_path):
