@@ -6,6 +6,7 @@ alone writes and prints. Without torchrun there is one rank, and nothing here do
 """
 
 import contextlib
+import gc
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +54,8 @@ def joined() -> Iterator[None]:
             nowhere = stack.enter_context(Path(os.devnull).open("w"))
             stack.enter_context(contextlib.redirect_stdout(nowhere))
         yield
+    distributed.barrier()
+    gc.collect()  # what still holds the group would else end it as the interpreter does, or crash
     distributed.destroy_process_group()
 
 
