@@ -31,8 +31,8 @@ from midrange_puffer.config import Config, load_config
 from midrange_puffer.evaluate import evaluate, format_share
 from midrange_puffer.figures import save_figure
 from midrange_puffer.files import write_json
+from midrange_puffer.key import check_even
 from midrange_puffer.parameters import PILOTS, parse_opponent
-from midrange_puffer.schema import check_even
 
 LEVEL = 0.98
 WINDOW = 500  # engagements against a pilot

@@ -30,7 +30,7 @@ from midrange_puffer.config import load_config
 from midrange_puffer.evaluate import evaluate
 from midrange_puffer.figures import save_figure
 from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.schema import check_even
+from midrange_puffer.key import check_even
 from midrange_puffer.sweep.runner import pinned, share_of_cores
 
 PILOTS = ("evader", "crank", "ace")

@@ -13,6 +13,7 @@ from torch import nn
 from midrange_puffer import checkpoint
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
+from midrange_puffer.key import Key
 from midrange_puffer.parameters import (
     EXPORTED,
     OPTIONS,
@@ -24,7 +25,7 @@ from midrange_puffer.parameters import (
     resolve,
     suggest,
 )
-from midrange_puffer.schema import RETIRED, Key, schema
+from midrange_puffer.schema import RETIRED, schema
 
 # Groups of parameters that training may vary without changing the game.
 TRAINING_GROUPS = ("reward", "pilot")

@@ -16,8 +16,9 @@ from midrange_puffer.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
 from midrange_puffer.envelope_plot import plot_aspect, plot_off_boresight
 from midrange_puffer.figures import require_matplotlib
 from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.key import Key
 from midrange_puffer.parameters import PARAMETERS, resolve
-from midrange_puffer.schema import Key, schema
+from midrange_puffer.schema import schema
 
 TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
 ASPECTS = {"nose-on": 0.0, "beam": 1.0, "tail-on": -2.0}  # of the rows printed, diamond angles

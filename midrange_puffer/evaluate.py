@@ -15,11 +15,11 @@ from midrange_puffer.arguments import OPPONENT, Parser, load_model, load_opponen
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.fight_recorder import KINDS, FightRecorder, save_instructive
 from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.key import Key, check_even
 from midrange_puffer.match import Contestant, Fight, Watch, half_of, play, tally
 from midrange_puffer.parameters import ALL, PILOTS, SELF, resolve
 from midrange_puffer.ratings import score_interval, start_covariance
 from midrange_puffer.records import outcomes
-from midrange_puffer.schema import Key, check_even
 from midrange_puffer.view import require_pygame
 
 

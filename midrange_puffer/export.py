@@ -20,10 +20,10 @@ from midrange_puffer.checkpoint import MODELS
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.exported import CONTROLS, MEMORY, ExportedPolicy, graph_widths, require_onnx
 from midrange_puffer.files import check_writable, write_whole
+from midrange_puffer.key import Key
 from midrange_puffer.match import Fight, play
 from midrange_puffer.observation import features_of
 from midrange_puffer.parameters import EXPORTED, PILOTS
-from midrange_puffer.schema import Key
 
 OPSET = 20  # the first that has Gelu
 # How far onnxruntime may be from torch: of 1 + an output's largest |value| seen. Not of each value,

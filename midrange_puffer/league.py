@@ -13,6 +13,7 @@ from midrange_puffer.arguments import MODEL_FILES, Parser, load_models, progress
 from midrange_puffer.errors import UsageError
 from midrange_puffer.figures import check_picture, require_matplotlib
 from midrange_puffer.files import write_json
+from midrange_puffer.key import Key, check_even
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import ALL, PILOTS, pilot_names
 from midrange_puffer.ratings import MEAN
@@ -24,7 +25,6 @@ from midrange_puffer.round_robin import (
     rate_pilots,
     round_robin,
 )
-from midrange_puffer.schema import Key, check_even
 from midrange_puffer.standings import (
     Standings,
     format_cycles,

@@ -8,6 +8,7 @@ from torch import nn
 
 from midrange_puffer import _core
 from midrange_puffer.envelope import game_envelope
+from midrange_puffer.key import check_even
 from midrange_puffer.parameters import (
     checked_num_envs,
     checked_seed,
@@ -17,7 +18,6 @@ from midrange_puffer.parameters import (
 from midrange_puffer.player import Player, observation_for, player_seed
 from midrange_puffer.ratings import start_covariance
 from midrange_puffer.records import outcomes
-from midrange_puffer.schema import check_even
 
 # A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
 Contestant = str | nn.Module

@@ -12,8 +12,8 @@ from torch import nn
 from midrange_puffer.arguments import Parser, load_model, load_opponent
 from midrange_puffer.errors import UsageError
 from midrange_puffer.figures import COLOURS, check_picture, require_matplotlib, save_figure
+from midrange_puffer.key import Key
 from midrange_puffer.parameters import PILOTS, SEATS
-from midrange_puffer.schema import Key
 from midrange_puffer.session import Session
 from midrange_puffer.spacetime import spacetime
 from midrange_puffer.spacetime_plot import draw_spacetime

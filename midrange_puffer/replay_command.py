@@ -9,8 +9,8 @@ from pathlib import Path
 from midrange_puffer.arguments import Parser, progress_bar
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
+from midrange_puffer.key import Key
 from midrange_puffer.replay import SUFFIX, Replay, ReplayError
-from midrange_puffer.schema import Key
 from midrange_puffer.view import MODES, PLANE, film
 
 FILMS = ("gif", "mp4")

@@ -133,7 +133,7 @@ class Trainer(pufferl.PuffeRL):
         """
         before = self.global_step
         scored = before >= self._score_from
-        super().evaluate()
+        self.gather()
         parts = ranks.gather((self.global_step - before, dict(self.stats)))
         self.global_step = before + sum(steps for steps, _ in parts)
         self.stats = stats = ranks.joined_lists([results for _, results in parts])
@@ -145,6 +145,14 @@ class Trainer(pufferl.PuffeRL):
             self.pool.observe({name.removeprefix(prefix): stats.pop(name) for name in names})
             self.pool.refresh()
         return stats
+
+    def gather(self) -> None:
+        """Fill the buffers with whole segments, adding to `stats` and `global_step`."""
+        super().evaluate()
+
+    def source_metrics(self) -> dict[str, float]:
+        """Figures of where the experience of this update came from."""
+        return {}
 
     def train(self) -> dict[str, float]:
         """Learn from the experience of the last `evaluate()`; return PuffeRL's metrics.
@@ -167,7 +175,12 @@ class Trainer(pufferl.PuffeRL):
         """
         self._check_weights()
         pool = self.pool.metrics() if self.pool is not None else {}
-        self.logger.beside = {**self.curriculum.metrics, **pool, **self._rate()}
+        self.logger.beside = {
+            **self.curriculum.metrics,
+            **pool,
+            **self.source_metrics(),
+            **self._rate(),
+        }
         self.stats = {name: np.mean(values) for name, values in self.stats.items()}
         metrics = {
             "SPS": self.sps,

@@ -18,7 +18,8 @@ from midrange_puffer.config import (
     load_config,
     run_configs,
 )
-from midrange_puffer.schema import SECTIONS, Key, schema
+from midrange_puffer.key import Key
+from midrange_puffer.schema import SECTIONS, schema
 from midrange_puffer.settle import settle
 from midrange_puffer.vectorize import choose_device, choose_threads, choose_vec
 

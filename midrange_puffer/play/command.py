@@ -10,9 +10,9 @@ from midrange_puffer import checkpoint
 from midrange_puffer.arguments import Parser, load_models
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
+from midrange_puffer.key import Key
 from midrange_puffer.match import Contestant
 from midrange_puffer.parameters import PILOTS, SEATS, is_model, suggest
-from midrange_puffer.schema import Key
 from midrange_puffer.session import HUMAN, Session
 from midrange_puffer.view import require_pygame
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from midrange_puffer.config import Config, ConfigError, stage_names
-from midrange_puffer.schema import STAGE, SWEPT, Key, sweepable
+from midrange_puffer.key import Key
+from midrange_puffer.schema import STAGE, SWEPT, sweepable
 
 Value = int | float
 DIGITS = 4  # significant ones of a number suggested, for people to read and copy
