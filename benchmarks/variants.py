@@ -31,7 +31,7 @@ from midrange_puffer.evaluate import evaluate
 from midrange_puffer.figures import save_figure
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.key import check_even
-from midrange_puffer.sweep.runner import pinned, share_of_cores
+from midrange_puffer.sweep.process import pinned, share_of_cores
 
 PILOTS = ("evader", "crank", "ace")
 INTERVAL = 50  # updates from one checkpoint to the next

@@ -17,11 +17,15 @@ ENV_NAME = "midrange"
 
 @dataclass(frozen=True)
 class Mode:
-    """One thing that can be done with midrange: `module`.main(argv) -> exit status."""
+    """One thing that can be done with midrange: `module`.main(argv) -> exit status.
+
+    `in_ranks`: torchrun may launch it, in several processes that know of each other.
+    """
 
     module: str
     meaning: str
     usage: str
+    in_ranks: bool = False
 
 
 # Of the modes that take a whole configuration: what they take besides.
@@ -35,6 +39,11 @@ CONFIG_OPTIONS = {
         "--resume SWEEP": "go on with a sweep: its folder, its name, or `latest`",
         "--report SWEEP": "write report.html and best.ini of a sweep, which may be running",
     },
+    "profile": {
+        "--config FILE": "an ini file over the defaults; `config.ini` of a run is one",
+        "--updates N": "updates that are measured (10)",
+        "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
+    },
 }
 
 MODES = {
@@ -42,11 +51,18 @@ MODES = {
         "midrange_puffer.train",
         "train a policy with PuffeRL",
         "[--config FILE] [--section.key VALUE …] [--resume RUN]",
+        in_ranks=True,
     ),
     "sweep": Mode(
         "midrange_puffer.sweep.command",
         "search better hyperparameters and rewards by many trainings",
         "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
+    ),
+    "profile": Mode(
+        "midrange_puffer.profile_command",
+        "measure where the time of a training goes: environment, copies, inference, learning",
+        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR]",
+        in_ranks=True,
     ),
     "eval": Mode(
         "midrange_puffer.evaluate",
@@ -131,6 +147,12 @@ def run(mode: str, argv: Sequence[str]) -> int:
     if mode in CONFIG_OPTIONS and {"-h", "--help"} & set(argv):
         print(config_help(mode))
         return 0
+    # What torchrun sets, and torch.distributed.is_torchelastic_launched() looks at.
+    if "TORCHELASTIC_RUN_ID" in os.environ and not MODES[mode].in_ranks:
+        allowed = " and ".join(name for name in MODES if MODES[name].in_ranks)
+        raise UsageError(
+            f"{mode}: each process of torchrun would do all of it; torchrun is for {allowed}"
+        )
     return importlib.import_module(MODES[mode].module).main(argv)
 
 

@@ -63,8 +63,8 @@ VEC = (
 CLUSTER = (
     Key("engine", str, "who runs the collectors that gather the experience; None = nobody: the "
         "environments of [vec] do, beside the learner", None, words=NONE, choices=("ray",)),
-    Key("address", str, "of a running Ray cluster, host:port, or auto = that of RAY_ADDRESS or of "
-        "this machine; None = one on this machine, for this run alone", None, words=NONE),
+    Key("address", str, "of a running Ray cluster, host:port, or auto = that of RAY_ADDRESS; None "
+        "= one on this machine, for this run alone", None, words=NONE),
     Key("max_collectors", int, "most collectors at work, a core each; fewer do the same work more "
         "slowly. auto = the cores of this machine, but one where the learner does not wait",
         "auto", 1, 4096, AUTO),
@@ -80,11 +80,12 @@ CLUSTER = (
 )  # fmt: skip
 
 EXPERIENCE_REPLAY = (
-    Key("capacity", int, "latest segments that are kept to be learnt from again; 0 = none: "
-        "on-policy", 0, 0, 10**7, unit="segments"),
+    Key("capacity", int, "latest segments that each rank keeps to learn from again, anew in every "
+        "stage and after a resume; 0 = none: on-policy. With train.cpu_offload their observations "
+        "are in page-locked memory", 0, 0, 10**7, unit="segments"),
     Key("warm_up", int, "segments that must be kept before the first is drawn", 0, 0, 10**7,
         unit="segments"),
-    Key("share", float, "part of a minibatch that is drawn from them", 0.25, 0.0, 0.9),
+    Key("share", float, "part of a minibatch that is drawn from them", 0.25, 0.001, 0.9),
     Key("alpha", float, "exponent of their prioritised sampling; 0 = uniform", 0.6, 0.0, 1.0),
     Key("beta0", float, "importance correction of that sampling at the start; 1 at the end of the "
         "run", 0.4, 0.0, 1.0),
@@ -159,8 +160,8 @@ TRAIN = (
         choices=("float32", "bfloat16")),
     Key("torch_deterministic", bool, "deterministic algorithms in cuDNN"),
     Key("cpu_offload", bool, "keep observations in CPU memory"),
-    Key("pin_memory", bool, "CUDA: lock the environments' buffers into memory, so that copies from "
-        "them go at full speed", False),
+    Key("pin_memory", bool, "CUDA: lock the environments' observations into memory, so that copies "
+        "to the GPU go at full speed", False),
     Key("compile", bool, "compile the policy with torch.compile"),
     Key("compile_mode", str, "its mode", choices=("default", "reduce-overhead", "max-autotune",
         "max-autotune-no-cudagraphs")),

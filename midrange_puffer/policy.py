@@ -34,7 +34,8 @@ class LevelActor(nn.Linear):
 
     def forward(self, hidden: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Logits of hidden features [agents, hidden_size]."""
-        return super().forward(hidden).split(self.levels, dim=1)
+        logits = super().forward(hidden).float()  # bfloat16 is off by 1 % in a probability
+        return logits.split(self.levels, dim=1)
 
 
 class GaussianActor(nn.Linear):

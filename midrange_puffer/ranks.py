@@ -3,23 +3,46 @@
 Every rank has its own environments and learns from its own experience; what they share is the
 gradient, averaged at each step of the optimizer, and what is decided or counted by all. Rank 0
 alone writes and prints. Without torchrun there is one rank, and nothing here does anything.
+
+The number of machines is fixed: with torchrun --nnodes MIN:MAX a change of it is a failure, too,
+for torchrun does not tell its workers of the restart that it makes then.
 """
 
 import contextlib
 import gc
 import os
+import time
+import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
 import torch
+
+# Before there is a group: it keeps the one that is there at its import, which then never ends.
+import torch.distributed.nn
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from midrange_puffer.errors import UsageError, UserError
 
 Value = TypeVar("Value")
+
+# How long a rank waits for torchrun to end it, in s, where another has failed, which alone has
+# something to say. Whoever still runs after that has lost the connection and nothing else.
+END_WAIT = 10.0
+
+# How long a rank waits for the others, one of which may be rating. torchrun ends them all where one
+# is gone, so that this is for what nobody sees.
+PATIENCE = timedelta(hours=6)
+
+UNNAMED = "none"  # torchrun's --rdzv-id where it is not given
+
+
+class LostRanksError(UserError):
+    """The other ranks cannot be reached any more."""
 
 
 class SharedPolicy(DistributedDataParallel):
@@ -39,6 +62,9 @@ def joined() -> Iterator[None]:
 
     Tensors on the CPU are exchanged by gloo, those on CUDA by nccl. An error ends this process
     without a word to the others: torchrun ends them, and waiting for them would last for ever.
+
+    Raises:
+        LostRanksError: The connection to others was lost, and torchrun goes on.
     """
     if not is_launched():
         yield
@@ -48,15 +74,19 @@ def joined() -> Iterator[None]:
         store=_store(),
         rank=int(os.environ["RANK"]),
         world_size=int(os.environ["WORLD_SIZE"]),
+        timeout=PATIENCE,
     )
-    with contextlib.ExitStack() as stack:
-        if not is_first():
-            nowhere = stack.enter_context(Path(os.devnull).open("w"))
-            stack.enter_context(contextlib.redirect_stdout(nowhere))
-        yield
-    distributed.barrier()
-    gc.collect()  # what still holds the group would else end it as the interpreter does, or crash
-    distributed.destroy_process_group()
+    try:
+        with _silent_unless_first():
+            yield
+        distributed.barrier()
+    except BaseException as error:
+        _leave_for(error)
+        if is_loss(error):
+            number, reason = os.environ["RANK"], str(error).partition(". ")[0]
+            raise LostRanksError(f"rank {number} lost the connection to others: {reason}") from None
+        raise
+    _leave()
 
 
 def is_launched() -> bool:
@@ -84,10 +114,17 @@ def on_this_machine() -> int:
     return int(os.environ["LOCAL_WORLD_SIZE"]) if distributed.is_initialized() else 1
 
 
+def is_loss(error: BaseException | None) -> bool:
+    """Whether it says that others cannot be reached; gloo's errors have no class of their own."""
+    return isinstance(error, distributed.DistError) or (
+        type(error) is RuntimeError and "gloo" in str(error)
+    )
+
+
 def from_first(make: Callable[[], Value]) -> Value:
     """Return on every rank what `make` returns on rank 0, the only one to call it.
 
-    An error that the user can mend is raised on rank 0 and ends the others, with its exit status.
+    An error that the user can mend is raised on rank 0 and is SystemExit on the others.
     """
     if size() == 1:
         return make()
@@ -157,6 +194,14 @@ def take_device(device: str) -> None:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
 
 
+def job() -> str:
+    """The name of the job, torchrun's --rdzv-id.
+
+    With --standalone it is one that no other job has; where it is not given, `UNNAMED`.
+    """
+    return os.environ["TORCHELASTIC_RUN_ID"]
+
+
 def may_restart() -> bool:
     """Whether torchrun starts the job anew where a rank fails (--max-restarts)."""
     return is_launched() and int(os.environ["TORCHELASTIC_MAX_RESTARTS"]) > 0
@@ -169,6 +214,35 @@ def is_restarted() -> bool:
 
 def _restarts() -> int:
     return int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+
+
+@contextlib.contextmanager
+def _silent_unless_first() -> Iterator[None]:
+    """Let rank 0 alone print to stdout."""
+    if is_first():
+        yield
+        return
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
+
+
+def _leave() -> None:
+    """End the group with its threads.
+
+    They free what was exchanged, tensors of Python's among it. One that does so while the
+    interpreter ends brings the process down ("terminate called without an active exception").
+    """
+    gc.collect()  # as long as a policy is shared, the group does not end
+    distributed.destroy_process_group()
+
+
+def _leave_for(error: BaseException) -> None:
+    """End the group because of an error; where it was another rank's, wait to be ended, too."""
+    if not torch.cuda.is_available():  # nccl would wait for the others
+        traceback.clear_frames(error.__traceback__)  # they hold the group
+        _leave()
+    if is_loss(error) or isinstance(error, SystemExit):
+        time.sleep(END_WAIT)
 
 
 def _store() -> distributed.Store:

@@ -3,6 +3,7 @@
 import math
 
 from midrange_puffer import ranks
+from midrange_puffer.cluster.settings import choose_cluster
 from midrange_puffer.config import (
     Config,
     ConfigError,
@@ -30,16 +31,21 @@ def settle(config: Config) -> None:
     train["device"], reason = choose_device(train["device"])
     ranks.check_device(train["device"])
     print(f"device {train['device']} ({reason})")
-    if train["precision"] == "bfloat16" and not train["device"].startswith("cuda"):
-        raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train['device']}")
+    _check_computing(config)
     divided = vec["num_envs"] == "auto"
-    reason = choose_vec(config, usable_cores())
-    batch = "" if vec["batch_size"] == "auto" else f", {vec['batch_size']} of them at a time"
-    choose_threads(config, usable_cores())
-    print(
-        f"backend {vec['backend']} ({reason}): {vec['num_envs']} x {env['num_envs']} engagements"
-        f"{batch}; {train['torch_threads']} torch threads"
-    )
+    if config["cluster"]["engine"] is None:
+        reason = choose_vec(config, usable_cores())
+        batch = "" if vec["batch_size"] == "auto" else f", {vec['batch_size']} of them at a time"
+        choose_threads(config, usable_cores())
+        where = f"backend {vec['backend']} ({reason}): {vec['num_envs']}"
+    else:
+        choose_cluster(config, usable_cores())
+        cluster, batch = config["cluster"], ""
+        where = (
+            f"{cluster['engine']}, {cluster['sync']}, at most {cluster['max_collectors']} "
+            f"collectors: {vec['num_envs']} rollouts an update"
+        )
+    print(f"{where} x {env['num_envs']} engagements{batch}; {train['torch_threads']} torch threads")
     for name, size in rnn.items():
         rnn[name] = config["policy"]["hidden_size"] if size == "auto" else size
     _settle_pool(config)
@@ -56,6 +62,18 @@ def settle(config: Config) -> None:
         check_training(config, agents)
     if ranks.size() > 1:
         print(f"{ranks.size()} ranks, each with these engagements and a batch of its own")
+
+
+def _check_computing(config: Config) -> None:
+    """Check that the policy can be computed as it is wanted."""
+    train, rnn_name = config["train"], config["base"]["rnn_name"]
+    if train["precision"] == "bfloat16" and not train["device"].startswith("cuda"):
+        raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train['device']}")
+    if train["compile"] and train["compile_fullgraph"] and rnn_name is not None:
+        raise ConfigError(
+            f"train.compile_fullgraph = True: torch compiles no LSTM, the heart of base.rnn_name = "
+            f"{rnn_name}; must be False with train.compile"
+        )
 
 
 def meets_pool(config: Config) -> bool:

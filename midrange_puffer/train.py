@@ -1,14 +1,14 @@
 """`puffer train midrange`: one run, from its configuration to its last checkpoint."""
 
 import argparse
-import os
 import signal
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from types import TracebackType
+from typing import NamedTuple
 
 import torch
 
@@ -34,14 +34,29 @@ from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.replay_training import TrainingReplays
 from midrange_puffer.settle import meets_pool, settle
+from midrange_puffer.stop_signals import StoppedError, StopSignals
 from midrange_puffer.trainer import Rater, Trainer, seed_everything
 from midrange_puffer.vectorize import VecEnv, make_env
 
+# The file of a run folder that names the job which made it, where torchrun may restart that.
+JOB = "job"
 # What begins the keys that make the policy: a run cannot go on with others.
 FIXED = (
     "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
     *(f"env.{name}" for name in checkpoint.SHAPING),
 )  # fmt: skip
+
+
+class Engine(NamedTuple):
+    """Where the experience of a run comes from, in each of its stages.
+
+    Attributes:
+        make_envs: makes the environments of a configuration, with the file of the pool.
+        trainer: the kind of trainer that learns from them.
+    """
+
+    make_envs: Callable[[Config, Path | None], VecEnv]
+    trainer: type[Trainer]
 
 
 def main(argv: Sequence[str]) -> int:
@@ -72,10 +87,16 @@ def _restarted_run(
     """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
 
     Raises:
-        ConfigError: The job may be restarted, and its run has no name to be found by.
+        ConfigError: The job may be restarted, and its run has no name to be found by, or the job
+            none to know its run by.
     """
     if not ranks.may_restart():
         return None
+    if ranks.job() == ranks.UNNAMED:
+        raise ConfigError(
+            "torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone, since "
+            "a restarted job knows its run by it"
+        )
     train = load_config(config_path, overrides)["train"]
     if train["run_name"] is None:
         raise ConfigError(
@@ -83,10 +104,10 @@ def _restarted_run(
             "job finds its run by it"
         )
     folder = Path(train["data_dir"], train["run_name"])
-    if not (is_restarted and (folder / checkpoint.STATE).is_file()):
+    if not (is_restarted and _is_of_this_job(folder) and (folder / checkpoint.STATE).is_file()):
         return None
-    # Its config.ini has the overrides, too, as they were settled.
-    return resumed_run(str(folder), [])
+    # Its config.ini has the overrides, too, as they were settled. It may have failed after its end.
+    return resumed_run(str(folder), [], may_be_done=True)
 
 
 def train_to_end(run: Run) -> int:
@@ -107,8 +128,23 @@ def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
     train = config["train"]
     # A name made up here is not the configuration's: config.ini may be given back for another run.
     run = planned_run(config, Path(train["data_dir"], train["run_name"] or new_name()))
-    make_folder(run.folder)
+    _make_run_folder(run.folder)
     return run
+
+
+def _make_run_folder(folder: Path) -> None:
+    """Make it, or take the one that this job made and had no checkpoint for when it failed."""
+    if _is_of_this_job(folder) and not (folder / checkpoint.STATE).exists():
+        return
+    make_folder(folder)
+    if ranks.may_restart():
+        write_whole(folder / JOB, ranks.job().encode())
+
+
+def _is_of_this_job(folder: Path) -> bool:
+    """Whether this job made the folder, before a restart, and not another run of this name."""
+    path = folder / JOB
+    return ranks.may_restart() and path.is_file() and path.read_text() == ranks.job()
 
 
 def planned_run(config: Config, folder: Path) -> Run:
@@ -125,8 +161,12 @@ def planned_run(config: Config, folder: Path) -> Run:
     return run
 
 
-def resumed_run(name: str, overrides: Sequence[str]) -> Run:
-    """Find the run called `name` and take up its configuration and state."""
+def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Run:
+    """Find the run called `name` and take up its configuration and state.
+
+    Args:
+        may_be_done: accept a run that has made all its steps.
+    """
     folder = checkpoint.find_run(name, data_dir(overrides))
     old = load_config(folder / checkpoint.CONFIG)
     config = load_config(folder / checkpoint.CONFIG, overrides)
@@ -136,7 +176,7 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     settle(config)
     state = checkpoint.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]
-    if steps >= goal:
+    if steps >= goal and not may_be_done:
         raise ConfigError(
             f"{folder}: has made its {steps} steps; go on with --train.total-timesteps above {goal}"
         )
@@ -150,7 +190,7 @@ def resumed_run(name: str, overrides: Sequence[str]) -> Run:
     return Run(folder, config, state)
 
 
-def train(run: Run, signals: "StopSignals", raters: Sequence[Rater] = ()) -> None:
+def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
     """Train until the end, a signal or a rater's word, and say how it ended.
 
     Args:
@@ -161,26 +201,28 @@ def train(run: Run, signals: "StopSignals", raters: Sequence[Rater] = ()) -> Non
     """
     config, folder = run.config, run.folder
     ranks.take_device(config["train"]["device"])
-    pool, loggers = None, Loggers(folder.name, [])
+    pool, loggers, all_raters = None, Loggers(folder.name, []), []
     if ranks.is_first():
-        pool, raters = _pool(run), [*_league(run), *_replays(run), *raters]
+        pool, all_raters = _pool(run), [*_league(run), *_replays(run), *raters]
         write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
         loggers = _loggers(run)
     print(f"run folder {folder}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
-    trainer = train_stage(run, signals, loggers, pool, raters)
-    while not (signals.agree() or trainer.is_over):
-        # From what was saved, so that a stage begins alike whether a run is stopped there or not.
-        run = replace(run, state=ranks.from_first(lambda: checkpoint.load_state(folder)))
-        trainer = train_stage(run, signals, loggers, pool, raters)
+    with _engine(config, signals) as engine:
+        trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
+        while not (signals.agree() or trainer.is_over):
+            # From what was saved, so that a stage begins alike whether a run is stopped there.
+            run = replace(run, state=ranks.from_first(lambda: checkpoint.load_state(folder)))
+            trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
     loggers.close(trainer.model_path)
     print(_last_line(trainer, signals))
 
 
 def train_stage(
     run: Run,
-    signals: "StopSignals",
+    signals: StopSignals,
+    engine: Engine,
     loggers: Loggers,
     pool: Pool | None,
     raters: Sequence[Rater],
@@ -195,13 +237,16 @@ def train_stage(
     policy = _policy(run)
     pool_path = ranks.from_first(lambda: _join(pool, run, policy))
     with (
-        closing(VecEnv(make_env, curriculum.config, pool_path)) as vecenv,
-        closing(Trainer(run, curriculum, vecenv, policy, loggers, pool, raters)) as trainer,
+        closing(engine.make_envs(curriculum.config, pool_path)) as vecenv,
+        closing(engine.trainer(run, curriculum, vecenv, policy, loggers, pool, raters)) as trainer,
     ):
         trainer.save_checkpoint()  # proves at once that checkpoints can be written
-        while not (signals.agree() or trainer.is_over or curriculum.is_passed(trainer.global_step)):
-            trainer.evaluate()
-            trainer.train()
+        with suppress(StoppedError):  # its update is left out
+            while not (
+                signals.agree() or trainer.is_over or curriculum.is_passed(trainer.global_step)
+            ):
+                trainer.evaluate()
+                trainer.train()
         if not trainer.done:
             if curriculum.is_passed(trainer.global_step):
                 curriculum.advance(trainer.global_step)
@@ -209,46 +254,16 @@ def train_stage(
     return trainer
 
 
-class StopSignals:
-    """Turns the first SIGINT or SIGTERM into a request to stop; the second ends at once.
+@contextmanager
+def _engine(config: Config, signals: StopSignals) -> Iterator[Engine]:
+    """The engine that a configuration asks for."""
+    if config["cluster"]["engine"] is None:
+        yield Engine(partial(VecEnv, make_env), Trainer)
+        return
+    from midrange_puffer.cluster.learner import ClusterTrainer, collecting
 
-    Under torchrun, which may pass one on twice and kills who takes too long, others are ignored.
-    """
-
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-    def __init__(self) -> None:
-        self.caught = 0
-
-    def __enter__(self) -> "StopSignals":
-        self._previous = [signal.signal(number, self._catch) for number in self.SIGNALS]
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for number, handler in zip(self.SIGNALS, self._previous, strict=True):
-            signal.signal(number, handler)
-
-    def agree(self) -> int:
-        """The signal that has come to any rank, so that all stop together; 0: none has."""
-        number = max(ranks.gather(self.caught))
-        if number:
-            self.caught = number
-        return number
-
-    def _catch(self, number: int, frame: object) -> None:
-        if ranks.is_launched():
-            self.caught = number
-            return
-        if self.caught:
-            os._exit(128 + number)
-        self.caught = number
-        # To stderr; print() may be what was interrupted, and cannot be entered twice.
-        os.write(2, b"stopping after this update; once more to stop at once\n")
+    with collecting(config, lambda: bool(signals.caught)) as make_envs:
+        yield Engine(make_envs, ClusterTrainer)
 
 
 def _policy(run: Run) -> torch.nn.Module:

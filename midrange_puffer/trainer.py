@@ -7,6 +7,7 @@ import random
 import sys
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +19,9 @@ from midrange_puffer import checkpoint, ranks
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.curriculum import Curriculum
 from midrange_puffer.errors import UserError
+from midrange_puffer.learning import Learner
 from midrange_puffer.loggers import Loggers
+from midrange_puffer.machine import Machine
 from midrange_puffer.pool import Pool
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.vectorize import VecEnv
@@ -64,7 +67,13 @@ class Trainer(pufferl.PuffeRL):
     `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a
     checkpoint at every train.checkpoint_interval and at the end. Every update is logged, so that
     the rows of a run do not depend on the speed of the machine.
+
+    Attributes:
+        is_off_policy: whether the experience gathered last is of older policies than the present
+            one, and must be corrected.
     """
+
+    is_off_policy = False
 
     def __init__(
         self,
@@ -79,7 +88,6 @@ class Trainer(pufferl.PuffeRL):
         self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
         self.stop_reason: str | None = None
         self.model_path: Path | None = None
-        self._interval_start = time.time()
         self._settings, env = (curriculum.config[section] for section in ("train", "env"))
         epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
         _fit_advantage_kernel()
@@ -97,10 +105,12 @@ class Trainer(pufferl.PuffeRL):
             "env": curriculum.stage or run.config["base"]["env_name"],  # on the dashboard
             "use_rnn": run.config["base"]["rnn_name"] is not None,
         }
-        with _quiet():
+        with quiet():
             super().__init__(config, vecenv, policy, logger)
         self.policy = ranks.share(self.policy)
+        self.learner = Learner(self, run.config["experience_replay"])
         self.profile.frequency = 1  # measure every update, not each fifth
+        self.utilization = Machine(config["device"])
         if config["precision"] == "float32":
             self.amp_context = contextlib.nullcontext()
         self.total_epochs = epoch + updates
@@ -110,11 +120,6 @@ class Trainer(pufferl.PuffeRL):
             seed_everything(config["seed"])
         # By the step and not by the update, whose size may change with the stage.
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._share_of_rate)
-
-    @property
-    def sps(self) -> float:
-        """Agent decisions a second since the last log."""
-        return (self.global_step - self.last_log_step) / (time.time() - self._interval_start)
 
     @property
     def done(self) -> bool:
@@ -155,7 +160,7 @@ class Trainer(pufferl.PuffeRL):
         return {}
 
     def train(self) -> dict[str, float]:
-        """Learn from the experience of the last `evaluate()`; return PuffeRL's metrics.
+        """Learn from the experience of the last `evaluate()`; return the metrics that are logged.
 
         Raises:
             DivergedError: The policy is of no more use; nothing of it was saved or rated.
@@ -163,22 +168,32 @@ class Trainer(pufferl.PuffeRL):
         first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
         if final is not None:
             self.config["ent_coef"] = final + (first - final) * self._share_left
-        # PuffeRL logs where its last log is long enough ago.
-        self._interval_start, self.last_log_time = self.last_log_time, 0.0
-        with _nan_with_item(), _quiet():
-            return super().train()
+        with quiet():
+            self.losses = self.learner.update(self.is_off_policy, 1 - self._share_left)
+            self.scheduler.step()
+        self.epoch += 1
+        metrics = self.mean_and_log()
+        self.print_dashboard()
+        self.stats = defaultdict(list)
+        self.last_log_time, self.last_log_step = time.time(), self.global_step
+        self.profile.clear()
+        if self.epoch % self.config["checkpoint_interval"] == 0 or self.done:
+            self.save_checkpoint()
+        return metrics
 
     def mean_and_log(self) -> dict[str, float]:
-        """Log a row, with the figures of curriculum, pool and raters beside PuffeRL's.
+        """Log a row, with the figures of curriculum, pool, machine and raters beside PuffeRL's.
 
         PuffeRL's own would take the row of one rank for that of all.
         """
-        self._check_weights()
+        ranks.from_first(self._check_weights)  # they are the same on all
         pool = self.pool.metrics() if self.pool is not None else {}
         self.logger.beside = {
             **self.curriculum.metrics,
             **pool,
             **self.source_metrics(),
+            **self.learner.metrics,
+            **ranks.means(ranks.gather(self.utilization.metrics())),
             **self._rate(),
         }
         self.stats = {name: np.mean(values) for name, values in self.stats.items()}
@@ -187,6 +202,7 @@ class Trainer(pufferl.PuffeRL):
             "agent_steps": self.global_step,
             "uptime": self.uptime,
             "epoch": self.epoch,
+            "ranks": ranks.size(),
             "learning_rate": self.optimizer.param_groups[0]["lr"],
             **{f"environment/{name}": value for name, value in self.stats.items()},
             **{f"losses/{name}": x for name, x in ranks.means(ranks.gather(self.losses)).items()},
@@ -272,8 +288,7 @@ class Trainer(pufferl.PuffeRL):
         random.setstate(state["python_rng"])
 
     def close(self) -> None:
-        """End the utilization thread; the environments are the caller's to close."""
-        self.utilization.stop()
+        """Nothing is left to end; the environments are the caller's to close."""
 
 
 def seed_everything(seed: int) -> None:
@@ -289,35 +304,12 @@ def _engagement_seed(seed: int, epoch: int) -> int:
     return int(sequence.generate_state(1)[0] >> 1)
 
 
-class _DaemonUtilization(pufferl.Utilization):
-    """PuffeRL's monitor thread, unable to keep a failed process alive."""
-
-    def start(self) -> None:
-        self.daemon = True
-        super().start()
-
-
-pufferl.Utilization = _DaemonUtilization
+pufferl.Utilization = Machine
 pufferl.dist_sum = lambda value, device: value  # what the dashboard shows is of all ranks already
 
 
-class _NanWithItem(float):
-    def item(self) -> float:
-        return float(self)
-
-
 @contextlib.contextmanager
-def _nan_with_item() -> Iterator[None]:
-    """PuffeRL calls torch.nan.item() where all returns are equal."""
-    nan, torch.nan = torch.nan, _NanWithItem("nan")
-    try:
-        yield
-    finally:
-        torch.nan = nan
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Hide two warnings that say nothing here.
 
     PuffeRL sets up CUDA's mixed precision even where there is no CUDA, and heavyball's optimizers

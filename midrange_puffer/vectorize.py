@@ -25,6 +25,8 @@ with contained():
 # that feeds it, on the CPU as many as a small network makes use of.
 LEARNER_CORES = {"gpu": 1, "cpu": 4}
 
+CORES = "MIDRANGE_CORES"  # variable of the environment: most cores that this process may count on
+
 
 class WorkerError(UserError):
     """A process that steps environments ended on its own."""
@@ -54,13 +56,14 @@ def choose_device(wanted: str) -> tuple[str, str]:
 def usable_cores() -> int:
     """Physical cores for this process: its share of the threads of all of them.
 
-    The ranks of a machine divide them among themselves.
+    The ranks of a machine divide them among themselves; a process may be given fewer: `CORES`.
     """
     logical = psutil.cpu_count()
     physical = psutil.cpu_count(logical=False) or logical
     if hasattr(os, "sched_getaffinity"):
         physical = physical * len(os.sched_getaffinity(0)) // logical
-    return max(physical // ranks.on_this_machine(), 1)
+    cores = max(physical // ranks.on_this_machine(), 1)
+    return min(cores, int(os.environ.get(CORES, cores)))
 
 
 def choose_vec(config: Config, cores: int) -> str:
@@ -95,7 +98,7 @@ def _divide_among_workers(config: Config, spare: int) -> None:
     workers = vec["num_workers"]
     if vec["num_envs"] == "auto":
         if workers == "auto":
-            even = [n for n in range(2, max(spare, 2) + 1, 2) if _is_divisible(config, n)]
+            even = [n for n in range(2, max(spare, 2) + 1, 2) if is_divisible(config, n)]
             workers = max(even, default=1)
         if env["num_envs"] % workers:
             raise ConfigError(
@@ -121,7 +124,7 @@ def _divide_among_workers(config: Config, spare: int) -> None:
     vec.update(num_workers=workers, batch_size=batch)
 
 
-def _is_divisible(config: Config, workers: int) -> bool:
+def is_divisible(config: Config, workers: int) -> bool:
     """Whether workers have as many engagements of each group as one would, in all stages, too."""
     for env in (settings["env"] for settings in (config, *run_configs(config))):
         num_envs, opponent = env["num_envs"], env["opponent"]
@@ -179,9 +182,15 @@ class VecEnv:
         self.num_agents = self._envs.num_agents
         self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
         self.async_reset = self._envs.async_reset
+        # Of all agents; `recv` gives out these or a part of them.
+        buffers = self._envs.buf if self.processes else vars(self._envs)
+        self.observations = buffers["observations"]
+        self._is_pinned = False
         if self.processes:
             self._sigchld = signal.signal(signal.SIGCHLD, self._on_child_exit)
             self._on_child_exit()  # it may have been too late for one
+        if config["train"]["pin_memory"] and config["train"]["device"].startswith("cuda"):
+            self._pin()
 
     def send(self, actions: np.ndarray) -> None:
         """Start a step: int32 or, where actions are continuous, float32 [agents_per_batch, 3]."""
@@ -191,6 +200,15 @@ class VecEnv:
         """Wait for the step: observations, rewards, ends, truncations, infos, agents, masks."""
         observations, rewards, terminals, truncations, *rest = self._envs.recv()
         return (observations, rewards, terminals | truncations, truncations, *rest)
+
+    def _pin(self) -> None:
+        """Let CUDA copy observations without a detour; the rest is a few bytes an agent."""
+        try:
+            pin(self.observations)
+        except UserError:
+            self.close()
+            raise
+        self._is_pinned = True
 
     def close(self) -> None:
         """End the workers and wait until they are gone."""
@@ -202,6 +220,8 @@ class VecEnv:
             if process.is_alive():
                 process.kill()
                 process.join()
+        if self._is_pinned:
+            unpin(self.observations)
 
     def _on_child_exit(self, *_: object) -> None:
         for worker, process in enumerate(self.processes):
@@ -210,6 +230,28 @@ class VecEnv:
                     f"environment worker {worker} (process {process.pid}) ended with exit code "
                     f"{process.exitcode}"
                 )
+
+
+def pin(array: np.ndarray) -> None:
+    """Lock an array into memory (cudaHostRegister).
+
+    Raises:
+        UserError: The system or CUDA does not let it.
+    """
+    status = int(torch.cuda.cudart().cudaHostRegister(array.ctypes.data, array.nbytes, 0))
+    if status:
+        raise UserError(
+            f"train.pin_memory = True: CUDA cannot lock {array.nbytes / 2**20:.1f} MiB into memory "
+            f"(its error {status}); see ulimit -l, or use False"
+        )
+
+
+def unpin(array: np.ndarray) -> None:
+    """Let go of what `pin` has locked, before its memory is given back.
+
+    It fails where CUDA has failed before, of which that error tells.
+    """
+    torch.cuda.cudart().cudaHostUnregister(array.ctypes.data)
 
 
 def make_env(**kwargs: object) -> Midrange:

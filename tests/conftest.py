@@ -56,6 +56,23 @@ def one_map() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[object]:
+    """A Ray cluster of a head and two nodes with a core each; who kills one adds another.
+
+    See `ray_nodes`.
+    """
+    import ray_nodes
+
+    with ray_nodes.cluster(1, 1) as found:
+        yield found
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on the Ray cluster come last, so that it runs beside no others."""
+    items.sort(key=lambda item: "cluster" in getattr(item, "fixturenames", ()))
+
+
 @pytest.fixture
 def display(monkeypatch) -> Iterator[None]:
     """A screen that nobody sees, and no events on it yet."""

@@ -75,6 +75,20 @@ def hang(folder: Path) -> None:
     time.sleep(600)
 
 
+def linger(folder: Path) -> None:
+    """Until whoever started it is gone, as a trial does; finish at once where that is to be."""
+    if (folder / "enough").exists():
+        return finish(folder)
+    read_panel(folder, 0.5)
+    (folder / "parent").write_text(str(os.getppid()))
+    os.read(0, 1)
+
+
+def count_cores(folder: Path) -> None:
+    print(os.environ["MIDRANGE_CORES"], "cores")
+    sys.exit(2)
+
+
 def meet(folder: Path) -> None:
     """Wait for another that does so at the same time."""
     (folder / "here").write_text(str(sorted(os.sched_getaffinity(0))))

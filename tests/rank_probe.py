@@ -3,11 +3,14 @@
     torchrun tests/rank_probe.py FOLDER train midrange …
 
 Every rank writes FOLDER/rank-N.json: after each step of the optimizer the digests of its weights
-and of the experience it learns from; the stage at each update; and an averaged gradient.
+and of the experience it learns from; the stage at each update; gradients of the last policy; and
+the names of the threads that are left when training has ended.
 """
 
+import copy
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -15,10 +18,15 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from midrange_puffer import cli, ranks
+from midrange_puffer.learning import policy_loss, value_loss
+from midrange_puffer.puffer_import import contained
 from midrange_puffer.trainer import Trainer
 
-notes: dict[str, list] = {"weights": [], "experience": [], "stages": [], "gradient": []}
-train = Trainer.train
+with contained():
+    from pufferlib.pytorch import sample_logits
+
+notes: dict[str, object] = {"weights": [], "experience": [], "stages": []}
+train, close = Trainer.train, Trainer.close
 
 
 def digest(tensors) -> str:
@@ -38,25 +46,49 @@ def note_weights(optimizer, args, kwargs):
     notes["weights"].append(digest(p for group in optimizer.param_groups for p in group["params"]))
 
 
-def note_gradient():
-    """Of a weight whose gradient is 1 on rank 0, 2 on rank 1, and so on."""
-    layer = torch.nn.Linear(1, 1)
-    layer.forward_eval = layer.forward
-    shared = ranks.share(layer)
-    (shared(torch.ones(1, 1)) * (ranks.rank() + 1)).sum().backward()
-    notes["gradient"].append(layer.weight.grad.item())
+def gradient(policy, bare, experience) -> list[float]:
+    """Of the losses of this experience by the weights of the `bare` policy."""
+    observations, actions, advantages, returns = experience
+    bare.zero_grad()
+    state = {"action": actions, "lstm_h": None, "lstm_c": None}
+    logits, values = policy(observations, state)
+    _, logprobs, entropy = sample_logits(logits, actions)
+    ratio = (logprobs + 3).exp().view(advantages.shape)  # about 1
+    of_policy = policy_loss(ratio, advantages, clip=0.2)
+    of_values = value_loss(values.view(returns.shape), torch.zeros_like(returns), returns, clip=0.2)
+    (of_policy + of_values - entropy.mean()).backward()
+    return torch.cat([one.grad.flatten() for one in bare.parameters()]).tolist()
 
 
-def finish(self):
-    note_gradient()
-    path = Path(folder, f"rank-{ranks.rank()}.json")
-    path.write_text(json.dumps(notes))
+def note_gradients(trainer):
+    """Of all ranks, each with a part of some experience; of this one's part; of the whole."""
+    generator = torch.Generator().manual_seed(1)
+    segments, horizon = 8, 4
+    normal = [
+        torch.randn(segments, horizon, *shape, generator=generator)
+        for shape in (trainer.observations.shape[2:], (), ())
+    ]
+    actions = torch.randint(2, (segments, horizon, 3), generator=generator)
+    whole = [normal[0], actions, *normal[1:]]
+    part = [one.chunk(ranks.size())[ranks.rank()] for one in whole]
+    bare = copy.deepcopy(trainer.uncompiled_policy)
+    notes["gradients"] = {
+        "shared": gradient(ranks.share(bare), bare, part),
+        "part": gradient(bare, bare, part),
+        "whole": gradient(bare, bare, whole),
+    }
+
+
+def noted_close(self):
+    note_gradients(self)
     close(self)
 
 
 if __name__ == "__main__":
-    folder = sys.argv.pop(1)
-    close = Trainer.close
-    Trainer.train, Trainer.close = noted_train, finish
+    path = Path(sys.argv.pop(1), f"rank-{os.environ['RANK']}.json")
+    Trainer.train, Trainer.close = noted_train, noted_close
     register_optimizer_step_post_hook(note_weights)
-    sys.exit(cli.main())
+    status = cli.main()
+    notes["threads"] = [one.read_text().strip() for one in Path("/proc/self/task").glob("*/comm")]
+    path.write_text(json.dumps(notes))
+    sys.exit(status)

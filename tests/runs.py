@@ -50,10 +50,13 @@ def resume(run: Path, *options: str) -> int:
     return cli.run("train", ["--resume", str(run), *options])
 
 
-def start(folder: Path, *options: str, launcher: Sequence[str] = ()) -> subprocess.Popen:
+def start(
+    folder: Path, *options: str, launcher: Sequence[str] = (), new_session: bool = False
+) -> subprocess.Popen:
     """Start an endless small run `folder`/run in a process of its own, and see it log once.
 
-    `launcher`: words for Python that start it otherwise, such as `TORCHRUN`.
+    `launcher`: words for Python that start it otherwise, such as `TORCHRUN`; `new_session`: it and
+    its children are a group of their own.
     """
     words = ["train", "midrange", "--config", str(small_config(folder))]
     words += ["--train.data-dir", str(folder), "--train.run-name", "run"]
@@ -65,6 +68,7 @@ def start(folder: Path, *options: str, launcher: Sequence[str] = ()) -> subproce
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=new_session,
     )
     seen = []
     for line in process.stdout:
@@ -81,7 +85,7 @@ def rows(run: Path) -> list[dict[str, float]]:
 
 def timeless(run: Path) -> list[dict[str, float]]:
     """The rows of metrics.jsonl without what depends on the clock."""
-    clock = ("SPS", "uptime", "performance/")
+    clock = ("SPS", "uptime", "performance/", "machine/", "cluster/collector_sps")
     return [
         {name: value for name, value in row.items() if not name.startswith(clock)}
         for row in rows(run)

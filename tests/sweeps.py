@@ -1,7 +1,6 @@
 """Small sweeps for the tests: trials of seconds in processes of their own."""
 
 import functools
-import sys
 from pathlib import Path
 
 import fake_trial
@@ -10,7 +9,7 @@ import runs
 
 from midrange_puffer import cli
 from midrange_puffer.sweep import command
-from midrange_puffer.sweep.runner import Runner
+from midrange_puffer.sweep.workers import workers_of
 
 SMALL = """
 [sweep]
@@ -57,5 +56,5 @@ def resume(folder: Path, *options: str) -> int:
 
 def fake_trials(monkeypatch: pytest.MonkeyPatch, acts: str) -> None:
     """Let the trials of sweeps in this process be acts of `fake_trial`, with commas between."""
-    words = (sys.executable, fake_trial.__file__, acts)
-    monkeypatch.setattr(command, "Runner", functools.partial(Runner, command=words))
+    words = (fake_trial.__file__, acts)
+    monkeypatch.setattr(command, "workers_of", functools.partial(workers_of, command=words))

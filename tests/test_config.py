@@ -124,7 +124,7 @@ def test_configs_of_the_repository_fit_small_and_large_machines(monkeypatch, pat
     """In all their stages."""
     monkeypatch.setattr("psutil.cpu_count", lambda logical=True: cores)
     monkeypatch.setattr("midrange_puffer.settle.usable_cores", lambda: cores)
-    config = load_config(path, ["--train.device=cpu"])
+    config = load_config(path, ["--train.device=cpu", "--train.precision=float32"])
     settle(config)
     assert config["base"]["env_name"] == "midrange"
     for part in run_configs(config):
@@ -231,9 +231,10 @@ FITTING = {
     ],
 )
 def test_numbers_that_do_not_fit_are_named(change, numbers):
-    check_training({"train": FITTING}, AGENTS)
+    config = {**load_config(), "train": FITTING}
+    check_training(config, AGENTS)
     with pytest.raises(ConfigError) as caught:
-        check_training({"train": {**FITTING, **change}}, AGENTS)
+        check_training({**config, "train": {**FITTING, **change}}, AGENTS)
     for number in (next(iter(change)), *numbers):
         assert number in str(caught.value)
 

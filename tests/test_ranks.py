@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 import runs
@@ -14,9 +15,11 @@ import torch
 from midrange_puffer import checkpoint, cli, ranks
 from midrange_puffer.config import ConfigError
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import WriteError
 from midrange_puffer.vectorize import usable_cores
 
 PROBE = Path(__file__).with_name("rank_probe.py")
+FAULTS = Path(__file__).with_name("rank_faults.py")
 
 
 def torchrun(*words: str) -> subprocess.CompletedProcess:
@@ -39,12 +42,13 @@ def rank_process(job: subprocess.Popen, number: int) -> psutil.Process:
 
 @pytest.fixture(scope="module")
 def probed(tmp_path_factory):
-    """A run of two ranks in two stages, the second with a pool, an LSTM, a league, and notes."""
+    """A run of two ranks in two stages, the second with a pool; and LSTM, replay, league, notes."""
     folder = tmp_path_factory.mktemp("probed")
     words = ["train", "midrange", "--config", str(runs.small_config(folder))]
     words += ["--train.data-dir", str(folder), "--train.run-name=run"]
     words += ["--base.rnn-name=Recurrent", "--train.total-timesteps=16384"]
     words += ["--league.interval=4", "--league.games=2", "--train.minibatch-size=256"]
+    words += ["--experience-replay.capacity=100", "--experience-replay.share=0.5"]
     words += ["--curriculum.stages=first,second", "--curriculum.first.max-steps=6000"]
     words += ["--curriculum.second.env.opponent=self:1,pool:2,straight:1"]
     done = torchrun(str(PROBE), str(folder), *words)
@@ -52,7 +56,7 @@ def probed(tmp_path_factory):
     return folder, done
 
 
-def notes(folder: Path) -> list[dict[str, list]]:
+def notes(folder: Path) -> list[dict]:
     return [json.loads((folder / f"rank-{rank}.json").read_text()) for rank in range(2)]
 
 
@@ -71,9 +75,23 @@ def test_every_rank_gathers_experience_of_its_own(probed):
     assert not first & second
 
 
-def test_gradients_are_averaged(probed):
+def test_ranks_with_a_part_each_step_as_one_process_with_the_whole(probed):
+    """The gradient is that of the whole, up to the order in which it is summed."""
     folder, _ = probed
-    assert [rank["gradient"] for rank in notes(folder)] == [[1.5] * 2] * 2  # once a stage
+    of = [{name: np.array(x) for name, x in one["gradients"].items()} for one in notes(folder)]
+    whole = of[0]["whole"]
+    for rank in of:
+        scale = np.abs(whole).max()
+        np.testing.assert_allclose(rank["shared"], whole, rtol=0, atol=1e-6 * scale)
+        assert np.abs(rank["part"] - whole).max() > 0.1 * scale
+
+
+def test_nothing_of_the_group_is_left_when_the_interpreter_ends(probed):
+    """Its threads may free tensors of Python's, and the process would be aborted."""
+    folder, _ = probed
+    for rank in notes(folder):
+        assert "python" in rank["threads"][0]
+        assert not any("gloo" in name for name in rank["threads"])
 
 
 def test_all_ranks_enter_a_stage_together(probed):
@@ -89,9 +107,11 @@ def test_the_run_is_one_run(probed):
     assert [row["agent_steps"] for row in rows[:4]] == [2048, 4096, 6144, 6144 + 2560]
     assert rows[-1]["agent_steps"] >= 16384 > rows[-2]["agent_steps"]
     assert [row["epoch"] for row in rows] == list(range(1, len(rows) + 1))
+    assert {row["ranks"] for row in rows} == {2}
     assert checkpoint.load_state(folder / "run")["global_step"] == rows[-1]["agent_steps"]
     assert "league/rating" in rows[-1]
     assert rows[-1]["pool/size"] >= 1
+    assert rows[-1]["experience_replay/size"] == 100
     for once in ("run folder", "stage 1/2 first, from", "stage 2/2 second, from", "last score"):
         assert done.stdout.count(once) == 1
     assert "Warning" not in done.stdout + done.stderr.replace("FutureWarning: The pynvml", "")
@@ -139,16 +159,74 @@ def test_after_a_killed_rank_the_job_goes_on_as_often_as_it_may(tmp_path):
     out, _ = job.communicate(timeout=60)
     assert job.returncode != 0
     assert "Signal 9 (SIGKILL)" in out
+    assert "gloo" not in out  # nothing but the cause
     state = checkpoint.load_state(run)
     assert state["global_step"] >= saved
     steps = [row["agent_steps"] for row in runs.rows(run)]
     assert steps == list(range(2048, steps[-1] + 1, 2048))
 
 
-def test_a_job_that_may_be_restarted_needs_a_name_for_its_run(tmp_path, monkeypatch):
+def test_a_job_that_fails_before_its_first_checkpoint_begins_again(tmp_path):
+    """And says what is wrong once, whichever ranks see it."""
+    words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]
+    words += ["--train.data-dir", str(tmp_path), "--train.run-name", "run"]
+    done = torchrun("--max-restarts=1", str(FAULTS), *words)
+    assert done.returncode != 0
+    assert done.stdout.count(f"run folder {tmp_path / 'run'}") == 2
+    for once in ("ValueError: a fault of rank 1", "puffer: error: training diverged: ",
+                 f"the last checkpoint still stands: --resume {tmp_path / 'run'}"):  # fmt: skip
+        assert done.stderr.count(once) == 1
+    assert "gloo" not in done.stderr
+    assert checkpoint.load_state(tmp_path / "run")["global_step"] == 0
+
+
+@pytest.fixture
+def restarted(monkeypatch):
+    """As torchrun has it: this process is a job whose rank has failed before, but in no group."""
+    monkeypatch.setattr(ranks, "is_launched", lambda: False)
     monkeypatch.setattr(ranks, "may_restart", lambda: True)
+    monkeypatch.setattr(ranks, "is_restarted", lambda: True)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
+
+
+def test_a_restarted_job_leaves_another_run_of_its_name_alone(tmp_path, restarted, monkeypatch):
+    assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
+    saved = (tmp_path / "run" / checkpoint.STATE).read_bytes()
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "another job")
+    with pytest.raises(WriteError, match="cannot make the folder"):
+        runs.train(tmp_path)
+    assert (tmp_path / "run" / checkpoint.STATE).read_bytes() == saved
+
+
+def test_a_job_that_failed_after_its_last_step_has_made_it(tmp_path, restarted):
+    words = ["--train.total-timesteps=1024"]
+    for _ in range(2):
+        assert runs.train(tmp_path, *words) == 0
+        assert [row["agent_steps"] for row in runs.rows(tmp_path / "run")] == [1024]
+        assert checkpoint.load_state(tmp_path / "run")["global_step"] == 1024
+
+
+@pytest.mark.parametrize("mode", sorted(set(cli.MODES) - {"train", "profile"}))
+def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
+    with pytest.raises(UsageError, match=f"{mode}: each process of torchrun would do all of it"):
+        cli.run(mode, [])
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        ("a job", r"train\.run_name = None: must be given with torchrun --max-restarts"),
+        ("none", r"torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone"),
+    ],
+)
+def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(
+    tmp_path, restarted, monkeypatch, job, said
+):
+    """Without an --rdzv-id torchrun says "none": that is every job."""
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", job)
     words = ["--config", str(runs.small_config(tmp_path)), "--train.data-dir", str(tmp_path)]
-    with pytest.raises(ConfigError, match=r"train\.run_name = None: must be given with torchrun"):
+    with pytest.raises(ConfigError, match=said):
         cli.run("train", words)
 
 

@@ -73,6 +73,24 @@ def test_a_log_says_when_a_trial_begins_and_is_over_and_what_is_to_be_had(record
     assert "\033" not in out
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_trial_that_is_lost_waits_to_be_run_again(record, terminal):
+    progress, before = show(record, terminal)
+    left = progress.seconds_left()
+    out = progress._console.file
+    lost = make_trial(5, RUNNING, reason="lost on a node")
+    record.trials[5] = lost
+    progress.tell(lost)
+    assert out.getvalue()[len(before) :].strip() == "trial 5: is run again: lost on a node"
+    progress._console.print(progress)
+    assert "running" not in out.getvalue()[len(before) :]
+    assert progress.seconds_left() == left
+    lost.reason = None
+    progress.tell(lost)
+    progress._console.print(progress)
+    assert "running" in out.getvalue()[len(before) :]
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_share_what_is_left(record, clock, workers):
     record.config["sweep"]["workers"] = workers

@@ -1,6 +1,5 @@
 """Stopping, killing and resuming sweeps: no trial is lost, and none is counted twice."""
 
-import functools
 import os
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from midrange_puffer.files import WriteError
 from midrange_puffer.sweep import command
 from midrange_puffer.sweep.progress import Progress
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial, lock
-from midrange_puffer.sweep.runner import Runner, SweepError
+from midrange_puffer.sweep.runner import SweepError
 
 
 @pytest.fixture(autouse=True)
@@ -190,8 +189,7 @@ def test_killed_trials_do_not_end_the_sweep_however_many(tmp_path, monkeypatch):
 def test_what_cannot_be_started_ends_in_an_error_that_says_how_to_go_on(
     tmp_path, monkeypatch, capsys
 ):
-    starts = functools.partial(Runner, command=("/no/such/python",))
-    monkeypatch.setattr(command, "Runner", starts)
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
     with pytest.raises(SweepError, match=r"small: .*No such file or directory: '/no/such/python'"):
         sweeps.sweep(tmp_path)
     assert "--resume" in capsys.readouterr().err

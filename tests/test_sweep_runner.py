@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -10,8 +9,10 @@ import fake_trial
 import psutil
 import pytest
 
+from midrange_puffer.cluster.connect import LostError
 from midrange_puffer.config import load_config
 from midrange_puffer.sweep import runner
+from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -24,6 +25,7 @@ from midrange_puffer.sweep.record import (
 )
 from midrange_puffer.sweep.runner import Runner, judge, trial_seed
 from midrange_puffer.sweep.search import Search
+from midrange_puffer.sweep.workers import LocalWorker, local_workers
 
 
 class Gammas(Search):
@@ -44,7 +46,8 @@ def new_record(folder: Path, *options: str) -> Record:
 
 def run(record: Record, acts: str, tell=lambda trial: None) -> Gammas:
     search = Gammas()
-    Runner(record, search, tell, (sys.executable, fake_trial.__file__, acts)).run()
+    workers = local_workers(record.config["sweep"]["workers"], (fake_trial.__file__, acts))
+    Runner(record, search, tell, workers).run()
     return search
 
 
@@ -116,7 +119,7 @@ def test_every_end_is_told_from_the_others_and_the_sweep_goes_on(tmp_path, monke
 def test_the_reason_is_the_error_and_no_goodbye(tmp_path, code, printed, reason):
     log = tmp_path / "trial.log"
     log.write_text(printed.replace("{folder}", str(tmp_path)))
-    assert judge(code, log) == (FAILED, reason)
+    assert judge(code, last_words(log)) == (FAILED, reason)
 
 
 def test_a_trial_that_was_trained_has_finished_whatever_came_after(tmp_path):
@@ -132,10 +135,46 @@ after = {{"0000": lambda: time.sleep(600), "0001": lambda: os.kill(os.getpid(), 
 after.get(folder.name, lambda: sys.exit("no network"))()
 """
     record = new_record(tmp_path, "--sweep.trials=3", "--sweep.max-cost=1")
-    Runner(record, Gammas(), lambda trial: None, (sys.executable, "-c", script)).run()
+    Runner(record, Gammas(), lambda trial: None, local_workers(1, ("-c", script))).run()
     ends = [(trial.status, trial.reason, trial.score) for trial in record.trials]
     assert ends == [(FINISHED, None, 0.5)] * 3
     assert record.trials[0].seconds >= 1
+
+
+class Unreliable(LocalWorker):
+    """Loses its trial, once it has been seen to have `readings` readings."""
+
+    def __init__(self, command: tuple[str, ...], readings: int) -> None:
+        super().__init__([], command)
+        self._readings, self._seen = readings, 0
+
+    def begin(self, folder):
+        super().begin(folder)
+        self._seen = 0
+
+    def look(self):
+        if self._seen == self._readings:
+            self.end()
+            raise LostError("gone")
+        look = super().look()
+        self._seen = len(look.readings)
+        return look
+
+
+@pytest.mark.parametrize(
+    ("act", "readings", "end"),
+    [("hang", 0, (FAILED, "lost 3 times, last gone")), ("finish", 2, (FINISHED, None))],
+)
+def test_a_trial_that_is_lost_has_failed_the_third_time_unless_it_was_trained(
+    tmp_path, act, readings, end
+):
+    record = new_record(tmp_path, "--sweep.trials=1")
+    worker = Unreliable((fake_trial.__file__, act), readings)
+    calls = []
+    Runner(record, Gammas(), lambda t: calls.append((t.status, t.reason)), [worker]).run()
+    again = [(RUNNING, None), (RUNNING, "gone")] * 2 if act == "hang" else []
+    assert calls == [*again, (RUNNING, None), end]
+    assert record.trials[0].seconds > 0
 
 
 def test_a_trial_that_takes_too_long_is_ended_with_its_workers(tmp_path):

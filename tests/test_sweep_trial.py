@@ -16,6 +16,7 @@ import torch
 from midrange_puffer import checkpoint, cli
 from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.sweep import trial as trial_module
+from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Record, Trial, load_readings
 from midrange_puffer.sweep.runner import judge, write_trial_ini
 from midrange_puffer.sweep.trial import STOPPED_EXIT
@@ -156,8 +157,9 @@ sys.exit(trial.main(sys.argv[1]))
     assert found == status
     assert (lines[0], lines[-2:]) == ("on its way", [f"puffer: error: {reason}", "goodbye"])
     assert ("Traceback (most recent call last):" in lines) == error.startswith("RuntimeError")
-    (tmp_path / "trial.log").write_text("\n".join(lines))
-    assert judge(status, tmp_path / "trial.log") == (FAILED, reason)
+    log = tmp_path / "trial.log"
+    log.write_text("\n".join(lines))
+    assert judge(status, last_words(log)) == (FAILED, reason)
 
 
 def test_what_cannot_run_or_diverges_leaves_no_reading(tmp_path):

@@ -8,7 +8,8 @@ import torch
 
 from midrange_puffer import checkpoint
 from midrange_puffer.actions import ACTION_MODES
-from midrange_puffer.train import StopSignals, new_run, train
+from midrange_puffer.stop_signals import StopSignals
+from midrange_puffer.train import new_run, train
 from midrange_puffer.trainer import DivergedError, Trainer
 
 

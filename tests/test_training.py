@@ -14,11 +14,12 @@ from midrange_puffer import checkpoint, train
 from midrange_puffer.config import ConfigError, load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
+from midrange_puffer.learning import Learner
 from midrange_puffer.loggers import format_line
 from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
-from midrange_puffer.trainer import Trainer, pufferl
+from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
 
 
@@ -63,7 +64,7 @@ def test_config_ini_is_complete_and_makes_the_same_run(finished, tmp_path):
     assert config["vec"]["backend"] == "Serial"
     assert config["train"]["batch_size"] == 1024
     assert config["rnn"]["input_size"] == 16
-    assert words.count("auto") == 2  # the workers of a backend that has none
+    assert words.count("auto") == 3  # workers and collectors, of whom there are none
     options = ["--config", str(finished / "config.ini"), "--train.data-dir", str(tmp_path)]
     assert runs.cli.run("train", options) == 0
     assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
@@ -190,7 +191,7 @@ def test_a_time_limit_ends_an_episode_for_the_trainer(tmp_path):
 
 
 def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch):
-    """With a constant value and no reward PuffeRL has no explained variance to tell."""
+    """With a constant value and no reward there is no explained variance to tell."""
     make_policy, evaluate = train.make_policy, Trainer.evaluate
 
     def make_valueless_policy(*arguments):
@@ -254,15 +255,15 @@ def test_a_run_of_the_same_name_is_not_overwritten(finished):
 
 
 def test_the_entropy_bonus_falls_linearly_to_its_final_weight(tmp_path, monkeypatch):
-    """Seen by PuffeRL's own update: 1,024 of 8,192 steps are done when it is first asked."""
+    """Seen by the update: 1,024 of 8,192 steps are done when it is first asked."""
     seen = []
-    learn = pufferl.PuffeRL.train
+    update = Learner.update
 
-    def watched(self):
-        seen.append(self.config["ent_coef"])
-        return learn(self)
+    def watched(self, *arguments):
+        seen.append(self._config["ent_coef"])
+        return update(self, *arguments)
 
-    monkeypatch.setattr(pufferl.PuffeRL, "train", watched)
+    monkeypatch.setattr(Learner, "update", watched)
     assert runs.train(tmp_path, "--train.ent-coef=0.4", "--train.ent-coef-final=0") == 0
     np.testing.assert_allclose(seen, [0.4 * (1 - n / 8) for n in range(1, 9)], atol=1e-12)
 

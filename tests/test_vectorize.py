@@ -5,7 +5,7 @@ import os
 import psutil
 import pytest
 
-from midrange_puffer.vectorize import usable_cores
+from midrange_puffer.vectorize import CORES, usable_cores
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,14 @@ def test_threads_of_one_core_are_not_counted_twice(monkeypatch, physical, logica
     counts = {True: logical, False: physical}
     monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: counts[logical])
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(allowed)), raising=False)
+    assert usable_cores() == cores
+
+
+@pytest.mark.parametrize(("given", "cores"), [(1, 1), (3, 3), (20, 8)])
+def test_no_more_cores_count_than_are_given(monkeypatch, given, cores):
+    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 8)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    monkeypatch.setenv(CORES, str(given))
     assert usable_cores() == cores
 
 

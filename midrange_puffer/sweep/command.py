@@ -22,18 +22,21 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.figures import require_matplotlib
 from midrange_puffer.files import new_name, write_whole
 from midrange_puffer.loggers import format_duration
+from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.progress import Progress, format_params
 from midrange_puffer.sweep.record import Record, best_trial, find_sweep, lock, sweeps_folder
 from midrange_puffer.sweep.report import BEST, write_report
-from midrange_puffer.sweep.runner import Runner, SweepError, pinned, share_of_cores
+from midrange_puffer.sweep.runner import Runner, SweepError
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import Space, trial_config
+from midrange_puffer.sweep.workers import Worker, workers_of
 from midrange_puffer.train import planned_run
 
 # What may change where a sweep goes on: the trials so far compare with the next ones all the same.
-CHANGEABLE = tuple(
-    f"sweep.{name}" for name in ("trials", "workers", "max_cost", "stop_quantile", "stop_after")
-)
+CHANGEABLE = (
+    "sweep.trials", "sweep.workers", "sweep.engine", "sweep.trial_cores", "cluster.address",
+    "sweep.max_cost", "sweep.stop_quantile", "sweep.stop_after",
+)  # fmt: skip
 
 
 class Interrupted(KeyboardInterrupt):
@@ -65,12 +68,14 @@ def main(argv: Sequence[str]) -> int:
 def begin(config_path: str | None, overrides: Sequence[str]) -> int:
     """Run a new sweep."""
     config = load_config(config_path, overrides)
-    folder = sweeps_folder(config["train"]["data_dir"]) / (config["sweep"]["name"] or new_name())
+    home = sweeps_folder(config["train"]["data_dir"]).absolute()  # as every process finds it
+    folder = home / (config["sweep"]["name"] or new_name())
     _check(config, folder)
     _make_absolute(config)
-    record = Record.create(folder, config)
-    with lock(folder):
-        return run(record)
+    with workers_of(config) as workers:
+        record = Record.create(folder, config)
+        with lock(folder):
+            return run(record, workers)
 
 
 def resume(folder: Path, overrides: Sequence[str]) -> int:
@@ -94,7 +99,8 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
         print(f"{len(record.over)} of {config['sweep']['trials']} trials are over")
         for key, (before, after) in differences.items():
             print(f"  {key}: {before} -> {after}")
-        return run(Record(folder))
+        with workers_of(config) as workers:
+            return run(Record(folder), workers)
 
 
 def report(folder: Path, overrides: Sequence[str]) -> int:
@@ -106,7 +112,7 @@ def report(folder: Path, overrides: Sequence[str]) -> int:
     return 0
 
 
-def run(record: Record) -> int:
+def run(record: Record, workers: Sequence[Worker]) -> int:
     """Run a sweep to its end, or until a signal comes; return the exit status.
 
     Raises:
@@ -117,7 +123,7 @@ def run(record: Record) -> int:
     search = Search(record.config, Space(record.config))
     try:
         with _interruptible(), Progress(record) as progress:
-            Runner(record, search, progress.tell).run()
+            Runner(record, search, progress.tell, workers).run()
     except Interrupted as interrupted:
         print(f"stopped by {signal.Signals(interrupted.number).name}; {how_to_go_on}")
         return 128 + interrupted.number
@@ -153,10 +159,17 @@ def _overridden(record: Record, overrides: Sequence[str]) -> Config:
 def _check(config: Config, folder: Path) -> None:
     """Refuse what cannot run, as the first worker would run the first trial, or be reported."""
     require_matplotlib()
+    settings, on_ray = config["sweep"], config["sweep"]["engine"] == "ray"
+    if on_ray and config["cluster"]["engine"] is not None:
+        raise ConfigError(
+            f"sweep.engine = ray: trials collect in their own process, so that cluster.engine must "
+            f"be None, not {config['cluster']['engine']}"
+        )
     space = Space(config)
     center = trial_config(config, space.center)
     check_pairs(center, "the sweep at its means")
-    with pinned(share_of_cores(0, config["sweep"]["workers"])):
+    cores = share_of_cores(0, 1 if on_ray else settings["workers"])
+    with pinned(cores[: settings["trial_cores"]] if on_ray else cores):
         settled = planned_run(center, folder / "run").config
     space.check_effects(settled)
 

@@ -61,14 +61,14 @@ class Progress:
         self._live.__exit__(kind, error, trace)
 
     def tell(self, trial: Trial) -> None:
-        """Take note of a trial that begins or is over."""
+        """Take note of a trial that begins, is over, or waits to be run again."""
         if trial.status == RUNNING:
             self._trial_began[trial.number] = time.monotonic()
         line = f"trial {trial.number}: {describe(trial)}"
         if not self._console.is_terminal:
             self._print(f"{line}; {self._over()}" if trial.is_over else line)
             self._print_front()
-        elif trial.is_over:  # the rest is in the picture
+        elif trial.is_over or trial.reason:  # the rest is in the picture
             self._print(line)
 
     def seconds_left(self) -> float | None:
@@ -103,11 +103,11 @@ class Progress:
             self._front = front
 
     def _running(self) -> list[Trial]:
-        """The trials that run now, not those that an earlier process left half done."""
+        """The trials that run now, not those that an earlier process or worker left half done."""
         return [
             trial
             for trial in self._record.trials
-            if trial.status == RUNNING and trial.number in self._trial_began
+            if trial.status == RUNNING and not trial.reason and trial.number in self._trial_began
         ]
 
     def _elapsed(self, trial: Trial) -> float:
@@ -152,6 +152,8 @@ class Progress:
 
 def describe(trial: Trial) -> str:
     """What a trial does or has come to, in a line."""
+    if trial.status == RUNNING and trial.reason:
+        return f"is run again: {trial.reason}"
     if trial.status == RUNNING:
         return f"begins with {format_params(trial)}"
     took = f"after {format_duration(trial.seconds)}"

@@ -24,6 +24,9 @@ FINISHED = "finished"
 STOPPED = "stopped"  # ended early, as hopeless
 FAILED = "failed"
 
+TRIAL_INI = "trial.ini"  # in a trial's folder
+LOG = "trial.log"
+
 
 class RecordError(UsageError):
     """A folder is not a sweep's, or is in use."""
@@ -58,7 +61,7 @@ class Trial:
         readings: of the panel, in their order.
         total_timesteps: its train.total_timesteps.
         seconds: how long its process ran, with start and readings [s]; None while it runs.
-        reason: why it was stopped or failed.
+        reason: why it was stopped, failed or is run again.
     """
 
     number: int
@@ -154,7 +157,7 @@ class Record:
         """
         folder = self.trial_folder(trial)
         if trial.number < len(self.trials):
-            for name in ("run", "readings.json", "trial.log", "trial.ini"):
+            for name in ("run", "readings.json", LOG, TRIAL_INI):
                 path = folder / name
                 shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         else:
@@ -163,8 +166,8 @@ class Record:
             self.trials.append(trial)
         self.save(trial)
 
-    def reset(self, trial: Trial) -> None:
-        """Note a trial that is over as begun, so that it is run again.
+    def reset(self, trial: Trial) -> Trial:
+        """Note a trial as only begun, so that it is run again; return it as it is then.
 
         Raises:
             WriteError: It cannot be written.
@@ -172,6 +175,7 @@ class Record:
         again = Trial(trial.number, trial.params, trial.seed, trial.total_timesteps)
         self.trials[trial.number] = again
         self.save(again)
+        return again
 
     def save(self, trial: Trial) -> None:
         """Write what is known of a trial.

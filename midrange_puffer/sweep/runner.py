@@ -1,94 +1,41 @@
-"""Runs the trials of a sweep: each in a process of its own, some side by side."""
+"""Runs the trials of a sweep: each by a worker, in a process of its own."""
 
-import contextlib
-import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from textwrap import shorten
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from rich.text import Text
 
+from midrange_puffer.cluster.connect import LostError
 from midrange_puffer.config import format_config
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
 from midrange_puffer.schema import schema
+from midrange_puffer.stop_signals import StopSignals
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
+    LOG,
     RUNNING,
     STOPPED,
+    TRIAL_INI,
     Record,
     Trial,
-    load_readings,
 )
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import trial_config
-from midrange_puffer.sweep.trial import ERROR, STOPPED_EXIT
-from midrange_puffer.train import StopSignals
+from midrange_puffer.sweep.trial import STOPPED_EXIT
+from midrange_puffer.sweep.workers import Worker
 
-COMMAND = (sys.executable, "-m", "midrange_puffer.sweep.trial")  # and the trial's folder
-POLL_INTERVAL = 0.1  # s, from one look at the processes to the next
+POLL_INTERVAL = 0.1  # s, from one look at the workers to the next
 ERROR_EXITS = (1, 2)  # of a process that ended by an error of its own
-REASON_LENGTH = 300  # characters
 ALIKE = 5  # failures in a row, for one reason, that are not the trials' own
+LOSSES = 3  # of one trial, by which it has failed: it may be what ends the machines
 
 
 class SweepError(UserError):
     """A sweep has come to nothing, or cannot go on."""
-
-
-class TrialProcess:
-    """The process of one trial.
-
-    It has a session of its own, so that Ctrl-C does not reach it and all of it can be killed at
-    once. It reads its stdin, which ends when this process does, and then ends, too.
-
-    Args:
-        command: what to run, with `folder` as its last word.
-        folder: the trial's; what it prints goes to its trial.log.
-        cores: those that it may use.
-    """
-
-    LOG = "trial.log"
-
-    def __init__(self, command: Sequence[str], folder: Path, cores: Sequence[int]) -> None:
-        # Trackers name a run by its folder, which is `run` for every trial.
-        environment = {"WANDB_NAME": folder.name, **os.environ}
-        with (folder / self.LOG).open("wb") as log, pinned(cores):
-            self._process = subprocess.Popen(
-                [*command, str(folder)],
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        self._began = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        """For how long it has run [s]."""
-        return time.monotonic() - self._began
-
-    def poll(self) -> int | None:
-        """Its exit status, below 0 where it was a signal's; None while it runs."""
-        return self._process.poll()
-
-    def kill(self) -> None:
-        """End it with all its workers, if it runs, and wait until it is gone."""
-        if self.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-
-    def close(self) -> None:
-        """Let go of it; it ends if it still runs."""
-        self.kill()
-        self._process.stdin.close()
 
 
 class Runner:
@@ -98,9 +45,8 @@ class Runner:
         record: where what becomes of them is kept. Trials that an earlier process left half done
             are run again, first.
         search: suggests the others.
-        tell: called with each trial that begins and with each that is over.
-        command: runs a trial, as sweep/trial.py does: what it prints says why it ended, and its
-            exit status how.
+        tell: called with each trial that begins, is over, or is to be run again.
+        workers: run them.
     """
 
     def __init__(
@@ -108,13 +54,14 @@ class Runner:
         record: Record,
         search: Search,
         tell: Callable[[Trial], None],
-        command: Sequence[str] = COMMAND,
+        workers: Sequence[Worker],
     ) -> None:
-        self._record, self._search, self._tell, self._command = record, search, tell, command
+        self._record, self._search, self._tell, self._workers = record, search, tell, workers
         self._settings = record.config["sweep"]
         self._half_done = [trial for trial in record.trials if trial.status == RUNNING]
         self._run_again = {trial.number for trial in self._half_done}
-        self._running: dict[int, tuple[Trial, TrialProcess]] = {}  # by the slot of its cores
+        self._running: dict[Worker, Trial] = {}
+        self._losses = Counter[int]()  # by number
         self._alike: list[Trial] = []  # the last ones, where they failed alike
 
     def run(self) -> None:
@@ -125,64 +72,89 @@ class Runner:
             WriteError, OSError: The record cannot be kept, or no process be started.
         """
         try:
-            while True:
+            while self._running or self._has_more():
                 self._fill()
-                if not self._running:
-                    return
                 time.sleep(POLL_INTERVAL)
-                for slot in list(self._running):
-                    self._look_after(slot)
+                for worker in list(self._running):
+                    self._look_after(worker)
         finally:
-            for _, process in self._running.values():
-                process.close()
+            for worker in self._workers:  # all at once, where that takes a while
+                worker.end()
+            for worker in self._workers:
+                worker.close()
+
+    def _has_more(self) -> bool:
+        """Whether there is a trial to begin."""
+        return bool(self._half_done) or len(self._record.trials) < self._settings["trials"]
 
     def _fill(self) -> None:
-        """Begin a trial wherever there is room for one and one to begin."""
-        workers = self._settings["workers"]
-        for slot in range(workers):
-            if slot not in self._running and (trial := self._next()):
-                self._begin(trial, slot)
+        """Let every worker that is free begin a trial; where there is none, it is let go."""
+        for worker in self._workers:
+            if worker in self._running:
+                continue
+            if not self._has_more():
+                worker.close()
+            elif worker.is_free():
+                self._begin(self._next(), worker)
 
-    def _next(self) -> Trial | None:
+    def _next(self) -> Trial:
         if self._half_done:
             return self._half_done.pop(0)
         number = len(self._record.trials)
-        if number >= self._settings["trials"]:
-            return None
         params = self._search.suggest(self._record.trials)
         config = trial_config(self._record.config, params)
         seed = trial_seed(self._settings["seed"], number)
         return Trial(number, params, seed, config["train"]["total_timesteps"])
 
-    def _begin(self, trial: Trial, slot: int) -> None:
+    def _begin(self, trial: Trial, worker: Worker) -> None:
+        trial.reason = None  # why it is run again
         self._record.begin(trial)
         write_trial_ini(self._record, trial)
-        folder = self._record.trial_folder(trial)
-        cores = share_of_cores(slot, self._settings["workers"])
-        self._running[slot] = trial, TrialProcess(self._command, folder, cores)
+        worker.begin(self._record.trial_folder(trial))
+        self._running[worker] = trial
         self._tell(trial)
 
-    def _look_after(self, slot: int) -> None:
+    def _look_after(self, worker: Worker) -> None:
         """Take in what a trial has read so far, and end it if it is over or has taken too long."""
-        trial, process = self._running[slot]
-        folder = self._record.trial_folder(trial)
-        code, limit = process.poll(), self._settings["max_cost"]
-        trial.readings = load_readings(folder)
-        if code is not None:
-            status, reason = judge(code, folder / TrialProcess.LOG)
-        elif process.seconds > limit:
-            status, reason = FAILED, f"took longer than sweep.max_cost = {limit:g} s"
+        trial, limit = self._running[worker], self._settings["max_cost"]
+        try:
+            look = worker.look()
+        except LostError as error:
+            self._lose(worker, str(error))
+            return
+        trial.readings = look.readings
+        if look.code is not None:
+            self._finish(worker, *judge(look.code, look.last_words))
+        elif worker.seconds > limit:
+            self._finish(worker, FAILED, f"took longer than sweep.max_cost = {limit:g} s")
         else:
             return
+        self._give_up_where_all_fail(trial, ended_in_error=look.code in ERROR_EXITS)
+
+    def _finish(self, worker: Worker, status: str, reason: str) -> None:
+        """Note how the trial of a worker has ended."""
+        trial = self._running[worker]
         if trial.is_trained:  # whatever came after, such as a tracker that does not end
             status, reason = FINISHED, None
         # In this order: by the status the thread that draws the progress takes the trial for over.
-        trial.seconds, trial.reason, trial.status = process.seconds, reason, status
-        process.close()
-        del self._running[slot]
+        trial.seconds, trial.reason, trial.status = worker.seconds, reason, status
+        worker.end()
+        del self._running[worker]
         self._record.save(trial)
         self._tell(trial)
-        self._give_up_where_all_fail(trial, ended_in_error=code in ERROR_EXITS)
+
+    def _lose(self, worker: Worker, reason: str) -> None:
+        """Let a trial be run again whose process is lost: that is no failure of its settings."""
+        trial = self._running[worker]
+        self._losses[trial.number] += 1
+        if trial.is_trained or self._losses[trial.number] == LOSSES:
+            self._finish(worker, FAILED, f"lost {LOSSES} times, last {reason}")
+            return
+        del self._running[worker]
+        again = self._record.reset(trial)
+        again.reason = reason
+        self._half_done.append(again)
+        self._tell(again)
 
     def _give_up_where_all_fail(self, trial: Trial, ended_in_error: bool) -> None:
         """Keep a cause outside the trials, such as a full disk, from using up all that are left.
@@ -222,7 +194,7 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
         base["wandb_group"] = name
     if base["tag"] is None:
         base["tag"] = name
-    write_whole(folder / "trial.ini", format_config(config).encode())
+    write_whole(folder / TRIAL_INI, format_config(config).encode())
 
 
 def trial_seed(sweep_seed: int, number: int) -> int:
@@ -230,56 +202,22 @@ def trial_seed(sweep_seed: int, number: int) -> int:
     return int(np.random.SeedSequence((sweep_seed, number)).generate_state(1)[0] >> 1)
 
 
-def judge(code: int, log: Path) -> tuple[str, str]:
+def judge(code: int, last_words: str) -> tuple[str, str]:
     """Why a process ended before its trial was trained: (status, reason).
 
     Args:
         code: its exit status; the negative of a signal's number.
-        log: what it printed.
+        last_words: that it printed.
     """
     if code == 0:
         return FAILED, "ended without a reading at the end of its training"
     if code == STOPPED_EXIT:
-        return STOPPED, last_words(log)
+        return STOPPED, last_words
     if code == -signal.SIGKILL:
         return FAILED, "killed, most likely by the system for want of memory"
     number = -code if code < 0 else code - 128  # as StopSignals has it
     if code < 0 or number in StopSignals.SIGNALS:
         names = {known.value: known.name for known in signal.Signals}  # not of every real-time one
         name = names.get(number, f"signal {number}")
-        return FAILED, f"ended by {name}; see {log.name} in its folder"
-    return FAILED, last_words(log) or f"ended with exit status {code}"
-
-
-def last_words(log: Path) -> str:
-    """The last error in what a process printed, or else the last line.
-
-    Without what differs where trials fail alike: the folder.
-    """
-    text = Text.from_ansi(log.read_text(errors="replace")).plain
-    lines = [line for line in text.splitlines() if line.strip()]
-    errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
-    words = (errors or lines or [""])[-1]
-    return shorten(words.replace(f"{log.parent}/", ""), REASON_LENGTH)
-
-
-def share_of_cores(slot: int, workers: int) -> list[int]:
-    """The cores of one of so many workers: a share of those that this process may use."""
-    if not hasattr(os, "sched_getaffinity"):
-        return []
-    cores = sorted(os.sched_getaffinity(0))
-    return cores[slot::workers] or [cores[slot % len(cores)]]
-
-
-@contextlib.contextmanager
-def pinned(cores: Sequence[int]) -> Iterator[None]:
-    """Keep this thread, and what it starts meanwhile, to some cores; none given: to no fewer."""
-    if not cores:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+        return FAILED, f"ended by {name}; see {LOG} in its folder"
+    return FAILED, last_words or f"ended with exit status {code}"
