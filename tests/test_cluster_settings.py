@@ -130,6 +130,10 @@ def test_all_that_is_gathered_ahead_fits_into_the_store(asked, options, batches)
             "= 3: must be at most cluster.max_policy_lag = 2",
         ),
         (["--cluster.address=here"], "cluster.address = here: must be host:port or auto"),
+        (
+            ["--env.num-envs=1", "--env.opponent=self:1,shooter:1"],
+            "needs at least 2 engagements, one for each of self, pilots, not num_envs = 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(settled, options, said):

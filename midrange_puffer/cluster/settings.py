@@ -24,7 +24,8 @@ def choose_cluster(config: Config, cores: int) -> None:
     vec.update(backend="Serial", num_workers="auto", batch_size="auto")
     if vec["num_envs"] == "auto":
         most = min(cluster["max_collectors"], env["num_envs"])
-        vec["num_envs"] = max(n for n in range(1, most + 1) if is_divisible(config, n))
+        fitting = (n for n in range(1, most + 1) if is_divisible(config, n))
+        vec["num_envs"] = max(fitting, default=1)  # what does not fit at all is refused later
         env["num_envs"] //= vec["num_envs"]
     is_shared = cluster["address"] is None and not is_blocking
     choose_threads(config, max(cores - cluster["max_collectors"] * is_shared, 1))
