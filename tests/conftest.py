@@ -27,17 +27,14 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def envelope_cache(pytestconfig, tmp_path_factory) -> Iterator[None]:
-    """Missile envelopes are kept from one run of the tests to the next, apart from the user's."""
-    before = os.environ.get("MIDRANGE_CACHE")
-    kept = getattr(pytestconfig, "cache", None)  # none where pytest is told so
-    folder = kept.mkdir("envelopes") if kept else tmp_path_factory.mktemp("envelopes")
-    os.environ["MIDRANGE_CACHE"] = str(folder)
-    yield
-    if before is None:
-        del os.environ["MIDRANGE_CACHE"]
-    else:
-        os.environ["MIDRANGE_CACHE"] = before
+def envelope_cache(tmp_path_factory) -> Iterator[None]:
+    """Missile envelopes are kept from one test to the next, but for no other run of the tests."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # what one has found is there for all
+        folder = folder.parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MIDRANGE_CACHE", str(folder / "envelopes"))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +65,26 @@ def cluster() -> Iterator[object]:
         yield found
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on the Ray cluster come last, so that it runs beside no others."""
-    items.sort(key=lambda item: "cluster" in getattr(item, "fixturenames", ()))
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say which tests run one after another where others run beside them, and which come first.
+
+    Those of a module do, since they share its fixtures, and all that share the Ray cluster. Where
+    tests run side by side what takes longest comes first, so that none is left alone at the end;
+    else the Ray cluster comes last, so that it runs beside no others.
+    """
+    if not config.pluginmanager.hasplugin("dsession") and "PYTEST_XDIST_WORKER" not in os.environ:
+        items.sort(key=on_cluster)
+        return
+    for item in items:
+        group = "cluster" if on_cluster(item) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
+
+
+def on_cluster(item: pytest.Item) -> bool:
+    """Whether a test runs on the Ray cluster."""
+    return "cluster" in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture
