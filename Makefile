@@ -12,10 +12,13 @@ NEWEST_BUILD := build/newest
 
 INSTALLER := tools/install_dependencies.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
+# A worker for each core, of which more than eight have nothing to do; tests/conftest.py says who runs
+# what, in the order that it says.
+SIDE_BY_SIDE := -n logical --maxprocesses 8 --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test newest lint format bench sanitize clean help
+.PHONY: setup install train sweep test check fresh newest lint format bench sanitize clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -43,8 +46,14 @@ train: setup ## train with the default config: make train ARGS="--section.key va
 sweep: setup ## search better settings: make sweep ARGS="--sweep.workers 4"
 	$(BIN)/puffer sweep midrange --config configs/sweep.ini $(ARGS)
 
-test: setup ## run the tests: make test ARGS="-k name"
-	$(BIN)/pytest $(ARGS)
+test: setup ## run the tests, side by side on all cores: make test ARGS="-k name"
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(ARGS)
+
+check: setup lint ## lint, and the tests that take no time; a minute or less
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" $(ARGS)
+
+fresh: ## train and test in a clone of HEAD as on a machine that is new: make fresh TARGETS="lint test"
+	$(PYTHON) tools/fresh.py $(TARGETS)
 
 # Beside the pins that PufferLib needs, in an environment of its own, without PufferLib and torch.
 newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium, PettingZoo, numpy …

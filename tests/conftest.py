@@ -2,7 +2,9 @@
 
 import importlib.util
 import os
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -10,6 +12,9 @@ from hypothesis import settings
 # No test is of how long something takes: the machine may be busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# Modules with tests that use the `cluster`.
+ON_CLUSTER = ("test_cluster", "test_cluster_chaos", "test_sweep_ray")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -65,26 +70,49 @@ def cluster() -> Iterator[object]:
         yield found
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Say which tests run one after another where others run beside them, and which come first.
+    """Tests on the Ray cluster come last, so that it runs beside no others.
 
-    Those of a module do, since they share its fixtures, and all that share the Ray cluster. Where
-    tests run side by side what takes longest comes first, so that none is left alone at the end;
-    else the Ray cluster comes last, so that it runs beside no others.
+    Where tests run side by side they come first, and then others that take long, so that no worker
+    is left alone with them at the end.
     """
-    if not config.pluginmanager.hasplugin("dsession") and "PYTEST_XDIST_WORKER" not in os.environ:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
+    else:
         items.sort(key=on_cluster)
-        return
-    for item in items:
-        group = "cluster" if on_cluster(item) else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
 
 
 def on_cluster(item: pytest.Item) -> bool:
-    """Whether a test runs on the Ray cluster."""
-    return "cluster" in getattr(item, "fixturenames", ())
+    """Whether a test is of a module that uses the Ray cluster."""
+    return item.path.stem in ON_CLUSTER
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Give all tests of a module to one worker, as they share its fixtures.
+
+    So are those of all modules that use the Ray cluster, of which there is one. (xdist 3.8's own
+    `--dist loadgroup` finds no groups with pytest 9.2, which has other node ids.)
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByModule(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            module = Path(nodeid.partition("::")[0])
+            return "cluster" if module.stem in ON_CLUSTER else str(module)
+
+    return ByModule(config, log)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # after everybody else's words
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Say at the very end how many tests were skipped for want of what, and how to get it."""
+    result = yield
+    reasons = Counter(report.longrepr[2] for report in terminalreporter.getreports("skipped"))
+    for reason, count in reasons.items():
+        told = reason.removeprefix("Skipped: ")
+        terminalreporter.write_line(f"{count} tests were skipped: {told}", yellow=True)
+    return result
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from browser import PROGRAM, Browser
+from browser import NEEDED, Browser
 from replays import record
 
 from midrange_puffer import Simulation
@@ -14,7 +14,7 @@ from midrange_puffer.page.packing import pack
 from midrange_puffer.page.writer import render
 from midrange_puffer.replay import Recorder
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="neither Chromium nor Chrome is on PATH")
+pytestmark = NEEDED
 
 NAMES = ("</script><script>document.title = 'run'</script>", 'Böb & "Co" <i>\'s')
 TEXTS = ("--ink", "--dim", "--red", "--blue", "--safe", "--danger")
