@@ -25,14 +25,14 @@ import torch
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer import checkpoint
-from midrange_puffer.arguments import game_parameters
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.evaluate import evaluate, format_share
-from midrange_puffer.figures import save_figure
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands.arguments import game_parameters
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.contest.evaluation import evaluate, format_share
+from midrange_puffer.show.figures import save_figure
 from midrange_puffer.files import write_json
-from midrange_puffer.key import check_even
-from midrange_puffer.parameters import PILOTS, parse_opponent
+from midrange_puffer.config.key import check_even
+from midrange_puffer.game.parameters import PILOTS, parse_opponent
 
 LEVEL = 0.98
 WINDOW = 500  # engagements against a pilot

@@ -38,9 +38,9 @@ import numpy as np
 from common import machine, median_and_spread, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer import checkpoint
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.figures import check_picture, save_figure
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.show.figures import check_picture, save_figure
 from midrange_puffer.files import check_writable, write_json
 from midrange_puffer.sweep.process import pinned
 

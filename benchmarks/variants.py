@@ -24,13 +24,13 @@ import torch
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer import checkpoint
-from midrange_puffer.arguments import game_parameters
-from midrange_puffer.config import load_config
-from midrange_puffer.evaluate import evaluate
-from midrange_puffer.figures import save_figure
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands.arguments import game_parameters
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.show.figures import save_figure
 from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.key import check_even
+from midrange_puffer.config.key import check_even
 from midrange_puffer.sweep.process import pinned, share_of_cores
 
 PILOTS = ("evader", "crank", "ace")

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from midrange_puffer.files import check_writable, write_whole
-from midrange_puffer.gym import MidrangeVectorEnv
+from midrange_puffer.envs.gym import MidrangeVectorEnv
 
 Act = Callable[[np.ndarray], np.ndarray]
 

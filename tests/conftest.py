@@ -46,8 +46,8 @@ def one_map() -> Iterator[None]:
 
     That those of extreme parameters can be found is seen in test_envelope.py.
     """
-    from midrange_puffer.envelope import game_envelope
-    from midrange_puffer.parameters import resolve
+    from midrange_puffer.game.envelope import game_envelope
+    from midrange_puffer.game.parameters import resolve
 
     envelope = game_envelope(resolve({}))
     with pytest.MonkeyPatch.context() as patch:

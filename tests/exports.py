@@ -14,10 +14,10 @@ import quick_fights
 import torch
 from torch import nn
 
-from midrange_puffer import checkpoint
-from midrange_puffer.config import load_config
-from midrange_puffer.export import to_onnx
-from midrange_puffer.policy import make_policy
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.commands.export import to_onnx
+from midrange_puffer.policies.networks import make_policy
 
 # Every kind of actions, memory and observation, if not each with each.
 KINDS = {

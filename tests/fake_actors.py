@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from midrange_puffer.cluster.collector import Rollout
-from midrange_puffer.cluster.connect import LostError
+from midrange_puffer.train.cluster.collector import Rollout
+from midrange_puffer.train.cluster.connect import LostError
 
 
 @dataclass

@@ -6,7 +6,7 @@ from math import atan2, degrees, hypot
 from scenes import BLUE, RED, State, controls, fighter, place, read, turned
 
 from midrange_puffer import Simulation
-from midrange_puffer.parameters import PAIRS, PARAMETERS
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS
 
 
 def exactly(**thresholds: float) -> dict[str, float]:

@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from midrange_puffer import _core, checkpoint
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.observation import SPACES
-from midrange_puffer.policy import make_policy
+from midrange_puffer import _core
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.game.observation import SPACES
+from midrange_puffer.policies.networks import make_policy
 
 HIDDEN = 8
 CERTAIN = 50.0  # a logit by which nothing else is ever drawn

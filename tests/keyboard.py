@@ -3,10 +3,10 @@
 import numpy as np
 import pygame
 
-from midrange_puffer.play.loop import Game
-from midrange_puffer.session import HUMAN, Session
-from midrange_puffer.view.renderer import Renderer
-from midrange_puffer.view.theme import Colour
+from midrange_puffer.show.play.loop import Game
+from midrange_puffer.replays.session import HUMAN, Session
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.theme import Colour
 
 FRAME = 0.1  # s
 SIZE = (960, 540)  # where pixels are looked at

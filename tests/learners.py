@@ -10,12 +10,12 @@ import runs
 import torch
 from torch.distributions import Categorical
 
-from midrange_puffer.config import Config
-from midrange_puffer.curriculum import Curriculum
-from midrange_puffer.loggers import Loggers
-from midrange_puffer.train import _policy, new_run
-from midrange_puffer.trainer import Trainer, seed_everything
-from midrange_puffer.vectorize import VecEnv, make_env
+from midrange_puffer.config.reading import Config
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import Loggers
+from midrange_puffer.train.run import _policy, new_run
+from midrange_puffer.train.trainer import Trainer, seed_everything
+from midrange_puffer.train.vector import VecEnv, make_env
 
 # 64 segments of 16 decisions an update, all of them in one minibatch, none preferred to others,
 # and gradients as they are.

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from midrange_puffer.observation import spaces_of
-from midrange_puffer.policy import make_policy
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.policies.networks import make_policy
 
 
 class Constant(nn.Module):

@@ -1,6 +1,6 @@
 """Settings with which many engagements are fought in little time, and simply rewarded."""
 
-from midrange_puffer.parameters import PARAMETERS
+from midrange_puffer.game.parameters import PARAMETERS
 
 # Engagements that end soon, and in every way.
 SHORT = {

@@ -6,7 +6,9 @@ First rank 1 fails before there is a checkpoint; restarted, all ranks diverge.
 import os
 import sys
 
-from midrange_puffer import cli, ranks, trainer
+from midrange_puffer.commands import cli
+from midrange_puffer.train import ranks
+from midrange_puffer.train import trainer
 
 
 def fail(self):

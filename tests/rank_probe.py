@@ -17,10 +17,11 @@ from pathlib import Path
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from midrange_puffer import cli, ranks
-from midrange_puffer.learning import policy_loss, value_loss
+from midrange_puffer.commands import cli
+from midrange_puffer.train import ranks
+from midrange_puffer.train.update import policy_loss, value_loss
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.trainer import Trainer
+from midrange_puffer.train.trainer import Trainer
 
 with contained():
     from pufferlib.pytorch import sample_logits

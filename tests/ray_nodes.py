@@ -11,7 +11,7 @@ import psutil
 from ray._private.authentication_test_utils import reset_auth_token_state
 from ray.cluster_utils import Cluster
 
-from midrange_puffer.cluster.connect import start_patiently
+from midrange_puffer.train.cluster.connect import start_patiently
 
 STORE = 100 * 2**20  # bytes of a node's object store
 

@@ -2,7 +2,7 @@
 
 Slow and obvious on purpose: the core is tested against it. The pilots are in reference_pilots.py.
 
-Parameters are a mapping with every name of csrc/params.h (`midrange_puffer.parameters.resolve`).
+Parameters are a mapping with every name of csrc/params.h (`midrange_puffer.game.parameters.resolve`).
 SI units, angles in radians, headings counter-clockwise from +x, positive rudder to the left.
 """
 

@@ -10,7 +10,7 @@ from math import atan2, cos, pi, sin
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envelope import Envelope
+from midrange_puffer.game.envelope import Envelope
 
 
 def turn(start: float, end: float) -> float:

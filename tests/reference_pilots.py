@@ -22,7 +22,7 @@ from reference import (
 )
 from reference_envelope import reach_of
 
-from midrange_puffer.envelope import game_envelope
+from midrange_puffer.game.envelope import game_envelope
 
 
 def reach(p: Parameters) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import numpy as np
 from quick_fights import SHORT
 
 from midrange_puffer import Simulation
-from midrange_puffer.replay import Recorder, Replay
+from midrange_puffer.replays.replay import Recorder, Replay
 
 LEVELS = np.array([-1, -0.5, 0, 0.5, 1], np.float32)
 

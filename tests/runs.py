@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from midrange_puffer import cli
+from midrange_puffer.commands import cli
 
 # 64 engagements x 16 decisions an update, engagements of at most 20 decisions.
 SMALL = """

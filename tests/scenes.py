@@ -5,7 +5,7 @@ from math import atan2
 import numpy as np
 
 from midrange_puffer import Simulation
-from midrange_puffer.tracks import Tracks
+from midrange_puffer.game.paths import Tracks
 
 RED, BLUE = 0, 1
 OPEN, RED_WINS, BLUE_WINS, DRAW = range(4)

@@ -6,7 +6,7 @@ from pathlib import Path
 import runs
 import sweeps
 
-from midrange_puffer.config import load_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED, Reading, Record, Trial
 
 STEPS = 1000  # of every trial's training

@@ -7,8 +7,8 @@ import fake_trial
 import pytest
 import runs
 
-from midrange_puffer import cli
-from midrange_puffer.sweep import command
+from midrange_puffer.commands import cli
+from midrange_puffer.commands import sweep as command
 from midrange_puffer.sweep.workers import workers_of
 
 SMALL = """

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from replays import record
 
-from midrange_puffer.acmi import ALTITUDE, format_acmi, write_acmi
-from midrange_puffer.replay import Replay
-from midrange_puffer.tracks import FLYING, HIT, LOST, SPENT, Tracks
+from midrange_puffer.replays.acmi import ALTITUDE, format_acmi, write_acmi
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.game.paths import FLYING, HIT, LOST, SPENT, Tracks
 
 EARTH = 6_371_000.0  # m
 

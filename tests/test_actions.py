@@ -5,9 +5,9 @@ import pytest
 from quick_fights import LEVELS, SHORT
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.actions import HIGHEST, LOWEST, as_actions, controls
-from midrange_puffer.groups import FlownGroup, Group, SelfGroup
-from midrange_puffer.parameters import SEATS, resolve, seat_weights
+from midrange_puffer.game.actions import HIGHEST, LOWEST, as_actions, controls
+from midrange_puffer.envs.groups import FlownGroup, Group, SelfGroup
+from midrange_puffer.game.parameters import SEATS, resolve, seat_weights
 
 NUM_ENVS = 20
 SEED = 3

@@ -11,12 +11,12 @@ from quick_fights import LEVELS, SHORT
 from torch import nn
 
 from midrange_puffer import FEATURES, Midrange
-from midrange_puffer.actions import ACTION_MODES
-from midrange_puffer.arena import Arena
-from midrange_puffer.checkpoint import CheckpointError
-from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
-from midrange_puffer.match import Fight, play
-from midrange_puffer.parameters import SEATS, resolve
+from midrange_puffer.game.actions import ACTION_MODES
+from midrange_puffer.envs.arena import Arena
+from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.envs.gym import MidrangeEnv, MidrangeVectorEnv
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.game.parameters import SEATS, resolve
 
 SEED = 13
 HELD = (3, 2, 1)  # levels of what the agent does where it does one thing

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from midrange_puffer import cli
+from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
-from midrange_puffer.parameters import OPTIONS, PARAMETERS
-from midrange_puffer.schema import schema
+from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
+from midrange_puffer.config.schema import schema
 
 
 def command(folder, *words: str) -> subprocess.CompletedProcess:
@@ -152,7 +152,7 @@ import signal, sys, warnings
 warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
 import torch
 before = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
-import midrange_puffer.trainer
+import midrange_puffer.train.trainer
 after = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
 assert after[:2] == before[:2], after
 errors = [entry for entry in after[2] if entry not in before[2] and entry[0] == "error"]

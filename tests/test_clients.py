@@ -9,7 +9,7 @@ import pytest
 import torch
 from quick_fights import SHORT
 
-from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
+from midrange_puffer.envs.gym import MidrangeEnv, MidrangeVectorEnv
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 # Run a script as `python SCRIPT` does, where PufferLib cannot be imported.

@@ -15,12 +15,12 @@ import runs
 import torch
 from fake_actors import FakeActors
 
-from midrange_puffer import checkpoint
-from midrange_puffer.cluster import learner
-from midrange_puffer.cluster.actors import RayActors
-from midrange_puffer.cluster.collectors import Collectors
-from midrange_puffer.cluster.connect import ClusterError, connected
-from midrange_puffer.vectorize import usable_cores
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.train.cluster import learner
+from midrange_puffer.train.cluster.actors import RayActors
+from midrange_puffer.train.cluster.collectors import Collectors
+from midrange_puffer.train.cluster.connect import ClusterError, connected
+from midrange_puffer.train.vector import usable_cores
 
 RAY = ("--cluster.engine=ray", "--cluster.max-collectors=2", "--vec.backend=auto")
 

@@ -7,11 +7,11 @@ import socket
 import pytest
 import runs
 
-from midrange_puffer import ranks
-from midrange_puffer import settle as module
-from midrange_puffer.cluster import learner
-from midrange_puffer.config import Config, ConfigError, load_config
-from midrange_puffer.settle import settle
+from midrange_puffer.train import ranks
+from midrange_puffer.config import settle as module
+from midrange_puffer.train.cluster import learner
+from midrange_puffer.config.reading import Config, ConfigError, load_config
+from midrange_puffer.config.settle import settle
 
 
 @pytest.fixture

@@ -16,18 +16,18 @@ import torch
 from ray.exceptions import RayTaskError
 from torch.distributions import Categorical
 
-from midrange_puffer.checkpoint import policy_spaces
-from midrange_puffer.cluster.actors import VERSIONS, RayActors, RemoteCollector
-from midrange_puffer.cluster.collector import Collector, Rollout
-from midrange_puffer.cluster.connect import ClusterError
-from midrange_puffer.cluster.pool_mirror import PoolMirror, PoolSender
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.env import Midrange
-from midrange_puffer.learning import GATHERED
-from midrange_puffer.policy import make_policy
-from midrange_puffer.pool import read_members
-from midrange_puffer.settle import settle
-from midrange_puffer.trainer import seed_everything
+from midrange_puffer.policies.model_file import policy_spaces
+from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
+from midrange_puffer.train.cluster.collector import Collector, Rollout
+from midrange_puffer.train.cluster.connect import ClusterError
+from midrange_puffer.train.cluster.pool_mirror import PoolMirror, PoolSender
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.envs.midrange import Midrange
+from midrange_puffer.train.update import GATHERED
+from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train.pool import read_members
+from midrange_puffer.config.settle import settle
+from midrange_puffer.train.trainer import seed_everything
 
 SEED = 5
 KINDS = {

@@ -6,11 +6,11 @@ from fake_actors import FakeActors
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midrange_puffer.cluster import collectors as module
-from midrange_puffer.cluster.collectors import MOST_LOSSES, Collectors, Job
-from midrange_puffer.cluster.connect import ClusterError
+from midrange_puffer.train.cluster import collectors as module
+from midrange_puffer.train.cluster.collectors import MOST_LOSSES, Collectors, Job
+from midrange_puffer.train.cluster.connect import ClusterError
 from midrange_puffer.errors import UserError
-from midrange_puffer.stop_signals import StoppedError
+from midrange_puffer.train.stop_signals import StoppedError
 
 BLOCKING = {
     "sync": "blocking",

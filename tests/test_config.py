@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midrange_puffer.config import (
+from midrange_puffer.config.reading import (
     ConfigError,
     changes,
     check_training,
@@ -18,10 +18,10 @@ from midrange_puffer.config import (
     load_config,
     run_configs,
 )
-from midrange_puffer.key import Key
-from midrange_puffer.schema import SECTIONS, schema
-from midrange_puffer.settle import settle
-from midrange_puffer.vectorize import choose_device, choose_threads, choose_vec
+from midrange_puffer.config.key import Key
+from midrange_puffer.config.schema import SECTIONS, schema
+from midrange_puffer.config.settle import settle
+from midrange_puffer.train.vector import choose_device, choose_threads, choose_vec
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
 CONFIGS = sorted(Path(__file__).parents[1].glob("configs/*.ini"))
@@ -123,7 +123,7 @@ def test_config_ini_gives_back_the_environment(tmp_path):
 def test_configs_of_the_repository_fit_small_and_large_machines(monkeypatch, path, cores):
     """In all their stages."""
     monkeypatch.setattr("psutil.cpu_count", lambda logical=True: cores)
-    monkeypatch.setattr("midrange_puffer.settle.usable_cores", lambda: cores)
+    monkeypatch.setattr("midrange_puffer.config.settle.usable_cores", lambda: cores)
     config = load_config(path, ["--train.device=cpu", "--train.precision=float32"])
     settle(config)
     assert config["base"]["env_name"] == "midrange"

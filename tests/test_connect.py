@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import ray
 
-from midrange_puffer.cluster import connect
-from midrange_puffer.cluster.connect import ClusterError, check_address, connected
+from midrange_puffer.train.cluster import connect
+from midrange_puffer.train.cluster.connect import ClusterError, check_address, connected
 from midrange_puffer.errors import UsageError, UserError
 
 

@@ -10,18 +10,19 @@ import torch
 from policies import Constant, random_policy
 from torch import nn
 
-from midrange_puffer import FEATURES, Midrange, checkpoint
-from midrange_puffer.actions import HIGHEST, LOWEST, controls
-from midrange_puffer.config import load_config
-from midrange_puffer.evaluate import evaluate
-from midrange_puffer.match import Fight, play
-from midrange_puffer.observation import spaces_of
-from midrange_puffer.opponents import Opponents
-from midrange_puffer.parameters import resolve
-from midrange_puffer.player import Player
-from midrange_puffer.policy import STD, make_policy
+from midrange_puffer import FEATURES, Midrange
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies.player import Player
+from midrange_puffer.policies.networks import STD, make_policy
 from midrange_puffer.puffer_import import pufferlib
-from midrange_puffer.session import Session
+from midrange_puffer.replays.session import Session
 
 CONTINUOUS = "--env.action-mode=continuous"
 MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})

@@ -10,15 +10,15 @@ import runs
 import torch
 from test_continuous import CONTINUOUS, fresh_policy, save
 
-from midrange_puffer import checkpoint
-from midrange_puffer.actions import HIGHEST, LOWEST
-from midrange_puffer.checkpoint import CheckpointError
-from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.config.reading import ConfigError, load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.exploit import _parser, training
-from midrange_puffer.parameters import resolve
-from midrange_puffer.trainer import Trainer
-from midrange_puffer.vectorize import VecEnv
+from midrange_puffer.commands.exploit import _parser, training
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.vector import VecEnv
 
 MIX = ("--env.opponent=self:2,pool:1,straight:1", "--train.checkpoint-interval=2")
 

@@ -11,10 +11,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midrange_puffer import checkpoint
-from midrange_puffer.config import ConfigError, load_config
-from midrange_puffer.curriculum import Curriculum
-from midrange_puffer.trainer import Trainer
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.trainer import Trainer
 
 EPISODES = 100
 GOAL = 0.5

@@ -16,7 +16,7 @@ import pytest
 from reference_envelope import Crooked
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.parameters import OBSERVATIONS, PILOTS, resolve, seat_weights
+from midrange_puffer.game.parameters import OBSERVATIONS, PILOTS, resolve, seat_weights
 
 AGENT = {"agent": 1.0}
 # Who flies against the agent, and what agents observe.

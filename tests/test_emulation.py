@@ -7,8 +7,8 @@ import pytest
 import torch
 from quick_fights import LEVELS, SHORT
 
-from midrange_puffer.gym import MidrangeEnv
-from midrange_puffer.pettingzoo import MidrangeParallelEnv
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.puffer_import import contained
 
 with contained():

@@ -5,7 +5,7 @@ import pytest
 from quick_fights import LEVELS, SHORT, UNSHAPED
 
 from midrange_puffer import FEATURES, Midrange  # first: it contains what importing PufferLib does
-from midrange_puffer.parameters import CONTROLLERS, PILOTS
+from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
 
 # isort: split
 import pufferlib.vector

@@ -6,7 +6,7 @@ from closed_forms import BURN_TIME, FIGHTER, HIT_RADIUS, MISSILE
 from scenes import BLUE, RED, controls
 
 from midrange_puffer import Simulation, _core
-from midrange_puffer.envelope import (
+from midrange_puffer.game.envelope import (
     COLD,
     EVASIONS,
     PLAIN,
@@ -17,10 +17,10 @@ from midrange_puffer.envelope import (
     find_edges,
     game_envelope,
 )
-from midrange_puffer.envelope_reach import farthest
-from midrange_puffer.envelope_search import RESOLUTION
-from midrange_puffer.launch_zone import look_up
-from midrange_puffer.parameters import PARAMETERS, SEATS, resolve, seat_weights
+from midrange_puffer.game.envelope_reach import farthest
+from midrange_puffer.game.envelope_search import RESOLUTION
+from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights
 
 EDGES = ("minimum", "inner", "nez", "cold", "aero")
 OFFSET = PARAMETERS["missile_launch_offset"].default

@@ -7,9 +7,10 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
-from midrange_puffer import cli, envelope_command
-from midrange_puffer.envelope import Envelope, Grid
-from midrange_puffer.envelope_plot import ZONES, plot_aspect, plot_off_boresight
+from midrange_puffer.commands import cli
+from midrange_puffer.commands import envelope as envelope_command
+from midrange_puffer.game.envelope import Envelope, Grid
+from midrange_puffer.show.envelope_plot import ZONES, plot_aspect, plot_off_boresight
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 

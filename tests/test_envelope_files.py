@@ -6,9 +6,9 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from midrange_puffer import envelope as module
-from midrange_puffer.envelope import COLD, PLAIN, Envelope, Grid, build, game_envelope
-from midrange_puffer.parameters import resolve
+from midrange_puffer.game import envelope as module
+from midrange_puffer.game.envelope import COLD, PLAIN, Envelope, Grid, build, game_envelope
+from midrange_puffer.game.parameters import resolve
 
 GRID = Grid(2, 4, (250.0, 350.0, 450.0), (300.0,))
 ARRAYS = ("minimum", "inner", "nez", "cold", "aero", "stretches", "gaps")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from midrange_puffer.envelope_search import RESOLUTION, Edges, count_runs, search, widest_stretch
+from midrange_puffer.game.envelope_search import RESOLUTION, Edges, count_runs, search, widest_stretch
 
 PLAIN, LEFT, RIGHT, BEAM, LATE = range(5)
 COLD, OTHERS = (LEFT, RIGHT), (BEAM, LATE)

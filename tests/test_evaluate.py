@@ -9,13 +9,15 @@ import torch
 from policies import Constant, random_policy
 from torch import nn
 
-from midrange_puffer import FEATURES, Midrange, Simulation, checkpoint, cli
-from midrange_puffer.arguments import game_parameters
+from midrange_puffer import FEATURES, Midrange, Simulation
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands import cli
+from midrange_puffer.commands.arguments import game_parameters
 from midrange_puffer.errors import UsageError
-from midrange_puffer.evaluate import evaluate
-from midrange_puffer.parameters import PARAMETERS, PILOTS
-from midrange_puffer.player import Player, player_seed
-from midrange_puffer.ratings import score_interval
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.game.parameters import PARAMETERS, PILOTS
+from midrange_puffer.policies.player import Player, player_seed
+from midrange_puffer.contest.ratings import score_interval
 
 # Nose to nose at 5 km, one missile each within the time it needs: whoever is shot at dies.
 DUEL = {

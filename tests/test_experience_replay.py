@@ -23,9 +23,9 @@ from learners import (
     watched_steps,
 )
 
-from midrange_puffer.config import ConfigError
+from midrange_puffer.config.reading import ConfigError
 from midrange_puffer.errors import UserError
-from midrange_puffer.experience_replay import ExperienceReplay
+from midrange_puffer.train.experience_buffer import ExperienceReplay
 
 CPU = torch.device("cpu")
 

@@ -14,15 +14,17 @@ import runs
 import torch
 
 import midrange_puffer
-from midrange_puffer import checkpoint, cli, export
-from midrange_puffer.actions import controls
-from midrange_puffer.config import ConfigError
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands import cli
+from midrange_puffer.commands import export
+from midrange_puffer.game.actions import controls
+from midrange_puffer.config.reading import ConfigError
 from midrange_puffer.errors import UsageError
-from midrange_puffer.exported import ExportedPolicy
-from midrange_puffer.match import Fight, play
-from midrange_puffer.observation import OBSERVATION_VERSION, STG_FEATURES
-from midrange_puffer.parameters import resolve
-from midrange_puffer.player import Player
+from midrange_puffer.policies.exported import ExportedPolicy
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.game.observation import OBSERVATION_VERSION, STG_FEATURES
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies.player import Player
 
 ENGAGEMENTS = 8
 

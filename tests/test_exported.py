@@ -9,15 +9,15 @@ import pytest
 import runs
 from quick_fights import SHORT
 
-from midrange_puffer import cli
-from midrange_puffer.checkpoint import CheckpointError, load_policy
+from midrange_puffer.commands import cli
+from midrange_puffer.policies.model_file import CheckpointError, load_policy
 from midrange_puffer.errors import UsageError
-from midrange_puffer.evaluate import evaluate
-from midrange_puffer.gym import MidrangeVectorEnv
-from midrange_puffer.opponents import Opponents
-from midrange_puffer.play.command import load_crew, parser
-from midrange_puffer.player import Player
-from midrange_puffer.session import Session
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.envs.gym import MidrangeVectorEnv
+from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.commands.play import load_crew, parser
+from midrange_puffer.policies.player import Player
+from midrange_puffer.replays.session import Session
 
 
 @pytest.mark.parametrize("kind", ["levels", "levels, memory"])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.parameters import PAIRS, PARAMETERS, PILOTS
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS
 
 LEVELS = (5, 3, 2)
 

@@ -15,7 +15,7 @@ from closed_forms import BURN_TIME, FIGHTER, GRAVITY, MISSILE, Body
 from scenes import IDEAL, RED, course, fighter, hold, missile, place, turned
 
 from midrange_puffer import Simulation
-from midrange_puffer.parameters import resolve
+from midrange_puffer.game.parameters import resolve
 
 GOLDEN = Path(__file__).parent / "golden"
 DT = 0.1

@@ -10,13 +10,13 @@ import pygame
 import pytest
 from quick_fights import SHORT
 
-import midrange_puffer.gym  # noqa: F401, registers the environment
+import midrange_puffer.envs.gym  # noqa: F401, registers the environment
 from midrange_puffer import FEATURES, Simulation
-from midrange_puffer.actions import ACTION_MODES, controls
+from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.errors import UsageError
-from midrange_puffer.gym import MidrangeEnv
+from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.gymnasium_import import gymnasium
-from midrange_puffer.parameters import OBSERVATIONS, SEATS
+from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
 
 # isort: split
 from gymnasium.utils.env_checker import check_env
@@ -69,7 +69,7 @@ def test_gymnasium_has_nothing_to_say_against_it(action_mode, observation, seat,
 
 def test_nothing_is_said_while_it_is_used_as_gymnasium_makes_it():
     """Its wrappers look at every result; the name of the module is enough to find it."""
-    env = gymnasium.make("midrange_puffer.gym:Midrange-v0", **SHORT)
+    env = gymnasium.make("midrange_puffer.envs.gym:Midrange-v0", **SHORT)
     for _ in range(3):
         env.reset()
         over = False
@@ -90,8 +90,8 @@ def test_two_environments_draw_samples_of_their_own():
 def test_without_torch_pufferlib_and_pygame():
     """So that it runs beside any Gymnasium."""
     code = (
-        "import sys, midrange_puffer.gym, midrange_puffer.pettingzoo\n"
-        "env = midrange_puffer.gym.MidrangeEnv()\n"
+        "import sys, midrange_puffer.envs.gym, midrange_puffer.envs.pettingzoo\n"
+        "env = midrange_puffer.envs.gym.MidrangeEnv()\n"
         "env.reset(seed=1)\n"
         "env.step(env.action_space.sample())\n"
         "assert not {'torch', 'pufferlib', 'pygame', 'matplotlib'} & set(sys.modules)"

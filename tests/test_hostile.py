@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.parameters import PAIRS, PARAMETERS, parse_opponent, resolve
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, parse_opponent, resolve
 
 INT64 = np.iinfo(np.int64)
 UINT64 = np.iinfo(np.uint64)

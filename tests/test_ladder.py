@@ -7,8 +7,8 @@ import pytest
 from flights import without_draws
 
 from midrange_puffer import FEATURES, Simulation
-from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.round_robin import Payoffs, round_robin
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.contest.round_robin import Payoffs, round_robin
 
 # Symmetry
 

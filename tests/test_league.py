@@ -10,14 +10,15 @@ import pytest
 from policies import random_policy
 from rich.console import Console
 
-from midrange_puffer import checkpoint, cli
-from midrange_puffer.config import load_config
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.league import spread
-from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.round_robin import ANCHORS, Payoffs, Result, is_standard, rate_pilots
-from midrange_puffer.standings import format_cycles, format_matrices, format_report, rank
+from midrange_puffer.commands.league import spread
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.contest.round_robin import ANCHORS, Payoffs, Result, is_standard, rate_pilots
+from midrange_puffer.contest.standings import format_cycles, format_matrices, format_report, rank
 
 GAME = ["--env.time-limit", "20", "--env.start-range-min=9000", "--env.start-range-max", "9000"]
 
@@ -240,7 +241,7 @@ def test_what_was_played_is_printed_before_it_is_written(tmp_path, capsys, monke
     def fail(*_):
         raise WriteError("full")
 
-    monkeypatch.setattr("midrange_puffer.league.write_json", fail)
+    monkeypatch.setattr("midrange_puffer.commands.league.write_json", fail)
     with pytest.raises(WriteError, match="full"):
         hold(tmp_path, *GAME)
     printed = capsys.readouterr().out

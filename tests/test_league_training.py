@@ -7,12 +7,12 @@ import pytest
 import runs
 from policies import Constant, random_policy
 
-from midrange_puffer import checkpoint
-from midrange_puffer.config import load_config
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.league_training import TrainingLeague
-from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.round_robin import ANCHORS, rate_pilots
+from midrange_puffer.train.training_league import TrainingLeague
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.contest.round_robin import ANCHORS, rate_pilots
 
 CONFIG = load_config(None, ["--policy.hidden-size", "16"])
 

@@ -17,9 +17,9 @@ from learners import (
     watched_steps,
 )
 
-from midrange_puffer import checkpoint
-from midrange_puffer.learning import vtrace_advantages
-from midrange_puffer.trainer import Trainer, pufferl, quiet
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.train.update import vtrace_advantages
+from midrange_puffer.train.trainer import Trainer, pufferl, quiet
 
 
 def train_as_pufferl(self: Trainer) -> dict[str, float]:

@@ -14,11 +14,11 @@ import pytest
 import runs
 import torch
 
-from midrange_puffer import machine
-from midrange_puffer.config import load_config
+from midrange_puffer.train import utilization as machine
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
-from midrange_puffer.machine import Machine
-from midrange_puffer.vectorize import VecEnv, make_env
+from midrange_puffer.train.utilization import Machine
+from midrange_puffer.train.vector import VecEnv, make_env
 
 Cores = namedtuple("Cores", "user nice system idle iowait guest")
 GIB = 2**30

@@ -10,7 +10,7 @@ from reference_envelope import Crooked, reach_of
 from scenes import BLUE, RED
 
 from midrange_puffer import STG_FEATURES, _core
-from midrange_puffer.parameters import MAP_PILOTS, resolve, seat_weights
+from midrange_puffer.game.parameters import MAP_PILOTS, resolve, seat_weights
 
 CROOKED = Crooked()
 NAMES = [feature.name for feature in STG_FEATURES]

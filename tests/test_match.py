@@ -5,11 +5,11 @@ import pytest
 from policies import Constant, random_policy
 
 from midrange_puffer import Simulation
-from midrange_puffer.match import Fight, play, tally
-from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.ratings import score_interval
-from midrange_puffer.records import outcomes
-from midrange_puffer.round_robin import meet, round_robin
+from midrange_puffer.contest.match import Fight, play, tally
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.contest.ratings import score_interval
+from midrange_puffer.game.records import outcomes
+from midrange_puffer.contest.round_robin import meet, round_robin
 
 NEAR = resolve({"time_limit": 60, "start_range_min": 15_000, "start_range_max": 25_000})
 MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})

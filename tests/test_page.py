@@ -11,12 +11,12 @@ import pytest
 from replays import record
 
 from midrange_puffer import Simulation
-from midrange_puffer.envelope import game_envelope
+from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.files import WriteError
-from midrange_puffer.launch_zone import launch_zone
-from midrange_puffer.page import write_page
-from midrange_puffer.replay import Recorder, ReplayError
-from midrange_puffer.spacetime import spacetime
+from midrange_puffer.game.launch_zone import launch_zone
+from midrange_puffer.show.page import write_page
+from midrange_puffer.replays.replay import Recorder, ReplayError
+from midrange_puffer.game.spacetime import spacetime
 
 NAMES = ('</script><b>"A"', "Böb & <i>'s $title")
 TYPES = {"float32": "<f4", "int16": "<i2"}

@@ -8,11 +8,11 @@ from browser import PROGRAM, Browser
 from replays import record
 
 from midrange_puffer import Simulation
-from midrange_puffer.page import write_page
-from midrange_puffer.page.content import collect
-from midrange_puffer.page.packing import pack
-from midrange_puffer.page.writer import render
-from midrange_puffer.replay import Recorder
+from midrange_puffer.show.page import write_page
+from midrange_puffer.show.page.content import collect
+from midrange_puffer.show.page.packing import pack
+from midrange_puffer.show.page.writer import render
+from midrange_puffer.replays.replay import Recorder
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="neither Chromium nor Chrome is on PATH")
 
@@ -311,7 +311,7 @@ def test_it_fits_the_window(page, size, view):
 
 def test_no_label_covers_another(window):
     """Fifty around one place, of which not all can stand; and those that do, in the picture."""
-    assets = files("midrange_puffer.page") / "assets"
+    assets = files("midrange_puffer.show.page") / "assets"
     code = "".join((assets / name).read_text("utf-8") for name in ("canvas.js", "labels.js"))
     boxes = window.evaluate(
         f"""(() => {{

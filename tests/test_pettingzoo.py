@@ -7,10 +7,10 @@ import pytest
 from quick_fights import SHORT
 
 from midrange_puffer import Simulation
-from midrange_puffer.actions import ACTION_MODES, controls
+from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.gymnasium_import import gymnasium
-from midrange_puffer.parameters import OBSERVATIONS
-from midrange_puffer.pettingzoo import AGENTS, MidrangeParallelEnv, parallel_env
+from midrange_puffer.game.parameters import OBSERVATIONS
+from midrange_puffer.envs.pettingzoo import AGENTS, MidrangeParallelEnv, parallel_env
 
 # isort: split
 from pettingzoo.utils.conversions import parallel_to_aec

@@ -11,7 +11,7 @@ from closed_forms import MISSILE, chase_reach
 from flights import Moment, bearing_deg, exactly, first_turn, launches, scene, see, watch
 from scenes import BLUE
 
-from midrange_puffer.parameters import PILOTS
+from midrange_puffer.game.parameters import PILOTS
 
 FIRE = {  # pilot: the threshold of its first shot, and what it is a fraction of
     "shooter": ("shooter_fire", "R_max"),

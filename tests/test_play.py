@@ -5,15 +5,16 @@ import policies
 import pytest
 import runs
 
-from midrange_puffer import Simulation, cli
-from midrange_puffer import session as fight_session
+from midrange_puffer import Simulation
+from midrange_puffer.commands import cli
+from midrange_puffer.replays import session as fight_session
 from midrange_puffer.errors import UserError
-from midrange_puffer.match import Fight, play
-from midrange_puffer.parameters import resolve
-from midrange_puffer.play.command import load_crew, parser
-from midrange_puffer.plot import record_engagement
-from midrange_puffer.replay import Replay
-from midrange_puffer.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.commands.play import load_crew, parser
+from midrange_puffer.show.engagement_plot import record_engagement
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session
 
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
 STEP = 0.1  # s, the physics step

@@ -4,10 +4,10 @@ import pygame
 import pytest
 from keyboard import FRAME, NEAR, SIZE, Gamepad, Player, count
 
-from midrange_puffer.play.inputs import DEADZONE
-from midrange_puffer.session import HUMAN
-from midrange_puffer.view import theme
-from midrange_puffer.view.status import HEIGHT as BAR
+from midrange_puffer.show.play.inputs import DEADZONE
+from midrange_puffer.replays.session import HUMAN
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view.status import HEIGHT as BAR
 
 pytestmark = pytest.mark.usefixtures("display")
 

@@ -5,13 +5,13 @@ import pygame
 import pytest
 from keyboard import FRAME, NEAR, SIZE, Player, count
 
-from midrange_puffer import cli
+from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.play.loop import Game, launch_words
-from midrange_puffer.replay import Recorder, Replay
-from midrange_puffer.session import HUMAN, Session
-from midrange_puffer.view import theme
-from midrange_puffer.view.status import HEIGHT as BAR
+from midrange_puffer.show.play.loop import Game, launch_words
+from midrange_puffer.replays.replay import Recorder, Replay
+from midrange_puffer.replays.session import HUMAN, Session
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view.status import HEIGHT as BAR
 
 pytestmark = pytest.mark.usefixtures("display")
 

@@ -5,9 +5,9 @@ import pytest
 import runs
 from matplotlib.image import imread
 
-from midrange_puffer import cli
+from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
-from midrange_puffer.plot import plot_engagement, record_engagement
+from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
 
 # Nose to nose at 20 km: shots are exchanged within half a minute.
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}

@@ -11,10 +11,10 @@ import pytest
 import runs
 import torch
 
-from midrange_puffer.checkpoint import CheckpointError
-from midrange_puffer.observation import FEATURES
-from midrange_puffer.opponents import LOOK_INTERVAL, Opponents
-from midrange_puffer.pool import Pool, PoolError
+from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.envs.opponents import LOOK_INTERVAL, Opponents
+from midrange_puffer.train.pool import Pool, PoolError
 
 SETTINGS = {"size": 8, "sampling": "pfsp", "power": 2.0, "include": None, "own": True}
 MIX = ("--env.opponent", "self:2,pool:1,straight:1")

@@ -10,12 +10,12 @@ import pytest
 import runs
 from test_pool import MIX, members
 
-from midrange_puffer.actions import controls
-from midrange_puffer.config import load_config
-from midrange_puffer.opponents import Opponents
-from midrange_puffer.pool import Pool
-from midrange_puffer.trainer import Trainer
-from midrange_puffer.vectorize import VecEnv, make_env
+from midrange_puffer.game.actions import controls
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.vector import VecEnv, make_env
 
 
 @pytest.fixture(scope="module")

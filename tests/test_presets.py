@@ -7,9 +7,10 @@ import runs
 import torch
 from pufferlib.pytorch import sample_logits
 
-from midrange_puffer import checkpoint, cli
-from midrange_puffer.config import ConfigError, load_config
-from midrange_puffer.policy import make_policy
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.policies.networks import make_policy
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 MAIN = CONFIGS / "default.ini"

@@ -15,10 +15,10 @@ import pytest
 import runs
 import torch
 
-from midrange_puffer import cli
+from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.profile_command import divide, make_report
-from midrange_puffer.profiling import Measurement, Phases, pufferl
+from midrange_puffer.commands.profile import divide, make_report
+from midrange_puffer.train.profiling import Measurement, Phases, pufferl
 
 DECISIONS = 16  # of an agent in an update of runs.SMALL
 MINIBATCHES = 2

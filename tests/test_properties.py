@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
 
 from midrange_puffer import STG_FEATURES, Midrange, Simulation
-from midrange_puffer.parameters import CONTROLLERS, PAIRS, PARAMETERS
+from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS
 
 LATERAL = np.array([feature.lateral for feature in STG_FEATURES])
 BODY = ("x", "y", "vx", "vy", "speed", "rudder")

@@ -12,11 +12,13 @@ import pytest
 import runs
 import torch
 
-from midrange_puffer import checkpoint, cli, ranks
-from midrange_puffer.config import ConfigError
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands import cli
+from midrange_puffer.train import ranks
+from midrange_puffer.config.reading import ConfigError
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.vectorize import usable_cores
+from midrange_puffer.train.vector import usable_cores
 
 PROBE = Path(__file__).with_name("rank_probe.py")
 FAULTS = Path(__file__).with_name("rank_faults.py")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from midrange_puffer.ratings import (
+from midrange_puffer.contest.ratings import (
     ELO,
     MEAN,
     Z95,

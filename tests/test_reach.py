@@ -14,8 +14,8 @@ from reference_envelope import look_up, turn
 from scenes import BLUE, RED, controls
 
 from midrange_puffer import Simulation, _core
-from midrange_puffer.envelope import EVASIONS, PLAIN, game_envelope
-from midrange_puffer.parameters import resolve
+from midrange_puffer.game.envelope import EVASIONS, PLAIN, game_envelope
+from midrange_puffer.game.parameters import resolve
 
 MAP = game_envelope(resolve({}))
 SPEEDS = (250, 325, 400, 490)  # m/s

@@ -21,7 +21,7 @@ from reference_pilots import Pilot
 from scenes import State, read
 
 from midrange_puffer import Simulation
-from midrange_puffer.parameters import PILOTS, resolve
+from midrange_puffer.game.parameters import PILOTS, resolve
 
 POSITION, SPEED, RUDDER, REWARD = 4.0, 0.02, 0.02, 3e-4  # m, m/s, 1, 1
 NEAR = {

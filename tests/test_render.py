@@ -13,9 +13,13 @@ from PIL import Image
 from quick_fights import LEVELS, SHORT
 from replays import record
 
-from midrange_puffer import Midrange, _core, cli
+from midrange_puffer import Midrange, _core
+from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
-from midrange_puffer.view import env_view, film, theme, watch
+from midrange_puffer.show.view import env_view
+from midrange_puffer.show.view import film
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view import watch
 
 BANNER = np.s_[70:150, 400:880]
 

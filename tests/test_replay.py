@@ -14,8 +14,8 @@ from replays import random_controls, record
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.parameters import CONTROLLERS
-from midrange_puffer.replay import HASH_INTERVAL, Recorder, Replay, ReplayError, parameters_hash
+from midrange_puffer.game.parameters import CONTROLLERS
+from midrange_puffer.replays.replay import HASH_INTERVAL, Recorder, Replay, ReplayError, parameters_hash
 
 FIRST_LINE = b"midrange_puffer replay 1\n"
 

@@ -7,9 +7,10 @@ import acmi_reader
 import pytest
 from replays import record
 
-from midrange_puffer import cli, replay_command
+from midrange_puffer.commands import cli
+from midrange_puffer.commands import replay as replay_command
 from midrange_puffer.errors import UsageError
-from midrange_puffer.replay import ReplayError
+from midrange_puffer.replays.replay import ReplayError
 
 
 @pytest.fixture(scope="module")

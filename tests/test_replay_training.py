@@ -11,13 +11,13 @@ import torch
 from policies import Constant
 from quick_fights import SHORT
 
-from midrange_puffer import checkpoint
-from midrange_puffer.config import load_config
-from midrange_puffer.fight_recorder import FightRecorder
-from midrange_puffer.parameters import PILOTS
-from midrange_puffer.replay import Replay
-from midrange_puffer.replay_training import TrainingReplays
-from midrange_puffer.settle import settle
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.replays.recorder import FightRecorder
+from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.train.training_replays import TrainingReplays
+from midrange_puffer.config.settle import settle
 
 
 @pytest.fixture(scope="module")

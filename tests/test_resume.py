@@ -11,11 +11,11 @@ import pytest
 import runs
 import torch
 
-from midrange_puffer import checkpoint
-from midrange_puffer.checkpoint import CheckpointError
-from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.config.reading import ConfigError, load_config
 from midrange_puffer.files import WriteError
-from midrange_puffer.trainer import Trainer
+from midrange_puffer.train.trainer import Trainer
 
 
 @pytest.fixture(scope="module")

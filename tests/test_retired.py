@@ -8,10 +8,10 @@ import pytest
 import runs
 import sweeps
 
-from midrange_puffer import cli
-from midrange_puffer.config import ConfigError, load_config
-from midrange_puffer.schema import RETIRED
-from midrange_puffer.sweep import command
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.schema import RETIRED
+from midrange_puffer.commands import sweep as command
 from midrange_puffer.sweep.record import FINISHED, Record
 
 KEY = "pilot_turn_loss"

@@ -13,9 +13,9 @@ import runs
 from policies import Constant, random_policy
 from quick_fights import SHORT
 
-from midrange_puffer import cli
-from midrange_puffer.evaluate import fight
-from midrange_puffer.fight_recorder import (
+from midrange_puffer.commands import cli
+from midrange_puffer.contest.evaluation import fight
+from midrange_puffer.replays.recorder import (
     CLOSEST,
     FIRST,
     LONGEST,
@@ -25,11 +25,11 @@ from midrange_puffer.fight_recorder import (
     save_instructive,
 )
 from midrange_puffer.files import WriteError
-from midrange_puffer.match import Fight, play
-from midrange_puffer.parameters import PILOTS, resolve
-from midrange_puffer.records import outcomes
-from midrange_puffer.replay import Replay
-from midrange_puffer.tracks import FighterTrack, MissileTrack, outcome_words
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.game.records import outcomes
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.game.paths import FighterTrack, MissileTrack, outcome_words
 
 GAME = resolve(SHORT)
 FARTHER = resolve({"time_limit": 90, "start_range_min": 15_000, "start_range_max": 25_000})
@@ -253,7 +253,7 @@ def test_eval_keeps_replays_of_two_policies(run, tmp_path):
 
 
 def test_a_folder_that_cannot_be_is_named_before_the_fights(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("midrange_puffer.evaluate.play", None)
+    monkeypatch.setattr("midrange_puffer.contest.evaluation.play", None)
     (tmp_path / "file").write_text("")
     for folder in ("file", "file/below"):
         with pytest.raises(WriteError, match="cannot make the folder"):
@@ -293,7 +293,7 @@ def test_eval_shows_how_far_it_is_with_the_replays(run, tmp_path, monkeypatch):
         steps = told.setdefault(what, (total, []))[1]
         yield steps.append
 
-    monkeypatch.setattr("midrange_puffer.evaluate.progress_bar", note_progress)
+    monkeypatch.setattr("midrange_puffer.contest.evaluation.progress_bar", note_progress)
     evaluate(run, "--opponent=weave", "--save-replays=1", f"--replay-dir={tmp_path}")
     total, steps = told["weave: replays"]
     assert sum(steps) == len(list(tmp_path.iterdir())) > 1

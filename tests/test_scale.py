@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midrange_puffer.config import load_config
+from midrange_puffer.config.reading import load_config
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 

@@ -11,8 +11,8 @@ import torch
 from quick_fights import LEVELS, SHORT, UNSHAPED
 
 from midrange_puffer import FEATURES, Midrange, _core
-from midrange_puffer.opponents import LOOK_INTERVAL, Opponents
-from midrange_puffer.parameters import (
+from midrange_puffer.envs.opponents import LOOK_INTERVAL, Opponents
+from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
     SEATS,
@@ -20,8 +20,8 @@ from midrange_puffer.parameters import (
     divide,
     parse_opponent,
 )
-from midrange_puffer.player import Player
-from midrange_puffer.pool import PoolError
+from midrange_puffer.policies.player import Player
+from midrange_puffer.train.pool import PoolError
 
 RESULTS = {-1: 0.0, 0: 0.5, 1: 1.0}  # reward at the end: score
 

@@ -8,7 +8,7 @@ import pytest
 from scenes import BLUE, FAR, RED, controls, place, read, turned
 
 from midrange_puffer import Simulation, _core
-from midrange_puffer.spacetime import SpaceTime, spacetime
+from midrange_puffer.game.spacetime import SpaceTime, spacetime
 
 SECOND = 10  # physics steps
 ISAS = _core.isas()

@@ -8,9 +8,10 @@ from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 from scenes import BLUE, RED, place
 
-from midrange_puffer import Simulation, page
-from midrange_puffer.spacetime import SpaceTime, spacetime
-from midrange_puffer.spacetime_plot import draw_spacetime
+from midrange_puffer import Simulation
+from midrange_puffer.show import page
+from midrange_puffer.game.spacetime import SpaceTime, spacetime
+from midrange_puffer.show.spacetime_plot import draw_spacetime
 
 CSS = (Path(page.__file__).parent / "assets" / "page.css").read_text()
 COLOUR = dict(re.findall(r"--(\w+): (#\w+)", CSS.partition("@media")[0]))  # on light ground

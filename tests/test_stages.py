@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_config import values, write
 
-from midrange_puffer.config import (
+from midrange_puffer.config.reading import (
     ConfigError,
     changes,
     format_config,
@@ -14,8 +14,8 @@ from midrange_puffer.config import (
     stage_config,
     stage_names,
 )
-from midrange_puffer.schema import help_sections, schema, stage_keys
-from midrange_puffer.settle import settle
+from midrange_puffer.config.schema import help_sections, schema, stage_keys
+from midrange_puffer.config.settle import settle
 
 STAGES = """
 [curriculum]

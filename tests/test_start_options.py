@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from midrange_puffer import FEATURES, Simulation, _core
-from midrange_puffer.arena import Arena
-from midrange_puffer.gym import MidrangeEnv
-from midrange_puffer.parameters import SEATS, resolve
-from midrange_puffer.pettingzoo import parallel_env
+from midrange_puffer.envs.arena import Arena
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.game.parameters import SEATS, resolve
+from midrange_puffer.envs.pettingzoo import parallel_env
 
 SEED = 9
 NAMES = [feature.name for feature in FEATURES]

@@ -9,16 +9,17 @@ from policies import Constant, random_policy
 from reference import Airframe, Fighter, Missile, clip, guidance, least_distance, time_to_go
 from scenes import BLUE, RED, place
 
-from midrange_puffer import FEATURES, STG_FEATURES, Midrange, Simulation, checkpoint
-from midrange_puffer.checkpoint import CheckpointError
-from midrange_puffer.config import ConfigError, load_config
-from midrange_puffer.evaluate import evaluate
-from midrange_puffer.match import Fight, play
-from midrange_puffer.observation import spaces_of
-from midrange_puffer.opponents import Opponents
-from midrange_puffer.parameters import resolve
-from midrange_puffer.player import Player
-from midrange_puffer.policy import make_policy
+from midrange_puffer import FEATURES, STG_FEATURES, Midrange, Simulation
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies.player import Player
+from midrange_puffer.policies.networks import make_policy
 
 P = resolve({})
 FIRST_MISS = [feature.name for feature in STG_FEATURES].index("inbound_1_miss")

@@ -7,11 +7,11 @@ import pytest
 import runs
 import sweeps
 
-from midrange_puffer import cli
-from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import ConfigError, load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.sweep.command import SweepError
+from midrange_puffer.commands.sweep import SweepError
 from midrange_puffer.sweep.record import FAILED, FINISHED, Record, lock
 
 # Each value is within what it may be, but its mean is above start_range_max, 6 km.

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sweep_records import TRIALS, make_trial, record_of
 
-from midrange_puffer.config import load_config
-from midrange_puffer.schema import sweepable
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.schema import sweepable
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure, ticks
 from midrange_puffer.sweep.figures import INK, STYLE, cost_figure, progress_figure
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED

@@ -7,10 +7,11 @@ import sweeps
 import torch
 from policies import random_policy
 
-from midrange_puffer import checkpoint, cli
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.parameters import PARAMETERS, PILOTS
-from midrange_puffer.schema import schema
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.game.parameters import PARAMETERS, PILOTS
+from midrange_puffer.config.schema import schema
 from midrange_puffer.sweep.panel import Panel
 from midrange_puffer.sweep.space import trial_config
 

@@ -15,9 +15,10 @@ import ray_nodes
 import sweeps
 from test_sweep_runner import ENDS, Gammas, ends, new_record, wait_for
 
-from midrange_puffer.cluster.connect import ClusterError
-from midrange_puffer.config import ConfigError
-from midrange_puffer.sweep import command, ray_worker
+from midrange_puffer.train.cluster.connect import ClusterError
+from midrange_puffer.config.reading import ConfigError
+from midrange_puffer.sweep import ray_worker
+from midrange_puffer.commands import sweep as command
 from midrange_puffer.sweep.ray_host import NodeError
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record
 from midrange_puffer.sweep.runner import Runner

@@ -9,8 +9,8 @@ import pytest
 import runs
 from sweep_records import TRIALS, make_trial, record_of
 
-from midrange_puffer import cli
-from midrange_puffer.config import load_config
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING
 from midrange_puffer.sweep.report import format_best, write_report

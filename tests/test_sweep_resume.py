@@ -11,11 +11,11 @@ import pytest
 import runs
 import sweeps
 
-from midrange_puffer import cli
-from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import ConfigError, load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.sweep import command
+from midrange_puffer.commands import sweep as command
 from midrange_puffer.sweep.progress import Progress
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial, lock
 from midrange_puffer.sweep.runner import SweepError

@@ -9,8 +9,8 @@ import fake_trial
 import psutil
 import pytest
 
-from midrange_puffer.cluster.connect import LostError
-from midrange_puffer.config import load_config
+from midrange_puffer.train.cluster.connect import LostError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep import runner
 from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import (

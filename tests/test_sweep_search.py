@@ -10,7 +10,7 @@ import pytest
 import torch
 from sweep_records import make_trial
 
-from midrange_puffer.config import load_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import Space

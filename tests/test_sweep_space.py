@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from midrange_puffer.config import ConfigError, format_config, load_config
-from midrange_puffer.settle import settle
+from midrange_puffer.config.reading import ConfigError, format_config, load_config
+from midrange_puffer.config.settle import settle
 from midrange_puffer.sweep.space import Space, trial_config
 
 RATE = """

@@ -13,14 +13,15 @@ import runs
 import sweeps
 import torch
 
-from midrange_puffer import checkpoint, cli
-from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import ConfigError, load_config
 from midrange_puffer.sweep import trial as trial_module
 from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Record, Trial, load_readings
 from midrange_puffer.sweep.runner import judge, write_trial_ini
 from midrange_puffer.sweep.trial import STOPPED_EXIT
-from midrange_puffer.trainer import DivergedError
+from midrange_puffer.train.trainer import DivergedError
 
 PARAMS = {"train.learning_rate": 0.01, "env.reward_geometry": 0.3, "env.time_limit": 40}
 DIVERGING = {

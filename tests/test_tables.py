@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from midrange_puffer import FEATURES, OBSERVATION_VERSION, STG_FEATURES, _core
-from midrange_puffer.parameters import CONTROLLERS, PAIRS, PARAMETERS, PILOTS
-from midrange_puffer.schema import section_keys
+from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS, PILOTS
+from midrange_puffer.config.schema import section_keys
 
 ROOT = Path(__file__).parents[1]
 RULES = (ROOT / "csrc" / "RULES.md").read_text()

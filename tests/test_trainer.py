@@ -6,11 +6,11 @@ import pytest
 import runs
 import torch
 
-from midrange_puffer import checkpoint
-from midrange_puffer.actions import ACTION_MODES
-from midrange_puffer.stop_signals import StopSignals
-from midrange_puffer.train import new_run, train
-from midrange_puffer.trainer import DivergedError, Trainer
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.game.actions import ACTION_MODES
+from midrange_puffer.train.stop_signals import StopSignals
+from midrange_puffer.train.run import new_run, train
+from midrange_puffer.train.trainer import DivergedError, Trainer
 
 
 def weights(path) -> dict[str, torch.Tensor]:

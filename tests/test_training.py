@@ -10,17 +10,18 @@ import psutil
 import pytest
 import runs
 
-from midrange_puffer import checkpoint, train
-from midrange_puffer.config import ConfigError, load_config
+from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.train import run as train
+from midrange_puffer.config.reading import ConfigError, load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.learning import Learner
-from midrange_puffer.loggers import format_line
-from midrange_puffer.observation import SPACES
-from midrange_puffer.policy import make_policy
-from midrange_puffer.pool import Pool
-from midrange_puffer.trainer import Trainer
-from midrange_puffer.vectorize import VecEnv, make_env
+from midrange_puffer.train.update import Learner
+from midrange_puffer.train.loggers import format_line
+from midrange_puffer.game.observation import SPACES
+from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.vector import VecEnv, make_env
 
 
 @pytest.fixture(scope="module")

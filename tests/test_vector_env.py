@@ -7,7 +7,7 @@ from gym_vectors import SEED, compare, draw_actions
 from quick_fights import SHORT
 
 from midrange_puffer import Midrange
-from midrange_puffer.gym import MidrangeVectorEnv
+from midrange_puffer.envs.gym import MidrangeVectorEnv
 
 
 @pytest.mark.parametrize("action_mode", ["discrete", "continuous"])

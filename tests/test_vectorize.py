@@ -5,7 +5,7 @@ import os
 import psutil
 import pytest
 
-from midrange_puffer.vectorize import CORES, usable_cores
+from midrange_puffer.train.vector import CORES, usable_cores
 
 
 @pytest.mark.parametrize(

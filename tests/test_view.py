@@ -9,13 +9,13 @@ from keyboard import NEAR, count
 from scenes import BLUE, RED, controls, followed, hold, place
 
 from midrange_puffer import Simulation
-from midrange_puffer.tracks import Tracks
-from midrange_puffer.view import theme
-from midrange_puffer.view.camera import Camera, grid_spacing
-from midrange_puffer.view.moment import curves, moment
-from midrange_puffer.view.plane import GUTTER, grid_lines
-from midrange_puffer.view.renderer import Renderer
-from midrange_puffer.view.status import HEIGHT as BAR
+from midrange_puffer.game.paths import Tracks
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view.camera import Camera, grid_spacing
+from midrange_puffer.show.view.moment import curves, moment
+from midrange_puffer.show.view.plane import GUTTER, grid_lines
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.status import HEIGHT as BAR
 
 SIZE = (800, 600)
 VIEW = pygame.Rect(GUTTER[0], BAR, SIZE[0] - GUTTER[0], SIZE[1] - BAR - GUTTER[1])

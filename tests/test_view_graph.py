@@ -10,15 +10,15 @@ from keyboard import count
 from scenes import RED, controls, place
 
 from midrange_puffer import Simulation
-from midrange_puffer.envelope import game_envelope
-from midrange_puffer.spacetime import MissilePrediction, SpaceTime, spacetime
-from midrange_puffer.tracks import Tracks
-from midrange_puffer.view import theme
-from midrange_puffer.view.canvas import Canvas
-from midrange_puffer.view.graph import Projection, draw_graph, fit
-from midrange_puffer.view.moment import moment
-from midrange_puffer.view.renderer import Renderer
-from midrange_puffer.view.zones import zone
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime, spacetime
+from midrange_puffer.game.paths import Tracks
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view.canvas import Canvas
+from midrange_puffer.show.view.graph import Projection, draw_graph, fit
+from midrange_puffer.show.view.moment import moment
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.zones import zone
 
 AREA = pygame.Rect(0, 0, 800, 500)
 TIMES = np.arange(21.0)

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from midrange_puffer.loggers import format_duration
+from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.sweep.effects import format_value
 from midrange_puffer.sweep.record import (
     FAILED,

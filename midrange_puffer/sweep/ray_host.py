@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from midrange_puffer.cluster.connect import LostError
+from midrange_puffer.train.cluster.connect import LostError
 from midrange_puffer.errors import UserError
 from midrange_puffer.sweep.process import Look, TrialProcess
 from midrange_puffer.sweep.record import TRIAL_INI

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from midrange_puffer.cluster.connect import LostError
-from midrange_puffer.config import format_config
+from midrange_puffer.train.cluster.connect import LostError
+from midrange_puffer.config.reading import format_config
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
-from midrange_puffer.schema import schema
-from midrange_puffer.stop_signals import StopSignals
+from midrange_puffer.config.schema import schema
+from midrange_puffer.train.stop_signals import StopSignals
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,

@@ -1,0 +1,280 @@
+"""Where things run: the learner's device, and the processes that step the environments."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import psutil
+import torch
+
+from midrange_puffer.train import ranks
+from midrange_puffer.config.reading import Config, ConfigError, run_configs
+from midrange_puffer.envs.midrange import Midrange
+from midrange_puffer.errors import UserError
+from midrange_puffer.game.parameters import divide
+from midrange_puffer.puffer_import import contained
+
+with contained():
+    import pufferlib.vector
+
+# Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
+# that feeds it, on the CPU as many as a small network makes use of.
+LEARNER_CORES = {"gpu": 1, "cpu": 4}
+
+CORES = "MIDRANGE_CORES"  # variable of the environment: most cores that this process may count on
+
+
+class WorkerError(UserError):
+    """A process that steps environments ended on its own."""
+
+
+def choose_device(wanted: str) -> tuple[str, str]:
+    """Return (device, reason) for a value of train.device.
+
+    Raises:
+        ConfigError: The device is not there.
+    """
+    if wanted == "auto":
+        if torch.cuda.is_available():
+            return "cuda", torch.cuda.get_device_name()
+        return "cpu", "no CUDA device"
+    kind, _, index = wanted.partition(":")
+    if kind == "cuda" and int(index or 0) >= torch.cuda.device_count():
+        raise ConfigError(
+            f"train.device = {wanted}: {torch.cuda.device_count()} CUDA devices found; "
+            f"use auto or cpu"
+        )
+    if kind == "mps" and not torch.backends.mps.is_available():
+        raise ConfigError("train.device = mps: not available here; use auto or cpu")
+    return wanted, "as configured"
+
+
+def usable_cores() -> int:
+    """Physical cores for this process: its share of the threads of all of them.
+
+    The ranks of a machine divide them among themselves; a process may be given fewer: `CORES`.
+    """
+    logical = psutil.cpu_count()
+    physical = psutil.cpu_count(logical=False) or logical
+    if hasattr(os, "sched_getaffinity"):
+        physical = physical * len(os.sched_getaffinity(0)) // logical
+    cores = max(physical // ranks.on_this_machine(), 1)
+    return min(cores, int(os.environ.get(CORES, cores)))
+
+
+def choose_vec(config: Config, cores: int) -> str:
+    """Replace every "auto" of [vec] in `config` and return the reason in words.
+
+    Where vec.num_envs is auto, env.num_envs is divided among the workers, so that the learning
+    problem is the same on every machine. train.device must be settled.
+
+    Raises:
+        ConfigError: The numbers do not fit each other or the machine.
+    """
+    vec = config["vec"]
+    learner = LEARNER_CORES["cpu" if config["train"]["device"] == "cpu" else "gpu"]
+    spare = cores - learner
+    reason = "as configured"
+    if vec["backend"] == "auto":
+        vec["backend"] = "Multiprocessing" if spare >= 2 else "Serial"
+        reason = f"{max(spare, 0)} of {cores} cores to spare, the learner uses {learner}"
+    if vec["backend"] == "Multiprocessing":
+        _divide_among_workers(config, spare)
+        return reason
+    vec.update(num_workers="auto", batch_size="auto")
+    if vec["num_envs"] == "auto":
+        vec["num_envs"] = 1
+    if vec["backend"] == "PufferEnv" and vec["num_envs"] != 1:
+        raise ConfigError(f"vec.num_envs = {vec['num_envs']}: PufferEnv steps one instance")
+    return reason
+
+
+def _divide_among_workers(config: Config, spare: int) -> None:
+    vec, env = config["vec"], config["env"]
+    workers = vec["num_workers"]
+    if vec["num_envs"] == "auto":
+        if workers == "auto":
+            even = [n for n in range(2, max(spare, 2) + 1, 2) if is_divisible(config, n)]
+            workers = max(even, default=1)
+        if env["num_envs"] % workers:
+            raise ConfigError(
+                f"env.num_envs = {env['num_envs']}: cannot be divided among vec.num_workers = "
+                f"{workers}"
+            )
+        vec["num_envs"] = workers
+        env["num_envs"] //= workers
+    if workers == "auto":
+        workers = vec["num_envs"]
+    # PufferLib would give the second instance of one worker and the first of the next one seed.
+    if workers != vec["num_envs"]:
+        raise ConfigError(
+            f"vec.num_envs = {vec['num_envs']}: must equal vec.num_workers = {workers}; one "
+            f"instance steps all engagements of a worker, so raise env.num_envs instead"
+        )
+    physical = psutil.cpu_count(logical=False) or 1
+    if workers > physical:
+        raise ConfigError(f"vec.num_workers = {workers}: there are {physical} physical cores")
+    batch = max(workers // 2, 1) if vec["batch_size"] == "auto" else vec["batch_size"]
+    if workers % batch:
+        raise ConfigError(f"vec.batch_size = {batch}: must divide vec.num_envs = {workers}")
+    vec.update(num_workers=workers, batch_size=batch)
+
+
+def is_divisible(config: Config, workers: int) -> bool:
+    """Whether workers have as many engagements of each group as one would, in all stages, too."""
+    for env in (settings["env"] for settings in (config, *run_configs(config))):
+        num_envs, opponent = env["num_envs"], env["opponent"]
+        try:
+            whole, part = divide(num_envs, opponent), divide(num_envs // workers, opponent)
+        except ValueError:  # fewer engagements than groups
+            return False
+        if whole != {group: count * workers for group, count in part.items()}:
+            return False
+    return True
+
+
+def choose_threads(config: Config, cores: int) -> None:
+    """Set train.torch_threads if "auto": off the cores of the workers, which never sleep."""
+    if config["train"]["torch_threads"] != "auto":
+        return
+    workers = config["vec"]["num_workers"]
+    left = cores - (0 if workers == "auto" else workers)
+    config["train"]["torch_threads"] = max(left, 1) if cores > 2 else 1
+
+
+class VecEnv:
+    """A PufferLib vector environment as the trainer needs it.
+
+    An engagement cut off by its time limit has its result, and the policy sees the clock, so a
+    truncation ends an episode like any other end: PuffeRL, which ignores truncations, is given
+    them among the terminals. A worker that dies raises WorkerError in the main thread, where
+    PufferLib would wait for it for ever.
+
+    Args:
+        make_env: makes an environment, in a worker where there are some.
+        config: without any "auto" in [vec].
+        pool: the file of the pool, where env.opponent has one.
+    """
+
+    def __init__(
+        self, make_env: Callable[..., object], config: Config, pool: Path | None = None
+    ) -> None:
+        vec = config["vec"]
+        options = {}
+        if vec["backend"] == "Multiprocessing":
+            options = {name: vec[name] for name in ("num_workers", "batch_size")}
+        self._envs = pufferlib.vector.make(
+            make_env,
+            env_kwargs={**config["env"], "pool": pool},
+            backend=vec["backend"],
+            num_envs=vec["num_envs"],
+            **options,
+        )
+        self.processes = getattr(self._envs, "processes", [])
+        self.driver_env = self._envs.driver_env
+        self.single_observation_space = self._envs.single_observation_space
+        self.single_action_space = self._envs.single_action_space
+        self.action_space = self._envs.action_space  # by whose bounds PuffeRL clips
+        self.num_agents = self._envs.num_agents
+        self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
+        self.async_reset = self._envs.async_reset
+        # Of all agents; `recv` gives out these or a part of them.
+        buffers = self._envs.buf if self.processes else vars(self._envs)
+        self.observations = buffers["observations"]
+        self._is_pinned = False
+        if self.processes:
+            self._sigchld = signal.signal(signal.SIGCHLD, self._on_child_exit)
+            self._on_child_exit()  # it may have been too late for one
+        if config["train"]["pin_memory"] and config["train"]["device"].startswith("cuda"):
+            self._pin()
+
+    def send(self, actions: np.ndarray) -> None:
+        """Start a step: int32 or, where actions are continuous, float32 [agents_per_batch, 3]."""
+        self._envs.send(np.ascontiguousarray(actions))
+
+    def recv(self) -> tuple[object, ...]:
+        """Wait for the step: observations, rewards, ends, truncations, infos, agents, masks."""
+        observations, rewards, terminals, truncations, *rest = self._envs.recv()
+        return (observations, rewards, terminals | truncations, truncations, *rest)
+
+    def _pin(self) -> None:
+        """Let CUDA copy observations without a detour; the rest is a few bytes an agent."""
+        try:
+            pin(self.observations)
+        except UserError:
+            self.close()
+            raise
+        self._is_pinned = True
+
+    def close(self) -> None:
+        """End the workers and wait until they are gone."""
+        if self.processes:
+            signal.signal(signal.SIGCHLD, self._sigchld)
+        self._envs.close()
+        for process in self.processes:
+            process.join(timeout=2)
+            if process.is_alive():
+                process.kill()
+                process.join()
+        if self._is_pinned:
+            unpin(self.observations)
+
+    def _on_child_exit(self, *_: object) -> None:
+        for worker, process in enumerate(self.processes):
+            if process.exitcode is not None:
+                raise WorkerError(
+                    f"environment worker {worker} (process {process.pid}) ended with exit code "
+                    f"{process.exitcode}"
+                )
+
+
+def pin(array: np.ndarray) -> None:
+    """Lock an array into memory (cudaHostRegister).
+
+    Raises:
+        UserError: The system or CUDA does not let it.
+    """
+    status = int(torch.cuda.cudart().cudaHostRegister(array.ctypes.data, array.nbytes, 0))
+    if status:
+        raise UserError(
+            f"train.pin_memory = True: CUDA cannot lock {array.nbytes / 2**20:.1f} MiB into memory "
+            f"(its error {status}); see ulimit -l, or use False"
+        )
+
+
+def unpin(array: np.ndarray) -> None:
+    """Let go of what `pin` has locked, before its memory is given back.
+
+    It fails where CUDA has failed before, of which that error tells.
+    """
+    torch.cuda.cudart().cudaHostUnregister(array.ctypes.data)
+
+
+def make_env(**kwargs: object) -> Midrange:
+    """Make the environment, in the trainer's process or in a worker's."""
+    if multiprocessing.parent_process() is not None:
+        _become_worker()
+    return Midrange(**kwargs)
+
+
+def _become_worker() -> None:
+    """Leave Ctrl-C to the trainer, obey SIGTERM, and end when the trainer does, however it does.
+
+    Frozen opponents are asked in small batches, which torch does best, and beside others, in one
+    thread.
+    """
+    if ranks.is_launched():
+        os.setpgrp()  # torchrun signals a rank's whole group, which still needs its workers
+    torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)
