@@ -16,17 +16,17 @@ import torch
 from common import compare, machine, parse_training, print_machine
 
 from midrange_puffer import Midrange
-from midrange_puffer.train import run as train
-from midrange_puffer.policies.model_file import Run
 from midrange_puffer.config.reading import Config, load_config
-from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.config.settle import settle
 from midrange_puffer.files import write_json
-from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.train.pool import Pool
 from midrange_puffer.puffer_import import pufferlib
-from midrange_puffer.config.settle import settle
+from midrange_puffer.train import run as train
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import Loggers
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.vector import VecEnv, make_env
 

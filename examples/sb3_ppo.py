@@ -23,7 +23,7 @@ def train(steps: int, seed: int, opponent: str) -> LearningCurve:
     """Learn for so many steps, or some more: rollouts are completed."""
     # By itself make_vec_env asks for pictures, which nobody looks at here.
     game = {"opponent": opponent, "render_mode": None}
-    envs = make_vec_env("midrange_puffer.envs.gym:Midrange-v0", NUM_ENVS, seed=seed, env_kwargs=game)
+    envs = make_vec_env("midrange_puffer.gym:Midrange-v0", NUM_ENVS, seed=seed, env_kwargs=game)
     model = PPO(
         "MlpPolicy",
         envs,

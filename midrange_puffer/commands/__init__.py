@@ -1,1 +1,1 @@
-"""TODO."""
+"""The command line: a file for each mode of `puffer`."""

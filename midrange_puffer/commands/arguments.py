@@ -2,7 +2,7 @@
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.progress import Progress
 from torch import nn
 
-from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.key import Key
+from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
-from midrange_puffer.config.key import Key
 from midrange_puffer.game.parameters import (
     EXPORTED,
-    OPTIONS,
     PARAMETERS,
     PILOTS,
     SELF,
@@ -25,11 +25,11 @@ from midrange_puffer.game.parameters import (
     resolve,
     suggest,
 )
-from midrange_puffer.config.schema import RETIRED, schema
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.train import run_folder
 
-# Groups of parameters that training may vary without changing the game.
-TRAINING_GROUPS = ("reward", "pilot")
-MODEL_FILES = f"{checkpoint.MODELS} of a run folder or *{EXPORTED} of puffer export"
+MODEL_FILES = f"{model_file.MODELS} of a run folder or *{EXPORTED} of puffer export"
 
 
 class Parser(argparse.ArgumentParser):
@@ -127,7 +127,7 @@ def model_path(options: argparse.Namespace) -> Path:
         CheckpointError: The latest is wanted and there is none.
     """
     path = options.load_model_path
-    return checkpoint.latest(options.data_dir) if path == "latest" else Path(path)
+    return run_folder.latest(options.data_dir) if path == "latest" else Path(path)
 
 
 def load_models(
@@ -143,7 +143,7 @@ def load_models(
     Raises:
         UsageError: No such file, not a model of this version, or parameters at odds.
     """
-    models = [checkpoint.load_policy(path) for path in paths]
+    models = [load_policy(path) for path in paths]
     given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
     game: dict[str, object] = {}
     source: dict[str, Path] = {}
@@ -162,16 +162,6 @@ def load_models(
         raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
 
 
-def game_parameters(env: Mapping[str, object]) -> dict[str, object]:
-    """What of a model's [env] makes the game: neither who is fought, nor pilots and rewards."""
-    training = {name for name, row in PARAMETERS.items() if row.group in TRAINING_GROUPS}
-    return {
-        name: value
-        for name, value in env.items()
-        if name not in {*OPTIONS, *training} and f"env.{name}" not in RETIRED
-    }
-
-
 def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
     """An opponent's name or mix, checked, or the policy of a file; `policy` itself for "self".
 
@@ -181,7 +171,7 @@ def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
     if text == SELF:
         return policy
     if is_model(text):
-        return checkpoint.load_policy(text)[0]
+        return load_policy(text)[0]
     try:
         parse_pilots(text)
     except ValueError as error:

@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.table import Table
 
 from midrange_puffer.commands.arguments import Parser, progress_bar
+from midrange_puffer.config.key import Key
+from midrange_puffer.config.schema import schema
+from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
+from midrange_puffer.game.parameters import PARAMETERS, resolve
 from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
 from midrange_puffer.show.figures import require_matplotlib
-from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.config.key import Key
-from midrange_puffer.game.parameters import PARAMETERS, resolve
-from midrange_puffer.config.schema import schema
 
 TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
 ASPECTS = {"nose-on": 0.0, "beam": 1.0, "tail-on": -2.0}  # of the rows printed, diamond angles

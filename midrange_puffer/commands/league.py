@@ -8,14 +8,9 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from midrange_puffer.policies import model_file as checkpoint
 from midrange_puffer.commands.arguments import MODEL_FILES, Parser, load_models, progress_bar
-from midrange_puffer.errors import UsageError
-from midrange_puffer.show.figures import check_picture, require_matplotlib
-from midrange_puffer.files import write_json
 from midrange_puffer.config.key import Key, check_even
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.game.parameters import ALL, PILOTS, pilot_names
 from midrange_puffer.contest.ratings import MEAN
 from midrange_puffer.contest.round_robin import (
     ANCHORS,
@@ -33,6 +28,12 @@ from midrange_puffer.contest.standings import (
     format_report,
     rank,
 )
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import write_json
+from midrange_puffer.game.parameters import ALL, PILOTS, pilot_names
+from midrange_puffer.policies import model_file
+from midrange_puffer.show.figures import check_picture, require_matplotlib
+from midrange_puffer.train import run_folder
 
 NONE = "none"  # of the pilots
 
@@ -77,8 +78,8 @@ def find_models(options: argparse.Namespace) -> dict[str, Path]:
     """
     paths = [Path(file) for file in options.files]
     if options.run:
-        folder = checkpoint.find_run(options.run, options.data_dir)
-        paths += spread(sorted(folder.glob(checkpoint.MODELS)), options.checkpoints)
+        folder = run_folder.find_run(options.run, options.data_dir)
+        paths += spread(sorted(folder.glob(model_file.MODELS)), options.checkpoints)
     paths = list(dict.fromkeys(path.resolve() for path in paths))
     for length in range(1, max((len(path.parts) for path in paths), default=1)):
         names = ["/".join(path.with_suffix("").parts[-length:]) for path in paths]

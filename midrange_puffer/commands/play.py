@@ -6,15 +6,15 @@ from pathlib import Path
 
 import torch
 
-from midrange_puffer.policies import model_file as checkpoint
 from midrange_puffer.commands.arguments import Parser, load_models
-from midrange_puffer.errors import UsageError
-from midrange_puffer.files import open_folder
 from midrange_puffer.config.key import Key
 from midrange_puffer.contest.match import Contestant
+from midrange_puffer.envs.rendering import require_pygame
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import PILOTS, SEATS, is_model, suggest
 from midrange_puffer.replays.session import HUMAN, Session
-from midrange_puffer.show.view import require_pygame
+from midrange_puffer.train import run_folder
 
 LATEST = "latest"
 WHO = f"{HUMAN}, {', '.join(PILOTS)}, {LATEST} (the newest model) or a model's file"
@@ -77,7 +77,7 @@ def _model_path(text: str, options: argparse.Namespace) -> Path | None:
     if text == HUMAN or text in PILOTS:
         return None
     if text == LATEST:
-        return checkpoint.latest(options.data_dir)
+        return run_folder.latest(options.data_dir)
     if is_model(text):
         return Path(text)
     raise UsageError(f"{text!r} is nobody: must be {WHO}{suggest(text, (HUMAN, LATEST, *PILOTS))}")

@@ -11,16 +11,16 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from midrange_puffer.train import ranks
 from midrange_puffer.commands.arguments import Parser, progress_bar
-from midrange_puffer.policies.model_file import Run
+from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
-from midrange_puffer.config.key import Key
+from midrange_puffer.train import ranks
 from midrange_puffer.train.loggers import TRACKERS
 from midrange_puffer.train.profiling import LABELS, TRACED, WARM_UP, Measurement, Phases
-from midrange_puffer.train.stop_signals import StopSignals
 from midrange_puffer.train.run import planned_run, train
+from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.stop_signals import StopSignals
 from midrange_puffer.train.trainer import pufferl
 
 REPORT, TRACE = "profile.json", "trace.json.gz"

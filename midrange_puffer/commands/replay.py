@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from midrange_puffer.commands.arguments import Parser, progress_bar
+from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
-from midrange_puffer.config.key import Key
 from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
-from midrange_puffer.view import MODES, PLANE
-from midrange_puffer.show.view import film
+from midrange_puffer.show.view import MODES, PLANE, film
 
 FILMS = ("gif", "mp4")
 # What can be written of a replay: option and file name's end -> what it is. Films come first: they
@@ -85,7 +84,7 @@ def write(replay: Replay, kind: str, path: str, options: argparse.Namespace) -> 
 
         write_acmi(replay, path)
     elif kind == "html":
-        from midrange_puffer.show.page import write_page
+        from midrange_puffer.show.page.writer import write_page
 
         with progress_bar(path, replay.decisions) as advance:
             write_page(replay, path, advance)

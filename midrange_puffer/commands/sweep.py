@@ -19,9 +19,8 @@ from midrange_puffer.config.reading import (
     load_config,
 )
 from midrange_puffer.errors import UserError
-from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.files import new_name, write_whole
-from midrange_puffer.train.loggers import format_duration
+from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.progress import Progress, format_params
 from midrange_puffer.sweep.record import Record, best_trial, find_sweep, lock, sweeps_folder
@@ -30,6 +29,7 @@ from midrange_puffer.sweep.runner import Runner, SweepError
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import Space, trial_config
 from midrange_puffer.sweep.workers import Worker, workers_of
+from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.run import planned_run
 
 # What may change where a sweep goes on: the trials so far compare with the next ones all the same.

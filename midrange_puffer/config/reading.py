@@ -7,19 +7,18 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from midrange_puffer.errors import UsageError
 from midrange_puffer.config.schema import (
     RETIRED,
     RUN_KEYS,
     STAGE,
-    STAGE_KEYS,
     SWEPT,
-    SWEPT_KEYS,
     SWEPT_SECTIONS,
     schema,
     section_keys,
     sweepable,
 )
+from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
+from midrange_puffer.errors import UsageError
 
 Config = dict[str, dict[str, object]]
 

@@ -2,8 +2,8 @@
 
 import math
 
-from midrange_puffer.train import ranks
-from midrange_puffer.train.cluster.settings import choose_cluster
+from midrange_puffer.config.cluster import choose_cluster
+from midrange_puffer.config.machine import Machine, choose_device, choose_threads, choose_vec
 from midrange_puffer.config.reading import (
     Config,
     ConfigError,
@@ -12,34 +12,30 @@ from midrange_puffer.config.reading import (
     stage_config,
     stage_names,
 )
-from midrange_puffer.train.loggers import check_trackers
-from midrange_puffer.game.parameters import POOL, count_agents, parse_opponent
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.train.vector import choose_device, choose_threads, choose_vec, usable_cores
+from midrange_puffer.game.parameters import POOL, count_agents, parse_opponent
 
 REPLAY_SETS = 10  # in a run, by default
 
 
-def settle(config: Config) -> None:
-    """Replace every "auto" in `config`, say what was chosen, and check that it fits together.
+def settle(config: Config, machine: Machine) -> None:
+    """Replace every "auto" in `config` for a machine, say what was chosen, and check the whole.
 
     Raises:
         ConfigError: It does not, or not on this machine.
     """
-    check_trackers(config)
     train, vec, env, rnn = (config[section] for section in ("train", "vec", "env", "rnn"))
-    train["device"], reason = choose_device(train["device"])
-    ranks.check_device(train["device"])
+    train["device"], reason = choose_device(train["device"], machine)
     print(f"device {train['device']} ({reason})")
     _check_computing(config)
     divided = vec["num_envs"] == "auto"
     if config["cluster"]["engine"] is None:
-        reason = choose_vec(config, usable_cores())
+        reason = choose_vec(config, machine)
         batch = "" if vec["batch_size"] == "auto" else f", {vec['batch_size']} of them at a time"
-        choose_threads(config, usable_cores())
+        choose_threads(config, machine.cores)
         where = f"backend {vec['backend']} ({reason}): {vec['num_envs']}"
     else:
-        choose_cluster(config, usable_cores())
+        choose_cluster(config, machine)
         cluster, batch = config["cluster"], ""
         where = (
             f"{cluster['engine']}, {cluster['sync']}, at most {cluster['max_collectors']} "
@@ -56,12 +52,12 @@ def settle(config: Config) -> None:
         train["batch_size"] = agents * train["bptt_horizon"]
     if train["replay_interval"] == "auto":
         train["replay_interval"] = math.ceil(
-            train["total_timesteps"] / (train["batch_size"] * ranks.size()) / REPLAY_SETS
+            train["total_timesteps"] / (train["batch_size"] * machine.ranks) / REPLAY_SETS
         )
     if not stage_names(config):
         check_training(config, agents)
-    if ranks.size() > 1:
-        print(f"{ranks.size()} ranks, each with these engagements and a batch of its own")
+    if machine.ranks > 1:
+        print(f"{machine.ranks} ranks, each with these engagements and a batch of its own")
 
 
 def _check_computing(config: Config) -> None:

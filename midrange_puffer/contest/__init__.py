@@ -1,1 +1,1 @@
-"""TODO."""
+"""Contests: fights between any two contestants, and ratings of many."""

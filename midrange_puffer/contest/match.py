@@ -7,17 +7,17 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer import _core
-from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.config.key import check_even
+from midrange_puffer.contest.ratings import start_covariance
+from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     parse_pilots,
     seat_weights,
 )
-from midrange_puffer.policies.player import Player, observation_for, player_seed
-from midrange_puffer.contest.ratings import start_covariance
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.policies.player import Player, observation_for, player_seed
 
 # A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
 Contestant = str | nn.Module

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from midrange_puffer.contest.match import Contestant, Fight, half_of, play, tally
-from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.contest.ratings import bradley_terry, score_interval
+from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 
 GAMES = 400  # a pairing, half of them in each seat
 

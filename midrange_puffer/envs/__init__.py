@@ -1,1 +1,1 @@
-"""TODO."""
+"""Environments: `Midrange`, PufferLib's, and those of Gymnasium and PettingZoo."""

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.envs.crew import find_opposition
-from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.envs.groups import FlownGroup, Group, SelfGroup
-from midrange_puffer.gymnasium_import import gymnasium
+from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
+from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
+from midrange_puffer.game.actions import action_buffer, as_actions
+from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
@@ -21,8 +22,7 @@ from midrange_puffer.game.parameters import (
     seat_weights,
 )
 from midrange_puffer.game.records import summary
-from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
-from midrange_puffer.show.view import RENDER_MODES, checked_render_mode, make_env_view
+from midrange_puffer.gymnasium_import import gymnasium
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.crew import Opponent

@@ -56,7 +56,7 @@ def find_opposition(
     """
     if isinstance(opponent, Path) or (isinstance(opponent, str) and is_model(opponent)):
         # Here, so that only who fights a policy imports torch.
-        from midrange_puffer.policies.model_file import load_policy
+        from midrange_puffer.policies.loading import load_policy
 
         policy, _ = load_policy(opponent)
         return _policy_opposition(policy, str(opponent), num_envs, observation)

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.envs.groups import Group, PoolGroup, SelfGroup
+from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.envs.groups import Group, PoolGroup, SelfGroup
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import (
     OPTIONS,
@@ -26,7 +27,6 @@ from midrange_puffer.game.parameters import (
     seat_weights,
 )
 from midrange_puffer.puffer_import import pufferlib
-from midrange_puffer.show.view import RENDER_MODES, checked_render_mode, make_env_view
 
 
 class Midrange(pufferlib.PufferEnv):

@@ -12,10 +12,11 @@ from torch.distributions import Normal
 
 from midrange_puffer import _core
 from midrange_puffer.game.actions import controls
-from midrange_puffer.policies.model_file import CheckpointError, load_policy
 from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.player import Player, within_limits
-from midrange_puffer.train.pool import Member, PoolError, read_members
+from midrange_puffer.policies.pool_file import Member, PoolError, read_members
 
 # Decisions from one look at the pool's file to the next, the first being before decision 1. The
 # learner writes the file between two updates, when workers may still be at the last decision of the

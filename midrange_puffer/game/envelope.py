@@ -20,11 +20,10 @@ import numpy as np
 import platformdirs
 
 from midrange_puffer import _core
-from midrange_puffer.game import envelope_reach
-from midrange_puffer.game import envelope_search
+from midrange_puffer.files import WriteError, write_whole
+from midrange_puffer.game import envelope_reach, envelope_search
 from midrange_puffer.game.envelope_reach import farthest
 from midrange_puffer.game.envelope_search import Edges, search
-from midrange_puffer.files import WriteError, write_whole
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights, suggest
 
 # What a target may do, with its meaning: the core's table.

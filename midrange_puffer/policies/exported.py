@@ -4,7 +4,7 @@ The graph's inputs are `observation` [batch, features] and, of a policy that rem
 `lstm_c` [batch, memory_size]. Its outputs are the logits `rudder`, `throttle` and `fire` [batch,
 levels], or `mean` and `std` [batch, 3] of these controls; then `value` [batch, 1], and of a policy
 that remembers `next_lstm_h` and `next_lstm_c`. All are float32. The file's metadata are the entries
-of a model file (checkpoint.py) but for the weights, and more for the reader, each as JSON.
+of a model file (model_file.py) but for the weights, and more for the reader, each as JSON.
 """
 
 import importlib.util
@@ -18,9 +18,9 @@ from torch import nn
 from torch.distributions import Normal
 
 from midrange_puffer import _core
-from midrange_puffer.policies import model_file as checkpoint
-from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.errors import UsageError
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.networks import Actions
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
     Raises:
         UsageError: onnxruntime is not installed.
     """
-    checkpoint.check_is_file(path, "expected an exported policy")
+    model_file.check_is_file(path, "expected an exported policy")
     try:
         policy = ExportedPolicy(path.read_bytes(), path)
     except OSError as error:
@@ -135,7 +135,7 @@ def _entries(metadata: Mapping[str, str], path: Path) -> dict[str, object]:
         entries = {name: json.loads(text) for name, text in metadata.items()}
     except ValueError:  # as those of other programs may be
         entries = {}
-    checkpoint.check_entries(path, entries)
+    model_file.check_entries(path, entries)
     return entries
 
 

@@ -1,29 +1,19 @@
-"""The files of a run folder that training writes and others load.
-
-`model_XXXXXX.pt` holds a policy and all that is needed to use it; `trainer_state.pt` what else is
-needed to go on training, and the name of the model it belongs to. The model is written first, each
-file whole, so that at any moment the state on disk has its model beside it.
-"""
+"""Model files: a policy's weights and all that is needed to use them."""
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from midrange_puffer.config.reading import Config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
-from midrange_puffer.game.parameters import EXPORTED, OPTIONS
+from midrange_puffer.game.parameters import OPTIONS
 from midrange_puffer.policies.networks import make_policy
 
 FORMAT = "midrange_puffer policy"
 VERSION = 1
-CONFIG = "config.ini"
-METRICS = "metrics.jsonl"
-STATE = "trainer_state.pt"
 MODELS = "model_*.pt"
 # Options of the environment that make a policy's shape. Files from before one was there have its
 # default.
@@ -38,40 +28,20 @@ _TYPES = {
 }
 
 
-@dataclass
-class Run:
-    """A run folder, its configuration without any "auto", and its state where it is resumed."""
-
-    folder: Path
-    config: Config
-    state: dict[str, object] | None = None
-
-
 class CheckpointError(UsageError):
     """A file is not a checkpoint that this version can use."""
 
 
-def model_name(epoch: int) -> str:
-    """The file name of the model after so many updates."""
-    return f"model_{epoch:06d}.pt"
-
-
-def save(run: Run, weights: dict[str, torch.Tensor], state: dict[str, object]) -> Path:
-    """Write the model and trainer state of update state["epoch"]; return the model's path.
-
-    Raises:
-        WriteError: The disk is full or the folder not writable; the last checkpoint still stands.
-    """
-    path = run.folder / model_name(state["epoch"])
-    save_model(path, run.config, weights, state["global_step"])
-    write_whole(run.folder / STATE, _to_bytes({**state, "model": path.name}))
-    return path
-
-
 def save_model(
-    path: Path, config: Config, weights: dict[str, torch.Tensor], agent_steps: int
+    path: Path,
+    config: Mapping[str, Mapping[str, object]],
+    weights: dict[str, torch.Tensor],
+    agent_steps: int,
 ) -> None:
     """Write a model file.
+
+    Args:
+        config: whose sections [base], [env], [policy] and [rnn] tell of the policy.
 
     Raises:
         WriteError: The disk is full or the folder not writable; what was there still stands.
@@ -88,27 +58,12 @@ def save_model(
         "action_nvec": _action_nvec(config["env"]),
         "agent_steps": agent_steps,
     }
-    write_whole(path, _to_bytes(model))
+    write_whole(path, to_bytes(model))
 
 
-def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module, dict[str, object]]:
-    """Load a policy from a model file, or an exported one, which is always on the CPU.
-
-    Returns:
-        The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
-        rnn, env, observation_version, action_nvec (None: continuous actions), agent_steps.
-
-    Raises:
-        CheckpointError: The file is missing, damaged, not ours or of another version.
-        UsageError: What an exported policy needs is not installed.
-    """
-    path = Path(path)
-    if path.suffix == EXPORTED:
-        # Here, so that nothing else needs onnxruntime.
-        from midrange_puffer.policies.exported import load_exported
-
-        return load_exported(path)
-    meta = _load(path, device, weights_only=True)
+def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, object]]:
+    """Load a model file; what is returned and raised is as of `loading.load_policy`."""
+    meta = read_torch(path, device, MODELS, weights_only=True)
     check_entries(path, meta)
     _check_types(path, meta, {"weights": (dict,)})
     try:
@@ -153,64 +108,24 @@ def policy_spaces(env: Mapping[str, object]) -> Spaces:
     return spaces_of(**{name: env[name] for name in SHAPING})
 
 
-def load_state(run: Path) -> dict[str, object]:
-    """Load the trainer state of the run folder `run`.
-
-    The optimizer's part is a pickle: resume only runs that you trust.
-
-    Raises:
-        CheckpointError: There is none, or it is damaged.
-    """
-    path = run / STATE
-    state = _load(path, "cpu", weights_only=False)
-    if not isinstance(state, dict) or not (run / str(state.get("model"))).is_file():
-        raise CheckpointError(f"{path}: not a trainer state with its model beside it")
-    return state
-
-
-def latest(data_dir: str | Path) -> Path:
-    """Return the newest model file of all run folders in `data_dir`.
-
-    Raises:
-        CheckpointError: There is none.
-    """
-    return _newest(Path(data_dir), MODELS)
-
-
-def find_run(name: str, data_dir: str | Path) -> Path:
-    """Return the run folder called `name`: a path, a run in `data_dir`, or "latest".
-
-    Raises:
-        CheckpointError: There is none, or it holds no checkpoint.
-    """
-    data_dir = Path(data_dir)
-    if name == "latest":
-        return _newest(data_dir, STATE).parent
-    for run in (Path(name), data_dir / name):
-        if (run / STATE).is_file():
-            return run
-    if Path(name).is_dir() or (data_dir / name).is_dir():
-        raise CheckpointError(f"{name}: the run has no {STATE}: it ended before it began")
-    runs = sorted((path.parent.name for path in data_dir.glob(f"*/{STATE}")), reverse=True)
-    found = f"the newest runs are {', '.join(runs[:3])}" if runs else "there are no runs"
-    raise CheckpointError(f"{name}: no such run folder, nor one in {data_dir}, where {found}")
-
-
-def _newest(data_dir: Path, pattern: str) -> Path:
-    paths = list(data_dir.glob(f"*/{pattern}"))
-    if not paths:
-        raise CheckpointError(f"{data_dir}: no */{pattern} in it; train first")
-    return max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))
-
-
-def _to_bytes(entries: dict[str, object]) -> bytes:
+def to_bytes(entries: Mapping[str, object]) -> bytes:
+    """What torch.save writes of these entries."""
     buffer = io.BytesIO()
     torch.save(entries, buffer)
     return buffer.getvalue()
 
 
-def _load(path: Path, device: str, weights_only: bool) -> dict[str, object]:
-    expected = f"expected a run folder's {MODELS if weights_only else STATE}"
+def read_torch(path: Path, device: str, what: str, weights_only: bool) -> dict[str, object]:
+    """Read a file that torch.save has written.
+
+    Args:
+        what: the name of the files in a run folder of which this should be one.
+        weights_only: refuse anything that would run code; without it the file is a pickle.
+
+    Raises:
+        CheckpointError: It is missing or damaged.
+    """
+    expected = f"expected a run folder's {what}"
     check_is_file(path, expected)
     try:
         return torch.load(path, map_location=device, weights_only=weights_only)

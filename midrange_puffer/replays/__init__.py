@@ -1,1 +1,1 @@
-"""TODO."""
+"""Replays: recorded fights, bit for bit."""

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.replays.replay import Replay
 from midrange_puffer.game.paths import (
     FLYING,
     HIT,
@@ -23,6 +22,7 @@ from midrange_puffer.game.paths import (
     Track,
     Tracks,
 )
+from midrange_puffer.replays.replay import Replay
 
 ZIP_SUFFIX = ".zip.acmi"
 ALTITUDE = 6000.0  # m

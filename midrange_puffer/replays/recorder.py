@@ -10,10 +10,10 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.game.observation import FEATURES
 from midrange_puffer.game.parameters import CONTROLLERS, SEATS
-from midrange_puffer.game.records import outcomes
-from midrange_puffer.replays.replay import SUFFIX, Recorder, Replay
-from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.paths import FighterTrack, MissileTrack, Tracks
+from midrange_puffer.game.records import outcomes
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.replays.replay import SUFFIX, Recorder, Replay
 
 WATCHED = 10_000  # engagements of a fight that may be kept, the first; 24 bytes a decision of each
 KINDS = LOST, CLOSEST, LONGEST, FIRST = "lost", "closest", "longest", "first"

@@ -19,8 +19,8 @@ import numpy as np
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, suggest
-from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.paths import Tracks, outcome_words
+from midrange_puffer.game.simulation import Simulation
 
 SUFFIX = ".replay"
 VERSION = 1

@@ -16,10 +16,10 @@ import numpy as np
 
 from midrange_puffer.contest.match import Contestant
 from midrange_puffer.game.parameters import SEATS, checked_seed, resolve
+from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.policies.player import Player, observation_for, player_seed
 from midrange_puffer.replays.replay import Recorder, Replay
-from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.paths import Tracks
 
 HUMAN = "human"
 RUDDER, THROTTLE, FIRE = range(3)

@@ -1,1 +1,1 @@
-"""TODO."""
+"""What people look at: plots, the viewer, the page of a replay, and flying by hand."""

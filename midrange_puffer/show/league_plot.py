@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midrange_puffer.show.figures import save_figure
-from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.contest.standings import Standings
+from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.show.figures import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.show.figures import COLOURS
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime
+from midrange_puffer.show.figures import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,8 +5,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from midrange_puffer.config.reading import Config, ConfigError, stage_names
 from midrange_puffer.config.key import Key
+from midrange_puffer.config.reading import Config, ConfigError, stage_names
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 
 Value = int | float

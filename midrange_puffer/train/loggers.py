@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 from midrange_puffer.config.reading import Config, ConfigError
-from midrange_puffer.train.curriculum import format_stage
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError, write_whole
+from midrange_puffer.train.curriculum import format_stage
 
 Metrics = Mapping[str, float]
 

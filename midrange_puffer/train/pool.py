@@ -1,22 +1,19 @@
 """The pool of frozen policies that a learner fights: who is in it, and how often each is met.
 
-The learner keeps it in one file of its run folder; the environments read that (opponents.py), in
-whatever process they run.
+The learner keeps it in one file of its run folder (policies/pool_file.py); the environments read
+that (envs/opponents.py), in whatever process they run.
 """
 
 import hashlib
-import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from midrange_puffer.policies import model_file as checkpoint
-from midrange_puffer.errors import UsageError
 from midrange_puffer.files import make_folder, write_whole
 from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.pool_file import Member, PoolError, format_members, read_members
 
-FORMAT = "midrange_puffer pool"
 PFSP = "pfsp"  # prioritised fictitious self-play
 UNIFORM = "uniform"
 COPIES = "pool"  # the run folder's folder for copies of the models that pool.include names
@@ -24,34 +21,6 @@ COPIES = "pool"  # the run folder's folder for copies of the models that pool.in
 # The share of the engagements that PFSP gives to all members alike, so that none dies out: without
 # it one that is always beaten would never be met again, though the learner may forget how.
 EVEN_SHARE = 0.1
-# A member's score is the mean of about its last RECENT engagements, after RUN_IN that count as
-# drawn, so that the first few do not decide how often a newcomer is met.
-RECENT = 256
-RUN_IN = 8
-
-
-class PoolError(UsageError):
-    """A pool's settings or its file cannot be used."""
-
-
-@dataclass
-class Member:
-    """A frozen policy, and how the learner has done against it lately."""
-
-    name: str
-    path: str  # of its model file, relative to the pool's folder
-    agent_steps: int  # the training it has had
-    own: bool  # a checkpoint of this run, not a model named by pool.include
-    weight: float = 0.0  # its share of the engagements against the pool
-    games: int = 0  # engagements its score is of, at most RECENT
-    score: float = 0.5  # the learner's against it: win 1, draw 0.5
-
-    def observe(self, scores: Sequence[float]) -> None:
-        """Count the learner's scores of finished engagements against this member."""
-        count = len(scores)
-        share = count / (RUN_IN + self.games + count)
-        self.score += share * (sum(scores) / count - self.score)
-        self.games = min(self.games + count, RECENT)
 
 
 class Pool:
@@ -120,8 +89,7 @@ class Pool:
             self.members.remove(member)
         for member, weight in zip(self.members, self._weights(), strict=True):
             member.weight = weight
-        entries = {"format": FORMAT, "members": [asdict(member) for member in self.members]}
-        text = json.dumps(entries, indent=1) + "\n"
+        text = format_members(self.members)
         if text != self._written:
             write_whole(self.path, text.encode())
             self._written = text
@@ -153,9 +121,9 @@ class Pool:
             path = f"{COPIES}/{Path(word).stem}-{digest}{suffix}"
             copy = self.path.parent / path
             if copy.is_file():
-                _, meta = checkpoint.load_policy(copy)
+                _, meta = load_policy(copy)
             else:
-                _, meta = checkpoint.load_policy(source)
+                _, meta = load_policy(source)
                 self._copies[copy] = source.read_bytes()
             members[source] = Member(word, path, meta["agent_steps"], own=False)
         return list(members.values())
@@ -178,23 +146,6 @@ class Pool:
         if self._settings["sampling"] == UNIFORM or not total:
             return [1 / count for _ in hard]  # none where every file has vanished
         return [EVEN_SHARE / count + (1 - EVEN_SHARE) * value / total for value in hard]
-
-
-def read_members(path: Path) -> list[Member]:
-    """Read a pool's file.
-
-    Raises:
-        PoolError: It is missing, damaged or something else.
-    """
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        if entries["format"] != FORMAT:
-            raise ValueError
-        return [Member(**entry) for entry in entries["members"]]
-    except OSError as error:
-        raise PoolError(f"{path}: {error.strerror}") from None
-    except (ValueError, TypeError, KeyError):
-        raise PoolError(f"{path}: damaged, or not a {FORMAT}") from None
 
 
 def _thinned(members: Iterable[Member], size: int) -> list[Member]:

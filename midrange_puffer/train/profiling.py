@@ -10,8 +10,8 @@ import torch
 from torch.autograd import DeviceType
 from torch.profiler import profile, record_function
 
-from midrange_puffer.train.utilization import Machine
 from midrange_puffer.puffer_import import contained
+from midrange_puffer.train.utilization import Machine
 
 with contained():
     from pufferlib import pufferl

@@ -26,7 +26,7 @@ import torch.distributed.nn
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.errors import UserError
 
 Value = TypeVar("Value")
 
@@ -169,23 +169,6 @@ def means(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def share(policy: torch.nn.Module) -> torch.nn.Module:
     """`policy` as it learns with those of the other ranks; it alone, if there are none."""
     return SharedPolicy(policy) if size() > 1 else policy
-
-
-def check_device(device: str) -> None:
-    """Check that each rank of this machine can learn on a device of its own.
-
-    Raises:
-        UsageError: It cannot on `device`.
-    """
-    if size() == 1 or device == "cpu":
-        return
-    if device != "cuda":
-        raise UsageError(f"train.device = {device}: ranks learn on cuda, one each, or on the cpu")
-    if on_this_machine() > torch.cuda.device_count():
-        raise UsageError(
-            f"train.device = cuda: {on_this_machine()} ranks on this machine, which has "
-            f"{torch.cuda.device_count()} CUDA devices; use a smaller torchrun --nproc-per-node"
-        )
 
 
 def take_device(device: str) -> None:

@@ -12,10 +12,7 @@ from typing import NamedTuple
 
 import torch
 
-from midrange_puffer.policies import model_file as checkpoint
-from midrange_puffer.train import ranks
-from midrange_puffer.commands.arguments import game_parameters
-from midrange_puffer.policies.model_file import Run
+from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import (
     Config,
     ConfigError,
@@ -25,18 +22,29 @@ from midrange_puffer.config.reading import (
     load_config,
     stage_names,
 )
-from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.config.settle import meets_pool, settle
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import make_folder, new_name, write_whole
-from midrange_puffer.train.training_league import TrainingLeague
-from midrange_puffer.train.loggers import Console, Loggers, MetricsFile, open_trackers
 from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train import ranks
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import (
+    Console,
+    Loggers,
+    MetricsFile,
+    check_trackers,
+    open_trackers,
+)
+from midrange_puffer.train.machine import run_folder, this_machine
 from midrange_puffer.train.pool import Pool
-from midrange_puffer.train.training_replays import TrainingReplays
-from midrange_puffer.config.settle import meets_pool, settle
+from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.stop_signals import StoppedError, StopSignals
 from midrange_puffer.train.trainer import Rater, Trainer, seed_everything
+from midrange_puffer.train.training_league import TrainingLeague
+from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env
 
 # The file of a run folder that names the job which made it, where torchrun may restart that.
@@ -44,7 +52,7 @@ JOB = "job"
 # What begins the keys that make the policy: a run cannot go on with others.
 FIXED = (
     "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
-    *(f"env.{name}" for name in checkpoint.SHAPING),
+    *(f"env.{name}" for name in model_file.SHAPING),
 )  # fmt: skip
 
 
@@ -105,7 +113,7 @@ def _restarted_run(
             "job finds its run by it"
         )
     folder = Path(train["data_dir"], train["run_name"])
-    if not (is_restarted and _is_of_this_job(folder) and (folder / checkpoint.STATE).is_file()):
+    if not (is_restarted and _is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):
         return None
     # Its config.ini has the overrides, too, as they were settled. It may have failed after its end.
     return resumed_run(str(folder), [], may_be_done=True)
@@ -117,7 +125,7 @@ def train_to_end(run: Run) -> int:
         try:
             train(run, signals)
         except UserError:
-            if (run.folder / checkpoint.STATE).exists():
+            if (run.folder / run_folder.STATE).exists():
                 print(f"the last checkpoint still stands: --resume {run.folder}", file=sys.stderr)
             raise
     return 128 + signals.caught if signals.caught else 0
@@ -135,7 +143,7 @@ def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
 
 def _make_run_folder(folder: Path) -> None:
     """Make it, or take the one that this job made and had no checkpoint for when it failed."""
-    if _is_of_this_job(folder) and not (folder / checkpoint.STATE).exists():
+    if _is_of_this_job(folder) and not (folder / run_folder.STATE).exists():
         return
     make_folder(folder)
     if ranks.may_restart():
@@ -154,12 +162,26 @@ def planned_run(config: Config, folder: Path) -> Run:
     Raises:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
-    settle(config)
+    _settle(config)
     run = Run(folder, config)
     if config["base"]["load_model_path"] is not None:
         _given_policy(config)
     _pool(run)
     return run
+
+
+def _settle(config: Config) -> None:
+    """Settle `config` for this machine, once all that it needs from outside is there.
+
+    Raises:
+        UsageError: A tracker's package is missing, the cluster does not answer, or it cannot run.
+    """
+    check_trackers(config)
+    if config["cluster"]["engine"] is not None:
+        from midrange_puffer.train.cluster.connect import check_address
+
+        check_address(config["cluster"]["address"])
+    settle(config, this_machine())
 
 
 def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Run:
@@ -168,14 +190,14 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
     Args:
         may_be_done: accept a run that has made all its steps.
     """
-    folder = checkpoint.find_run(name, data_dir(overrides))
-    old = load_config(folder / checkpoint.CONFIG)
-    config = load_config(folder / checkpoint.CONFIG, overrides)
+    folder = run_folder.find_run(name, data_dir(overrides))
+    old = load_config(folder / run_folder.CONFIG)
+    config = load_config(folder / run_folder.CONFIG, overrides)
     run_name = old["train"]["run_name"]
     for settings in (old, config):  # the folder may have been moved
         settings["train"].update(data_dir=str(folder.parent), run_name=run_name)
-    settle(config)
-    state = checkpoint.load_state(folder)
+    _settle(config)
+    state = run_folder.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]
     if steps >= goal and not may_be_done:
         raise ConfigError(
@@ -205,7 +227,7 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
     pool, loggers, all_raters = None, Loggers(folder.name, []), []
     if ranks.is_first():
         pool, all_raters = _pool(run), [*_league(run), *_replays(run), *raters]
-        write_whole(folder / checkpoint.CONFIG, format_config(config).encode())
+        write_whole(folder / run_folder.CONFIG, format_config(config).encode())
         loggers = _loggers(run)
     print(f"run folder {folder}", flush=True)
     seed_everything(config["train"]["seed"])
@@ -214,7 +236,7 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
         trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
         while not (signals.agree() or trainer.is_over):
             # From what was saved, so that a stage begins alike whether a run is stopped there.
-            run = replace(run, state=ranks.from_first(lambda: checkpoint.load_state(folder)))
+            run = replace(run, state=ranks.from_first(lambda: run_folder.load_state(folder)))
             trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
     loggers.close(trainer.model_path)
     print(_last_line(trainer, signals))
@@ -271,11 +293,11 @@ def _policy(run: Run) -> torch.nn.Module:
     """The policy that a run goes on with, or begins with."""
     config, device = run.config, run.config["train"]["device"]
     if run.state:
-        policy, _ = checkpoint.load_policy(run.folder / run.state["model"], device)
+        policy, _ = load_policy(run.folder / run.state["model"], device)
         return policy.train()
     if config["base"]["load_model_path"] is not None:
         return _given_policy(config).to(device)
-    spaces = checkpoint.policy_spaces(config["env"])
+    spaces = model_file.policy_spaces(config["env"])
     policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
     return policy.to(device)
 
@@ -291,12 +313,12 @@ def _given_policy(config: Config) -> torch.nn.Module:
     if path.endswith(EXPORTED):
         raise ConfigError(
             f"base.load_model_path = {path}: is an exported policy, which cannot be trained; "
-            f"expected a run folder's {checkpoint.MODELS}"
+            f"expected a run folder's {model_file.MODELS}"
         )
-    policy, model = checkpoint.load_policy(path)
+    policy, model = load_policy(path)
     shapes = [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
     shapes += [
-        (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in checkpoint.SHAPING
+        (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in model_file.SHAPING
     ]
     shapes += [("policy.hidden_size", *(of["policy"].get("hidden_size") for of in (model, config)))]
     if base["rnn_name"] is not None:
@@ -325,8 +347,8 @@ def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
     if run.state:
         path, steps = run.folder / run.state["model"], run.state["global_step"]
     else:
-        path, steps = run.folder / checkpoint.model_name(0), 0
-        checkpoint.save_model(path, run.config, policy.state_dict(), steps)
+        path, steps = run.folder / run_folder.model_name(0), 0
+        model_file.save_model(path, run.config, policy.state_dict(), steps)
     pool.add(path, steps)
     pool.refresh()
     return pool.path
@@ -350,7 +372,7 @@ def _replays(run: Run) -> list[TrainingReplays]:
 
 def _loggers(run: Run) -> Loggers:
     step = run.state["global_step"] if run.state else None
-    loggers = [MetricsFile(run.folder / checkpoint.METRICS, step)]
+    loggers = [MetricsFile(run.folder / run_folder.METRICS, step)]
     if not sys.stdout.isatty():
         loggers.append(Console(run.config["train"]["total_timesteps"], stage_names(run.config)))
     loggers += open_trackers(run.config, run.folder, step)

@@ -4,8 +4,8 @@ import os
 import signal
 from types import TracebackType
 
-from midrange_puffer.train import ranks
 from midrange_puffer.errors import UserError
+from midrange_puffer.train import ranks
 
 
 class StoppedError(UserError):

@@ -15,16 +15,15 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from midrange_puffer.policies import model_file as checkpoint
-from midrange_puffer.train import ranks
-from midrange_puffer.policies.model_file import Run
-from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.errors import UserError
-from midrange_puffer.train.update import Learner
-from midrange_puffer.train.loggers import Loggers
-from midrange_puffer.train.utilization import Machine
-from midrange_puffer.train.pool import Pool
 from midrange_puffer.puffer_import import contained
+from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import Loggers
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.update import Learner
+from midrange_puffer.train.utilization import Machine
 from midrange_puffer.train.vector import VecEnv
 
 with contained():
@@ -218,7 +217,7 @@ class Trainer(pufferl.PuffeRL):
         for rater in self.raters:
             if rater.is_due(self.epoch, self.global_step, self.done):
                 policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
-                name = Path(checkpoint.model_name(self.epoch)).stem
+                name = Path(run_folder.model_name(self.epoch)).stem
                 with torch.random.fork_rng(devices=[]):  # so that training is the same without
                     metrics |= rater.rate(policy, name, self.global_step)
         reasons = ranks.gather([rater.stop_reason for rater in self.raters])
@@ -266,7 +265,7 @@ class Trainer(pufferl.PuffeRL):
             "python_rng": random.getstate(),
         }
         weights = self.uncompiled_policy.state_dict()
-        self.model_path = checkpoint.save(self.run, weights, state)
+        self.model_path = run_folder.save(self.run, weights, state)
         if self.pool is not None:
             self.pool.add(self.model_path, self.global_step)
 

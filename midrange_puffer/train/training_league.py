@@ -8,11 +8,19 @@ from pathlib import Path
 import numpy as np
 from torch import nn
 
-from midrange_puffer.policies import model_file as checkpoint
-from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.contest.round_robin import (
+    ANCHORS,
+    Payoffs,
+    Result,
+    is_standard,
+    meet,
+    rate_pilots,
+)
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, resolve
-from midrange_puffer.contest.round_robin import ANCHORS, Payoffs, Result, is_standard, meet, rate_pilots
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_file import CheckpointError
 
 
 class TrainingLeague:
@@ -96,14 +104,14 @@ class TrainingLeague:
 
     def _load_earlier(self, name: str, agent_steps: int) -> dict[str, nn.Module]:
         """Some earlier checkpoints, by name: the newest, and others at even distances before it."""
-        paths = sorted(self._folder.glob(checkpoint.MODELS))
+        paths = sorted(self._folder.glob(model_file.MODELS))
         paths = [path for path in paths if path.stem != name]
         # The first is left out where there are enough: it is untrained and tells little.
         places = np.linspace(0, len(paths) - 1, self._settings["checkpoints"] + 1)[1:]
         policies = {}
         for place in np.unique(places.round().astype(int)) if paths else ():
             try:
-                policy, meta = checkpoint.load_policy(paths[place])
+                policy, meta = load_policy(paths[place])
             except CheckpointError as error:
                 print(f"league: left out: {error}", file=sys.stderr)
                 continue

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 from torch import nn
 
-from midrange_puffer.commands.arguments import game_parameters
+from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import Config, run_configs
-from midrange_puffer.errors import UserError
-from midrange_puffer.replays.recorder import FightRecorder, save
-from midrange_puffer.files import open_folder
 from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.errors import UserError
+from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import PILOTS, parse_opponent, resolve
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.replays.recorder import FightRecorder, save
 from midrange_puffer.replays.replay import SUFFIX
 
 FOLDER = "replays"  # in the run folder

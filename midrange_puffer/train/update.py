@@ -16,8 +16,8 @@ from typing import NamedTuple
 import torch
 
 from midrange_puffer.errors import UserError
-from midrange_puffer.train.experience_buffer import ExperienceReplay, sampling_chances
 from midrange_puffer.puffer_import import contained
+from midrange_puffer.train.experience_buffer import ExperienceReplay, sampling_chances
 
 with contained():
     import pufferlib.pytorch

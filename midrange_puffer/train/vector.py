@@ -8,142 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import psutil
 import torch
 
-from midrange_puffer.train import ranks
-from midrange_puffer.config.reading import Config, ConfigError, run_configs
+from midrange_puffer.config.reading import Config
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.errors import UserError
-from midrange_puffer.game.parameters import divide
 from midrange_puffer.puffer_import import contained
+from midrange_puffer.train import ranks
 
 with contained():
     import pufferlib.vector
 
-# Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
-# that feeds it, on the CPU as many as a small network makes use of.
-LEARNER_CORES = {"gpu": 1, "cpu": 4}
-
-CORES = "MIDRANGE_CORES"  # variable of the environment: most cores that this process may count on
-
 
 class WorkerError(UserError):
     """A process that steps environments ended on its own."""
-
-
-def choose_device(wanted: str) -> tuple[str, str]:
-    """Return (device, reason) for a value of train.device.
-
-    Raises:
-        ConfigError: The device is not there.
-    """
-    if wanted == "auto":
-        if torch.cuda.is_available():
-            return "cuda", torch.cuda.get_device_name()
-        return "cpu", "no CUDA device"
-    kind, _, index = wanted.partition(":")
-    if kind == "cuda" and int(index or 0) >= torch.cuda.device_count():
-        raise ConfigError(
-            f"train.device = {wanted}: {torch.cuda.device_count()} CUDA devices found; "
-            f"use auto or cpu"
-        )
-    if kind == "mps" and not torch.backends.mps.is_available():
-        raise ConfigError("train.device = mps: not available here; use auto or cpu")
-    return wanted, "as configured"
-
-
-def usable_cores() -> int:
-    """Physical cores for this process: its share of the threads of all of them.
-
-    The ranks of a machine divide them among themselves; a process may be given fewer: `CORES`.
-    """
-    logical = psutil.cpu_count()
-    physical = psutil.cpu_count(logical=False) or logical
-    if hasattr(os, "sched_getaffinity"):
-        physical = physical * len(os.sched_getaffinity(0)) // logical
-    cores = max(physical // ranks.on_this_machine(), 1)
-    return min(cores, int(os.environ.get(CORES, cores)))
-
-
-def choose_vec(config: Config, cores: int) -> str:
-    """Replace every "auto" of [vec] in `config` and return the reason in words.
-
-    Where vec.num_envs is auto, env.num_envs is divided among the workers, so that the learning
-    problem is the same on every machine. train.device must be settled.
-
-    Raises:
-        ConfigError: The numbers do not fit each other or the machine.
-    """
-    vec = config["vec"]
-    learner = LEARNER_CORES["cpu" if config["train"]["device"] == "cpu" else "gpu"]
-    spare = cores - learner
-    reason = "as configured"
-    if vec["backend"] == "auto":
-        vec["backend"] = "Multiprocessing" if spare >= 2 else "Serial"
-        reason = f"{max(spare, 0)} of {cores} cores to spare, the learner uses {learner}"
-    if vec["backend"] == "Multiprocessing":
-        _divide_among_workers(config, spare)
-        return reason
-    vec.update(num_workers="auto", batch_size="auto")
-    if vec["num_envs"] == "auto":
-        vec["num_envs"] = 1
-    if vec["backend"] == "PufferEnv" and vec["num_envs"] != 1:
-        raise ConfigError(f"vec.num_envs = {vec['num_envs']}: PufferEnv steps one instance")
-    return reason
-
-
-def _divide_among_workers(config: Config, spare: int) -> None:
-    vec, env = config["vec"], config["env"]
-    workers = vec["num_workers"]
-    if vec["num_envs"] == "auto":
-        if workers == "auto":
-            even = [n for n in range(2, max(spare, 2) + 1, 2) if is_divisible(config, n)]
-            workers = max(even, default=1)
-        if env["num_envs"] % workers:
-            raise ConfigError(
-                f"env.num_envs = {env['num_envs']}: cannot be divided among vec.num_workers = "
-                f"{workers}"
-            )
-        vec["num_envs"] = workers
-        env["num_envs"] //= workers
-    if workers == "auto":
-        workers = vec["num_envs"]
-    # PufferLib would give the second instance of one worker and the first of the next one seed.
-    if workers != vec["num_envs"]:
-        raise ConfigError(
-            f"vec.num_envs = {vec['num_envs']}: must equal vec.num_workers = {workers}; one "
-            f"instance steps all engagements of a worker, so raise env.num_envs instead"
-        )
-    physical = psutil.cpu_count(logical=False) or 1
-    if workers > physical:
-        raise ConfigError(f"vec.num_workers = {workers}: there are {physical} physical cores")
-    batch = max(workers // 2, 1) if vec["batch_size"] == "auto" else vec["batch_size"]
-    if workers % batch:
-        raise ConfigError(f"vec.batch_size = {batch}: must divide vec.num_envs = {workers}")
-    vec.update(num_workers=workers, batch_size=batch)
-
-
-def is_divisible(config: Config, workers: int) -> bool:
-    """Whether workers have as many engagements of each group as one would, in all stages, too."""
-    for env in (settings["env"] for settings in (config, *run_configs(config))):
-        num_envs, opponent = env["num_envs"], env["opponent"]
-        try:
-            whole, part = divide(num_envs, opponent), divide(num_envs // workers, opponent)
-        except ValueError:  # fewer engagements than groups
-            return False
-        if whole != {group: count * workers for group, count in part.items()}:
-            return False
-    return True
-
-
-def choose_threads(config: Config, cores: int) -> None:
-    """Set train.torch_threads if "auto": off the cores of the workers, which never sleep."""
-    if config["train"]["torch_threads"] != "auto":
-        return
-    workers = config["vec"]["num_workers"]
-    left = cores - (0 if workers == "auto" else workers)
-    config["train"]["torch_threads"] = max(left, 1) if cores > 2 else 1
 
 
 class VecEnv:

@@ -1,6 +1,6 @@
 """Gymnasium environments: `Midrange-v0`, one agent against an opponent, alone or side by side.
 
-Importing this registers it: `gymnasium.make("midrange_puffer.envs.gym:Midrange-v0")`.
+Importing this registers it, as does importing its public name, `midrange_puffer.gym`.
 """
 
 from midrange_puffer.envs.gym.env import MidrangeEnv

@@ -8,12 +8,12 @@ import numpy as np
 
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import SHOWN, launch_zone
-from midrange_puffer.show.page.packing import Packed, pack, pack_coarsely
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.replays.replay import Replay
+from midrange_puffer.game.paths import SPEED_OF_SOUND, Track, Tracks
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, spacetime
-from midrange_puffer.game.paths import SPEED_OF_SOUND, Track, Tracks
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.show.page.packing import Packed, pack, pack_coarsely
 
 INTERVAL = 1.0  # s, about, from one space-time graph to the next
 MOST = 300  # graphs of a seat: in longer fights they are farther apart, or the page grows too large

@@ -8,8 +8,8 @@ from pathlib import Path
 from string import Template
 
 from midrange_puffer.files import write_whole
-from midrange_puffer.show.page.content import collect
 from midrange_puffer.replays.replay import Replay
+from midrange_puffer.show.page.content import collect
 
 # In the order in which they stand in the page: they are one ES module.
 SCRIPTS = (

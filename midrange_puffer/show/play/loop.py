@@ -7,10 +7,10 @@ import pygame
 
 from midrange_puffer.files import WriteError, new_name
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.show.play.inputs import Hands, hands_of
-from midrange_puffer.show.play.overlay import draw_help, draw_notice
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
+from midrange_puffer.show.play.inputs import Hands, hands_of
+from midrange_puffer.show.play.overlay import draw_help, draw_notice
 from midrange_puffer.show.view import PLANE
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.theme import FAINT

@@ -5,8 +5,8 @@ import pygame
 
 from midrange_puffer import _core
 from midrange_puffer.game.parameters import CONTROLLERS
-from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.window import Window
 

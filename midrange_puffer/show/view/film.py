@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.replays.replay import Replay
 from midrange_puffer.game.paths import Tracks
-from midrange_puffer.view import PLANE, require_pygame
-from midrange_puffer.show.view import theme
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.show.view import PLANE, theme
 
 # What each format needs besides pygame: module, and the package it is in.
 FORMATS = {".gif": ("PIL", "pillow"), ".mp4": ("imageio_ffmpeg", "imageio-ffmpeg")}

@@ -7,11 +7,10 @@ import pygame
 
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.paths import Tracks, outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import spacetime
-from midrange_puffer.game.paths import Tracks, outcome_words
-from midrange_puffer.view import PLANE, SPACETIME
-from midrange_puffer.show.view import status
+from midrange_puffer.show.view import PLANE, SPACETIME, status
 from midrange_puffer.show.view.camera import Camera
 from midrange_puffer.show.view.canvas import Canvas, text_size
 from midrange_puffer.show.view.graph import draw_graph

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pygame
 
-from midrange_puffer.errors import UsageError
 from midrange_puffer.contest.match import Contestant
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view.renderer import Renderer

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import ray
 import torch
 
+from midrange_puffer.config.reading import Config
+from midrange_puffer.errors import UserError
+from midrange_puffer.game.observation import OBSERVATION_VERSION
 from midrange_puffer.train.cluster.collector import Collector, Rollout
 from midrange_puffer.train.cluster.connect import ClusterError, LostError
 from midrange_puffer.train.cluster.losses import LOSSES, describe_loss
 from midrange_puffer.train.cluster.pool_mirror import PoolFiles, PoolMirror
-from midrange_puffer.config.reading import Config
-from midrange_puffer.errors import UserError
-from midrange_puffer.game.observation import OBSERVATION_VERSION
 
 # What collectors must have as the learner has it.
 VERSIONS = {

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.policies import model_file as checkpoint
 from midrange_puffer.config.reading import Config
-from midrange_puffer.train.update import GATHERED
+from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.trainer import pufferl, quiet, seed_everything
+from midrange_puffer.train.update import GATHERED
 from midrange_puffer.train.vector import VecEnv, make_env
 
 
@@ -45,7 +45,7 @@ class Collector:
         vec = {**config["vec"], "backend": "PufferEnv", "num_envs": 1}
         train = {**config["train"], "device": "cpu"}
         config = {**config, "vec": vec, "train": train}
-        spaces = checkpoint.policy_spaces(config["env"])
+        spaces = model_file.policy_spaces(config["env"])
         rnn_name = config["base"]["rnn_name"]
         self._policy = make_policy(spaces, config["policy"], rnn_name, config["rnn"])
         self._puffer = _Puffer(config, VecEnv(make_env, config, pool), self._policy, seed)

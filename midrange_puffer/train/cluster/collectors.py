@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from midrange_puffer.config.reading import Config
 from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
 from midrange_puffer.train.cluster.collector import Rollout
 from midrange_puffer.train.cluster.connect import ClusterError, LostError
 from midrange_puffer.train.cluster.pool_mirror import PoolSender
-from midrange_puffer.config.reading import Config
 from midrange_puffer.train.stop_signals import StoppedError
 
 POLL = 1.0  # s from one look at the clock to the next, while nothing comes

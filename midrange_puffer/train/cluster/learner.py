@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.policies import model_file as checkpoint
+from midrange_puffer.config.reading import Config, run_configs
+from midrange_puffer.game.parameters import count_agents
+from midrange_puffer.policies import model_file
 from midrange_puffer.train.cluster.actors import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors, Job, updates_ahead
 from midrange_puffer.train.cluster.connect import connected
-from midrange_puffer.config.reading import Config, run_configs
-from midrange_puffer.train.update import GATHERED
-from midrange_puffer.game.parameters import count_agents
+from midrange_puffer.train.machine import usable_cores
 from midrange_puffer.train.trainer import Trainer
-from midrange_puffer.train.vector import usable_cores
+from midrange_puffer.train.update import GATHERED
 
 BATCHES = 2  # of experience, beside what is gathered ahead: being gathered, and being copied
 ALLOWANCE = 64 * 2**20  # bytes, for weights and the pool's models
@@ -36,7 +36,7 @@ class RemoteEnvs:
     def __init__(self, collectors: Collectors, config: Config, pool: Path | None = None) -> None:
         self.collectors = collectors
         self._config, self._pool = config, pool
-        spaces = checkpoint.policy_spaces(config["env"])
+        spaces = model_file.policy_spaces(config["env"])
         self.single_observation_space = spaces.single_observation_space
         self.single_action_space = self.action_space = spaces.single_action_space
         self.num_agents = self.agents_per_batch = config["vec"]["num_envs"] * agents(config)
@@ -154,7 +154,7 @@ def _store(config: Config) -> int:
 
 def _decision_bytes(config: Config) -> int:
     """What a decision takes in a rollout."""
-    spaces = checkpoint.policy_spaces(config["env"])
+    spaces = model_file.policy_spaces(config["env"])
     both = (spaces.single_observation_space, spaces.single_action_space)
     others = len(GATHERED) - len(both)
     return sum(np.prod(one.shape) * one.dtype.itemsize for one in both) + 4 * others

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from midrange_puffer.train.cluster.own_folder import OwnFolder
 from midrange_puffer.files import write_whole
-from midrange_puffer.train.pool import Pool, read_members
+from midrange_puffer.policies.pool_file import read_members
+from midrange_puffer.train.cluster.own_folder import OwnFolder
+from midrange_puffer.train.pool import Pool
 
 
 @dataclass(frozen=True)
