@@ -100,10 +100,10 @@ setup(
     packages=[
         *find_packages(include=["midrange_puffer*"]),
         "midrange_puffer.configs",
-        "midrange_puffer.page.assets",
+        "midrange_puffer.show.page.assets",
     ],
     package_dir={"midrange_puffer.configs": "configs"},
-    package_data={"midrange_puffer.configs": ["*.ini"], "midrange_puffer.page.assets": ["*"]},
+    package_data={"midrange_puffer.configs": ["*.ini"], "midrange_puffer.show.page.assets": ["*"]},
     ext_modules=cythonize([core], language_level=3),
     cmdclass={"build_ext": BuildCore, "lint_core": LintCore},
 )

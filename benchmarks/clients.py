@@ -16,8 +16,8 @@ import numpy as np
 from common import ROOT, machine, print_machine, print_table
 from matplotlib.figure import Figure
 
-from midrange_puffer.figures import save_figure
 from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.show.figures import save_figure
 
 CLIENTS = {  # name: (example, colour)
     "Stable-Baselines3": ("sb3_ppo.py", "#8a4fa3"),

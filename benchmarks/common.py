@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from midrange_puffer import _core
-from midrange_puffer.vectorize import usable_cores
+from midrange_puffer.train.machine import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 CONSOLE = Console(width=None if sys.stdout.isatty() else 120, highlight=False)

@@ -25,14 +25,17 @@ import torch
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer import checkpoint
-from midrange_puffer.arguments import game_parameters
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.evaluate import evaluate, format_share
-from midrange_puffer.figures import save_figure
+from midrange_puffer.commands.eval import format_share
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.key import check_even
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.files import write_json
-from midrange_puffer.key import check_even
-from midrange_puffer.parameters import PILOTS, parse_opponent
+from midrange_puffer.game.parameters import PILOTS, parse_opponent
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.show.figures import save_figure
+from midrange_puffer.train import run_folder
 
 LEVEL = 0.98
 WINDOW = 500  # engagements against a pilot
@@ -61,7 +64,7 @@ def main() -> None:
     runs = [Path(run) for run in options.runs] or list(_train(options, overrides))
     report = {"machine": machine(), "torch_threads": torch.get_num_threads()}
     torch.set_num_threads(1)  # training is over, and evaluation's batches are small
-    config = load_config(runs[0] / checkpoint.CONFIG)
+    config = load_config(runs[0] / run_folder.CONFIG)
     report |= {"config": config, "level": LEVEL, "window": WINDOW, "episodes": options.episodes}
     curves = [read_curves(run) for run in runs]
     report["runs"] = [
@@ -76,8 +79,8 @@ def main() -> None:
 
 def read_curves(run: Path) -> dict[str, Curve]:
     """The learning curve against each pilot met in the training `run`."""
-    config = load_config(run / checkpoint.CONFIG)
-    rows = [json.loads(line) for line in (run / checkpoint.METRICS).read_text().splitlines()]
+    config = load_config(run / run_folder.CONFIG)
+    rows = [json.loads(line) for line in (run / run_folder.METRICS).read_text().splitlines()]
     env = config["env"]
     shares = parse_opponent(env["opponent"])
     # Until the time limit has passed once, only those that end early, wins and losses, have ended.
@@ -204,10 +207,10 @@ def _learning(curves: dict[str, Curve]) -> dict[str, dict[str, float | None]]:
 
 def _run(run: Path) -> dict[str, object]:
     """What the run was."""
-    last = json.loads((run / checkpoint.METRICS).read_text().splitlines()[-1])
+    last = json.loads((run / run_folder.METRICS).read_text().splitlines()[-1])
     return {
         "run": run.name,
-        "seed": load_config(run / checkpoint.CONFIG)["train"]["seed"],
+        "seed": load_config(run / run_folder.CONFIG)["train"]["seed"],
         "seconds": last["uptime"],
         "agent_steps": last["agent_steps"],
     }
@@ -215,7 +218,7 @@ def _run(run: Path) -> dict[str, object]:
 
 def _final(run: Path, episodes: int) -> dict[str, dict[str, object]]:
     """The last policy of a run against each pilot."""
-    policy, meta = checkpoint.load_policy(max(run.glob(checkpoint.MODELS)))
+    policy, meta = load_policy(max(run.glob(model_file.MODELS)))
     game = game_parameters(meta["env"])
     return {pilot: evaluate(policy, pilot, episodes, **game) for pilot in PILOTS}
 

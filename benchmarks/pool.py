@@ -13,15 +13,16 @@ import torch
 from common import compare, machine, parse_training, print_machine
 from train_sps import run
 
-from midrange_puffer import checkpoint
-from midrange_puffer.config import Config, load_config
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.settle import settle
 from midrange_puffer.files import write_json
-from midrange_puffer.observation import spaces_of
-from midrange_puffer.parameters import POOL, SELF, divide
-from midrange_puffer.policy import make_policy
-from midrange_puffer.pool import Pool
-from midrange_puffer.settle import settle
-from midrange_puffer.vectorize import make_env
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.game.parameters import POOL, SELF, divide
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train import run_folder
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.vector import make_env
 
 
 def full_pool(folder: Path, config: Config) -> Pool:
@@ -30,8 +31,8 @@ def full_pool(folder: Path, config: Config) -> Pool:
     for n in range(config["pool"]["size"]):
         spaces = spaces_of(config["env"]["observation"])
         policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
-        path = folder / checkpoint.model_name(n)
-        checkpoint.save_model(path, config, policy.state_dict(), n)
+        path = folder / run_folder.model_name(n)
+        model_file.save_model(path, config, policy.state_dict(), n)
         pool.add(path, n)
     pool.refresh()
     return pool

@@ -38,11 +38,11 @@ import numpy as np
 from common import machine, median_and_spread, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer import checkpoint
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.figures import check_picture, save_figure
+from midrange_puffer.config.reading import Config, load_config
 from midrange_puffer.files import check_writable, write_json
+from midrange_puffer.show.figures import check_picture, save_figure
 from midrange_puffer.sweep.process import pinned
+from midrange_puffer.train import run_folder
 
 PILOT, LEVEL, WINDOW = "evader", 0.8, 5
 SCORE = f"environment/score_vs_{PILOT}"
@@ -336,7 +336,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
 
 def _rows(run: Path) -> Rows:
     """The whole rows of metrics that are there so far."""
-    path = run / checkpoint.METRICS
+    path = run / run_folder.METRICS
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 

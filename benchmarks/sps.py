@@ -28,7 +28,7 @@ from layers import LAYERS, PHYSICS_DT, Processes, Stepper, Workload
 
 from midrange_puffer import _core
 from midrange_puffer.files import write_json
-from midrange_puffer.parameters import OBSERVATIONS, OPTIONS, PARAMETERS
+from midrange_puffer.game.parameters import OBSERVATIONS, OPTIONS, PARAMETERS
 
 ROUNDS = 5
 CHUNKS = 8  # a round, with a look at the missiles in the air after each

@@ -26,9 +26,9 @@ import numpy as np
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer.config import load_config
-from midrange_puffer.figures import save_figure
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import write_json
+from midrange_puffer.show.figures import save_figure
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.record import FINISHED, Record, best_trial, sweeps_folder
 

@@ -15,19 +15,20 @@ import numpy as np
 import torch
 from common import compare, machine, parse_training, print_machine
 
-from midrange_puffer import Midrange, train
-from midrange_puffer.checkpoint import Run
-from midrange_puffer.config import Config, load_config
-from midrange_puffer.curriculum import Curriculum
+from midrange_puffer import Midrange
+from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.settle import settle
 from midrange_puffer.files import write_json
-from midrange_puffer.loggers import Loggers
-from midrange_puffer.observation import spaces_of
-from midrange_puffer.policy import make_policy
-from midrange_puffer.pool import Pool
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.puffer_import import pufferlib
-from midrange_puffer.settle import settle
-from midrange_puffer.trainer import Trainer
-from midrange_puffer.vectorize import VecEnv, make_env
+from midrange_puffer.train import run as train
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import Loggers
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.vector import VecEnv, make_env
 
 
 class Idle(pufferlib.PufferEnv):

@@ -24,14 +24,16 @@ import torch
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer import checkpoint
-from midrange_puffer.arguments import game_parameters
-from midrange_puffer.config import load_config
-from midrange_puffer.evaluate import evaluate
-from midrange_puffer.figures import save_figure
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.key import check_even
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.key import check_even
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.show.figures import save_figure
 from midrange_puffer.sweep.process import pinned, share_of_cores
+from midrange_puffer.train import run_folder
 
 PILOTS = ("evader", "crank", "ace")
 INTERVAL = 50  # updates from one checkpoint to the next
@@ -159,14 +161,14 @@ def _train_side_by_side(config: str, words: Mapping[Path, Sequence[str]]) -> Non
 
 def _is_over(folder: Path) -> bool:
     """Whether a run has made all its steps."""
-    if not (folder / checkpoint.METRICS).exists():
+    if not (folder / run_folder.METRICS).exists():
         return False
-    goal = load_config(folder / checkpoint.CONFIG)["train"]["total_timesteps"]
+    goal = load_config(folder / run_folder.CONFIG)["train"]["total_timesteps"]
     return _rows(folder)[-1]["agent_steps"] >= goal
 
 
 def _rows(folder: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in (folder / checkpoint.METRICS).read_text().splitlines()]
+    return [json.loads(line) for line in (folder / run_folder.METRICS).read_text().splitlines()]
 
 
 def _read(folder: Path, value: str, seed: int, episodes: int) -> dict[str, object]:
@@ -174,8 +176,8 @@ def _read(folder: Path, value: str, seed: int, episodes: int) -> dict[str, objec
     uptime = {0: 0.0, **{row["agent_steps"]: row["uptime"] for row in _rows(folder)}}
     run = {"value": value, "seed": seed, "agent_steps": [], "seconds": []}
     run["scores"] = {pilot: [] for pilot in PILOTS}
-    for path in _spread(sorted(folder.glob(checkpoint.MODELS))):
-        policy, meta = checkpoint.load_policy(path)
+    for path in _spread(sorted(folder.glob(model_file.MODELS))):
+        policy, meta = load_policy(path)
         run["agent_steps"].append(meta["agent_steps"])
         run["seconds"].append(uptime[meta["agent_steps"]])
         game = game_parameters(meta["env"])

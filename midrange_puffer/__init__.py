@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from midrange_puffer.observation import FEATURES, OBSERVATION_VERSION, STG_FEATURES, Feature
-from midrange_puffer.sim import Simulation
+from midrange_puffer.game.observation import FEATURES, OBSERVATION_VERSION, STG_FEATURES, Feature
+from midrange_puffer.game.simulation import Simulation
 
 if TYPE_CHECKING:
-    from midrange_puffer.env import Midrange
+    from midrange_puffer.envs.midrange import Midrange
 
 __all__ = [
     "FEATURES",
@@ -21,7 +21,7 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """`Midrange`, when it is asked for: it alone needs PufferLib."""
     if name == "Midrange":
-        from midrange_puffer.env import Midrange
+        from midrange_puffer.envs.midrange import Midrange
 
         return Midrange
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,6 @@
 
 import sys
 
-from midrange_puffer.cli import main
+from midrange_puffer.commands.cli import main
 
 sys.exit(main())

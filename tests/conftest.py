@@ -4,7 +4,6 @@ import importlib.util
 import os
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,7 +13,7 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 # Modules with tests that use the `cluster`.
-ON_CLUSTER = ("test_cluster", "test_cluster_chaos", "test_sweep_ray")
+ON_CLUSTER = ("train/test_cluster.py", "train/test_cluster_chaos.py", "sweep/test_ray.py")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,8 +47,8 @@ def one_map() -> Iterator[None]:
 
     That those of extreme parameters can be found is seen in test_envelope.py.
     """
-    from midrange_puffer.envelope import game_envelope
-    from midrange_puffer.parameters import resolve
+    from midrange_puffer.game.envelope import game_envelope
+    from midrange_puffer.game.parameters import resolve
 
     envelope = game_envelope(resolve({}))
     with pytest.MonkeyPatch.context() as patch:
@@ -84,7 +83,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def on_cluster(item: pytest.Item) -> bool:
     """Whether a test is of a module that uses the Ray cluster."""
-    return item.path.stem in ON_CLUSTER
+    return item.path.as_posix().endswith(ON_CLUSTER)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -98,8 +97,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
     class ByModule(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            module = Path(nodeid.partition("::")[0])
-            return "cluster" if module.stem in ON_CLUSTER else str(module)
+            module = nodeid.partition("::")[0]
+            return "cluster" if module.endswith(ON_CLUSTER) else module
 
     return ByModule(config, log)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from midrange_puffer.loggers import format_duration
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure
 from midrange_puffer.sweep.figures import cost_figure, progress_figure, svg
 from midrange_puffer.sweep.record import (
@@ -20,7 +19,8 @@ from midrange_puffer.sweep.record import (
 )
 from midrange_puffer.sweep.space import Parameter, Space
 from midrange_puffer.sweep.statistics import ENOUGH, chance_correlation, scored
-from midrange_puffer.vectorize import usable_cores
+from midrange_puffer.train.loggers import format_duration
+from midrange_puffer.train.machine import usable_cores
 
 TOP = 10  # trials in the table of the best
 STATUSES = {FINISHED: "finished", STOPPED: "stopped early", FAILED: "failed", RUNNING: "running"}

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from midrange_puffer.arguments import game_parameters
-from midrange_puffer.config import Config
-from midrange_puffer.evaluate import evaluate
-from midrange_puffer.parameters import pilot_names
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.reading import Config
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.game.parameters import pilot_names
 
 
 class Panel:

@@ -10,7 +10,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from midrange_puffer.loggers import format_duration
 from midrange_puffer.sweep.effects import format_value
 from midrange_puffer.sweep.record import (
     FAILED,
@@ -22,6 +21,7 @@ from midrange_puffer.sweep.record import (
     best_trial,
     pareto_front,
 )
+from midrange_puffer.train.loggers import format_duration
 
 COLOURS = {FINISHED: "green", STOPPED: "yellow", FAILED: "red"}
 REFRESHES = 2  # a second

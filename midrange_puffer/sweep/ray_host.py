@@ -6,10 +6,10 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from midrange_puffer.cluster.connect import LostError
 from midrange_puffer.errors import UserError
 from midrange_puffer.sweep.process import Look, TrialProcess
 from midrange_puffer.sweep.record import TRIAL_INI
+from midrange_puffer.train.cluster.connect import LostError
 
 VERSION = importlib.metadata.version("midrange_puffer")
 PATIENCE = 1.0  # s, that one look waits for the end of a trial

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import ray
 
-from midrange_puffer.cluster.connect import LostError
-from midrange_puffer.cluster.losses import LOSSES, describe_loss
 from midrange_puffer.sweep.process import Look
 from midrange_puffer.sweep.ray_host import VERSION, Host, NodeError
 from midrange_puffer.sweep.record import TRIAL_INI
-from midrange_puffer.vectorize import CORES
+from midrange_puffer.train.cluster.connect import LostError
+from midrange_puffer.train.cluster.losses import LOSSES, describe_loss
+from midrange_puffer.train.machine import CORES
 
 GRACE = 3.0  # s, that an actor has to end its trial before it is killed
 MOST_LOSSES = 5  # of actors that have not begun, one after another

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from midrange_puffer.config import Config, format_config, load_config
+from midrange_puffer.config.reading import Config, format_config, load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError, make_folder, write_json, write_whole
 

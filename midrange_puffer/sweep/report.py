@@ -4,10 +4,10 @@ import time
 from pathlib import Path
 from textwrap import wrap
 
-from midrange_puffer.config import Config, format_config, load_config
-from midrange_puffer.figures import require_matplotlib
+from midrange_puffer.config.reading import Config, format_config, load_config
+from midrange_puffer.config.schema import STAGE
 from midrange_puffer.files import write_whole
-from midrange_puffer.schema import STAGE
+from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.page import render
 from midrange_puffer.sweep.record import Record, Trial, best_trial
 from midrange_puffer.sweep.space import trial_config

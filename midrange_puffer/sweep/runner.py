@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from midrange_puffer.cluster.connect import LostError
-from midrange_puffer.config import format_config
+from midrange_puffer.config.reading import format_config
+from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
-from midrange_puffer.schema import schema
-from midrange_puffer.stop_signals import StopSignals
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -27,6 +25,8 @@ from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import trial_config
 from midrange_puffer.sweep.trial import STOPPED_EXIT
 from midrange_puffer.sweep.workers import Worker
+from midrange_puffer.train.cluster.connect import LostError
+from midrange_puffer.train.stop_signals import StopSignals
 
 POLL_INTERVAL = 0.1  # s, from one look at the workers to the next
 ERROR_EXITS = (1, 2)  # of a process that ended by an error of its own

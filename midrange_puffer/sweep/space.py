@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from midrange_puffer.config import Config, ConfigError, stage_names
-from midrange_puffer.key import Key
-from midrange_puffer.schema import STAGE, SWEPT, sweepable
+from midrange_puffer.config.key import Key
+from midrange_puffer.config.reading import Config, ConfigError, stage_names
+from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 
 Value = int | float
 DIGITS = 4  # significant ones of a number suggested, for people to read and copy

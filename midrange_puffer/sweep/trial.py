@@ -47,10 +47,10 @@ def run(folder: Path) -> int:
         UserError: The configuration cannot run, or training failed.
     """
     # Here, because they take seconds, in which the parent may be gone.
-    from midrange_puffer.stop_signals import StopSignals
     from midrange_puffer.sweep.readings import PanelRater
     from midrange_puffer.sweep.record import TRIAL_INI
-    from midrange_puffer.train import new_run, train
+    from midrange_puffer.train.run import new_run, train
+    from midrange_puffer.train.stop_signals import StopSignals
 
     training = new_run(str(folder / TRIAL_INI), [])
     with StopSignals() as signals:

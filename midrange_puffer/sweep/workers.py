@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from midrange_puffer.cluster.connect import connected
-from midrange_puffer.config import Config
+from midrange_puffer.config.reading import Config
 from midrange_puffer.sweep.process import COMMAND, Look, TrialProcess, share_of_cores
+from midrange_puffer.train.cluster.connect import connected
 
 
 class Worker(Protocol):

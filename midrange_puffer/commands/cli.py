@@ -1,0 +1,202 @@
+"""The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
+
+import difflib
+import importlib
+import os
+import sys
+import textwrap
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from midrange_puffer.errors import UsageError, UserError
+
+ENV_NAME = "midrange"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One thing that can be done with midrange: `module`.main(argv) -> exit status.
+
+    `in_ranks`: torchrun may launch it, in several processes that know of each other.
+    """
+
+    module: str
+    meaning: str
+    usage: str
+    in_ranks: bool = False
+
+
+# Of the modes that take a whole configuration: what they take besides.
+CONFIG_OPTIONS = {
+    "train": {
+        "--config FILE": "an ini file over the defaults; `config.ini` of a run is one",
+        "--resume RUN": "go on with a run: its folder, its name, or `latest`",
+    },
+    "sweep": {
+        "--config FILE": "an ini file over the defaults, with what is varied",
+        "--resume SWEEP": "go on with a sweep: its folder, its name, or `latest`",
+        "--report SWEEP": "write report.html and best.ini of a sweep, which may be running",
+    },
+    "profile": {
+        "--config FILE": "an ini file over the defaults; `config.ini` of a run is one",
+        "--updates N": "updates that are measured (10)",
+        "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
+    },
+}
+
+MODES = {
+    "train": Mode(
+        "midrange_puffer.train.run",
+        "train a policy with PuffeRL",
+        "[--config FILE] [--section.key VALUE …] [--resume RUN]",
+        in_ranks=True,
+    ),
+    "sweep": Mode(
+        "midrange_puffer.commands.sweep",
+        "search better hyperparameters and rewards by many trainings",
+        "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
+    ),
+    "profile": Mode(
+        "midrange_puffer.commands.profile",
+        "measure where the time of a training goes: environment, copies, inference, learning",
+        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR]",
+        in_ranks=True,
+    ),
+    "eval": Mode(
+        "midrange_puffer.contest.evaluation",
+        "measure a trained policy against the scripted pilots",
+        "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE] "
+        "[--save-replays N] [--render]",
+    ),
+    "league": Mode(
+        "midrange_puffer.commands.league",
+        "rate checkpoints and pilots, everybody against everybody",
+        "[--run RUN | FILE …] [--pilots all|none|NAMES] [--games N] [--json FILE] [--out PNG]",
+    ),
+    "exploit": Mode(
+        "midrange_puffer.commands.exploit",
+        "train a best response against a policy: a lower bound on its exploitability",
+        "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
+    ),
+    "plot": Mode(
+        "midrange_puffer.show.engagement_plot",
+        "draw one engagement of a trained policy, or its space-time graph at a time",
+        "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
+        "[--out FILE]",
+    ),
+    "export": Mode(
+        "midrange_puffer.commands.export",
+        "write a trained policy as an ONNX file, for any program that can fly it",
+        "--load-model-path latest|FILE --onnx FILE",
+    ),
+    "envelope": Mode(
+        "midrange_puffer.commands.envelope",
+        "fly missiles out: from where they hit, as a table and as polar plots",
+        "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
+    ),
+    "replay": Mode(
+        "midrange_puffer.commands.replay",
+        "fly replays again, bit for bit, and show them in a browser, Tacview or a film",
+        "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
+    ),
+    "play": Mode(
+        "midrange_puffer.commands.play",
+        "fly by hand against a pilot, a policy or each other, or watch two of them",
+        "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",
+    ),
+}
+
+
+def main() -> int:
+    """Run sys.argv; return the exit status."""
+    # PufferLib requires pynvml, whose mere presence makes torch warn.
+    warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+    words = sys.argv[1:]
+    if not words or words[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if words else UsageError.exit_code
+    if len(words) > 1 and not words[1].startswith("-") and words[1] != ENV_NAME:
+        _become_pufferlib()
+    try:
+        return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
+    except UserError as error:
+        print(f"puffer: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:  # whoever read our output has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("puffer: interrupted", file=sys.stderr)
+        return 130
+
+
+def run(mode: str, argv: Sequence[str]) -> int:
+    """Run one of our modes with the words after the environment's name.
+
+    Raises:
+        UserError: Something the user can mend is wrong.
+    """
+    if mode not in MODES:
+        from midrange_puffer.game.parameters import suggest
+
+        raise UsageError(
+            f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
+        )
+    if mode in CONFIG_OPTIONS and {"-h", "--help"} & set(argv):
+        print(config_help(mode))
+        return 0
+    # What torchrun sets, and torch.distributed.is_torchelastic_launched() looks at.
+    if "TORCHELASTIC_RUN_ID" in os.environ and not MODES[mode].in_ranks:
+        allowed = " and ".join(name for name in MODES if MODES[name].in_ranks)
+        raise UsageError(
+            f"{mode}: each process of torchrun would do all of it; torchrun is for {allowed}"
+        )
+    return importlib.import_module(MODES[mode].module).main(argv)
+
+
+def usage() -> str:
+    """What `puffer --help` prints."""
+    lines = [f"usage: puffer <mode> {ENV_NAME} …", ""]
+    for name, mode in MODES.items():
+        lines += [f"  puffer {name} {ENV_NAME} {mode.usage}", f"      {mode.meaning}"]
+    lines += [
+        "",
+        f"`puffer <mode> {ENV_NAME} --help` lists the options of a mode. `midrange` and",
+        "`python -m midrange_puffer` are the same command. With the name of any other environment",
+        "the command is PufferLib's own: puffer train|eval|sweep|… <environment> …",
+    ]
+    return "\n".join(lines)
+
+
+def config_help(mode: str) -> str:
+    """What the help of a mode in CONFIG_OPTIONS prints: every key of the configuration."""
+    from midrange_puffer.config.schema import help_sections
+
+    lines = [f"usage: puffer {mode} {ENV_NAME} {MODES[mode].usage}", ""]
+    lines += [f"  {option:<16}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
+    lines += [
+        "",
+        "Every key below is a key of that file, in its section, and an option here: --section.key",
+        "VALUE, or --key VALUE for [base]; '-' and '_' are one. On the right: the default.",
+    ]
+    for section, keys in help_sections().items():
+        lines += ["", f"[{section}]"]
+        for key in keys.values():
+            prefix = "" if section == "base" else f"{section}."
+            option = f"--{prefix}{key.name}".replace("_", "-")
+            unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
+            lines.append(f"  {option:<44} {key.default}")
+            text = f"{key.meaning}{unit}: {key.allowed}"
+            lines += textwrap.wrap(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join(lines)
+
+
+def _become_pufferlib() -> NoReturn:
+    """Replace this process by PufferLib's own command, with the same words."""
+    if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
+        print(
+            f"puffer: {sys.argv[2]} is left to PufferLib; did you mean {ENV_NAME}?", file=sys.stderr
+        )
+    os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

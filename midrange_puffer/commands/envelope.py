@@ -1,0 +1,142 @@
+"""`puffer envelope midrange`: from where a missile hits, as a table and as pictures."""
+
+import argparse
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from midrange_puffer.commands.arguments import Parser, progress_bar
+from midrange_puffer.config.key import Key
+from midrange_puffer.config.schema import schema
+from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.game.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
+from midrange_puffer.game.parameters import PARAMETERS, resolve
+from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
+from midrange_puffer.show.figures import require_matplotlib
+
+TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
+ASPECTS = {"nose-on": 0.0, "beam": 1.0, "tail-on": -2.0}  # of the rows printed, diamond angles
+POINT_BLANK = 1000.0  # m
+RANGES = {  # of the columns: what `Edges` calls them
+    "R_min": "minimum",
+    "no escape\nfrom": "inner",
+    "to\nR_NEZ": "nez",
+    "R_cold": "cold",
+    "R_aero": "aero",
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Build and draw, with the words after `puffer envelope midrange`; return the exit status."""
+    options = _parser().read(argv)
+    require_matplotlib()
+    given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
+    parameters = resolve(given)
+    folder = Path(options.out)
+    open_folder(folder)
+    if parameters["physics_dt"] < LEAST_STEP:
+        print(f"physics_dt = {parameters['physics_dt']:g}: flown in steps of {LEAST_STEP:g} s")
+    began = time.perf_counter()
+    with progress_bar("missile envelope", math.prod(FULL.shape)) as advance:
+        envelope = build(parameters, FULL, progress=advance)
+    took = time.perf_counter() - began
+    envelope.save(folder / TABLE)
+    plot_aspect(envelope, folder / ASPECT)
+    plot_off_boresight(envelope, folder / OFF_BORESIGHT)
+    rows, counts = nose_on(envelope), count(envelope)
+    print(f"{envelope.aero.size} geometries in {took:.1f} s; the nose on the target, in km:")
+    Console().print(format_table(rows))
+    print(describe(counts))
+    print(f"{folder}: {TABLE}, {ASPECT}, {OFF_BORESIGHT}")
+    if options.json:
+        write_json(
+            options.json, envelope.identity | {"seconds": took, "nose_on": rows, "counts": counts}
+        )
+    return 0
+
+
+def nose_on(envelope: Envelope) -> list[dict[str, float | str]]:
+    """The ranges [m] by aspect and by speeds [m/s], of launchers with their nose on the target."""
+    grid = envelope.grid
+    speeds = [0, len(grid.launch_speeds) // 2, len(grid.launch_speeds) - 1]
+    return [
+        {
+            "aspect": name,
+            "launch_speed": grid.launch_speeds[speed],
+            "target_speed": grid.target_speeds[speed],
+        }
+        | {
+            edge: float(getattr(envelope, edge)[0, aspect, speed, speed])
+            for edge in RANGES.values()
+        }
+        for name, aspect in ((name, grid.aspect_node(angle)) for name, angle in ASPECTS.items())
+        for speed in speeds
+    ]
+
+
+def format_table(rows: list[dict[str, float | str]]) -> Table:
+    """The rows of `nose_on` as a table for rich to print, ranges in km."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
+    table.add_column("target")
+    for heading in ("launched\nm/s", "target\nm/s", *RANGES):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row["aspect"],
+            f"{row['launch_speed']:.0f}",
+            f"{row['target_speed']:.0f}",
+            *(f"{row[edge] / 1000:.2f}" for edge in RANGES.values()),
+        )
+    return table
+
+
+def count(envelope: Envelope) -> dict[str, int]:
+    """In how many geometries hits are not one interval of ranges.
+
+    Returns:
+        geometries: all; unreachable: nothing is hit beyond `POINT_BLANK`; split: hits on a target
+        that flies on come in several stretches; gaps: below R_NEZ are ranges from which some
+        evasion escapes.
+    """
+    return {
+        "geometries": envelope.aero.size,
+        "unreachable": int((envelope.aero < POINT_BLANK).sum()),
+        "split": int((envelope.stretches > 1).sum()),
+        "gaps": int((envelope.gaps > 0).sum()),
+    }
+
+
+def describe(counts: dict[str, int]) -> str:
+    """The `count`s in words."""
+    split, gaps, unreachable = (
+        f"{100 * counts[name] / counts['geometries']:.0f} %"
+        for name in ("split", "gaps", "unreachable")
+    )
+    return (
+        "Of all geometries, those with the target off the nose or behind it included,\n"
+        f"  {unreachable} hit nothing beyond {POINT_BLANK:.0f} m;\n"
+        f"  {split} hit a target that flies on in several stretches, such as point blank and "
+        "from R_min on;\n"
+        f"  {gaps} are escaped from, by some evasion, at ranges below R_NEZ, too."
+    )
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "envelope",
+        "Fly missiles out at every aspect, off-boresight angle and speed, and find the ranges from "
+        "which they hit. It takes about half a minute. Physics steps are at least "
+        f"{LEAST_STEP:g} s: shorter ones take longer and move the edges little.",
+    )
+    meaning = f"the folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}"
+    parser.add_key(Key("out", str, meaning, "envelope"))
+    parser.add_json()
+    for name in RELEVANT:
+        parser.add_key(replace(schema()["env"][name], default=argparse.SUPPRESS), f"env.{name}")
+    return parser

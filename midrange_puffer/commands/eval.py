@@ -1,0 +1,202 @@
+"""`puffer eval midrange`: how well a trained policy fights, with figures that can be repeated."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from torch import nn
+
+from midrange_puffer.commands.arguments import (
+    OPPONENT,
+    Parser,
+    load_model,
+    load_opponent,
+    progress_bar,
+)
+from midrange_puffer.config.key import Key, check_even
+from midrange_puffer.contest.evaluation import fight, summarize
+from midrange_puffer.contest.match import Contestant
+from midrange_puffer.envs.rendering import require_pygame
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.game.parameters import ALL, PILOTS, SELF
+from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
+
+
+def main(argv: Sequence[str]) -> int:
+    """Evaluate, with the words after `puffer eval midrange`; return the exit status."""
+    options = _parser().read(argv)
+    if options.render and (options.save_replays or options.json):
+        raise UsageError(
+            "command line: --render measures nothing: neither --save-replays nor --json go with it"
+        )
+    torch.set_num_threads(1)  # small batches are slower with more
+    path, policy, parameters = load_model(options)
+    names = PILOTS if options.opponent == ALL else (options.opponent,)
+    opponents = {name: load_opponent(name, policy) for name in names}
+    if options.render:
+        require_pygame()
+        from midrange_puffer.show.view.watch import watch
+
+        watch(policy, path.stem, opponents, options.seed, options.greedy, **parameters)
+        return 0
+    if options.save_replays:
+        open_folder(Path(options.replay_dir))
+    results, replays, mishap = _measure(path, policy, opponents, options, parameters)
+    _report(path, results, options, parameters)
+    if mishap is not None:
+        raise mishap
+    if options.save_replays:
+        where = f"{len(replays)} replays in {options.replay_dir}"
+        print(f"{where}, each flown again from its file: all bit-exact")
+    return 0
+
+
+def _measure(
+    path: Path,
+    policy: nn.Module,
+    opponents: Mapping[str, Contestant],
+    options: argparse.Namespace,
+    parameters: Mapping[str, float],
+) -> tuple[dict[str, dict[str, object]], list[Path], Exception | None]:
+    """Fight the opponents, one after another.
+
+    Returns:
+        What `summarize` returns for each; the replays that were kept; and why not all of them were,
+        which is to be raised when nothing else can be lost by it.
+    """
+    results, replays, mishap = {}, [], None
+    for name, opponent in opponents.items():
+        recorders = _recorders(path, name, opponent, options, parameters)
+        with progress_bar(name, options.episodes) as advance:
+            records = fight(
+                policy,
+                opponent,
+                options.episodes,
+                options.seed,
+                options.greedy,
+                advance,
+                recorders,
+                parameters=parameters,
+            )
+        results[name] = summarize(records, parameters)
+        if options.save_replays:
+            try:
+                replays += _save_replays(path, name, recorders, records, options)
+            except (UserError, RuntimeError) as error:
+                mishap = error
+    return results, replays, mishap
+
+
+def _save_replays(
+    path: Path,
+    name: str,
+    recorders: Sequence[FightRecorder],
+    records: Sequence[np.ndarray],
+    options: argparse.Namespace,
+) -> list[Path]:
+    """Save those of the fights with an opponent that are worth a look."""
+    count, folder = options.save_replays, Path(options.replay_dir)
+    who = f"{path.resolve().parent.name}_{path.stem}"
+    total = min(len(KINDS) * count, options.episodes)
+    with progress_bar(f"{name}: replays", total) as advance:
+        return save_instructive(recorders, records, count, folder, who, advance)
+
+
+def _report(
+    path: Path,
+    results: Mapping[str, dict[str, object]],
+    options: argparse.Namespace,
+    parameters: Mapping[str, float],
+) -> None:
+    """Print the results by opponent, and write them where `options` say."""
+    episodes, seed, greedy = options.episodes, options.seed, options.greedy
+    how = "likeliest actions" if greedy else "actions drawn from the policy"
+    print(f"{path}: {episodes} engagements an opponent, half of them in each seat, {how}")
+    Console().print(format_table(results))
+    if options.json:
+        report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
+        report |= {"parameters": parameters, "opponents": results}
+        write_json(options.json, report)
+
+
+def _recorders(
+    model: Path,
+    name: str,
+    opponent: Contestant,
+    options: argparse.Namespace,
+    parameters: Mapping[str, float],
+) -> tuple[FightRecorder | None, ...]:
+    """Of the engagements with an opponent as red and as blue; None if no replays are wanted."""
+    if not options.save_replays:
+        return None, None
+    own = model.stem
+    enemy = None if isinstance(opponent, str) else own if name == SELF else Path(name).stem
+    meta = {"model": str(model), "opponent": name, "greedy": options.greedy}
+    return tuple(
+        FightRecorder(names, options.episodes // 2, options.seed, parameters, meta)
+        for names in ((own, enemy), (enemy, own))
+    )
+
+
+def format_table(results: Mapping[str, dict[str, object]]) -> Table:
+    """The results of `evaluate` by opponent, as a table for rich to print."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, leading=1)
+    table.add_column("opponent", overflow="fold", min_width=max(map(len, PILOTS)))
+    for heading in ("win", "draw", "loss"):
+        table.add_column(f"{heading} %\n95 % c.i.", justify="right", no_wrap=True)
+    for heading in ("\nscore", "\nshots", "hits\n%", "range\nkm", "time\ns", "mutual\nkill %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, result in results.items():
+        table.add_row(
+            name,
+            *(format_share(result, outcome) for outcome in ("win", "draw", "loss")),
+            f"{result['score']:.3f}",
+            f"{result['shots']:.2f}",
+            _optional(result["hit_rate"], 100),
+            _optional(result["launch_range"], 1e-3),
+            f"{result['length']:.0f}",
+            f"{100 * result['mutual_kill']:.1f}",
+        )
+    return table
+
+
+def format_share(result: dict[str, object], outcome: str) -> str:
+    """The share of an outcome in percent, and below it its 95 % interval, in little room."""
+    low, high = result[f"{outcome}_ci95"]
+    return f"{100 * result[outcome]:.1f}\n{100 * low:.1f}–{100 * high:.1f}".replace("100.0", "100")
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "eval",
+        "Measure a trained policy in the game it was trained for, against the pilots of the "
+        "parameter table, whatever they were in training.",
+    )
+    parser.add_model()
+    parser.add_key(Key("opponent", str, f"{OPPONENT}, or all: each pilot in turn", ALL))
+    parser.add_key(
+        Key("episodes", int, "engagements an opponent", 1000, 2, 2_000_000, check=check_even)
+    )
+    parser.add_key(Key("seed", int, "of the starts and the actions", 0, 0, 2**63 - 1))
+    parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
+    parser.add_key(
+        Key("save_replays", int, "replays kept of each kind and opponent: lost, closest (won or "
+            "drawn, where a missile passed nearest), longest and first engagements", 0, 0, 1000)
+    )  # fmt: skip
+    parser.add_key(Key("replay_dir", str, "the folder that they are written to", "replays"))
+    parser.add_key(
+        Key("render", bool, "instead of measuring show the fights in a window, one after another")
+    )
+    parser.add_json()
+    parser.add_game()
+    return parser
+
+
+def _optional(value: float | None, factor: float) -> str:
+    return "–" if value is None else f"{value * factor:.1f}"

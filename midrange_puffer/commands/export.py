@@ -1,0 +1,148 @@
+"""`puffer export midrange`: a policy as an ONNX file, for any program that can fly it."""
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from midrange_puffer import _core
+from midrange_puffer.commands.arguments import Parser, load_models, model_path, progress_bar
+from midrange_puffer.config.key import Key
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.files import check_writable, write_whole
+from midrange_puffer.game.parameters import EXPORTED, PILOTS
+from midrange_puffer.policies.exported import (
+    MEMORY,
+    ExportedPolicy,
+    require_onnx,
+)
+from midrange_puffer.policies.model_file import MODELS
+from midrange_puffer.policies.onnx_graph import Graph, to_onnx
+
+# How far onnxruntime may be from torch: of 1 + an output's largest |value| seen. Not of each value,
+# for one near 0 is the sum of terms that are as large as the largest, each rounded to float32.
+TOLERANCE = 1e-5
+STARTS = 32  # engagements in either seat, against all pilots, in which outputs are compared
+
+
+class ExportError(UserError):
+    """onnxruntime does not compute what torch does."""
+
+
+class Comparison:
+    """Has a policy and its exported form compute the same, decision by decision of fights.
+
+    Both are given what is seen and what the policy remembers, and all that they give is compared,
+    the next memory, too. Were each to remember for itself, rounding would add up from decision to
+    decision.
+
+    Attributes:
+        observations: how many both have seen.
+    """
+
+    def __init__(self, policy: nn.Module, exported: nn.Module, num_envs: int) -> None:
+        self._graphs = Graph(policy), Graph(exported)
+        shape = _core.FIGHTERS, num_envs, policy.memory_size
+        self._memory = [torch.zeros(shape) for _ in MEMORY] if policy.memory_size else []
+        self._largest = self._differences = np.float32(0)  # of each output
+        self.observations = 0
+
+    @property
+    def difference(self) -> float:
+        """The largest so far, of 1 + an output's largest |value|."""
+        return float(np.max(self._differences / (1 + self._largest)))  # max() may lose a NaN
+
+    @torch.inference_mode()
+    def watch(self, seat: int, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray) -> None:
+        """Look at what the policy sees in `seat`, its fight's index: a `match.Watch`."""
+        envs = np.flatnonzero(pending)
+        observations, rows = torch.from_numpy(seen[envs, seat]), torch.from_numpy(envs)
+        before = [memory[seat, rows] for memory in self._memory]
+        wanted, found = (graph(observations, *before) for graph in self._graphs)
+        for memory, after in zip(self._memory, wanted[-len(MEMORY) :], strict=False):
+            memory[seat, rows] = after
+        wanted, found = (torch.cat(outputs, dim=1).numpy() for outputs in (wanted, found))
+        self._largest = np.maximum(self._largest, np.abs(wanted).max(axis=0))
+        self._differences = np.maximum(self._differences, np.abs(found - wanted).max(axis=0))
+        self.observations += len(envs)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Export, with the words after `puffer export midrange`; return the exit status."""
+    options = _parser().read(argv)
+    if "onnx" not in options:
+        raise UsageError(f"command line: --onnx is missing: the file to write, *{EXPORTED}")
+    require_onnx("onnx", "onnxruntime", "onnxscript")
+    torch.set_num_threads(1)  # small batches are slower with more
+    path, out = model_path(options), Path(options.onnx)
+    if path.suffix == EXPORTED:
+        raise UsageError(f"{path}: is exported already; expected a run folder's {MODELS}")
+    [(policy, entries)], parameters = load_models([path], options)
+    data = to_onnx(policy, entries)
+    with progress_bar("comparing with torch", 2 * STARTS) as advance:
+        exported = ExportedPolicy(data, out)
+        observations, difference = compare(policy, exported, advance, parameters=parameters)
+    write_whole(out, data)
+    print(
+        f"{path}: exported to {out}; in {observations} observations of {2 * STARTS} engagements "
+        f"onnxruntime and torch differ by at most {difference:.1e} of 1 + an output's largest "
+        "|value|"
+    )
+    return 0
+
+
+def compare(
+    policy: nn.Module,
+    exported: nn.Module,
+    progress: Callable[[int], None] = lambda count: None,
+    *,
+    parameters: Mapping[str, float],
+) -> tuple[int, float]:
+    """Let a policy fight all pilots, in either seat, and an exported one see what it sees.
+
+    Args:
+        progress: called now and then with the number of engagements ended since.
+        parameters: a value for every row of csrc/params.h.
+
+    Returns:
+        How many observations both have seen, and the largest difference between what they make of
+        them, of 1 + an output's largest |value|.
+
+    Raises:
+        ExportError: A difference is above TOLERANCE.
+    """
+    pilots = ",".join(PILOTS)
+    comparison = Comparison(policy, exported, STARTS)
+    fights = [Fight(policy, pilots), Fight(pilots, policy)]
+    play(fights, STARTS, progress=progress, watch=comparison.watch, parameters=parameters)
+    observations, difference = comparison.observations, comparison.difference
+    if not difference <= TOLERANCE:  # a NaN is not
+        raise ExportError(
+            f"nothing is written: in {observations} observations onnxruntime and torch differ by "
+            f"up to {difference:.1e} of 1 + an output's largest |value|; {TOLERANCE:g} is allowed"
+        )
+    return observations, difference
+
+
+def _check_out(path: str) -> None:
+    if Path(path).suffix != EXPORTED:
+        raise ValueError(f"must end in {EXPORTED}")
+    check_writable(path)
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "export",
+        "Write a policy as an ONNX file, once onnxruntime computes from it what torch does in "
+        f"fights against the pilots, to {TOLERANCE:g} of 1 + an output's largest |value|. It "
+        f"stands in for a {MODELS} wherever nothing is trained, and any program with an ONNX "
+        "runtime can fly it: what it sees and does is in its metadata.",
+    )
+    parser.add_model(MODELS)
+    meaning = f"the file to write, *{EXPORTED}"
+    parser.add_key(Key("onnx", str, meaning, argparse.SUPPRESS, check=_check_out))
+    return parser

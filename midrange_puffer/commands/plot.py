@@ -1,0 +1,81 @@
+"""`puffer plot midrange`: a picture of one engagement, or of its space-time graph."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from midrange_puffer.commands.arguments import Parser, load_model, load_opponent
+from midrange_puffer.config.key import Key
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import PILOTS, SEATS
+from midrange_puffer.game.spacetime import spacetime
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
+from midrange_puffer.show.figures import check_picture, require_matplotlib, save_figure
+from midrange_puffer.show.spacetime_plot import draw_spacetime
+
+
+def main(argv: Sequence[str]) -> int:
+    """Plot, with the words after `puffer plot midrange`; return the exit status."""
+    options = _parser().read(argv)
+    require_matplotlib()
+    torch.set_num_threads(1)  # small batches are slower with more
+    path, policy, parameters = load_model(options)
+    opponent = load_opponent(options.opponent, policy)
+    if isinstance(opponent, str) and opponent not in PILOTS:
+        raise UsageError(f"opponent = {opponent!r}: a mix; one of {', '.join(PILOTS)} is drawn")
+    crew = [policy, opponent]
+    if options.seat == SEATS[1]:
+        crew.reverse()
+    if options.spacetime is not None:
+        seat = SEATS.index(options.seat)
+        session = Session(crew, seed=options.seed, greedy=options.greedy, **parameters)
+        time = plot_moment(session, options.spacetime, seat, options.out)
+        print(f"{path}: space-time graph of {options.seat} at {time:.1f} s; {options.out}")
+        return 0
+    engagement = record_engagement(*crew, options.seed, options.greedy, **parameters)
+    plot_engagement(engagement, options.out)
+    print(f"{path}: {engagement.outcome} after {engagement.length:.0f} s; {options.out}")
+    return 0
+
+
+def plot_moment(session: Session, time: float, seat: int, path: str | Path) -> float:
+    """Fight on, and draw a seat's space-time graph at a time [s].
+
+    Returns:
+        The time [s] of the graph: of the first decision not before.
+
+    Raises:
+        UsageError: The engagement is over by then.
+        WriteError: The file could not be written.
+    """
+    while session.tracks.time < time - 1e-6 and not session.over:
+        session.step()
+    now = session.tracks.time
+    if session.over:
+        raise UsageError(f"spacetime = {time:g}: the engagement ends at {now:.1f} s")
+    graph = spacetime(session.sim, 0, seat)
+    save_figure(draw_spacetime(graph, f"{SEATS[seat]} at {now:.1f} s"), path)
+    return now
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "plot",
+        "Draw one engagement of a trained policy, seen from above, or its space-time graph.",
+    )
+    parser.add_model()
+    parser.add_key(
+        Key("opponent", str, f"{', '.join(PILOTS)}, self or another model's file", "evader")
+    )
+    parser.add_key(Key("seat", str, "the policy's seat", "red", choices=SEATS))
+    parser.add_key(Key("seed", int, "of the start and the actions", 0, 0, 2**63 - 1))
+    parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
+    parser.add_key(
+        Key("spacetime", float, "draw the seat's space-time graph at this time instead", None,
+            0, 3600, unit="s")
+    )  # fmt: skip
+    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_picture))
+    parser.add_game()
+    return parser

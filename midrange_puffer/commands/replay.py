@@ -1,0 +1,156 @@
+"""`puffer replay midrange`: fly replays again, bit for bit, and show them."""
+
+import argparse
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from midrange_puffer.commands.arguments import Parser, progress_bar
+from midrange_puffer.config.key import Key
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import check_writable
+from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
+from midrange_puffer.show.view import MODES, PLANE, film
+
+FILMS = ("gif", "mp4")
+# What can be written of a replay: option and file name's end -> what it is. Films come first: they
+# may be refused for their length, before anything else is written then.
+OUTPUTS = {
+    **dict.fromkeys(FILMS, "a film"),
+    "acmi": "a recording for Tacview; in a zip if it ends in .zip.acmi",
+    "html": "a page for any browser, which needs no network",
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Replay, with the words after `puffer replay midrange`; return the exit status."""
+    options = _parser().read(argv)
+    outputs = {kind: path for kind in OUTPUTS if (path := getattr(options, kind))}
+    if not options.files:
+        raise UsageError(f"no file is named; training and eval --save-replays write *{SUFFIX}")
+    if outputs and len(options.files) > 1:
+        raise UsageError(f"--{next(iter(outputs))}: of one file, not of {len(options.files)}")
+    _check_used(options, outputs)
+    for kind in outputs.keys() & set(FILMS):
+        film.require_film(outputs[kind])
+    refused = []
+    for path in options.files:
+        try:
+            replay = verified(path)
+            print(describe(path, replay), flush=True)
+        except ReplayError as error:
+            refused.append(str(error))
+    if refused:
+        raise ReplayError("\n".join(refused))
+    for kind, path in outputs.items():
+        write(replay, kind, path, options)
+        print(path)
+    return 0
+
+
+def verified(path: str | Path) -> Replay:
+    """Read a replay and fly it to its end.
+
+    Raises:
+        ReplayError: It cannot be read, or does not go as it went.
+    """
+    replay = Replay.read(path)
+    try:
+        replay.verify()
+    except ReplayError as error:
+        raise ReplayError(f"{path}: {error}") from None
+    return replay
+
+
+def describe(path: str | Path, replay: Replay) -> str:
+    """What a replay is, which was verified."""
+    red, blue = replay.names
+    return (
+        f"{path}: {red} (red) against {blue} (blue), {replay.outcome} after "
+        f"{replay.duration:.0f} s; bit-exact: {replay.decisions} decisions, final state hash "
+        f"{replay.hashes[-1]:016x}"
+    )
+
+
+def write(replay: Replay, kind: str, path: str, options: argparse.Namespace) -> None:
+    """Write one of OUTPUTS.
+
+    Raises:
+        UserError: It could not be written, or what writes it is not installed.
+    """
+    if kind == "acmi":
+        from midrange_puffer.replays.acmi import write_acmi
+
+        write_acmi(replay, path)
+    elif kind == "html":
+        from midrange_puffer.show.page.writer import write_page
+
+        with progress_bar(path, replay.decisions) as advance:
+            write_page(replay, path, advance)
+    else:
+        names = {key.name for key in FILM_OPTIONS.values()}
+        told = {name: value for name, value in vars(options).items() if name in names}
+        if "size" in told:
+            told["size"] = _read_size(told["size"])
+        with progress_bar(path, replay.decisions) as advance:
+            film.write_film(replay, path, **told, progress=advance)
+
+
+def _check_used(options: argparse.Namespace, outputs: Collection[str]) -> None:
+    """Raise UsageError where an option would have no effect."""
+    if options.verify and outputs:
+        output = next(iter(outputs))
+        raise UsageError(f"--verify: writes nothing; --{output} alone verifies and writes")
+    for option, key in FILM_OPTIONS.items():
+        if key.name in options and not set(FILMS) & set(outputs):
+            raise UsageError(f"--{option}: is of a film, which --gif or --mp4 writes")
+
+
+def _check_end(end: str) -> Callable[[str], None]:
+    """What raises ValueError where no file that ends in `end` can be written."""
+
+    def check(path: str) -> None:
+        if not path.endswith(end):
+            raise ValueError(f"must end in {end}")
+        check_writable(path)
+
+    return check
+
+
+def _check_size(text: str) -> None:
+    if not re.fullmatch(r"[1-9]\d{1,3}x[1-9]\d{1,3}", text):
+        raise ValueError("must be width x height, as 1280x720")
+    film.check_size(_read_size(text))
+
+
+def _read_size(text: str) -> tuple[int, int]:
+    width, height = map(int, text.split("x"))
+    return width, height
+
+
+# What can be told of a film: option -> argument of `film.write_film`, with its default.
+FILM_OPTIONS = {
+    "size": Key("size", str, "of a film (px)", "{}x{}".format(*film.SIZE), check=_check_size),
+    "fps": Key("fps", int, "pictures a second of a film", film.FPS, 1, 50),
+    "speed": Key(
+        "speed", float, "seconds of the engagement in one of the film", film.SPEED, 0.01, 100
+    ),
+    "view": Key("mode", str, "what a film shows", PLANE, choices=MODES),
+}
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        "replay",
+        "Fly replays again, bit for bit, and write what shows one of them. Every state hash is "
+        "compared, whatever is written.",
+    )
+    parser.add_files("files", f"replays, *{SUFFIX}")
+    parser.add_key(Key("verify", bool, "only fly them, as is done without any option"))
+    for kind, meaning in OUTPUTS.items():
+        parser.add_key(Key(kind, str, meaning, None, check=_check_end(f".{kind}")))
+    for option, key in FILM_OPTIONS.items():
+        meaning = f"{key.meaning}, {key.default} if not given"
+        parser.add_key(replace(key, meaning=meaning, default=argparse.SUPPRESS), option)
+    return parser

@@ -1,0 +1,200 @@
+"""`puffer sweep midrange`: begin a sweep, go on with one, or show what one has found."""
+
+import argparse
+import contextlib
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from midrange_puffer.config.reading import (
+    Config,
+    ConfigError,
+    changes,
+    check_pairs,
+    data_dir,
+    format_config,
+    load_config,
+)
+from midrange_puffer.errors import UserError
+from midrange_puffer.files import new_name, write_whole
+from midrange_puffer.show.figures import require_matplotlib
+from midrange_puffer.sweep.process import pinned, share_of_cores
+from midrange_puffer.sweep.progress import Progress, format_params
+from midrange_puffer.sweep.record import Record, best_trial, find_sweep, lock, sweeps_folder
+from midrange_puffer.sweep.report import BEST, write_report
+from midrange_puffer.sweep.runner import Runner, SweepError
+from midrange_puffer.sweep.search import Search
+from midrange_puffer.sweep.space import Space, trial_config
+from midrange_puffer.sweep.workers import Worker, workers_of
+from midrange_puffer.train.loggers import format_duration
+from midrange_puffer.train.run import planned_run
+
+# What may change where a sweep goes on: the trials so far compare with the next ones all the same.
+CHANGEABLE = (
+    "sweep.trials", "sweep.workers", "sweep.engine", "sweep.trial_cores", "cluster.address",
+    "sweep.max_cost", "sweep.stop_quantile", "sweep.stop_after",
+)  # fmt: skip
+
+
+class Interrupted(KeyboardInterrupt):
+    """The signal `number` came."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def main(argv: Sequence[str]) -> int:
+    """Sweep, with the words after `puffer sweep midrange`; return the exit status."""
+    parser = argparse.ArgumentParser("puffer sweep midrange", add_help=False, allow_abbrev=False)
+    for option in ("--config", "--resume", "--report"):
+        parser.add_argument(option)
+    options, overrides = parser.parse_known_args(argv)
+    if options.resume is not None and options.report is not None:
+        raise ConfigError("--resume and --report: give one of them")
+    for name, does in (("resume", "goes on with"), ("report", "reads")):
+        if options.config is not None and vars(options)[name] is not None:
+            raise ConfigError(f"--{name} {does} the sweep's own sweep.ini: leave --config out")
+    if options.report is not None:
+        return report(_find(options.report, overrides), overrides)
+    if options.resume is not None:
+        return resume(_find(options.resume, overrides), overrides)
+    return begin(options.config, overrides)
+
+
+def begin(config_path: str | None, overrides: Sequence[str]) -> int:
+    """Run a new sweep."""
+    config = load_config(config_path, overrides)
+    home = sweeps_folder(config["train"]["data_dir"]).absolute()  # as every process finds it
+    folder = home / (config["sweep"]["name"] or new_name())
+    _check(config, folder)
+    _make_absolute(config)
+    with workers_of(config) as workers:
+        record = Record.create(folder, config)
+        with lock(folder):
+            return run(record, workers)
+
+
+def resume(folder: Path, overrides: Sequence[str]) -> int:
+    """Go on with a sweep, with what of its [sweep] is to be another from now on.
+
+    Raises:
+        ConfigError: Something is given that cannot change.
+    """
+    with lock(folder):
+        record = Record(folder)
+        config = _overridden(record, overrides)
+        differences = changes(record.config, config)
+        for key, (before, after) in differences.items():
+            if key not in CHANGEABLE:
+                raise ConfigError(
+                    f"{key}: is {before} in {folder} and cannot become {after}; of a sweep that "
+                    f"goes on {', '.join(CHANGEABLE)} may change"
+                )
+        _check(config, folder)
+        write_whole(folder / Record.CONFIG, format_config(config).encode())
+        print(f"{len(record.over)} of {config['sweep']['trials']} trials are over")
+        for key, (before, after) in differences.items():
+            print(f"  {key}: {before} -> {after}")
+        with workers_of(config) as workers:
+            return run(Record(folder), workers)
+
+
+def report(folder: Path, overrides: Sequence[str]) -> int:
+    """Write the report of a sweep, which may be running."""
+    record = Record(folder)
+    if changed := changes(record.config, _overridden(record, overrides)):
+        raise ConfigError(f"{', '.join(changed)}: --report shows a sweep as it was")
+    print(f"report {write_report(record)}")
+    return 0
+
+
+def run(record: Record, workers: Sequence[Worker]) -> int:
+    """Run a sweep to its end, or until a signal comes; return the exit status.
+
+    Raises:
+        SweepError: No trial finished, or the sweep cannot go on.
+    """
+    print(f"sweep folder {record.folder}", flush=True)
+    how_to_go_on = f"go on with: puffer sweep midrange --resume {record.folder}"
+    search = Search(record.config, Space(record.config))
+    try:
+        with _interruptible(), Progress(record) as progress:
+            Runner(record, search, progress.tell, workers).run()
+    except Interrupted as interrupted:
+        print(f"stopped by {signal.Signals(interrupted.number).name}; {how_to_go_on}")
+        return 128 + interrupted.number
+    except (UserError, OSError) as error:
+        print(f"the trials that are over are kept: {how_to_go_on}", file=sys.stderr)
+        if isinstance(error, UserError | BrokenPipeError):
+            raise
+        raise SweepError(f"{record.folder}: {error}") from error
+    best = best_trial(record.trials)
+    if best:
+        found = f"best score {best.score:.3f} by trial {best.number}"
+        print(f"{found} in {format_duration(best.cost)}: {format_params(best)}")
+        print(f"train with: puffer train midrange --config {record.folder / BEST}")
+    print(f"report {write_report(record)}")
+    if not best:
+        reasons = Counter(trial.reason for trial in record.trials)
+        told = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common())
+        raise SweepError(f"{record.folder}: none of {len(record.trials)} trials finished: {told}")
+    return 0
+
+
+def _find(name: str, overrides: Sequence[str]) -> Path:
+    return find_sweep(name, data_dir(overrides))
+
+
+def _overridden(record: Record, overrides: Sequence[str]) -> Config:
+    """The configuration of a sweep, changed; train.data_dir only says where it was looked for."""
+    config = load_config(record.folder / Record.CONFIG, overrides)
+    config["train"]["data_dir"] = record.config["train"]["data_dir"]
+    return config
+
+
+def _check(config: Config, folder: Path) -> None:
+    """Refuse what cannot run, as the first worker would run the first trial, or be reported."""
+    require_matplotlib()
+    settings, on_ray = config["sweep"], config["sweep"]["engine"] == "ray"
+    if on_ray and config["cluster"]["engine"] is not None:
+        raise ConfigError(
+            f"sweep.engine = ray: trials collect in their own process, so that cluster.engine must "
+            f"be None, not {config['cluster']['engine']}"
+        )
+    space = Space(config)
+    center = trial_config(config, space.center)
+    check_pairs(center, "the sweep at its means")
+    cores = share_of_cores(0, 1 if on_ray else settings["workers"])
+    with pinned(cores[: settings["trial_cores"]] if on_ray else cores):
+        settled = planned_run(center, folder / "run").config
+    space.check_effects(settled)
+
+
+def _make_absolute(config: Config) -> None:
+    """Let models that the configuration names be found from wherever the sweep goes on."""
+    base, pool = config["base"], config["pool"]
+    if base["load_model_path"] is not None:
+        base["load_model_path"] = str(Path(base["load_model_path"]).absolute())
+    if pool["include"]:
+        paths = [Path(word.strip()).absolute() for word in pool["include"].split(",")]
+        pool["include"] = ", ".join(map(str, paths))
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGINT and SIGTERM raise Interrupted: nothing has to be saved that is not."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, _interrupt) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    raise Interrupted(number)

@@ -1,0 +1,1 @@
+"""Contests: fights between any two contestants, and ratings of many."""

@@ -1,0 +1,120 @@
+"""How well a policy fights, with figures that can be repeated."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from torch import nn
+
+from midrange_puffer.contest.match import Contestant, Fight, Watch, half_of, play, tally
+from midrange_puffer.contest.ratings import score_interval, start_covariance
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.records import outcomes
+
+
+def evaluate(
+    policy: nn.Module,
+    opponent: Contestant,
+    episodes: int = 1000,
+    seed: int = 0,
+    greedy: bool = False,
+    progress: Callable[[int], None] = lambda count: None,
+    **parameters: float,
+) -> dict[str, object]:
+    """Let a policy fight `episodes` engagements, half of them as red, half as blue.
+
+    Both halves have the same starts. Every start is fought once, to its end, so that short
+    engagements do not count for more. Actions are drawn with a seed for each seat, whoever sits
+    there; a policy against itself draws those of both seats with one. It then scores exactly 0.5.
+
+    Args:
+        policy: on the CPU.
+        opponent: a pilot or a mix of pilots, as `Midrange` takes them, or another policy.
+        episodes: an even number.
+        seed: of the starts and the actions; equal seeds give equal results.
+        greedy: take the likeliest action instead of drawing one.
+        progress: called now and then with the number of engagements ended since.
+        **parameters: rows of csrc/params.h.
+
+    Returns:
+        win, draw, loss: shares; score (win 1, draw 0.5); win_ci95, draw_ci95, loss_ci95,
+        score_ci95: their 95 % intervals [low, high], in which the two engagements from a start are
+        not taken for independent; mutual_kill and truncated: shares; shots,
+        hits, shots_against, hits_against: means an engagement; hit_rate (hits / shots) and
+        launch_range [m], and the shares of the shots from R_min to R_NEZ, from there to R_aero, and
+        beyond that or nearer than R_min (in_nez_share, between_share, wasted_share), None without a
+        shot; length [s].
+
+    Raises:
+        ValueError: An argument of the wrong name, type or range.
+    """
+    parameters = resolve(parameters)
+    records = fight(policy, opponent, episodes, seed, greedy, progress, parameters=parameters)
+    return summarize(records, parameters)
+
+
+def fight(
+    policy: nn.Module,
+    opponent: Contestant,
+    episodes: int,
+    seed: int,
+    greedy: bool,
+    progress: Callable[[int], None],
+    watches: Sequence[Watch | None] = (None, None),
+    *,
+    parameters: Mapping[str, float],
+) -> list[np.ndarray]:
+    """The engagements of `evaluate`: arrays of `_core.RECORD`, as red and as blue.
+
+    Args:
+        watches: of the engagements as red and as blue.
+    """
+    half = half_of("episodes", episodes)
+    return [
+        play([fight], half, seed, greedy, progress, watch, parameters=parameters)[0]
+        for fight, watch in zip(
+            (Fight(policy, opponent), Fight(opponent, policy)), watches, strict=True
+        )
+    ]
+
+
+def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:
+    """What `evaluate` returns, of the records as red and as blue."""
+    as_red, as_blue = (outcomes(half, seat) for seat, half in enumerate(records))
+    result: dict[str, object] = {}
+    for name, red in as_red.items():
+        result[name], result[f"{name}_ci95"] = _share(red, as_blue[name])
+    result["score"] = result["win"] + result["draw"] / 2
+    result["score_ci95"] = [float(end) for end in score_interval(*tally(*records))]
+    seats = np.repeat((0, 1), [len(half) for half in records])
+    records = np.concatenate(records)
+    for name in ("mutual_kill", "truncated"):
+        result[name] = float(records[name].mean())
+    rows = np.arange(len(records))
+    for name in ("shots", "hits"):
+        result[name] = float(records[name][rows, seats].mean())
+        result[f"{name}_against"] = float(records[name][rows, 1 - seats].mean())
+    launch_range = float(records["launch_range"][rows, seats].mean(dtype=float))
+    shots = result["shots"]
+    result["hit_rate"] = result["hits"] / shots if shots else None
+    result["launch_range"] = launch_range / shots if shots else None
+    result |= _shot_shares(records, seats)
+    decision = parameters["physics_dt"] * parameters["substeps"]
+    result["length"] = float(records["decisions"].mean()) * decision
+    return result
+
+
+def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | None]:
+    """The shares of all shots of these seats by the missile envelope."""
+    rows = np.arange(len(records))
+    shots, in_nez, wasted = (
+        int(records[name][rows, seats].sum()) for name in ("shots", "shots_in_nez", "shots_wasted")
+    )
+    counts = {"in_nez": in_nez, "between": shots - in_nez - wasted, "wasted": wasted}
+    return {f"{name}_share": n / shots if shots else None for name, n in counts.items()}
+
+
+def _share(red: np.ndarray, blue: np.ndarray) -> tuple[float, list[float]]:
+    """The share of what is true, of bools [starts] of either seat, and its 95 % interval."""
+    total, count = len(red) + len(blue), int(red.sum() + blue.sum())
+    ends = score_interval(count, 0, total - count, start_covariance(red, blue))
+    return count / total, [float(end) for end in ends]

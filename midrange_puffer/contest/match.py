@@ -1,0 +1,164 @@
+"""Fights between any two contestants: scripted pilots, mixes of them, and policies."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch import nn
+
+from midrange_puffer import _core
+from midrange_puffer.config.key import check_even
+from midrange_puffer.contest.ratings import start_covariance
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.parameters import (
+    checked_num_envs,
+    checked_seed,
+    parse_pilots,
+    seat_weights,
+)
+from midrange_puffer.game.records import outcomes
+from midrange_puffer.policies.player import Player, observation_for, player_seed
+
+# A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
+Contestant = str | nn.Module
+# Called with the index of a fight, which of its engagements are open, bool [num_envs], what every
+# seat sees, float32 [num_envs, fighters, features], and the controls, float32 [num_envs, fighters,
+# 3], as `Simulation.step` takes them. All of them change afterwards.
+Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
+
+
+@dataclass(frozen=True)
+class Fight:
+    """Who flies which seat."""
+
+    red: Contestant
+    blue: Contestant
+
+
+def play(
+    fights: Sequence[Fight],
+    num_envs: int,
+    seed: int = 0,
+    greedy: bool = False,
+    progress: Callable[[int], None] = lambda count: None,
+    watch: Watch | None = None,
+    *,
+    parameters: Mapping[str, float],
+) -> list[np.ndarray]:
+    """Fight every fight in `num_envs` engagements, each once, to its end.
+
+    All fights have the same starts. They are stepped together, and a policy acts for all its seats
+    at once, in however many fights they are; its draws depend on the seed and on where in `fights`
+    it first appears.
+
+    Args:
+        seed: of the starts and the actions; equal seeds give equal results.
+        greedy: policies take the likeliest action instead of drawing one.
+        progress: called now and then with the number of engagements ended since.
+        watch: called before every decision of a fight.
+        parameters: a value for every row of csrc/params.h.
+
+    Returns:
+        For each fight an array [num_envs] of `_core.RECORD`, engagement by engagement.
+
+    Raises:
+        ValueError: An argument of the wrong name, type or range.
+    """
+    checked_num_envs(num_envs)
+    checked_seed(seed)
+    players = _seat_players(fights, num_envs, seed, greedy)
+    observation = observation_for(player.features for player, _ in players)
+    cores = [_make_core(fight, num_envs, seed, parameters, observation) for fight in fights]
+    shape = (len(fights), num_envs, _core.FIGHTERS)
+    features = _core.OBSERVATIONS[observation]
+    seen = np.empty((*shape, features), np.float32)
+    commands = np.zeros((*shape, 3), np.float32)
+    rewards = np.empty(shape, np.float32)
+    records = np.empty(shape[:2], _core.RECORD)
+    pending = np.ones(shape[:2], bool)
+    while pending.any():
+        open_fights = np.flatnonzero(pending.any(axis=1))
+        if players or watch:
+            for index in open_fights:
+                cores[index].observe_all(seen[index].reshape(-1, features))
+        for player, seats in players:
+            _act(player, seats, pending, seen, commands)
+        before = pending.sum()
+        for index in open_fights:
+            if watch:
+                watch(index, pending[index], seen[index], commands[index])
+            cores[index].step_controls(commands[index], rewards[index])
+            ended = cores[index].take_records()
+            records[index, ended["env"]] = ended
+            pending[index, ended["env"]] = False
+        progress(int(before - pending.sum()))
+    return list(records)
+
+
+def half_of(name: str, count: int) -> int:
+    """Half of `count` engagements: those in one seat.
+
+    Raises:
+        ValueError: It is no even number above 0; the message calls it `name`.
+    """
+    try:
+        check_even(count)
+    except ValueError as error:
+        raise ValueError(f"{name} = {count!r}: {error}") from None
+    return count // 2
+
+
+def tally(as_red: np.ndarray, as_blue: np.ndarray) -> tuple[int, int, int, float]:
+    """What two fights from every start came to, for who sat in red first and in blue then.
+
+    Returns:
+        Wins, draws, losses, and the `start_covariance` of the points.
+    """
+    seats = [outcomes(as_red, 0), outcomes(as_blue, 1)]
+    counts = (int(sum(seat[name].sum() for seat in seats)) for name in ("win", "draw", "loss"))
+    points = (seat["win"] + seat["draw"] / 2 for seat in seats)
+    return *counts, start_covariance(*points)
+
+
+def _make_core(
+    fight: Fight, num_envs: int, seed: int, parameters: Mapping[str, float], observation: str
+) -> _core.Core:
+    weights = [_weights(fight.red), _weights(fight.blue)]
+    envelope = game_envelope(parameters)
+    return _core.Core(
+        dict(parameters), num_envs, seed, weights, False, "auto", envelope, observation
+    )
+
+
+def _weights(who: Contestant) -> list[float]:
+    """The core's weights of who flies a seat."""
+    return seat_weights(parse_pilots(who) if isinstance(who, str) else {"agent": 1.0})
+
+
+def _seat_players(
+    fights: Sequence[Fight], num_envs: int, seed: int, greedy: bool
+) -> list[tuple[Player, np.ndarray]]:
+    """A player for each policy, and its seats: flat indices into [fights, num_envs, fighters]."""
+    places: dict[nn.Module, list[int]] = {}
+    for index, fight in enumerate(fights):
+        for seat, who in enumerate((fight.red, fight.blue)):
+            if not isinstance(who, str):
+                places.setdefault(who, []).append(_core.FIGHTERS * index + seat)
+    players = []
+    for policy, taken in places.items():
+        fight, seat = np.divmod(taken, _core.FIGHTERS)
+        first = _core.FIGHTERS * num_envs * fight + seat
+        seats = first[:, None] + _core.FIGHTERS * np.arange(num_envs)
+        player = Player(policy, seats.size, player_seed(seed, taken[0]), greedy)
+        players.append((player, seats.ravel()))
+    return players
+
+
+def _act(
+    player: Player, seats: np.ndarray, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray
+) -> None:
+    """Let a player command those of its seats whose engagement is not over."""
+    acting = np.flatnonzero(pending.reshape(-1)[seats // _core.FIGHTERS])
+    if len(acting):
+        rows = seats[acting]
+        commands.reshape(-1, 3)[rows] = player.act(seen.reshape(-1, seen.shape[-1])[rows], acting)

@@ -1,0 +1,1 @@
+"""Environments: `Midrange`, PufferLib's, and those of Gymnasium and PettingZoo."""

@@ -1,0 +1,253 @@
+"""The engagements of an environment in groups: against itself, against pilots, against a pool."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.game.actions import controls
+from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
+from midrange_puffer.game.records import summary
+
+
+class Group:
+    """Engagements against scripted pilots: a core of their own, and its agents' results.
+
+    Args:
+        core: with one agent in each engagement, in `seat`.
+        seat: the agents', 0 (red) or 1 (blue).
+        action_mode: one of `ACTION_MODES`.
+    """
+
+    def __init__(self, core: _core.Core, seat: int, action_mode: str) -> None:
+        self.core = core
+        self.agents = core.agents
+        self._seat = seat
+        self._continuous = action_mode == "continuous"
+
+    def bind(
+        self,
+        observations: np.ndarray,
+        rewards: np.ndarray,
+        terminals: np.ndarray,
+        truncations: np.ndarray,
+        final_observations: np.ndarray | None = None,
+    ) -> None:
+        """Take the buffers, [agents, ...], that all results are written into in place.
+
+        Args:
+            final_observations: its rows of agents whose engagement ends in a step get what they see
+                then; the other rows have no meaning.
+        """
+        self._outputs = (
+            observations,
+            rewards,
+            terminals.view(np.uint8),
+            truncations.view(np.uint8),
+            final_observations,
+        )
+
+    def reset(self, seed: int) -> None:
+        """Start episode 0 of every engagement; writes observations only."""
+        self.core.reset(seed)
+        self.observe()
+
+    def observe(self) -> None:
+        """Write the observations as the engagements stand now."""
+        self.core.observe(self._outputs[0])
+
+    def step(self, actions: np.ndarray) -> None:
+        """One decision, of actions [agents, 3], int32 or, where they are continuous, float32."""
+        if self._continuous:
+            self.core.step_continuous(actions, *self._outputs)
+        else:
+            self.core.step(actions, *self._outputs)
+
+    def first_controls(self, actions: np.ndarray) -> np.ndarray:
+        """Of the actions of a step, what they are for the first engagement, float32 [fighters, 3].
+
+        Pilots' are 0.
+        """
+        both = np.zeros((_core.FIGHTERS, 3), np.float32)
+        both[self._seat] = self._controls(actions[:1])
+        return both
+
+    def _controls(self, actions: np.ndarray) -> np.ndarray:
+        return actions if self._continuous else controls(actions)
+
+    @property
+    def full(self) -> bool:
+        """Whether the infos must be taken before the next step, for want of room."""
+        return self.core.record_count() > self.core.num_envs
+
+    def take_records(self) -> np.ndarray:
+        """Records of the engagements finished since the last call."""
+        return self.core.take_records()
+
+    def take_infos(self) -> dict[str, np.ndarray]:
+        """Values for each engagement finished since the last call, by name."""
+        records = self.take_records()
+        infos = summary(records, self._seat)
+        for index, pilot in enumerate(CONTROLLERS):
+            if pilot in PILOTS:
+                against = records["pilot"][:, 1 - self._seat] == index
+                infos[f"score_vs_{pilot}"] = infos["score"][against]
+                infos[f"win_vs_{pilot}"] = infos["win"][against]
+        return infos
+
+
+class SelfGroup(Group):
+    """Engagements of which both seats are agents, 2 * engagement + seat.
+
+    Args:
+        core: with two agents in each engagement.
+        action_mode: as of `Group`.
+        alone: whether there are no others, so that these give the score; otherwise it would be
+            drawn towards the one half that a policy has against itself.
+    """
+
+    def __init__(self, core: _core.Core, action_mode: str, alone: bool) -> None:
+        super().__init__(core, 0, action_mode)
+        self._alone = alone
+
+    def first_controls(self, actions: np.ndarray) -> np.ndarray:
+        """As `Group.first_controls`."""
+        return self._controls(actions[: _core.FIGHTERS])
+
+    def take_infos(self) -> dict[str, np.ndarray]:
+        """As `Group.take_infos`, from red's side."""
+        infos = summary(self.take_records(), self._seat)
+        return {**(infos if self._alone else {}), "draw_vs_self": infos["draw"]}
+
+
+class Crew(Protocol):
+    """Flies one seat of engagements from outside the core."""
+
+    def act(self, observations: np.ndarray) -> np.ndarray:
+        """The next controls, float32 [num_envs, 3], for observations float32 [num_envs, features].
+
+        The observations change afterwards.
+        """
+
+    def end(self, envs: np.ndarray) -> list[str]:
+        """Others start in the places of these engagements, int [n]; who has flown them, by name."""
+
+
+class FlownGroup(Group):
+    """Engagements of which a crew flies the other seat without being agents.
+
+    Both seats are flown from outside the core; only the agents' results leave this object.
+
+    Args:
+        core: with two agents in each engagement.
+        seat: the agents' seat.
+        action_mode: as of `Group`.
+        make_crew: called with a seed at every reset.
+        seed: as of the core.
+    """
+
+    def __init__(
+        self,
+        core: _core.Core,
+        seat: int,
+        action_mode: str,
+        make_crew: Callable[[int], Crew],
+        seed: int,
+    ) -> None:
+        super().__init__(core, seat, action_mode)
+        self.agents = core.num_envs
+        self._make_crew = make_crew
+        self._seed = seed
+        self._crew: Crew | None = None
+        self._records: list[np.ndarray] = []
+        self._fought: list[str] = []  # who flew against the agent, for each record
+
+    def bind(self, *outputs: np.ndarray | None) -> None:
+        """As `Group.bind`; the core gets buffers of its own, for both seats."""
+        super().bind(*outputs)
+        seats = (self.agents, _core.FIGHTERS)
+        self._both = np.zeros((*seats, 3), np.float32)
+        self._results = [
+            None if output is None else np.zeros((*seats, *output.shape[1:]), output.dtype)
+            for output in self._outputs
+        ]
+        # Views of the same with a row an agent of the core.
+        self._flat = [
+            None if array is None else array.reshape(self.core.agents, *array.shape[2:])
+            for array in (self._both, *self._results)
+        ]
+
+    def reset(self, seed: int) -> None:
+        """Start episode 0 of every engagement, with a new crew."""
+        self._seed = seed
+        stream = np.random.SeedSequence((seed, _core.FIGHTERS))  # apart from a player's, per seat
+        self._crew = self._make_crew(int(stream.generate_state(1)[0]))
+        self.core.reset(seed)
+        self.observe()
+
+    def observe(self) -> None:
+        """As `Group.observe`, for the crew, too."""
+        self.core.observe(self._flat[1])
+        self._outputs[0][:] = self._results[0][:, self._seat]
+
+    def step(self, actions: np.ndarray) -> None:
+        """As `Group.step`."""
+        if self._crew is None:
+            self.reset(self._seed)
+        other = 1 - self._seat
+        self._both[:, self._seat] = self._controls(actions)
+        self._both[:, other] = self._crew.act(self._results[0][:, other])
+        self.core.step_continuous(*self._flat)
+        if self.core.record_count():
+            records = self.core.take_records()
+            self._records.append(records)
+            self._fought += self._crew.end(records["env"])
+        for output, both in zip(self._outputs, self._results, strict=True):
+            if output is not None:
+                output[:] = both[:, self._seat]
+
+    def first_controls(self, actions: np.ndarray) -> np.ndarray:
+        """As `Group.first_controls`, with what the crew did."""
+        return self._both[0]
+
+    @property
+    def full(self) -> bool:
+        """Never: records are kept in a list."""
+        return False
+
+    def take_records(self) -> np.ndarray:
+        """Records of the engagements finished since the last call."""
+        records = np.concatenate([np.empty(0, _core.RECORD), *self._records])
+        self._records, self._fought = [], []
+        return records
+
+
+class PoolGroup(FlownGroup):
+    """Engagements against frozen policies of a pool.
+
+    Args:
+        core, seat, action_mode, seed: as of `FlownGroup`.
+        pool: the pool's file, read at the first reset or step.
+    """
+
+    def __init__(
+        self, core: _core.Core, seat: int, action_mode: str, pool: Path, seed: int
+    ) -> None:
+        def make_crew(seed: int) -> Crew:
+            # Here, so that only who fights a pool imports torch.
+            from midrange_puffer.envs.opponents import Opponents
+
+            return Opponents(pool, core.num_envs, seed, core.features)
+
+        super().__init__(core, seat, action_mode, make_crew, seed)
+
+    def take_infos(self) -> dict[str, np.ndarray]:
+        """As `Group.take_infos`, with the scores against each member as "pool/<name>"."""
+        fought = np.array(self._fought, dtype=object)
+        infos = summary(self.take_records(), self._seat)
+        infos["score_vs_pool"] = infos["score"]
+        for name in dict.fromkeys(fought):
+            infos[f"pool/{name}"] = infos["score"][fought == name]
+        return infos

@@ -1,0 +1,289 @@
+"""Midrange: the C core as a native PufferLib environment."""
+
+import hashlib
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.envs.groups import Group, PoolGroup, SelfGroup
+from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
+from midrange_puffer.game.actions import as_actions
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.game.parameters import (
+    OPTIONS,
+    PILOTS,
+    POOL,
+    SEATS,
+    SELF,
+    checked_choice,
+    checked_num_envs,
+    checked_seed,
+    divide,
+    parse_opponent,
+    resolve,
+    seat_weights,
+)
+from midrange_puffer.puffer_import import pufferlib
+
+
+class Midrange(pufferlib.PufferEnv):
+    """Mid-range air combat: a fighter with missiles against another, many engagements at once.
+
+    `opponent` divides the engagements into up to three groups, and their agents follow in this
+    order: both seats are agents ("self", agent = 2 * engagement + seat); an agent in `seat` fights
+    scripted pilots; an agent in `seat` fights frozen policies ("pool", see pool.py), which fly the
+    other seat without being agents. The rules, equations and rewards are in csrc/RULES.md.
+
+    Action space:
+        MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
+        no/yes. Anything outside is clipped to the nearest. With `action_mode="continuous"`
+        Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between, fire yes
+        above 0.5; not-a-number counts as 0.
+
+    Observation space:
+        Box(-1, 1, (features,), float32): own state, enemy, own missiles in the air and inbound
+        missiles, each group by time to go, and the clock, in the pilot's own frame. `FEATURES` is
+        the table of names, scales and meanings; with `observation="stg"` it is `STG_FEATURES`,
+        which are the same and, after them, how both stand in each other's missile envelope and by
+        how much inbound missiles would miss.
+
+    Rewards:
+        +1 for a win, 0 for a draw, -1 for a loss, at the end; besides, the change of a potential
+        and a rate for pressing the enemy, zero-sum between the seats and weighted by the `reward_*`
+        parameters. Always within [-1, 1].
+
+    Starting state:
+        Range, bearing, noses and speeds drawn from the `start_*` parameters, alike for both seats.
+
+    Episode end (the next episode starts in the same step; its first observation is returned):
+        1. Termination: a side is dead and no missile can change the result; or nobody has a missile
+           left, on the wing or in the air (draw).
+        2. Truncation: `time_limit` is reached with both alive (draw).
+
+    Info:
+        A list with, now and then, one dict of lists: a value for each engagement finished since
+        against others than itself, seen from the agent's seat (with `opponent="self"`: against
+        itself, from red): score (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated,
+        shots, hits, shots_against, hits_against, hit_rate and launch_range [m] (of engagements with
+        shots), likewise in_nez_share, between_share and wasted_share (of the shots: from R_min to
+        R_NEZ, from there to R_aero, beyond that or nearer than R_min), episode_length [decisions],
+        episode_return. Besides score_vs_<pilot>, win_vs_<pilot>, score_vs_pool,
+        pool/<name of a member> (score), and draw_vs_self.
+
+    Args:
+        num_envs: engagements, at least one for each group.
+        opponent: a pilot, "self", "pool", or a mix such as "self:4,pool:2,shooter:1,evader:1":
+            shares of the engagements, rounded to whole ones by groups; the pilot or member of the
+            pool is drawn for each engagement where it starts.
+        seat: the agent's seat against others than itself, "red" or "blue".
+        observation: "default" or "stg".
+        action_mode: "discrete" or "continuous".
+        seed: 0 <= seed < 2**64. The same seed and actions give the same bits everywhere, and with a
+            pool the same pool, too.
+        buf: PufferLib's buffers, or None to allocate them.
+        isa: instruction set, "auto" for the best this machine has.
+        pool: the pool's file, needed where `opponent` has a pool; read at the first reset or step
+            and looked at again now and then.
+        render_mode: what `render` does with engagement 0: "human" shows it in a window,
+            "rgb_array" returns a picture; None: there is nothing to render.
+        **parameters: rows of csrc/params.h.
+
+    Raises:
+        ValueError: an argument of the wrong name, type or range.
+        UsageError: pygame is not installed, or there is no display for "human".
+    """
+
+    metadata: ClassVar[dict[str, object]] = {"render_modes": list(RENDER_MODES)}
+
+    def __init__(
+        self,
+        num_envs: int = OPTIONS["num_envs"].default,
+        opponent: str = OPTIONS["opponent"].default,
+        seat: str = OPTIONS["seat"].default,
+        observation: str = OPTIONS["observation"].default,
+        action_mode: str = OPTIONS["action_mode"].default,
+        seed: int = 0,
+        buf: Any = None,
+        isa: str = "auto",
+        pool: str | Path | None = None,
+        render_mode: str | None = None,
+        **parameters: float,
+    ) -> None:
+        self.render_mode = checked_render_mode(render_mode)
+        checked_choice("seat", seat)
+        self.num_envs = checked_num_envs(num_envs)
+        self.parameters = resolve(parameters, Midrange)
+        self.observation = checked_choice("observation", observation)
+        self.action_mode = checked_choice("action_mode", action_mode)
+        self._seed = checked_seed(seed)
+        self._counts = divide(self.num_envs, opponent)
+        if POOL in self._counts and pool is None:
+            raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
+        self._groups = self._make_groups(parse_opponent(opponent), SEATS.index(seat), isa, pool)
+        self.num_agents = sum(group.agents for group in self._groups)
+        spaces = spaces_of(self.observation, self.action_mode)
+        self.single_observation_space = spaces.single_observation_space
+        self.single_action_space = spaces.single_action_space
+        super().__init__(buf)
+        self._bind()
+        self._steps = 0
+        decision = self.parameters["physics_dt"] * self.parameters["substeps"]
+        self.metadata = {**self.metadata, "render_fps": 1 / decision}
+        self._view = make_env_view(self._groups[0].core, self._seeds()[0], render_mode)
+
+    def _make_groups(
+        self, shares: dict[str, float], seat: int, isa: str, pool: str | Path | None
+    ) -> list[Group]:
+        agent = seat_weights({"agent": 1.0})
+        pilots = seat_weights({name: shares[name] for name in shares if name in PILOTS})
+        envelope = game_envelope(self.parameters)
+        groups: list[Group] = []
+        for seed, (kind, count) in zip(self._seeds(), self._counts.items(), strict=True):
+            other = agent if kind in (SELF, POOL) else pilots
+            weights = (agent, other) if seat == 0 else (other, agent)
+            core = _core.Core(
+                self.parameters, count, seed, weights, True, isa, envelope, self.observation
+            )
+            if kind == SELF:
+                groups.append(SelfGroup(core, self.action_mode, alone=len(self._counts) == 1))
+            elif kind == POOL:
+                groups.append(PoolGroup(core, seat, self.action_mode, Path(pool), seed))
+            else:
+                groups.append(Group(core, seat, self.action_mode))
+        return groups
+
+    def _seeds(self) -> list[int]:
+        """A seed for each group; a single one has the environment's."""
+        if len(self._counts) == 1:
+            return [self._seed]
+        streams = np.random.SeedSequence(self._seed).spawn(len(self._counts))
+        return [int(stream.generate_state(1, np.uint64)[0]) for stream in streams]
+
+    def _bind(self) -> None:
+        """Give the groups their parts of the buffers; they write into them in place."""
+        outputs = (self.observations, self.rewards, self.terminals, self.truncations)
+        ends = np.cumsum([group.agents for group in self._groups])
+        self._rows = [
+            slice(end - group.agents, end) for group, end in zip(self._groups, ends, strict=True)
+        ]
+        for group, rows in zip(self._groups, self._rows, strict=True):
+            group.bind(*(output[rows] for output in outputs))
+
+    @property
+    def isa(self) -> str:
+        """The instruction set in use."""
+        return self._groups[0].core.isa
+
+    def reset(self, seed: int | None = None) -> tuple[np.ndarray, list]:
+        """Start episode 0 of every engagement, by default with the seed last given.
+
+        Returns:
+            Observations float32 [num_agents, features], and infos of engagements that finished
+            before and were not yet logged.
+        """
+        if seed is not None:
+            self._seed = checked_seed(seed)
+        infos = self._take_infos()
+        for group, group_seed in zip(self._groups, self._seeds(), strict=True):
+            group.reset(group_seed)
+        self.rewards[:] = 0
+        self.terminals[:] = False
+        self.truncations[:] = False
+        self._steps = 0
+        if self._view:
+            self._view.reset(self._seeds()[0])
+        return self.observations, infos
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[dict]]:
+        """One decision of every engagement.
+
+        Args:
+            actions: [num_agents, 3], whole numbers or, where they are continuous, any.
+
+        Returns:
+            Observations float32 [num_agents, features], rewards float32 [num_agents], terminals
+            and truncations bool [num_agents], all of them the environment's own buffers, and infos.
+
+        Raises:
+            ValueError: actions of another shape.
+            TypeError: actions of another type.
+        """
+        self._step(actions)
+        self._steps += 1
+        # Log now and then, but always before the room for records could run out.
+        if self._steps % 32 == 0 or any(group.full for group in self._groups):
+            return (*self._results(), self._take_infos())
+        return (*self._results(), [])
+
+    def step_records(self, actions: np.ndarray) -> np.ndarray:
+        """One decision, as `step`, with records of the engagements that ended instead of infos.
+
+        Returns:
+            Array of `_core.RECORD`, the struct MrRecord of csrc/midrange.h; its `env` is the
+            engagement's index, through all groups. Everything else is in the environment's own
+            buffers.
+        """
+        self._step(actions)
+        parts = []
+        first = 0
+        for group in self._groups:
+            parts.append(group.take_records())
+            parts[-1]["env"] += first
+            first += group.core.num_envs
+        return np.concatenate(parts)
+
+    def _step(self, actions: np.ndarray) -> None:
+        actions = as_actions(actions, self.actions)
+        for group, rows in zip(self._groups, self._rows, strict=True):
+            group.step(actions[rows])
+        if self._view:
+            self._view.follow(self._groups[0].first_controls(actions[self._rows[0]]))
+
+    def _results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        return self.observations, self.rewards, self.terminals, self.truncations
+
+    def _take_infos(self) -> list[dict]:
+        """The engagements finished since the last call; none is left out or given twice."""
+        lists: dict[str, list[float]] = {}
+        for group in self._groups:
+            for key, values in group.take_infos().items():
+                # PufferLib averages over lists; a key without a value must not be there at all.
+                if len(values):
+                    lists.setdefault(key, []).extend(values.astype(float).tolist())
+        return [lists] if lists else []
+
+    def state_hash(self) -> int:
+        """64-bit hash of the engagements: of everything their future depends on but a pool."""
+        hashes = [group.core.state_hash() for group in self._groups]
+        if len(hashes) == 1:
+            return hashes[0]
+        words = b"".join(word.to_bytes(8, "little") for word in hashes)
+        return int.from_bytes(hashlib.blake2b(words, digest_size=8).digest(), "little")
+
+    def render(self) -> np.ndarray | None:
+        """Show engagement 0, as `render_mode` says.
+
+        "human" shows what happened since the last call in real time: 1 / metadata["render_fps"]
+        seconds a step, and the end of an engagement somewhat longer.
+
+        Returns:
+            "rgb_array": a picture, uint8 [height, width, 3].
+
+        Raises:
+            KeyboardInterrupt: somebody has closed the window.
+        """
+        if self.render_mode == "rgb_array":
+            return self._view.rgb()
+        if self.render_mode == "human":
+            self._view.show()
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one; the cores are freed with this object."""
+        if self._view:
+            self._view.close()

@@ -1,0 +1,203 @@
+"""Frozen policies in the other seat: the pool (pool.py) as the process of an environment has it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.distributions import Normal
+
+from midrange_puffer import _core
+from midrange_puffer.game.actions import controls
+from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.policies.player import Player, within_limits
+from midrange_puffer.policies.pool_file import Member, PoolError, read_members
+
+# Decisions from one look at the pool's file to the next, the first being before decision 1. The
+# learner writes the file between two updates, when workers may still be at the last decision of the
+# first. That one's number is a multiple of bptt_horizon; with an even horizon it is none of 1, 65,
+# 129 and so on. So no look meets a write, and a run repeats itself however fast its processes are.
+LOOK_INTERVAL = 64
+
+# Where the levels of rudder, throttle and fire end in a row of logits.
+_ENDS = np.cumsum(_core.ACTION_LEVELS)
+
+
+@dataclass(frozen=True)
+class _Opponent:
+    name: str
+    player: Player
+
+
+class Opponents:
+    """Members of a pool, each flying some engagements from their start to their end.
+
+    Who flies an engagement is drawn where it starts, by the weights in the pool's file, which is
+    read again when it has changed. A member that has left the pool finishes its engagements. A
+    member's file that cannot be used is left out, and a pool's file that can no longer be read left
+    alone, each with one warning of every process that has a pool.
+
+    Args:
+        path: the pool's file.
+        num_envs: engagements.
+        seed: of the draws of members and of actions; equal seeds, files and observations give
+            equal actions.
+        features: of the observations; a member made for more cannot be used.
+
+    Raises:
+        PoolError: At first, the file cannot be read, or none of its members can be used.
+    """
+
+    def __init__(self, path: Path, num_envs: int, seed: int, features: int = len(FEATURES)) -> None:
+        self._path = path
+        self._features = features
+        self._num_envs = num_envs
+        self._random = np.random.default_rng(seed)
+        self._decisions = 0
+        self._stamp: tuple[int, int] | None = None
+        self._refused: set[str] = set()
+        self._opponents: list[_Opponent] = []  # in the pool, or still in an engagement
+        self._weights = np.zeros(0)  # of each of them
+        self._flying = np.zeros(0, int)  # [num_envs], who of them flies it
+        self._read()
+        self._flying = self._drawn(num_envs)
+        self._sort()
+
+    def act(self, observations: np.ndarray) -> np.ndarray:
+        """Choose the next controls in every engagement, drawn from its opponent's policy.
+
+        Args:
+            observations: float32 [num_envs, features], of the opponents' seat.
+
+        Returns:
+            Controls float32 [num_envs, 3], as `Simulation.step` takes them.
+        """
+        if self._decisions % LOOK_INTERVAL == 0:
+            self._read()
+        self._decisions += 1
+        observations = observations[self._order]
+        chosen = np.empty((self._num_envs, len(_ENDS)), np.float32)
+        for draw, batches in self._batches.items():
+            actions = [player.see(observations[rows], envs) for player, rows, envs in batches]
+            chosen[np.concatenate([envs for *_, envs in batches])] = draw(actions)
+        return chosen
+
+    def end(self, envs: np.ndarray) -> list[str]:
+        """Draw new opponents for engagements that start anew.
+
+        Args:
+            envs: int [n].
+
+        Returns:
+            The names of those that have flown them until now.
+        """
+        names = [self._opponents[index].name for index in self._flying[envs]]
+        self._flying[envs] = self._drawn(len(envs))
+        for index in np.unique(self._flying[envs]):
+            self._opponents[index].player.reset(envs[self._flying[envs] == index])
+        self._sort()
+        return names
+
+    def names(self) -> list[str]:
+        """Who flies each engagement now."""
+        return [self._opponents[index].name for index in self._flying]
+
+    def _drawn(self, count: int) -> np.ndarray:
+        return self._random.choice(len(self._opponents), count, p=self._weights)
+
+    def _draw_levels(self, actions: list[tuple[torch.Tensor, ...]]) -> np.ndarray:
+        """Controls [n, 3] of all rows of logits, as their softmax says (Gumbel-max)."""
+        logits = torch.cat([torch.cat(heads, dim=1) for heads in actions]).numpy()
+        noisy = logits + self._random.gumbel(size=logits.shape)
+        heads = np.split(noisy, _ENDS[:-1], axis=1)
+        return controls(np.stack([head.argmax(axis=1) for head in heads], axis=1))
+
+    def _draw_values(self, actions: list[Normal]) -> np.ndarray:
+        """Controls [n, 3] of all rows of normal distributions."""
+        means = torch.cat([normal.loc for normal in actions]).numpy()
+        deviations = torch.cat([normal.scale for normal in actions]).numpy()
+        return within_limits(self._random.normal(means, deviations))
+
+    def _sort(self) -> None:
+        """Put the engagements of each opponent side by side, so that it is asked once for all."""
+        self._order = np.argsort(self._flying, kind="stable")
+        indices, starts = np.unique(self._flying[self._order], return_index=True)
+        bounds = pairwise([*starts, len(self._flying)])
+        # By how their actions are drawn, which is done once for all of a kind.
+        self._batches: dict[Callable, list[tuple[Player, slice, np.ndarray]]] = {}
+        for index, (start, end) in zip(indices, bounds, strict=True):
+            player = self._opponents[index].player
+            draw = self._draw_values if player.policy.is_continuous else self._draw_levels
+            batch = (player, slice(start, end), self._order[start:end])
+            self._batches.setdefault(draw, []).append(batch)
+
+    def _read(self) -> None:
+        """Take up the pool's file if it has changed."""
+        stamp = _stamp(self._path)
+        if self._opponents and stamp in (None, self._stamp):
+            return
+        self._stamp = stamp
+        try:
+            members = read_members(self._path)
+        except PoolError as error:
+            if not self._opponents:
+                raise
+            print(f"warning: pool: {error}; goes on with those of before", file=sys.stderr)
+            return
+        known = {opponent.name: opponent for opponent in self._opponents}
+        weights = {}
+        for member in members:
+            if member.name in known or self._load(member, known):
+                weights[member.name] = member.weight
+        total = sum(weights.values())
+        if total:
+            self._replace(known, {name: weight / total for name, weight in weights.items()})
+        elif not self._opponents:
+            raise PoolError(f"{self._path}: none of its members can be used")
+
+    def _load(self, member: Member, known: dict[str, _Opponent]) -> bool:
+        """Add a member to those known, if its file can be used; else say so, once."""
+        if member.name in self._refused:
+            return False
+        try:
+            known[member.name] = _Opponent(member.name, self._player(member))
+        except CheckpointError as error:
+            print(f"warning: pool: left out {member.name}: {error}", file=sys.stderr)
+            self._refused.add(member.name)
+            return False
+        return True
+
+    def _player(self, member: Member) -> Player:
+        path = self._path.parent / member.path
+        policy, model = load_policy(path)
+        player = Player(policy, self._num_envs, seed=0)
+        if player.features > self._features:
+            raise CheckpointError(
+                f"{path}: sees env.observation = {model['env']['observation']}, more than this "
+                f"run's agents do"
+            )
+        return player
+
+    def _replace(self, known: dict[str, _Opponent], weights: dict[str, float]) -> None:
+        """Keep of those known who has a weight, or an engagement to finish."""
+        flying = self.names()
+        busy = set(flying)
+        self._opponents = [known[name] for name in known if name in weights or name in busy]
+        self._weights = np.array([weights.get(opponent.name, 0.0) for opponent in self._opponents])
+        place = {opponent.name: index for index, opponent in enumerate(self._opponents)}
+        self._flying = np.array([place[name] for name in flying], int)
+        self._sort()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What changes where a file is replaced; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns

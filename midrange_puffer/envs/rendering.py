@@ -1,0 +1,72 @@
+"""Pictures of an environment: what `render` does, by the viewer, which is found by its name."""
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Protocol
+
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import suggest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from midrange_puffer._core import Core
+
+RENDER_MODES = HUMAN, RGB_ARRAY = "human", "rgb_array"
+VIEWER = "midrange_puffer.show.view.env_view"
+
+
+class View(Protocol):
+    """Shows the first engagement of a core."""
+
+    def reset(self, seed: int, engagement: int = 0) -> None:
+        """Follow the core, which has just been reset; its first flies this one of the seed's."""
+
+    def follow(self, controls: "np.ndarray") -> None:
+        """Fly a decision that the core has flown, with the controls float32 [fighters, 3]."""
+
+    def rgb(self) -> "np.ndarray":
+        """How it stands, uint8 [height, width, 3]."""
+
+    def show(self) -> None:
+        """Show in the window what has happened since the last time, as long as it lasted."""
+
+    def close(self) -> None:
+        """Close the window."""
+
+
+def require_pygame() -> None:
+    """Raise UsageError where it is not installed; before anything else of this package."""
+    if importlib.util.find_spec("pygame") is None:
+        raise UsageError("the viewer needs pygame-ce: pip install 'midrange_puffer[view]'")
+
+
+def checked_render_mode(render_mode: str | None) -> str | None:
+    """The mode.
+
+    Raises:
+        ValueError: It is neither None nor one of `RENDER_MODES`.
+        UsageError: It needs pygame, which is not installed.
+    """
+    if render_mode is None:
+        return None
+    if render_mode not in RENDER_MODES:
+        hint = suggest(str(render_mode), RENDER_MODES)
+        raise ValueError(
+            f"render_mode = {render_mode!r}: must be None or {', '.join(RENDER_MODES)}{hint}"
+        )
+    require_pygame()
+    return render_mode
+
+
+def make_env_view(core: "Core", seed: int, render_mode: str | None) -> "View | None":
+    """What an environment with this core renders by; none without a mode.
+
+    Raises:
+        UsageError: There is no display for "human".
+    """
+    if render_mode is None:
+        return None
+    # By name, so that only who looks on imports pygame, and environments lean on no viewer.
+    viewer = importlib.import_module(VIEWER)
+    return viewer.EnvView(core, seed, render_mode == HUMAN)

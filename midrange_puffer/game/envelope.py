@@ -1,0 +1,362 @@
+"""Missile envelopes: the ranges from which a shot hits, for every geometry of a grid.
+
+They are found by flying missiles out with the core's own step, against a target that flies on and
+against every evasion of the core's table. SI units.
+"""
+
+import contextlib
+import functools
+import hashlib
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import platformdirs
+
+from midrange_puffer import _core
+from midrange_puffer.files import WriteError, write_whole
+from midrange_puffer.game import envelope_reach, envelope_search
+from midrange_puffer.game.envelope_reach import farthest
+from midrange_puffer.game.envelope_search import Edges, search
+from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights, suggest
+
+# What a target may do, with its meaning: the core's table.
+EVASIONS: dict[str, str] = dict(_core.evasion_rows())
+PLAIN = "fly_on"
+COLD = ("cold_left", "cold_right")
+
+# Parameters that make an envelope.
+RELEVANT: tuple[str, ...] = (
+    "physics_dt",
+    *(name for name, row in PARAMETERS.items() if row.group in ("flight", "missile")),
+)
+
+# Shorter physics steps are not flown [s]: 0.001 s would take fifty times as long, and even 0.01 s
+# moves half of all edges by less than 15 m, 95 % by less than 80 m.
+LEAST_STEP = 0.05
+
+CACHE_VARIABLE = "MIDRANGE_CACHE"
+_FORMAT = "midrange-envelope-1"
+_CHUNK = 64  # shots between two reports of progress
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Geometries of a shot: off-boresight angle, aspect, and the speeds of launcher and target.
+
+    Off-boresight is how far the launcher's nose is turned from its line to the target, to the left;
+    to the right all is mirrored. Aspect is how far the target's velocity is turned from its line to
+    the launcher, positive counter-clockwise. Both are spaced evenly as diamond angles, for which
+    no trigonometry is needed: sin / (|cos| + |sin|), and 2 less that behind; 0, 1 and 2 at 0, 90
+    and 180 degrees.
+
+    Attributes:
+        off: nodes from 0, nose-on, to 2, tail-on.
+        aspect: nodes from -2, tail-on, over 0, nose-on, up to where they begin again at 2; even.
+        launch_speeds, target_speeds: rising [m/s].
+    """
+
+    off: int
+    aspect: int
+    launch_speeds: tuple[float, ...]
+    target_speeds: tuple[float, ...]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Nodes of each axis."""
+        return self.off, self.aspect, len(self.launch_speeds), len(self.target_speeds)
+
+    @property
+    def off_angles(self) -> np.ndarray:
+        """Diamond angles [off]."""
+        return np.linspace(0, 2, self.off)
+
+    @property
+    def aspect_angles(self) -> np.ndarray:
+        """Diamond angles [aspect]."""
+        return np.arange(self.aspect) * 4 / self.aspect - 2
+
+    def aspect_node(self, angle: float) -> int:
+        """The node nearest to an aspect, given as a diamond angle."""
+        distance = np.abs(self.aspect_angles - angle)
+        return int(np.minimum(distance, 4 - distance).argmin())
+
+    def shots(self) -> np.ndarray:
+        """A shot of every cell, `_core.SHOT` [cells], range and evasion left at 0."""
+        shots = np.zeros(self.shape, _core.SHOT)
+        shots["nose"] = direction(self.off_angles)[:, None, None, None]
+        shots["aspect"] = direction(self.aspect_angles)[:, None, None]
+        shots["launch_speed"] = np.array(self.launch_speeds)[:, None]
+        shots["target_speed"] = self.target_speeds
+        return shots.ravel()
+
+
+def direction(diamond: np.ndarray) -> np.ndarray:
+    """The unit vectors of diamond angles from -2 to 2, float32 [..., 2]."""
+    size = np.abs(diamond)
+    vector = np.stack([1 - size, np.copysign(np.minimum(size, 2 - size), diamond)], axis=-1)
+    return (vector / np.linalg.norm(vector, axis=-1, keepdims=True)).astype(np.float32)
+
+
+_SPEEDS = tuple(np.linspace(200, 500, 7).tolist())
+FULL = Grid(17, 48, _SPEEDS, _SPEEDS)
+# What the core looks up: it is compiled for this shape, and takes speeds beyond for its ends.
+GAME = Grid(9, 16, (200.0, 350.0, 500.0), (200.0, 350.0, 500.0))
+
+
+@dataclass(frozen=True)
+class Envelope(Edges):
+    """What `search` finds, each [off, aspect, launch speed, target speed], and of what it is.
+
+    The arrays are read-only: all games of a process share a map.
+
+    Attributes:
+        grid: The geometries.
+        parameters: Those that matter, as of `relevant`.
+        evasions: What the target may do.
+        code: Digest of the code that found it.
+    """
+
+    grid: Grid
+    parameters: dict[str, float]
+    evasions: tuple[str, ...]
+    code: str
+
+    def __post_init__(self) -> None:
+        for name in _EDGES:
+            getattr(self, name).flags.writeable = False
+
+    @property
+    def launch_speeds(self) -> tuple[float, ...]:
+        """Of the grid [m/s]."""
+        return self.grid.launch_speeds
+
+    @property
+    def target_speeds(self) -> tuple[float, ...]:
+        """Of the grid [m/s]."""
+        return self.grid.target_speeds
+
+    @property
+    def identity(self) -> dict[str, object]:
+        """What it is of, as it stands in its file."""
+        return _identity(self.parameters, self.grid, self.evasions, self.code)
+
+    def save(self, path: str | Path) -> None:
+        """Write an .npz file whole: the edges, and their `identity` as JSON.
+
+        Raises:
+            WriteError: It could not be written.
+        """
+        file = io.BytesIO()
+        edges = {name: getattr(self, name) for name in _EDGES}
+        np.savez(file, identity=np.array(json.dumps(self.identity)), **edges)
+        write_whole(Path(path), file.getvalue())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Envelope":
+        """Read what `save` has written.
+
+        Raises:
+            OSError: It cannot be read.
+            ValueError: It is no envelope of this version, or it is damaged.
+        """
+        data = Path(path).read_bytes()
+        try:
+            edges = _read_arrays(data)
+            identity = json.loads(edges.pop("identity").item())
+            version = identity["format"]
+            if version == _FORMAT:
+                return cls._of(edges, identity)
+        except _UNREADABLE as error:
+            raise ValueError(f"{path}: not an envelope, or damaged: {error}") from error
+        raise ValueError(f"{path}: an envelope of format {version}; this is {_FORMAT}")
+
+    @classmethod
+    def _of(cls, edges: dict[str, np.ndarray], identity: dict[str, object]) -> "Envelope":
+        """The edges with what they are of, as of `identity`."""
+        nodes = identity["grid"]
+        speeds = (tuple(nodes[name]) for name in ("launch_speeds", "target_speeds"))
+        return cls(
+            **edges,
+            grid=Grid(nodes["off"], nodes["aspect"], *speeds),
+            parameters=identity["parameters"],
+            evasions=tuple(identity["evasions"]),
+            code=identity["code"],
+        )
+
+
+_EDGES = tuple(field.name for field in fields(Edges))
+
+
+def build(
+    parameters: Mapping[str, float],
+    grid: Grid = FULL,
+    evasions: Sequence[str] = tuple(EVASIONS),
+    progress: Callable[[int], None] = lambda count: None,
+) -> Envelope:
+    """Find the envelope of a game by flying every shot out.
+
+    Args:
+        parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
+        grid: the geometries.
+        evasions: what the target may do: flying on, both turns cold, and any more of `EVASIONS`.
+        progress: called now and then with the number of cells finished since.
+
+    Raises:
+        ValueError: An evasion that there is not, or one missing.
+    """
+    parameters, shots = relevant(parameters), grid.shots()
+    limits = np.broadcast_to(
+        farthest(parameters, direction(grid.aspect_angles), grid.launch_speeds, grid.target_speeds),
+        grid.shape,
+    )
+    edges = find_edges(parameters, shots, limits.ravel(), evasions, progress)
+    shaped = {name: values.reshape(grid.shape) for name, values in vars(edges).items()}
+    return Envelope(
+        **shaped, grid=grid, parameters=parameters, evasions=tuple(evasions), code=_code()
+    )
+
+
+def find_edges(
+    parameters: Mapping[str, float],
+    shots: np.ndarray,
+    limits: np.ndarray,
+    evasions: Sequence[str] = tuple(EVASIONS),
+    progress: Callable[[int], None] = lambda count: None,
+) -> Edges:
+    """Find the ranges of shots of any geometries.
+
+    Args:
+        parameters: a value for each that is `RELEVANT`.
+        shots: array [shots] of `_core.SHOT`; range and evasion are not looked at.
+        limits: float [shots], ranges beyond which they do not hit [m], see `farthest`.
+        evasions, progress: as of `build`.
+
+    Raises:
+        ValueError: As `build`.
+    """
+    plain, cold, others = _numbers(evasions)
+    seats = [seat_weights({"agent": 1.0})] * len(SEATS)
+    core = _core.Core(resolve(parameters), 1, 0, seats, auto_reset=False, isa="auto")
+    found = []
+    for start in range(0, len(shots), _CHUNK):
+        some = slice(start, start + _CHUNK)
+        fly = functools.partial(_fly, core, shots[some])
+        found.append(search(fly, limits[some], plain, cold, others))
+        progress(len(limits[some]))
+    return Edges(*(np.concatenate([getattr(part, name) for part in found]) for name in _EDGES))
+
+
+def game_envelope(parameters: Mapping[str, float]) -> Envelope:
+    """The envelope of `GAME`, of all evasions, that a game's core looks ranges up in.
+
+    It is built once for all parameters that are equal in what is `relevant`, and kept: in this
+    process, and in a file of the folder that $MIDRANGE_CACHE names or, without it, of the user's
+    cache. A folder that cannot be written to is no error.
+
+    Args:
+        parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
+    """
+    return _game_envelope(tuple(relevant(parameters).items()))
+
+
+@functools.lru_cache(maxsize=16)
+def _game_envelope(parameters: tuple[tuple[str, float], ...]) -> Envelope:
+    wanted = _identity(dict(parameters), GAME, tuple(EVASIONS), _code())
+    text = json.dumps(wanted)
+    path = cache_folder() / f"envelope-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+    with contextlib.suppress(OSError, ValueError):
+        envelope = Envelope.load(path)
+        if json.dumps(envelope.identity) == text:
+            return envelope
+    envelope = build(dict(parameters), GAME)
+    with contextlib.suppress(OSError, WriteError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        envelope.save(path)
+    return envelope
+
+
+def cache_folder() -> Path:
+    """Where `game_envelope` keeps its files."""
+    return Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("midrange_puffer"))
+
+
+def relevant(parameters: Mapping[str, float]) -> dict[str, float]:
+    """The `RELEVANT` parameters, as they are flown: `physics_dt` is at least `LEAST_STEP`."""
+    values = {name: parameters[name] for name in RELEVANT}
+    return values | {"physics_dt": max(values["physics_dt"], LEAST_STEP)}
+
+
+def _fly(
+    core: _core.Core,
+    shots: np.ndarray,
+    cells: np.ndarray,
+    ranges: np.ndarray,
+    evasions: Sequence[int],
+) -> np.ndarray:
+    """Whether each shot, of a cell and from a range, hits in every evasion, bool."""
+    hits = np.ones(len(cells), bool)
+    for evasion in evasions:
+        left = np.flatnonzero(hits)
+        flown = shots[cells[left]]
+        flown["range"], flown["evasion"] = ranges[left], evasion
+        hits[left] = core.fly_shots(flown)
+    return hits
+
+
+def _numbers(evasions: Sequence[str]) -> tuple[int, list[int], list[int]]:
+    """The core's numbers of flying on, of the turns cold, and of the other evasions."""
+    names = list(EVASIONS)
+    for name in evasions:
+        if name not in names:
+            raise ValueError(
+                f"evasion {name!r}: must be of {', '.join(names)}{suggest(name, names)}"
+            )
+    for name in (PLAIN, *COLD):
+        if name not in evasions:
+            raise ValueError(f"evasions {', '.join(evasions)}: {name} must be among them")
+    others = [names.index(name) for name in evasions if name not in (PLAIN, *COLD)]
+    return names.index(PLAIN), [names.index(name) for name in COLD], others
+
+
+def _identity(
+    parameters: dict[str, float], grid: Grid, evasions: tuple[str, ...], code: str
+) -> dict[str, object]:
+    """What an envelope is of, for JSON."""
+    text = json.dumps(parameters, sort_keys=True)
+    return {
+        "format": _FORMAT,
+        "code": code,
+        "parameters": parameters,
+        "parameters_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "grid": asdict(grid),
+        "evasions": evasions,
+    }
+
+
+@functools.cache
+def _code() -> str:
+    """A digest of the core as it is compiled, and of the search."""
+    files = (_core.__file__, __file__, envelope_search.__file__, envelope_reach.__file__)
+    return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
+
+
+def _read_arrays(data: bytes) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file, once every part of it has been found to be whole."""
+    damaged = zipfile.ZipFile(io.BytesIO(data)).testzip()
+    if damaged:
+        raise ValueError(f"{damaged} is damaged")
+    with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        return dict(file)
+
+
+# What reading an .npz file of anything whatever may raise.
+_UNREADABLE = (
+    ValueError, LookupError, EOFError, RuntimeError, TypeError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip

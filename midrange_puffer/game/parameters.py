@@ -1,0 +1,322 @@
+"""What may stand in [env]: the core's parameters, the environment's options, and who flies.
+
+The parameters come from the one table in csrc/params.h. Everything is checked here, at the border;
+the core behind it trusts its caller.
+"""
+
+import contextlib
+import difflib
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from midrange_puffer import _core
+from midrange_puffer.game.actions import ACTION_MODES
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number with a name: one row of csrc/params.h."""
+
+    group: str  # rules, flight, missile, start: the game; reward, pilot: training only
+    name: str
+    kind: type  # int or float
+    default: int | float
+    minimum: int | float
+    maximum: int | float
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Option:
+    """Another [env] key: a number within limits, one of `choices`, or a text of its own grammar."""
+
+    name: str
+    kind: type
+    default: int | str
+    meaning: str
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: tuple[str, ...] | None = None
+
+
+PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
+PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
+
+# Who may fly a fighter, in the core's order: outside control, then the scripted pilots.
+CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
+PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
+SELF = "self"
+POOL = "pool"
+ALL = "all"  # of the pilots
+SCRIPTED = "pilots"  # the group of engagements against pilots
+OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
+MAX_WEIGHT = 1e6  # of one opponent in a mix
+EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
+MODEL_SUFFIXES = (".pt", EXPORTED)
+MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
+SEATS: tuple[str, ...] = ("red", "blue")
+OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option("num_envs", int, 1024, "engagements side by side", 1, 1_048_576),
+        Option(
+            "opponent",
+            str,
+            "shooter",
+            f"one of {', '.join(PILOTS)}, self (both seats are agents), pool (frozen policies) or "
+            "a mix like self:4,pool:2,shooter:1,evader:1: shares of the engagements",
+        ),
+        Option("seat", str, "red", "the agent's seat", choices=SEATS),
+        Option(
+            "observation",
+            str,
+            "default",
+            "what the agents see; stg adds how both stand in each other's missile envelope, and by "
+            "how much the inbound missiles would miss",
+            choices=OBSERVATIONS,
+        ),
+        Option(
+            "action_mode",
+            str,
+            "discrete",
+            "how the agents act: by levels of rudder, throttle and fire, or by any numbers within "
+            "their ranges",
+            choices=ACTION_MODES,
+        ),
+    )
+}
+
+
+def suggest(name: str, allowed: Iterable[str]) -> str:
+    """The end of an error message that names the nearest allowed name, or nothing."""
+    near = difflib.get_close_matches(name, list(allowed), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def keywords(function: Callable) -> list[str]:
+    """The names of the arguments that a function or class takes, but of its `**` ones."""
+    arguments = inspect.signature(function).parameters.values()
+    return [each.name for each in arguments if each.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def check(name: str, value: object, caller: Callable | None = None) -> int | float:
+    """The value of a parameter in its own type.
+
+    Args:
+        name: of the parameter.
+        value: to be checked.
+        caller: who was given it, beside arguments of its own, one of which may have been meant.
+
+    Raises:
+        ValueError: No such parameter, not a number, not whole where it must be, or out of range.
+    """
+    if name not in PARAMETERS:
+        known = [*PARAMETERS, *(keywords(caller) if caller else ())]
+        raise ValueError(f"{name} = {value!r}: no such parameter{suggest(name, known)}")
+    row = PARAMETERS[name]
+    number = finite(value)
+    if number is None or (row.kind is int and number != math.floor(number)):
+        wanted = "a whole number" if row.kind is int else "a number"
+        raise ValueError(f"{name} = {value!r}: must be {wanted}")
+    if not row.minimum <= number <= row.maximum:
+        raise ValueError(
+            f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g} {row.unit}"
+        )
+    return row.kind(number)
+
+
+def finite(value: object) -> float | None:
+    """A number as a finite float; None for anything else."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def resolve(
+    overrides: Mapping[str, object], caller: Callable | None = None
+) -> dict[str, int | float]:
+    """A value for every parameter: the overrides, checked, over the defaults.
+
+    Args:
+        overrides: values by name.
+        caller: as of `check`.
+
+    Raises:
+        ValueError: As `check`, or a lower end above its upper end.
+    """
+    values = {row.name: row.default for row in PARAMETERS.values()}
+    values.update({name: check(name, value, caller) for name, value in overrides.items()})
+    for low, high in PAIRS:
+        if values[low] > values[high]:
+            raise ValueError(
+                f"{low} = {values[low]:g} is above {high} = {values[high]:g}: "
+                f"{low} may be at most {high}"
+            )
+    return values
+
+
+def pilot_names(text: str) -> tuple[str, ...]:
+    """The pilots in a text: "all", or names with commas between.
+
+    Raises:
+        ValueError: There is no such pilot, or one is named twice.
+    """
+    if text == ALL:
+        return PILOTS
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if name not in PILOTS:
+            raise ValueError(
+                f"{name}: must be of {', '.join(PILOTS)}, or {ALL}{suggest(name, PILOTS)}"
+            )
+        if names.count(name) > 1:
+            raise ValueError(f"{name} stands there twice")
+    return names
+
+
+def parse_opponent(text: str, allowed: Sequence[str] = OPPONENTS) -> dict[str, float]:
+    """The share of each opponent in a text like "shooter", "self" or "self:4,pool:2,evader:1".
+
+    Returns:
+        Shares that sum to 1, in the order given.
+
+    Raises:
+        ValueError: An unknown or repeated name, or a weight out of range.
+    """
+    weights: dict[str, float] = {}
+    for part in str(text).split(","):
+        name, _, weight = (piece.strip() for piece in part.partition(":"))
+        if name not in allowed:
+            raise ValueError(
+                f"opponent = {text!r}: {name!r} is none of {', '.join(allowed)}"
+                f"{suggest(name, allowed)}"
+            )
+        if name in weights:
+            raise ValueError(f"opponent = {text!r}: {name} stands there twice")
+        try:
+            weights[name] = float(weight or 1)
+        except ValueError:
+            weights[name] = math.nan
+        if not 0 < weights[name] <= MAX_WEIGHT:
+            raise ValueError(
+                f"opponent = {text!r}: the weight of {name} must be above 0, at most {MAX_WEIGHT:g}"
+            )
+    total = sum(weights.values())
+    return {name: weight / total for name, weight in weights.items()}
+
+
+def parse_pilots(text: str) -> dict[str, float]:
+    """The shares of a pilot or a mix of pilots: `parse_opponent` without self and pool.
+
+    Raises:
+        ValueError: As `parse_opponent`.
+    """
+    return parse_opponent(text, PILOTS)
+
+
+def is_model(text: str) -> bool:
+    """Whether a text that says who is to fly means a model's file, which may be missing.
+
+    A pilot's name means the pilot, whatever files there are.
+    """
+    if text.endswith(MODEL_SUFFIXES):
+        return True
+    try:
+        parse_pilots(text)
+    except ValueError:
+        with contextlib.suppress(OSError):  # no file can have such a name
+            return Path(text).is_file()
+    return False
+
+
+def divide(num_envs: int, opponent: str) -> dict[str, int]:
+    """The engagements of each group of a mix: SELF, SCRIPTED, POOL, in this order.
+
+    Each group has its share, rounded, and at least one.
+
+    Raises:
+        ValueError: As `parse_opponent`, or fewer engagements than groups.
+    """
+    shares = dict.fromkeys((SELF, SCRIPTED, POOL), 0.0)
+    for name, share in parse_opponent(opponent).items():
+        shares[SCRIPTED if name in PILOTS else name] += share
+    shares = {group: share for group, share in shares.items() if share}
+    if num_envs < len(shares):
+        raise ValueError(
+            f"opponent = {opponent!r}: needs at least {len(shares)} engagements, one for each of "
+            f"{', '.join(shares)}, not num_envs = {num_envs}"
+        )
+    counts = dict.fromkeys(shares, 0)
+    left, share_left = num_envs, 1.0
+    # The smallest first: what is rounded up to one is taken from the larger ones.
+    for group in sorted(shares, key=shares.__getitem__):
+        counts[group] = max(round(left * min(shares[group] / share_left, 1.0)), 1)
+        left -= counts[group]
+        share_left -= shares[group]
+    return counts
+
+
+def count_agents(num_envs: int, opponent: str) -> int:
+    """The agents of a `Midrange` of `num_envs` engagements: two in each against itself.
+
+    Raises:
+        ValueError: As `divide`.
+    """
+    return num_envs + divide(num_envs, opponent).get(SELF, 0)
+
+
+def seat_weights(shares: Mapping[str, float]) -> list[float]:
+    """The core's row of weights, in its order of controllers, for one seat."""
+    return [float(shares.get(name, 0.0)) for name in CONTROLLERS]
+
+
+def checked_choice(name: str, value: str) -> str:
+    """The value of an option that has choices.
+
+    Raises:
+        ValueError: It is none of them.
+    """
+    choices = OPTIONS[name].choices
+    if value not in choices:
+        raise ValueError(
+            f"{name} = {value!r}: must be {' or '.join(choices)}{suggest(str(value), choices)}"
+        )
+    return value
+
+
+def checked_seed(seed: int) -> int:
+    """The seed as an int.
+
+    Raises:
+        ValueError: Not a whole number from 0 to 2**64 - 1.
+    """
+    if not _is_whole(seed) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed = {seed!r}: must be a whole number from 0 to 2**64 - 1")
+    return int(seed)
+
+
+def checked_num_envs(num_envs: int) -> int:
+    """The number of engagements as an int.
+
+    Raises:
+        ValueError: Not a whole number within the limits of `OPTIONS`.
+    """
+    low, high = OPTIONS["num_envs"].minimum, OPTIONS["num_envs"].maximum
+    if not _is_whole(num_envs) or not low <= num_envs <= high:
+        raise ValueError(f"num_envs = {num_envs!r}: must be a whole number from {low} to {high}")
+    return int(num_envs)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

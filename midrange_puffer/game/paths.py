@@ -1,0 +1,247 @@
+"""Where everything went in an engagement: what plots, pages and viewers draw."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.simulation import Simulation
+
+SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
+# How a missile's flight has gone so far, or ended. `lost`: its target was killed by another one.
+FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
+
+
+@dataclass
+class Track:
+    """The flight of one body, an entry of each list for every time it was noted.
+
+    Attributes:
+        times: Since the start [s].
+        x, y: [m]
+        speed: [m/s]
+        heading: Counter-clockwise from +x [rad].
+        rudder: Position, -1 (right) to 1 (left).
+        load: Lateral acceleration, positive to the left [g].
+    """
+
+    times: list[float] = field(default_factory=list)
+    x: list[float] = field(default_factory=list)
+    y: list[float] = field(default_factory=list)
+    speed: list[float] = field(default_factory=list)
+    heading: list[float] = field(default_factory=list)
+    rudder: list[float] = field(default_factory=list)
+    load: list[float] = field(default_factory=list)
+
+    def at(self, time: float) -> int | None:
+        """Index of the last entry not after `time`; None before the first."""
+        index = bisect_right(self.times, time) - 1
+        return index if index >= 0 else None
+
+
+@dataclass
+class FighterTrack(Track):
+    """A fighter's flight, up to its death.
+
+    Attributes:
+        seat: Red (0) or blue (1).
+        throttle: Position, 0 to 1.
+        ammo: Missiles left.
+        died: When [s]; None while it lives.
+    """
+
+    seat: int = 0
+    throttle: list[float] = field(default_factory=list)
+    ammo: list[int] = field(default_factory=list)
+    died: float | None = None
+
+
+@dataclass
+class MissileTrack(Track):
+    """A missile's flight, from its launch to its end.
+
+    Of one that lives less than a decision little is seen: it goes straight to the target that it
+    hits, or stays where it was launched.
+
+    Attributes:
+        owner, target: Fighters.
+        launched, burnt_out: When it starts, and when its motor stops [s].
+        fate: FLYING, HIT, SPENT or LOST.
+    """
+
+    owner: int = 0
+    target: int = 1
+    launched: float = 0.0
+    burnt_out: float = 0.0
+    fate: str = FLYING
+
+
+class Tracks:
+    """Follows one engagement of a simulation, from now on.
+
+    Args:
+        sim: whose `step` is followed by a `note` every time.
+        env: which of its engagements.
+    """
+
+    def __init__(self, sim: Simulation, env: int = 0) -> None:
+        self._sim = sim
+        self._env = env
+        self._slots: dict[int, tuple[int, MissileTrack]] = {}  # in the air: age, and its track
+        self.fighters = [FighterTrack(seat=seat) for seat in range(len(SEATS))]
+        self.missiles: list[MissileTrack] = []
+        self.note()
+
+    @property
+    def time(self) -> float:
+        """Of the simulation [s]."""
+        return float(self._sim.time[self._env] * self._sim.parameters["physics_dt"])
+
+    def note(self) -> None:
+        """Add where everything is now."""
+        fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
+        missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
+        killed = []
+        for track in self.fighters:
+            if track.died is not None:
+                continue
+            self._add(track, fighters, track.seat, "fighter")
+            track.throttle.append(float(fighters["throttle"][track.seat]))
+            track.ammo.append(int(fighters["ammo"][track.seat]))
+            if not fighters["alive"][track.seat]:
+                track.died = self.time
+                killed.append(track)
+        known = len(self.missiles)
+        ended = self._note_missiles(missiles)
+        unseen = self._add_unseen(self.missiles[known:])
+        ended += unseen
+        for track in ended:
+            track.fate = LOST if self.fighters[track.target].died is not None else SPENT
+        for victim in killed:
+            self._mark_hit(victim, [track for track in ended if track.target == victim.seat])
+        for track in unseen:
+            if track.fate != HIT:
+                self._end(track, track.x[0], track.y[0])
+
+    def cut_back(self) -> None:
+        """Forget what is later than the simulation, which has been restored to an earlier state."""
+        step = self._sim.parameters["physics_dt"]
+        end = self.time + step / 2
+        self.missiles = [track for track in self.missiles if track.launched < end - step]
+        for track in (*self.fighters, *self.missiles):
+            keep = bisect_right(track.times, end)
+            for values in vars(track).values():
+                if isinstance(values, list):
+                    del values[keep:]
+        for fighter in self.fighters:
+            if fighter.died is not None and fighter.died > end:
+                fighter.died = None
+        missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
+        tracks = {(track.owner, round(track.launched / step)): track for track in self.missiles}
+        self._slots = {}
+        for slot in np.flatnonzero(missiles["active"]):
+            age = int(missiles["age"][slot])
+            if age:
+                track = tracks[missiles["owner"][slot], round(self.time / step) - age]
+                track.fate = FLYING
+            else:  # dropped above with those launched in the next decision
+                track = self._launched(missiles, slot)
+                self._add(track, missiles, slot, "missile")
+            self._slots[slot] = age, track
+
+    def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissileTrack]:
+        """Extend the missiles' tracks; return those that have ended."""
+        before, self._slots = self._slots, {}
+        ended = []
+        for slot in np.flatnonzero(missiles["active"]):
+            age, track = before.pop(slot, (0, None))
+            if track is None or missiles["age"][slot] <= age:
+                if track:  # another one has taken its slot
+                    ended.append(track)
+                track = self._launched(missiles, slot)
+            self._add(track, missiles, slot, "missile")
+            self._slots[slot] = int(missiles["age"][slot]), track
+        return [*ended, *(track for _, track in before.values())]
+
+    def _add_unseen(self, seen: list[MissileTrack]) -> list[MissileTrack]:
+        """Tracks of missiles that were launched since the last time and have ended already.
+
+        They show by what their launchers have left.
+
+        Args:
+            seen: those launched since then that are in the air.
+        """
+        owners = [track.owner for track in seen]
+        unseen = []
+        for shooter in self.fighters:
+            if len(shooter.times) > 1 and shooter.times[-1] == self.time:
+                fired = shooter.ammo[-2] - shooter.ammo[-1]
+                for _ in range(fired - owners.count(shooter.seat)):
+                    unseen.append(self._begin(shooter.seat, 1 - shooter.seat, shooter.times[-2]))
+        return unseen
+
+    def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissileTrack:
+        """The track of a new missile in the air."""
+        age = float(missiles["age"][slot]) * self._sim.parameters["physics_dt"]
+        owner, target = int(missiles["owner"][slot]), int(missiles["target"][slot])
+        return self._begin(owner, target, self.time - age)
+
+    def _begin(self, owner: int, target: int, launched: float) -> MissileTrack:
+        """A new missile's track, begun where its launcher was."""
+        track = MissileTrack(owner=owner, target=target, launched=launched)
+        track.burnt_out = launched + self._sim.parameters["missile_burn_time"]
+        shooter = self.fighters[owner]
+        if launched < self.time and (index := shooter.at(launched + 1e-3)) is not None:
+            track.times.append(launched)
+            for name in ("x", "y", "speed", "heading"):
+                getattr(track, name).append(getattr(shooter, name)[index])
+            track.rudder.append(0.0)
+            track.load.append(0.0)
+        self.missiles.append(track)
+        return track
+
+    def _mark_hit(self, victim: FighterTrack, ended: list[MissileTrack]) -> None:
+        """Of the missiles that ended with their target, the nearest one has hit it."""
+        if not ended:
+            return
+        x, y = victim.x[-1], victim.y[-1]
+        hit = min(ended, key=lambda track: np.hypot(track.x[-1] - x, track.y[-1] - y))
+        self._end(hit, x, y)
+        hit.fate = HIT
+
+    def _end(self, track: MissileTrack, x: float, y: float) -> None:
+        """Add where a missile that is no longer in the air has ended, as it was last noted."""
+        track.times.append(self.time)
+        track.x.append(x)
+        track.y.append(y)
+        for name in ("speed", "heading", "rudder", "load"):
+            getattr(track, name).append(getattr(track, name)[-1])
+
+    def _add(self, track: Track, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
+        """Add an entry of what fighters and missiles have in common."""
+        track.times.append(self.time)
+        for name in ("x", "y", "speed", "heading", "rudder"):
+            getattr(track, name).append(float(bodies[name][index]))
+        track.load.append(
+            load_factor(self._sim.parameters, kind, track.speed[-1], track.rudder[-1])
+        )
+
+
+def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: float) -> float:
+    """Lateral acceleration [g] of a "fighter" or "missile", positive to the left."""
+    load = speed**2 * rudder / parameters[f"{kind}_turn_radius"] / parameters["gravity"]
+    limit = parameters[f"{kind}_load_limit"]
+    return float(np.clip(load, -limit, limit)) if limit else load
+
+
+def outcome_words(sim: Simulation, env: int = 0) -> str:
+    """The outcome of an engagement, as "open", "red wins" or "draw by time"."""
+    outcome, alive = sim.outcome[env], sim.fighters["alive"][env]
+    if outcome == 0:
+        return "open"
+    if outcome in (1, 2):
+        return f"{SEATS[outcome - 1]} wins"
+    if sim.truncated[env]:
+        return "draw by time"
+    return "draw, no missiles left" if alive.any() else "mutual kill"

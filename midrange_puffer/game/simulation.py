@@ -1,0 +1,349 @@
+"""Simulation: the C core for tests, tools and notebooks; no learning in it."""
+
+import hashlib
+import json
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    MAP_PILOTS,
+    PARAMETERS,
+    checked_choice,
+    checked_num_envs,
+    checked_seed,
+    finite,
+    resolve,
+    seat_weights,
+    suggest,
+)
+
+# Limits of what may be set from outside: positions [m], speeds [m/s], missiles, ages [steps].
+MAX_POSITION = 1e7
+MAX_SPEED = 10_000.0
+MAX_AMMUNITION = PARAMETERS["ammunition"].maximum
+MAX_AGE = 1_000_000_000
+
+_SNAPSHOT_MAGIC = b"midrange-snapshot-1\n"
+_DIGEST_BYTES = 32
+
+
+class Simulation:
+    """Engagements side by side, each flown by controls from outside or by scripted pilots.
+
+    SI units; headings counter-clockwise from +x; fighters 0 (red) and 1 (blue). An engagement that
+    has ended keeps its outcome, and goes on flying, until `reset`.
+
+    Args:
+        num_envs: number of engagements, at least 1.
+        seed: 0 <= seed < 2**64; draws the starts.
+        red, blue: who flies: "agent" (controls from outside) or the name of a pilot.
+        isa: instruction set, "auto" for the best this machine has.
+        observation: what `observe` shows, "default" or "stg".
+        **parameters: rows of csrc/params.h.
+
+    Raises:
+        ValueError: an argument of the wrong name, type or range.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        seed: int = 0,
+        red: str = "agent",
+        blue: str = "agent",
+        isa: str = "auto",
+        observation: str = "default",
+        **parameters: float,
+    ) -> None:
+        self.parameters = resolve(parameters, Simulation)
+        self.num_envs = checked_num_envs(num_envs)
+        self._seed = checked_seed(seed)
+        self._seats = [red, blue]
+        weights = [_controller("red", red), _controller("blue", blue)]
+        checked_choice("observation", observation)
+        # Only who goes by the map waits for it to be built.
+        asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
+        envelope = game_envelope(self.parameters) if asks else None
+        self._core = _core.Core(
+            self.parameters, self.num_envs, self._seed, weights, False, isa, envelope, observation
+        )
+        self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
+
+    @property
+    def core(self) -> _core.Core:
+        """The C core itself, for what looks at an engagement without changing it."""
+        return self._core
+
+    def reset(self, seed: int | None = None) -> None:
+        """Start every engagement from `seed`, by default the one last given."""
+        if seed is not None:
+            self._seed = checked_seed(seed)
+        self._core.reset(self._seed)
+        self.rewards[:] = 0
+
+    def start(self, env: int = 0, engagement: int = 0, episode: int = 0) -> None:
+        """Start one engagement again, as any episode of any engagement of the seed.
+
+        Random numbers are keyed by (seed, engagement, episode), so that one engagement of many can
+        be flown alone.
+
+        Raises:
+            ValueError: A number below 0 or above 2**30.
+            IndexError: No such engagement `env` here.
+        """
+        self._core.start(env, engagement, episode)
+        self.rewards[env] = 0
+
+    def step(self, controls: np.ndarray | None = None) -> None:
+        """One decision.
+
+        Args:
+            controls: float [num_envs, fighters, 3]: rudder in [-1, 1] (positive left), throttle in
+                [0, 1], fire (above 0.5). Clipped to range; not-a-number counts as 0. Seats flown by
+                pilots ignore theirs; None is neutral.
+
+        Raises:
+            ValueError: controls of another shape.
+        """
+        shape = (self.num_envs, _core.FIGHTERS, 3)
+        controls = np.zeros(shape) if controls is None else np.asarray(controls)
+        if controls.shape != shape:
+            raise ValueError(f"controls of shape {controls.shape}: must be {shape}")
+        with np.errstate(over="ignore"):
+            controls = np.ascontiguousarray(controls, np.float32)
+        self._core.step_controls(controls, self.rewards)
+
+    def advance(self, substeps: int) -> None:
+        """Fly `substeps` physics steps with the controls last given: no launches, no outcome."""
+        self._core.advance(substeps)
+
+    def set_fighter(
+        self,
+        env: int,
+        fighter: int,
+        *,
+        x: float | None = None,
+        y: float | None = None,
+        heading_deg: float | None = None,
+        speed: float | None = None,
+        rudder: float | None = None,
+        throttle: float | None = None,
+        ammo: int | None = None,
+        alive: bool | None = None,
+    ) -> None:
+        """Change what is given of one fighter; rudder and throttle are positions and commands.
+
+        Raises:
+            ValueError: a value out of range.
+            IndexError: no such engagement or fighter.
+        """
+        state = self._core.get_fighter(env, fighter)
+        state |= _body("fighter", x, y, heading_deg, speed, rudder)
+        if throttle is not None:
+            state["throttle"] = _within("throttle", throttle, 0, 1)
+        if ammo is not None:
+            state["ammunition"] = _whole_within("ammo", ammo, 0, MAX_AMMUNITION)
+        if alive is not None:
+            if alive not in (False, True):
+                raise ValueError(f"alive = {alive!r}: must be True or False")
+            state["alive"] = int(alive)
+        self._core.set_fighter(env, fighter, state)
+
+    def set_missile(
+        self,
+        env: int,
+        missile: int,
+        *,
+        owner: int,
+        x: float,
+        y: float,
+        heading_deg: float,
+        speed: float,
+        age: int = 0,
+        rudder: float = 0.0,
+        target: int | None = None,
+    ) -> None:
+        """Put a missile into a slot; `age` in physics steps, the target by default the other side.
+
+        Raises:
+            ValueError: a value out of range.
+            IndexError: no such engagement, slot or fighter.
+        """
+        state = {
+            "active": 1,
+            "owner": owner,
+            "target": 1 - owner if target is None else target,
+            "age": _whole_within("age", age, 0, MAX_AGE),
+        }
+        state |= _body("missile", x, y, heading_deg, speed, rudder)
+        self._core.set_missile(env, missile, state)
+
+    def launch(self, env: int, fighter: int) -> bool:
+        """Launch now, whatever the launch interval; False without a missile or a living enemy."""
+        return self._core.launch(env, fighter)
+
+    @property
+    def fighters(self) -> dict[str, np.ndarray]:
+        """Copies [num_envs, fighters].
+
+        float32 x y vx vy speed heading rudder throttle, int32 alive ammo wait pilot. heading in
+        radians; wait in physics steps until the next launch is allowed; pilot an index into
+        `CONTROLLERS`.
+        """
+        rows = [
+            [self._core.get_fighter(env, fighter) for fighter in range(_core.FIGHTERS)]
+            for env in range(self.num_envs)
+        ]
+        out = _motion(rows)
+        out["throttle"] = _column(rows, "throttle", np.float32)
+        for name, field in (
+            ("alive", "alive"),
+            ("ammo", "ammunition"),
+            ("wait", "launch_wait"),
+            ("pilot", "pilot"),
+        ):
+            out[name] = _column(rows, field, np.int32)
+        return out
+
+    @property
+    def missiles(self) -> dict[str, np.ndarray]:
+        """Copies [num_envs, slots]: x y vx vy speed heading rudder, active owner target age.
+
+        float32, and int32 from `active` on; all zero where not active. age in physics steps.
+        """
+        rows = [
+            [self._core.get_missile(env, slot) for slot in range(_core.MISSILES)]
+            for env in range(self.num_envs)
+        ]
+        out = _motion(rows)
+        for name in ("active", "owner", "target", "age"):
+            out[name] = _column(rows, name, np.int32)
+        return out
+
+    @property
+    def outcome(self) -> np.ndarray:
+        """int32 [num_envs]: 0 open, 1 red has won, 2 blue has won, 3 draw."""
+        return self._core.status()[0]
+
+    @property
+    def truncated(self) -> np.ndarray:
+        """Whether the time limit ended it, bool [num_envs]."""
+        return self._core.status()[1]
+
+    @property
+    def time(self) -> np.ndarray:
+        """int32 [num_envs]: physics steps since the start."""
+        return self._core.status()[2]
+
+    def observe(self) -> np.ndarray:
+        """What every seat observes, float32 [num_envs, fighters, features]."""
+        out = np.empty((self.num_envs * _core.FIGHTERS, self._core.features), np.float32)
+        self._core.observe_all(out)
+        return out.reshape(self.num_envs, _core.FIGHTERS, -1)
+
+    def snapshot(self) -> bytes:
+        """An exact copy of the state, to be restored by one of equal size, seats and parameters."""
+        body = self._identity() + self.rewards.tobytes() + self._core.snapshot()
+        return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
+
+    def restore(self, snapshot: bytes) -> None:
+        """Take the state back.
+
+        Raises:
+            ValueError: not a snapshot, damaged, or of another simulation; nothing is changed.
+        """
+        snapshot = bytes(snapshot)
+        start = len(_SNAPSHOT_MAGIC) + _DIGEST_BYTES
+        if not snapshot.startswith(_SNAPSHOT_MAGIC):
+            raise ValueError("not a snapshot of this version of midrange_puffer")
+        digest, body = snapshot[len(_SNAPSHOT_MAGIC) : start], snapshot[start:]
+        if hashlib.sha256(body).digest() != digest:
+            raise ValueError("the snapshot is damaged or cut short")
+        identity = self._identity()
+        if not body.startswith(identity):
+            raise ValueError("the snapshot is of a simulation of another size, seats or parameters")
+        rewards, state = np.split(
+            np.frombuffer(body[len(identity) :], np.uint8), [self.rewards.nbytes]
+        )
+        self._core.restore(state)
+        self.rewards[:] = rewards.view(np.float32).reshape(self.rewards.shape)
+
+    def _identity(self) -> bytes:
+        """What a snapshot must have in common with the simulation that takes it."""
+        text = json.dumps(
+            [self.num_envs, self._seats, _core.STATE_BYTES, self.parameters], sort_keys=True
+        )
+        return hashlib.sha256(text.encode()).digest()
+
+    def state_hash(self) -> int:
+        """64-bit hash of everything that the future depends on."""
+        return self._core.state_hash()
+
+
+def _controller(seat: str, name: str) -> list[float]:
+    if name not in CONTROLLERS:
+        raise ValueError(
+            f"{seat} = {name!r}: must be one of {', '.join(CONTROLLERS)}"
+            f"{suggest(str(name), CONTROLLERS)}"
+        )
+    return seat_weights({name: 1.0})
+
+
+def _within(name: str, value: float, low: float, high: float) -> float:
+    number = finite(value)
+    if number is None or not low <= number <= high:
+        raise ValueError(f"{name} = {value!r}: must be a number from {low:g} to {high:g}")
+    return number
+
+
+def _whole_within(name: str, value: int, low: int, high: int) -> int:
+    number = _within(name, value, low, high)
+    if number != int(number):
+        raise ValueError(f"{name} = {value!r}: must be a whole number")
+    return int(number)
+
+
+def _body(
+    kind: str,
+    x: float | None,
+    y: float | None,
+    heading_deg: float | None,
+    speed: float | None,
+    rudder: float | None,
+) -> dict[str, float]:
+    """The given fields of a fighter or missile as the core names them."""
+    state = {}
+    for name, value, low, high in (
+        ("x", x, -MAX_POSITION, MAX_POSITION),
+        ("y", y, -MAX_POSITION, MAX_POSITION),
+        ("speed", speed, 0, MAX_SPEED),
+        ("rudder", rudder, -1, 1),
+    ):
+        if value is not None:
+            state[name] = _within(f"{kind} {name}", value, low, high)
+    if heading_deg is not None:
+        degrees = _within(f"{kind} heading_deg", heading_deg, -1e6, 1e6)
+        state["direction_x"], state["direction_y"] = _core.direction(degrees)
+    return state
+
+
+def _column(rows: list[list[dict]], field: str, dtype: type) -> np.ndarray:
+    return np.array([[entity[field] for entity in row] for row in rows], dtype)
+
+
+def _motion(rows: list[list[dict]]) -> dict[str, np.ndarray]:
+    """Columns x y vx vy speed heading rudder of entities."""
+    ahead, left = _column(rows, "direction_x", np.float32), _column(rows, "direction_y", np.float32)
+    speed = _column(rows, "speed", np.float32)
+    return {
+        "x": _column(rows, "x", np.float32),
+        "y": _column(rows, "y", np.float32),
+        "vx": speed * ahead,
+        "vy": speed * left,
+        "speed": speed,
+        "heading": np.arctan2(left, ahead),
+        "rudder": _column(rows, "rudder", np.float32),
+    }

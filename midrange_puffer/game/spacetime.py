@@ -1,0 +1,192 @@
+"""The space-time graph: what will be in the next seconds, and what could be.
+
+All of it is flown by the C core with the steps and the guidance of the game; the simulation stays
+as it is. csrc/RULES.md, "Space-time graph".
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.game.parameters import finite
+from midrange_puffer.game.simulation import Simulation
+
+FRONT = 16  # points of one side of a front
+# Unit vectors all around, symmetric about x; with so many the hull is at most 0.1 % too wide.
+_ANGLES = np.arange(72) * (2 * np.pi / 72)
+_NORMALS = np.stack((np.cos(_ANGLES), np.sin(_ANGLES)))
+MAX_STEPS = _core.MAX_ADVANCE // _core.MAX_MOMENTS  # physics steps from point to point
+LAUNCHED = 0  # slot of the missile that the enemy launches now, in the lanes where it does
+
+
+@dataclass(frozen=True, eq=False)
+class MissilePrediction:
+    """A missile in the air, if both fighters hold their controls.
+
+    Attributes:
+        slot, owner, target: which missile, and the seats that it belongs to and goes for.
+        points: float32 [T, 2], m; not-a-number from its end on.
+        hits: whether it hits its target within the horizon.
+        ended: s from now at which it hits, is spent or loses its target; None if it flies on.
+        harmless: s from now after which it comes no nearer to its target: it has been outrun or has
+            passed, is spent, or its target is dead. None if it hits, or still burns or closes in at
+            the horizon.
+        miss: least distance to its target within the horizon, m; 0 if it hits.
+        escape_miss: the same, [2], if the seat of the graph escapes to the left, to the right.
+    """
+
+    slot: int
+    owner: int
+    target: int
+    points: np.ndarray
+    hits: bool
+    ended: float | None
+    harmless: float | None
+    miss: float
+    escape_miss: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceTime:
+    """The space-time graph of one seat. Positions float32 in m, times in s from now.
+
+    An escape is full rudder to one side until the tail is to the enemy, then straight away from it,
+    at full throttle. A fighter that is hit stays where it was hit.
+
+    Attributes:
+        seat: whose graph it is.
+        times: float64 [T], from 0 on.
+        own: [T, 2], the own track at the present controls.
+        escapes: [2, T, 2], escapes to the left and right, each from a missile that the enemy
+            launches now; it ends where that missile hits.
+        fronts: [T, M, 2], the threat cone: how far a missile launched by the enemy now can be
+            at each time, however it is steered, from the hardest turn to its left to the hardest to
+            its right, seen from where it was launched. What is beyond, by the hit radius, is safe
+            until then. None if the enemy cannot launch: one of the two is dead, or it has no
+            missile left.
+        shots: [2, T, 2], that missile, guided at each escape; not-a-number from its end on. None if
+            the enemy cannot launch.
+        escape_miss: [2], m, least distance of each escape and its shot within the horizon; 0 if it
+            hits. None if the enemy cannot launch.
+        missiles: those in the air.
+    """
+
+    seat: int
+    times: np.ndarray
+    own: np.ndarray
+    escapes: np.ndarray
+    fronts: np.ndarray | None
+    shots: np.ndarray | None
+    escape_miss: np.ndarray | None
+    missiles: tuple[MissilePrediction, ...]
+
+
+def spacetime(
+    sim: Simulation, env: int = 0, seat: int = 0, horizon: float = 20.0, interval: float = 1.0
+) -> SpaceTime:
+    """The space-time graph of `seat` in engagement `env`.
+
+    Args:
+        sim: the simulation; it is not changed.
+        env, seat: whose graph.
+        horizon: how far to look ahead, s.
+        interval: time from point to point, s; rounded to whole physics steps.
+
+    Raises:
+        ValueError: a horizon or interval that is none or too long.
+        IndexError: no such engagement or seat.
+    """
+    dt = sim.parameters["physics_dt"]
+    for name, value in (("horizon", horizon), ("interval", interval)):
+        if finite(value) is None or value <= 0:
+            raise ValueError(f"{name} = {value!r}: must be a number of seconds above 0")
+    longest = MAX_STEPS * dt
+    if interval > longest:
+        raise ValueError(
+            f"interval = {interval!r}: must be at most {longest:g} s, {MAX_STEPS} physics steps"
+        )
+    steps = max(1, round(interval / dt))
+    longest = (_core.MAX_MOMENTS - 1) * steps * dt
+    if horizon > longest:
+        raise ValueError(
+            f"horizon = {horizon!r}: must be at most {longest:g} s, {_core.MAX_MOMENTS} points "
+            f"{steps * dt:g} s apart"
+        )
+    count = int(horizon / (steps * dt) + 1e-6) + 1
+    moments, predictions = sim.core.look_ahead(env, seat, steps, count)
+
+    own, flown = moments["own"], moments["missiles"]
+    threatened = predictions[LAUNCHED, _core.AHEAD_THREATENED_ESCAPES]
+    threat = bool(threatened["present"].all())
+    return SpaceTime(
+        seat=seat,
+        times=np.arange(count) * (steps * dt),
+        own=own[:, _core.AHEAD_HELD].copy(),
+        escapes=_tracks(own, _core.AHEAD_THREATENED_ESCAPES),
+        fronts=_fronts(sim, env, 1 - seat, steps, count) if threat else None,
+        shots=_tracks(flown[:, LAUNCHED], _core.AHEAD_THREATENED_ESCAPES) if threat else None,
+        escape_miss=threatened["miss"].copy() if threat else None,
+        missiles=tuple(
+            _missile(sim, env, slot, flown[:, slot, _core.AHEAD_HELD], predictions[slot])
+            for slot in np.flatnonzero(predictions[:, _core.AHEAD_HELD]["present"])
+        ),
+    )
+
+
+def _tracks(points: np.ndarray, lanes: slice) -> np.ndarray:
+    """Those lanes of positions [T, lanes, 2], by lane."""
+    return points[:, lanes].swapaxes(0, 1).copy()
+
+
+def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) -> np.ndarray:
+    """The threat cone of a fighter, as `SpaceTime.fronts`."""
+    state = sim.core.get_fighter(env, launcher)
+    cone = sim.core.threat_cone(state["speed"], steps, count)
+    left = np.array([_front(points.reshape(-1, 2).astype(float)) for points in cone])
+    own_frame = np.concatenate((left[:, ::-1], left[:, 1:] * (1, -1)), axis=1)
+    ahead = np.array((state["direction_x"], state["direction_y"]))
+    rotation = np.stack((ahead, (-ahead[1], ahead[0])))
+    return ((state["x"], state["y"]) + own_frame @ rotation).astype(np.float32)
+
+
+def _front(points: np.ndarray) -> np.ndarray:
+    """How far the convex hull of positions [n, 2] and of their mirror images reaches, [FRONT, 2].
+
+    In directions from straight ahead round to the left as far as it goes. Positions of missiles
+    that are spent are not-a-number.
+    """
+    points = points[np.isfinite(points[:, 0])]
+    if len(points) == 0:
+        return np.zeros((FRONT, 2))
+    points = np.concatenate((points, points * (1, -1)))
+    support = (points @ _NORMALS).max(axis=0)  # the hull is where x . normal <= support
+    surrounds = (support > 0).all()
+    last = np.pi if surrounds else np.arctan2(points[:, 1], points[:, 0]).max()
+    directions = np.linspace(0, last, FRONT)
+    rays = np.stack((np.cos(directions), np.sin(directions)), axis=-1)
+    facing = rays @ _NORMALS
+    leaves = np.where(facing > 1e-6, support / np.maximum(facing, 1e-6), np.inf)
+    return rays * leaves.min(axis=1, keepdims=True)
+
+
+def _missile(
+    sim: Simulation, env: int, slot: int, points: np.ndarray, lanes: np.ndarray
+) -> MissilePrediction:
+    state = sim.core.get_missile(env, slot)
+    held = lanes[_core.AHEAD_HELD]
+
+    def seconds(steps: int) -> float | None:
+        return None if steps < 0 else float(steps) * sim.parameters["physics_dt"]
+
+    return MissilePrediction(
+        slot=int(slot),
+        owner=state["owner"],
+        target=state["target"],
+        points=points.copy(),
+        hits=bool(held["hits"]),
+        ended=seconds(held["ended"]),
+        harmless=seconds(held["harmless"]),
+        miss=float(held["miss"]),
+        escape_miss=lanes[_core.AHEAD_ESCAPES]["miss"].copy(),
+    )

@@ -1,0 +1,9 @@
+"""Gymnasium environments: `Midrange-v0`, one agent against an opponent, alone or side by side.
+
+Importing this registers it: `gymnasium.make("midrange_puffer.gym:Midrange-v0")`.
+"""
+
+from midrange_puffer.envs.gym.env import MidrangeEnv
+from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+
+__all__ = ["MidrangeEnv", "MidrangeVectorEnv"]

@@ -1,5 +1,0 @@
-"""The web page of a fight: one file that needs nothing else, for any browser."""
-
-from midrange_puffer.page.writer import write_page
-
-__all__ = ["write_page"]

@@ -1,0 +1,151 @@
+"""Exported policies: what an .onnx file of a policy holds, and how onnxruntime flies it here.
+
+The graph's inputs are `observation` [batch, features] and, of a policy that remembers, `lstm_h` and
+`lstm_c` [batch, memory_size]. Its outputs are the logits `rudder`, `throttle` and `fire` [batch,
+levels], or `mean` and `std` [batch, 3] of these controls; then `value` [batch, 1], and of a policy
+that remembers `next_lstm_h` and `next_lstm_c`. All are float32. The file's metadata are the entries
+of a model file (model_file.py) but for the weights, and more for the reader, each as JSON.
+"""
+
+import importlib.util
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+from torch.distributions import Normal
+
+from midrange_puffer import _core
+from midrange_puffer.errors import UsageError
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.policies.networks import Actions
+
+if TYPE_CHECKING:
+    from onnxruntime import NodeArg
+
+CONTROLS = ("rudder", "throttle", "fire")
+MEMORY = ("lstm_h", "lstm_c")
+NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
+
+
+class ExportedPolicy(nn.Module):
+    """A policy that onnxruntime computes, on one thread of the CPU; to a `Player` as any other.
+
+    Args:
+        data: an .onnx file's.
+        path: what it is called in errors.
+
+    Attributes:
+        entries: the file's metadata.
+        features, memory_size, is_continuous: as of `Policy` and `Recurrent`.
+
+    Raises:
+        CheckpointError: It is damaged, not ours or of another version.
+    """
+
+    def __init__(self, data: bytes, path: Path) -> None:
+        super().__init__()
+        require_onnx("onnxruntime")
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4  # what is wrong is raised
+        try:
+            session = onnxruntime.InferenceSession(
+                data, options, ["CPUExecutionProvider"], enable_fallback=False
+            )
+            metadata = session.get_modelmeta().custom_metadata_map
+            found = _widths(session.get_inputs()), _widths(session.get_outputs())
+        # onnxruntime has many kinds for one cause, and texts that are none are found when read.
+        except Exception as error:
+            reason = str(error).partition("\n")[0]
+            raise CheckpointError(f"{path}: damaged, or not an ONNX file ({reason})") from None
+        self._session = session
+        self.entries = _entries(metadata, path)
+        env = self.entries["env"]
+        self.features = _core.OBSERVATIONS[env["observation"]]
+        self.is_continuous = env["action_mode"] == "continuous"
+        self.memory_size = self.entries["rnn"].get("hidden_size") if self.entries["rnn_name"] else 0
+        expected = graph_widths(self.features, self.is_continuous, self.memory_size)
+        for what, its, wanted in zip(("inputs", "outputs"), found, expected, strict=True):
+            if its != wanted:
+                raise CheckpointError(
+                    f"{path}: its metadata do not fit its graph, whose {what} are {its}, "
+                    f"expected {wanted}"
+                )
+        self._outputs = list(expected[1])
+
+    def forward_eval(
+        self, observations: torch.Tensor, state: dict[str, torch.Tensor]
+    ) -> tuple[Actions, torch.Tensor]:
+        """Actions and values; the memory in `state` is replaced by the next decision's."""
+        memory = MEMORY if self.memory_size else ()
+        inputs = {"observation": observations.float(), **{name: state[name] for name in memory}}
+        results = self._session.run(
+            self._outputs, {name: value.numpy() for name, value in inputs.items()}
+        )
+        outputs = dict(zip(self._outputs, map(torch.from_numpy, results), strict=True))
+        state.update({name: outputs[NEXT + name] for name in memory})
+        if self.is_continuous:
+            actions = Normal(outputs["mean"], outputs["std"], validate_args=False)
+        else:
+            actions = tuple(outputs[name] for name in CONTROLS)
+        return actions, outputs["value"]
+
+
+def graph_widths(
+    features: int, is_continuous: bool, memory_size: int
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The graph's inputs and its outputs, in their order: name -> width of [batch, width]."""
+    memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
+    levels = dict(zip(CONTROLS, _core.ACTION_LEVELS, strict=True))
+    actions = dict.fromkeys(("mean", "std"), len(CONTROLS)) if is_continuous else levels
+    after = {NEXT + name: width for name, width in memory.items()}
+    return {"observation": features, **memory}, {**actions, "value": 1, **after}
+
+
+def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
+    """Load an exported policy; what is returned and raised is as of `checkpoint.load_policy`.
+
+    Raises:
+        UsageError: onnxruntime is not installed.
+    """
+    model_file.check_is_file(path, "expected an exported policy")
+    try:
+        policy = ExportedPolicy(path.read_bytes(), path)
+    except OSError as error:
+        raise CheckpointError(f"{path}: {error.strerror}") from None
+    return policy.eval(), policy.entries
+
+
+def require_onnx(*packages: str) -> None:
+    """Raise UsageError where a package of the extra `onnx` is not installed."""
+    for name in packages:
+        if importlib.util.find_spec(name) is None:
+            raise UsageError(f"exported policies need {name}: pip install 'midrange_puffer[onnx]'")
+
+
+def _entries(metadata: Mapping[str, str], path: Path) -> dict[str, object]:
+    """The checked entries in a file's metadata."""
+    try:
+        entries = {name: json.loads(text) for name, text in metadata.items()}
+    except ValueError:  # as those of other programs may be
+        entries = {}
+    model_file.check_entries(path, entries)
+    return entries
+
+
+def _widths(values: Iterable["NodeArg"]) -> dict[str, object]:
+    """Name -> width of each that is float32 [any batch, width]; of others type and shape."""
+    widths = {}
+    for value in values:
+        match value.type, value.shape:
+            case "tensor(float)", [str(), width]:
+                widths[value.name] = width
+            case kind, shape:
+                widths[value.name] = f"{kind} {shape}"
+    return widths

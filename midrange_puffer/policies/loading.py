@@ -1,0 +1,28 @@
+"""Policies from files, of whichever kind."""
+
+from pathlib import Path
+
+from torch import nn
+
+from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.policies import model_file
+
+
+def load_policy(path: str | Path, device: str = "cpu") -> tuple[nn.Module, dict[str, object]]:
+    """Load a policy from a model file, or an exported one, which is always on the CPU.
+
+    Returns:
+        The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
+        rnn, env, observation_version, action_nvec (None: continuous actions), agent_steps.
+
+    Raises:
+        CheckpointError: The file is missing, damaged, not ours or of another version.
+        UsageError: What an exported policy needs is not installed.
+    """
+    path = Path(path)
+    if path.suffix == EXPORTED:
+        # Here, so that nothing else needs onnxruntime.
+        from midrange_puffer.policies.exported import load_exported
+
+        return load_exported(path)
+    return model_file.load_model(path, device)

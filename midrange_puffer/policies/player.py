@@ -1,0 +1,116 @@
+"""A policy at the controls."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from torch import nn
+from torch.distributions import Normal
+
+from midrange_puffer import _core
+from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
+from midrange_puffer.policies.networks import Actions
+
+
+class Player:
+    """Flies one seat of engagements with a policy on the CPU, each from its start to its end.
+
+    It sees the first features of any observation that has as many as it was made for, `features`.
+
+    Args:
+        policy: as of `make_policy`.
+        num_envs: engagements, whose memories are kept apart where the policy has one.
+        seed: of the actions drawn; equal seeds and observations give equal actions.
+        greedy: take the likeliest action instead of drawing one.
+    """
+
+    def __init__(self, policy: nn.Module, num_envs: int, seed: int, greedy: bool = False) -> None:
+        self.policy = policy
+        self.features = policy.features
+        self.greedy = greedy
+        self._random = torch.Generator().manual_seed(seed)
+        self._memory: dict[str, torch.Tensor] = {}
+        if policy.memory_size:
+            for name in ("lstm_h", "lstm_c"):
+                self._memory[name] = torch.zeros(num_envs, policy.memory_size)
+
+    def reset(self, envs: np.ndarray) -> None:
+        """Forget the engagements `envs`, int [n]: others start in their places."""
+        for memory in self._memory.values():
+            memory[torch.from_numpy(envs)] = 0
+
+    @torch.inference_mode()
+    def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
+        """Choose the next controls of some of the engagements.
+
+        Args:
+            observations: float32 [n, features].
+            envs: int [n], the engagements these are of.
+
+        Returns:
+            Controls float32 [n, 3], as `Simulation.step` takes them.
+        """
+        actions = self.see(observations, envs)
+        if isinstance(actions, Normal):
+            return within_limits(self._values(actions).numpy())
+        levels = [self._level(logits) for logits in actions]
+        return controls(torch.cat(levels, dim=1).numpy())
+
+    @torch.inference_mode()
+    def see(self, observations: np.ndarray, envs: np.ndarray) -> Actions:
+        """Look at the next observations of some of the engagements.
+
+        Args:
+            observations: float32 [n, features], at least as many as the policy's.
+            envs: int [n], the engagements these are of.
+
+        Returns:
+            What the policy's actions are to be drawn from.
+        """
+        rows = torch.from_numpy(envs)
+        state = {name: memory[rows] for name, memory in self._memory.items()}
+        observations = torch.from_numpy(observations[:, : self.features])
+        actions, _ = self.policy.forward_eval(observations, state)
+        for name, memory in self._memory.items():
+            memory[rows] = state[name]
+        return actions
+
+    def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """All that its next actions depend on besides what it sees, for `restore`."""
+        memory = {name: values.clone() for name, values in self._memory.items()}
+        return self._random.get_state(), memory
+
+    def restore(self, snapshot: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
+        """Go on from a snapshot of this player."""
+        random, memory = snapshot
+        self._random.set_state(random)
+        for name, values in memory.items():
+            self._memory[name].copy_(values)
+
+    def _values(self, actions: Normal) -> torch.Tensor:
+        """One value [n, 3] of each of the normal distributions."""
+        if self.greedy:
+            return actions.loc
+        return torch.normal(actions.loc, actions.scale, generator=self._random)
+
+    def _level(self, logits: torch.Tensor) -> torch.Tensor:
+        """One level [n, 1] for each row of logits [n, levels]."""
+        if self.greedy:
+            return logits.argmax(dim=1, keepdim=True)
+        return torch.multinomial(logits.softmax(dim=1), 1, generator=self._random)
+
+
+def observation_for(features: Iterable[int]) -> str:
+    """The least observation in which players of so many features each find theirs."""
+    most = max(features, default=0)
+    return next(name for name, count in _core.OBSERVATIONS.items() if count >= most)
+
+
+def player_seed(seed: int, seat: int) -> int:
+    """The seed of the actions drawn for a seat, apart from those of the other and of the starts."""
+    return int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])
+
+
+def within_limits(values: np.ndarray) -> np.ndarray:
+    """The controls [n, 3] that continuous actions stand for."""
+    return np.clip(values, LOWEST, HIGHEST)

@@ -1,0 +1,1 @@
+"""Replays: recorded fights, bit for bit."""

@@ -1,0 +1,202 @@
+"""Replays of fights that are played many at once, and which of them are worth a look."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.game.parameters import CONTROLLERS, SEATS
+from midrange_puffer.game.paths import FighterTrack, MissileTrack, Tracks
+from midrange_puffer.game.records import outcomes
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.replays.replay import SUFFIX, Recorder, Replay
+
+WATCHED = 10_000  # engagements of a fight that may be kept, the first; 24 bytes a decision of each
+KINDS = LOST, CLOSEST, LONGEST, FIRST = "lost", "closest", "longest", "first"
+# Engagements in which a missile was seen nearest, for one in which it passed nearest: what is seen
+# at a decision may be half a second from the least distance.
+CANDIDATES = 8
+_NEARNESS = [
+    index
+    for index, feature in enumerate(FEATURES)
+    if re.fullmatch(r"inbound_\d_nearness", feature.name)
+]
+_PILOTS = tuple(CONTROLLERS)
+
+
+class FightRecorder:
+    """Records all engagements of one fight: a `watch` of `match.play`.
+
+    Args:
+        names: what red and blue are called; None: as the pilot that was drawn.
+        seed, parameters: as given to `play`.
+        meta: of every replay.
+
+    Attributes:
+        nearness: float32 [engagements, fighters]: of the nearest missile that each has seen come,
+            as the features inbound_…_nearness; 0 if it has seen none.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str | None, str | None],
+        num_envs: int,
+        seed: int,
+        parameters: Mapping[str, float],
+        meta: Mapping[str, object],
+    ) -> None:
+        watched = min(num_envs, WATCHED)
+        self._names, self._seed = names, seed
+        self._parameters, self._meta = dict(parameters), dict(meta)
+        self.nearness = np.zeros((watched, _core.FIGHTERS), np.float32)
+        # What each saw last, and for each decision the engagements still open and their controls.
+        self._seen = np.zeros((watched, _core.FIGHTERS, len(FEATURES)), np.float32)
+        self._controls: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def __call__(self, _: int, is_open: np.ndarray, seen: np.ndarray, controls: np.ndarray) -> None:
+        """Note a decision that is about to be flown."""
+        envs = np.flatnonzero(is_open[: len(self.nearness)])
+        self._controls.append((envs, controls[envs]))
+        self._seen[envs] = seen[envs, :, : len(FEATURES)]
+        nearest = self._seen[envs][..., _NEARNESS].max(axis=-1)
+        self.nearness[envs] = np.maximum(self.nearness[envs], nearest)
+
+    def replay(self, record: np.void, **meta: object) -> Replay:
+        """The replay of one engagement, flown alone.
+
+        Args:
+            record: of `_core.RECORD`, as it ended.
+            meta: of this replay, beside that of all.
+
+        Raises:
+            RuntimeError: It goes another way alone.
+        """
+        env, decisions = int(record["env"]), int(record["decisions"])
+        pilots = tuple(_PILOTS[index] for index in record["pilot"])
+        names = tuple(name or pilot for name, pilot in zip(self._names, pilots, strict=True))
+        sim = Simulation(1, self._seed, *pilots, **self._parameters)
+        sim.start(0, env)
+        recorder = Recorder(sim, seed=self._seed, pilots=pilots, names=names, engagement=env)
+        for envs, controls in self._controls[:decisions]:
+            seen = sim.observe()[0, :, : len(FEATURES)]
+            command = controls[[np.searchsorted(envs, env)]]
+            sim.step(command)
+            recorder.add(command)
+        end = (sim.outcome[0], sim.truncated[0])
+        if end != (record["outcome"], record["truncated"]) or (seen != self._seen[env]).any():
+            raise RuntimeError(f"engagement {env} of seed {self._seed} goes another way alone")
+        return recorder.replay(**self._meta, **meta)
+
+
+def save(replay: Replay, path: Path) -> None:
+    """Write a replay, and fly what was written.
+
+    Raises:
+        WriteError: It could not be written.
+        ReplayError: It does not go as it went.
+    """
+    replay.write(path)
+    Replay.read(path).verify()
+
+
+def save_instructive(
+    recorders: Sequence[FightRecorder],
+    records: Sequence[np.ndarray],
+    count: int,
+    folder: Path,
+    who: str,
+    progress: Callable[[int], None] = lambda count: None,
+) -> list[Path]:
+    """Save the engagements of somebody that are worth a look, each flown from its file.
+
+    There are up to `count` of each kind, none of two kinds: LOST ones; CLOSEST, won or drawn
+    though a missile passed near; LONGEST; and the FIRST. The files' names say who it is, who was
+    met, what they are, which engagement, and the seat: ann_vs-evader_lost_env0042_red.replay.
+
+    Args:
+        recorders, records: of its fights as red and as blue, from the same starts.
+        who: begins the files' names.
+        progress: called with the number of files written since.
+
+    Raises:
+        WriteError: A file could not be written.
+    """
+    flown = [
+        (recorder, seat, record)
+        for seat, recorder in enumerate(recorders)
+        for record in records[seat][: len(recorder.nearness)]
+    ]
+    taken: set[int] = set()
+    paths = []
+    for kind, places in _ranks(recorders, records).items():
+        places = [place for place in places if place not in taken]
+        replays = {}
+        for place in places[: count * (CANDIDATES if kind == CLOSEST else 1)]:
+            recorder, seat, record = flown[place]
+            replays[place] = _with_miss(recorder.replay(record, kept=kind, seat=SEATS[seat]))
+        if kind == CLOSEST:
+            nearest = sorted(replays, key=lambda place: replays[place].meta["nearest_miss"])
+            replays = {place: replays[place] for place in nearest[:count]}
+        taken |= set(replays)
+        for replay in replays.values():
+            paths.append(folder / _file_name(who, replay))
+            save(replay, paths[-1])
+            progress(1)
+    return paths
+
+
+def _ranks(
+    recorders: Sequence[FightRecorder], records: Sequence[np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Kind -> the engagements of that kind, the best first, by their place: reds, then blues."""
+    count = len(recorders[0].nearness)
+    rows = np.concatenate([one[:count] for one in records])
+    results = [outcomes(one[:count], seat) for seat, one in enumerate(records)]
+    lost = np.concatenate([result["loss"] for result in results])
+    near = np.concatenate([one.nearness[:, seat] for seat, one in enumerate(recorders)])
+    escaped = ~lost & (rows["mutual_kill"] == 0) & (near > 0)
+    in_turn = np.arange(len(rows)).reshape(len(SEATS), -1).T.ravel()  # red, blue, red, …
+    return {
+        LOST: in_turn[lost[in_turn]],
+        CLOSEST: np.argsort(np.where(escaped, -near, 0), kind="stable")[: escaped.sum()],
+        LONGEST: np.argsort(-rows["decisions"], kind="stable"),
+        FIRST: in_turn,
+    }
+
+
+def _with_miss(replay: Replay) -> Replay:
+    """With how near the nearest missile passed the seat that is looked at."""
+    seat = SEATS.index(replay.meta["seat"])
+    miss = nearest_miss(replay.tracks(), seat)
+    return replace(replay, meta={**replay.meta, "nearest_miss": miss})
+
+
+def _file_name(who: str, replay: Replay) -> str:
+    kept, seat = replay.meta["kept"], replay.meta["seat"]
+    fighters = f"{who}_vs-{replay.names[1 - SEATS.index(seat)]}"
+    place = f"env{replay.engagement:04d}_{seat}{SUFFIX}"
+    return re.sub(r"[^\w.-]+", "-", f"{fighters}_{kept}_{place}")
+
+
+def nearest_miss(tracks: Tracks, seat: int) -> float | None:
+    """The least distance of a missile to the fighter that it goes for [m]; None without any.
+
+    Between the times that are noted both are taken to fly straight on.
+    """
+    target = tracks.fighters[seat]
+    missiles = [missile for missile in tracks.missiles if missile.target == seat]
+    return min((_least_distance(missile, target) for missile in missiles), default=None)
+
+
+def _least_distance(missile: MissileTrack, target: FighterTrack) -> float:
+    x = np.array(missile.x) - np.interp(missile.times, target.times, target.x)
+    y = np.array(missile.y) - np.interp(missile.times, target.times, target.y)
+    dx, dy = np.diff(x), np.diff(y)
+    length = np.maximum(dx**2 + dy**2, 1e-9)
+    share = np.clip(-(x[:-1] * dx + y[:-1] * dy) / length, 0, 1)
+    passed = np.hypot(x[:-1] + share * dx, y[:-1] + share * dy)
+    return float(min(passed.min(initial=np.inf), np.hypot(x[-1], y[-1])))

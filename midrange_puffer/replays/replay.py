@@ -1,0 +1,352 @@
+"""Replays: engagements that can be flown again, bit for bit, from a file of a few kilobytes.
+
+A file is a line of text with the version; the length and the SHA-256 of what follows; a line of
+JSON, the header; and, compressed, the controls of every decision and the state hashes.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import math
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import write_whole
+from midrange_puffer.game.parameters import PARAMETERS, SEATS, suggest
+from midrange_puffer.game.paths import Tracks, outcome_words
+from midrange_puffer.game.simulation import Simulation
+
+SUFFIX = ".replay"
+VERSION = 1
+HASH_INTERVAL = 20  # decisions from one state hash to the next
+_MAGIC = b"midrange_puffer replay "
+_FIRST_LINE = _MAGIC + b"%d\n" % VERSION
+_LENGTH = struct.Struct("<Q")
+_DIGEST_BYTES = 32
+_CONTROLS = 3  # rudder, throttle, fire
+_TYPES = {
+    "parameters": dict,
+    "parameters_hash": str,
+    "seed": int,
+    "engagement": int,
+    "episode": int,
+    "pilots": list,
+    "names": list,
+    "decisions": int,
+    "hash_interval": int,
+    "outcome": str,
+    "meta": dict,
+}
+
+
+class ReplayError(UsageError):
+    """A file is not a replay that this version can play, or what it plays is another fight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """An engagement, as it was flown.
+
+    Attributes:
+        parameters: A value for every row of csrc/params.h.
+        seed, engagement, episode: Which start it was, see `Simulation.start`.
+        pilots: Who flew red and blue: "agent" where the controls came from outside, or a pilot.
+        names: What they are called.
+        controls: float32 [decisions, fighters, 3], exactly as given to `Simulation.step`.
+        hashes: uint64, of the state at the start, after every `hash_interval` decisions, and at
+            the end.
+        outcome: At the end, in words.
+        hash_interval: [decisions]
+        meta: Anything else worth knowing, as JSON takes it.
+    """
+
+    parameters: dict[str, int | float]
+    seed: int
+    engagement: int
+    episode: int
+    pilots: tuple[str, str]
+    names: tuple[str, str]
+    controls: np.ndarray
+    hashes: np.ndarray
+    outcome: str
+    hash_interval: int = HASH_INTERVAL
+    meta: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def decisions(self) -> int:
+        """How many there are."""
+        return len(self.controls)
+
+    @property
+    def duration(self) -> float:
+        """From start to end [s]."""
+        return self.decisions * self.parameters["physics_dt"] * self.parameters["substeps"]
+
+    def simulation(self) -> Simulation:
+        """A simulation of this one engagement, at its start."""
+        sim = Simulation(1, self.seed, *self.pilots, **self.parameters)
+        sim.start(0, self.engagement, self.episode)
+        return sim
+
+    def play(self, sim: Simulation | None = None) -> Iterator[Simulation]:
+        """Fly it again; yields the simulation after each decision, at last that of the end.
+
+        Args:
+            sim: as of `simulation`, for whoever has to see the start.
+
+        Raises:
+            ReplayError: It does not go as it went; the message names the decision.
+        """
+        sim = sim or self.simulation()
+        expected = dict(zip(_hashed(self.decisions, self.hash_interval), self.hashes, strict=True))
+        self._compare(sim, 0, expected)
+        for decision, controls in enumerate(self.controls, 1):
+            sim.step(controls[None])
+            self._compare(sim, decision, expected)
+            yield sim
+        if (outcome := outcome_words(sim)) != self.outcome:
+            raise ReplayError(f"ends with {outcome!r}, not with {self.outcome!r} as was recorded")
+
+    def tracks(self) -> Tracks:
+        """Where everything went; raises as `play`."""
+        sim = self.simulation()
+        tracks = Tracks(sim)
+        for _ in self.play(sim):
+            tracks.note()
+        return tracks
+
+    def verify(self) -> None:
+        """Fly it to its end; raises as `play`."""
+        for _ in self.play():
+            pass
+
+    def write(self, path: str | Path) -> None:
+        """Write the file whole.
+
+        Raises:
+            WriteError: It could not be written.
+        """
+        write_whole(Path(path), self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The content of its file."""
+        header = {
+            "package": importlib.metadata.version("midrange_puffer"),
+            **{name: getattr(self, name) for name in _TYPES if name != "parameters_hash"},
+            "parameters_hash": parameters_hash(self.parameters),
+        }
+        arrays = _control_bytes(self.controls) + self.hashes.astype("<u8").tobytes()
+        body = json.dumps(header).encode() + b"\n" + zlib.compress(arrays, 9)
+        return _FIRST_LINE + _LENGTH.pack(len(body)) + hashlib.sha256(body).digest() + body
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Replay":
+        """Read a file.
+
+        Raises:
+            ReplayError: There is none, or it is not one that this version can play; why.
+        """
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise ReplayError(f"{path}: {error.strerror}") from None
+        try:
+            return cls.from_bytes(data)
+        except ReplayError as error:
+            raise ReplayError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Replay":
+        """Take the content of a file.
+
+        Raises:
+            ReplayError: As `read`.
+        """
+        head, _, compressed = _body(data).partition(b"\n")
+        header = _header(head)
+        count, interval = header["decisions"], header["hash_interval"]
+        controls, hashes = _arrays(compressed, count, _hash_count(count, interval))
+        pilots, names = (tuple(header[name]) for name in ("pilots", "names"))
+        wanted = ("parameters", "seed", "engagement", "episode", "outcome", "hash_interval", "meta")
+        replay = cls(
+            **{name: header[name] for name in wanted},
+            pilots=pilots,
+            names=names,
+            controls=controls,
+            hashes=hashes,
+        )
+        try:
+            replay.simulation()
+        except (ValueError, OverflowError) as error:
+            raise ReplayError(f"cannot be flown by this version: {error}") from None
+        return replay
+
+    def _compare(self, sim: Simulation, decision: int, expected: Mapping[int, int]) -> None:
+        if decision in expected and sim.state_hash() != expected[decision]:
+            raise ReplayError(
+                f"differs at decision {decision} of {self.decisions}: state hash "
+                f"{sim.state_hash():016x}, recorded {expected[decision]:016x}; it was flown by "
+                "another version of the rules or of the core"
+            )
+
+
+class Recorder:
+    """Records an engagement while it is flown: `add` after each `step`, at the end `replay`.
+
+    Args:
+        sim: of one engagement, at its start.
+        seed, pilots: as it was made with.
+        names: what red and blue are called; by default as the pilots.
+        engagement, episode: as it was started.
+
+    Raises:
+        ValueError: `sim` is not at that start.
+    """
+
+    def __init__(
+        self,
+        sim: Simulation,
+        *,
+        seed: int,
+        pilots: tuple[str, str],
+        names: tuple[str, str] | None = None,
+        engagement: int = 0,
+        episode: int = 0,
+    ) -> None:
+        self._sim = sim
+        self._start = {
+            "parameters": sim.parameters,
+            "seed": seed,
+            "engagement": engagement,
+            "episode": episode,
+            "pilots": tuple(pilots),
+            "names": tuple(names or pilots),
+        }
+        self._controls: list[np.ndarray] = []
+        self._hashes = [sim.state_hash()]  # of every HASH_INTERVAL decisions
+        empty = Replay(**self._start, controls=(), hashes=(), outcome="")
+        if empty.simulation().state_hash() != sim.state_hash():
+            raise ValueError("the simulation is not one engagement at the start that was named")
+
+    def __len__(self) -> int:
+        """Decisions recorded."""
+        return len(self._controls)
+
+    def add(self, controls: np.ndarray | None) -> None:
+        """Note the controls, float [1, fighters, 3], with which the simulation was just stepped."""
+        shape = (len(SEATS), _CONTROLS)
+        controls = np.zeros(shape) if controls is None else np.reshape(controls, shape)
+        with np.errstate(over="ignore"):
+            self._controls.append(np.array(controls, np.float32))
+        if len(self) % HASH_INTERVAL == 0:
+            self._hashes.append(self._sim.state_hash())
+
+    def truncate(self, decisions: int) -> None:
+        """Forget what came after so many decisions; the simulation is taken back by others."""
+        del self._controls[decisions:]
+        del self._hashes[1 + decisions // HASH_INTERVAL :]
+
+    def replay(self, **meta: object) -> Replay:
+        """The replay of what was recorded so far, with `meta` beside it."""
+        shape = (len(self), len(SEATS), _CONTROLS)
+        hashes = [*self._hashes, self._sim.state_hash()][: _hash_count(len(self), HASH_INTERVAL)]
+        return Replay(
+            **self._start,
+            controls=np.array(self._controls, np.float32).reshape(shape),
+            hashes=np.array(hashes, np.uint64),
+            outcome=outcome_words(self._sim),
+            meta=meta,
+        )
+
+
+def parameters_hash(parameters: Mapping[str, float]) -> str:
+    """SHA-256 of parameters by name."""
+    return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
+
+
+def _hashed(decisions: int, interval: int) -> list[int]:
+    """After how many decisions there are state hashes."""
+    return [*range(0, decisions, interval), decisions]
+
+
+def _hash_count(decisions: int, interval: int) -> int:
+    return -(-decisions // interval) + 1
+
+
+def _control_bytes(controls: np.ndarray) -> bytes:
+    """Each control by itself, which compresses better."""
+    return np.ascontiguousarray(controls.transpose(1, 2, 0), "<f4").tobytes()
+
+
+def _body(data: bytes) -> bytes:
+    """What the checksum of a file is of, checked."""
+    start = len(_FIRST_LINE) + _LENGTH.size + _DIGEST_BYTES
+    if len(data) < start and data[: len(_FIRST_LINE)] == _FIRST_LINE[: len(data)]:
+        raise ReplayError(f"cut short: {len(data)} bytes, at least {start} expected")
+    if not data.startswith(_MAGIC):
+        raise ReplayError(f"not a replay: it does not begin with {_MAGIC.decode()!r}")
+    if not data.startswith(_FIRST_LINE):
+        version = data[len(_MAGIC) :].partition(b"\n")[0][:20].decode("ascii", "replace")
+        raise ReplayError(f"a replay of version {version!r}; this version plays {VERSION}")
+    [length] = _LENGTH.unpack_from(data, len(_FIRST_LINE))
+    if len(data) < start + length:
+        raise ReplayError(f"cut short: {len(data)} bytes of {start + length}")
+    body = data[start:]
+    if hashlib.sha256(body).digest() != data[start - _DIGEST_BYTES : start]:
+        raise ReplayError("damaged: its checksum is not that of its content")
+    return body
+
+
+def _header(line: bytes) -> dict[str, object]:
+    """The header, of the right types, with the parameters of this version."""
+    try:
+        header = json.loads(line)
+        json.dumps(header, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ReplayError("its header holds text that is no Unicode") from None
+    except (ValueError, RecursionError):
+        raise ReplayError("its header is not JSON, or too deep") from None
+    for name, kind in _TYPES.items():
+        if not isinstance(header, dict) or type(header.get(name)) is not kind:
+            raise ReplayError(f"its header has no {name} of type {kind.__name__}")
+    for name in ("pilots", "names"):
+        if [type(who) for who in header[name]] != [str] * len(SEATS):
+            raise ReplayError(f"its header has {name} that are not two texts")
+    if header["decisions"] < 0 or header["hash_interval"] < 1:
+        raise ReplayError("its header has decisions below 0 or a hash_interval below 1")
+    _check_parameters(header["parameters"], header["parameters_hash"])
+    return header
+
+
+def _check_parameters(parameters: Mapping[str, object], expected: str) -> None:
+    if (found := parameters_hash(parameters)) != expected:
+        raise ReplayError(f"its parameters have the hash {found}, not {expected} as its header has")
+    for name in parameters:
+        if name not in PARAMETERS:
+            raise ReplayError(
+                f"its parameter {name} is unknown to this version of the rules"
+                f"{suggest(name, PARAMETERS)}"
+            )
+    if missing := [name for name in PARAMETERS if name not in parameters]:
+        raise ReplayError(f"without the parameters {', '.join(missing)} of this version's rules")
+
+
+def _arrays(compressed: bytes, decisions: int, hashes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Controls float32 [decisions, fighters, 3] and `hashes` state hashes."""
+    shape = (len(SEATS), _CONTROLS, decisions)
+    split = 4 * math.prod(shape)
+    wanted = split + 8 * hashes
+    try:
+        data = zlib.decompressobj().decompress(compressed, wanted + 1)
+    except (zlib.error, OverflowError) as error:
+        raise ReplayError(f"its controls cannot be read: {error}") from None
+    if len(data) != wanted:
+        raise ReplayError(f"its controls are not those of {decisions} decisions")
+    controls = np.frombuffer(data[:split], "<f4").reshape(shape).transpose(2, 0, 1)
+    return np.ascontiguousarray(controls, np.float32), np.frombuffer(data[split:], "<u8")

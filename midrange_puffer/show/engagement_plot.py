@@ -1,0 +1,154 @@
+"""A picture of one engagement, seen from above."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from torch import nn
+
+from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.paths import HIT, FighterTrack, MissileTrack, Track, outcome_words
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.figures import COLOURS, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STAR = "#ffc52e"
+TICK = 20.0  # s between the marks on a fighter's trail
+
+
+@dataclass
+class Engagement:
+    """One engagement from its start to its end.
+
+    Attributes:
+        names: Who flies red and blue.
+        length: [s]
+        outcome: In words.
+    """
+
+    names: tuple[str, str]
+    fighters: list[FighterTrack]
+    missiles: list[MissileTrack]
+    length: float
+    outcome: str
+
+
+def record_engagement(
+    red: str | nn.Module,
+    blue: str | nn.Module,
+    seed: int = 0,
+    greedy: bool = False,
+    **parameters: float,
+) -> Engagement:
+    """Fight one engagement and note where everything went.
+
+    Args:
+        red, blue: a pilot's name, or a policy on the CPU.
+        seed: of the start and the actions.
+        greedy: policies take the likeliest action instead of drawing one.
+        **parameters: rows of csrc/params.h.
+
+    Raises:
+        ValueError: An argument of the wrong name, type or range.
+    """
+    session = Session((red, blue), seed=seed, greedy=greedy, **parameters)
+    while not session.over:
+        session.step()
+    names = tuple(who if isinstance(who, str) else "policy" for who in (red, blue))
+    tracks, outcome = session.tracks, outcome_words(session.sim)
+    return Engagement(names, tracks.fighters, tracks.missiles, tracks.time, outcome)
+
+
+def plot_engagement(engagement: Engagement, path: str | Path) -> None:
+    """Draw an engagement from above into a .png, .svg or .pdf file.
+
+    Raises:
+        WriteError: The file could not be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 6.5), layout="constrained")
+    axes = figure.add_subplot()
+    for missile in engagement.missiles:
+        _draw_missile(axes, missile)
+    for fighter, name in zip(engagement.fighters, engagement.names, strict=True):
+        _draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {name}")
+    _draw_frame(axes, engagement)
+    save_figure(figure, path)
+
+
+def _trail(track: Track) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times [s] and positions [km]."""
+    return np.array(track.times), np.array(track.x) / 1000, np.array(track.y) / 1000
+
+
+def _draw_missile(axes: "Axes", track: MissileTrack) -> None:
+    """Thick while its motor burns, thin while it coasts."""
+    times, x, y = _trail(track)
+    burning = times <= track.burnt_out
+    colour = COLOURS[track.owner]
+    axes.plot(x, y, color=colour, lw=1, alpha=0.8, zorder=2)
+    axes.plot(x[burning], y[burning], color=colour, lw=4, alpha=0.35, zorder=2)
+    if track.fate != HIT:
+        axes.plot(x[-1], y[-1], marker="x", ms=4, mew=1, color=colour, alpha=0.8, zorder=3)
+
+
+def _draw_fighter(axes: "Axes", track: FighterTrack, label: str) -> None:
+    """A dot every TICK seconds, and at the end an arrowhead, or a star where it died."""
+    from matplotlib.markers import MarkerStyle
+    from matplotlib.patheffects import withStroke
+
+    times, x, y = _trail(track)
+    colour = COLOURS[track.seat]
+    axes.plot(x, y, color=colour, lw=2.2, zorder=4, label=label)
+    marks = np.arange(0, times[-1], TICK)
+    places = np.column_stack([np.interp(marks, times, x), np.interp(marks, times, y)])
+    for time, place in zip(marks, places, strict=True):
+        face = "white" if time else colour
+        axes.plot(*place, marker="o", ms=5, mfc=face, mec=colour, mew=1.3, zorder=5)
+        axes.annotate(
+            f"{time:.0f}",
+            place,
+            (5, 5),
+            textcoords="offset points",
+            fontsize=8,
+            color=colour,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            zorder=7,
+        )
+    heading = np.degrees(np.arctan2(y[-1] - y[-2], x[-1] - x[-2]))
+    arrow = MarkerStyle(">").scaled(1.3, 0.75).rotated(deg=heading)
+    end = (
+        {"marker": "*", "ms": 21, "mfc": STAR}
+        if track.died is not None
+        else {"marker": arrow, "ms": 11}
+    )
+    axes.plot(x[-1], y[-1], color=colour, mec=colour, mew=1.4, zorder=6, **end)
+
+
+def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
+    """Scale, title and legend."""
+    grey = "0.35"
+    for label, style in (
+        ("missile, motor burning", {"lw": 4, "alpha": 0.5}),
+        ("missile coasting", {"lw": 1}),
+        ("missile spent", {"ls": "", "marker": "x", "ms": 5}),
+        ("hit", {"ls": "", "marker": "*", "ms": 13, "mfc": STAR}),
+        (f"every {TICK:.0f} s", {"ls": "", "marker": "o", "ms": 5, "mfc": "white"}),
+    ):
+        axes.plot([], [], color=grey, label=label, **style)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.06)
+    axes.grid(color="0.9", lw=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel("x [km]")
+    axes.set_ylabel("y [km]")
+    red, blue = engagement.names
+    axes.set_title(
+        f"{red} (red) against {blue} (blue): {engagement.outcome} after {engagement.length:.0f} s"
+    )
+    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))

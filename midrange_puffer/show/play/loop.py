@@ -1,0 +1,218 @@
+"""The window in which people fly: events, frames, and the keys that are no flight controls."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pygame
+
+from midrange_puffer.files import WriteError, new_name
+from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.replays.replay import SUFFIX
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.play.inputs import Hands, hands_of
+from midrange_puffer.show.play.overlay import draw_help, draw_notice
+from midrange_puffer.show.view import PLANE
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.theme import FAINT
+from midrange_puffer.show.view.viewer import Viewer
+
+THROTTLE_RATE = 1.0  # 1/s, of the lever: from idle to full in one second
+REWIND_RATE = 8.0  # s of the fight taken back in a second
+MESSAGE_TIME = 4.0  # s
+GAP = 2  # px, between the two views of a split screen
+
+
+class Game(Viewer):
+    """A session in which people may fly, in a window.
+
+    Args:
+        session: The fights.
+        renderer: Draws them.
+        show: Brings the renderer's surface onto the screen.
+        folder: Where the replay of every fight goes that has ended or is left; None: only
+            those that are asked for are saved, into the working directory.
+
+    Attributes:
+        hands: Of the humans, by seat.
+        saved: Replays written so far.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        renderer: Renderer,
+        show: Callable[[pygame.Surface], None],
+        folder: Path | None = None,
+    ) -> None:
+        super().__init__(session, renderer, show)
+        self.hands: dict[int, Hands] = hands_of(session.humans)
+        self.saved: list[Path] = []
+        self._folder = folder
+        self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
+        self._own_view, self._help = True, False
+        self._message, self._message_left = "", 0.0  # s
+        self._kept = 0  # decisions of the present fight that are in a replay
+
+    def run(self) -> None:
+        """Play until somebody quits; however it ends, the fight that was left is kept.
+
+        Raises:
+            WriteError: The replay of that fight could not be written.
+        """
+        try:
+            super().run()
+        finally:
+            if self._to_be_kept():
+                self.session.rewind(0)  # whole again, if a decision was broken off in its midst
+                self._write()
+
+    def _handle(self, event: pygame.event.Event) -> None:
+        super()._handle(event)
+        for seat, hands in self.hands.items():
+            if hands.handle(event):
+                self.session.fire(seat)
+        match event.type:
+            case pygame.KEYUP if event.key == pygame.K_BACKSPACE:
+                self._rewinding = False
+            case pygame.WINDOWFOCUSLOST:
+                self._rewinding = False
+            case pygame.JOYDEVICEADDED:
+                self._plug_in(pygame.joystick.Joystick(event.device_index))
+            case pygame.JOYDEVICEREMOVED:
+                for hands in self.hands.values():
+                    if hands.has(event.instance_id):
+                        hands.gamepad = None
+
+    def _press(self, key: int) -> None:
+        super()._press(key)
+        match key:
+            case pygame.K_r:
+                self._start(self.session.engagement)
+            case pygame.K_n:
+                self._start(self.session.engagement + 1)
+            case pygame.K_BACKSPACE:
+                self._rewinding, self._rewound = True, 0.0
+            case pygame.K_z:
+                self._own_view = not self._own_view
+            case pygame.K_h | pygame.K_F1:
+                self._help = not self._help
+            case pygame.K_F5:
+                self._save()
+
+    def _plug_in(self, gamepad: pygame.joystick.JoystickType) -> None:
+        """Hand a gamepad to the first human without one."""
+        for hands in self.hands.values():
+            if hands.gamepad is None:
+                hands.gamepad = gamepad
+                self._say(f"{gamepad.get_name()} plugged in")
+                return
+
+    def _start(self, engagement: int) -> None:
+        if self._to_be_kept():
+            self._save()
+        self.session.start(engagement)
+        self.session.paused = False
+        self._kept = 0
+
+    def _pass(self, seconds: float) -> None:
+        if self._rewinding:
+            self._rewind(seconds)
+        else:
+            self._fly(seconds)
+        self._message_left -= seconds
+
+    def _fly(self, seconds: float) -> None:
+        for seat, hands in self.hands.items():
+            self.session.steer(seat, hands.rudder)
+            self.session.move_throttle(seat, hands.throttle_rate * THROTTLE_RATE * seconds)
+        was_over = self.session.over
+        self.session.advance(seconds)
+        if self.session.over and not was_over and self._to_be_kept():
+            self._save()
+
+    def _rewind(self, seconds: float) -> None:
+        self._rewound += seconds * REWIND_RATE
+        decisions = int(self._rewound / self.session.decision)
+        if decisions:
+            self._rewound -= decisions * self.session.decision
+            self.session.rewind(decisions)
+            self._kept = 0
+
+    def _to_be_kept(self) -> bool:
+        """Whether all fights are to be saved, and this one is not."""
+        return self._folder is not None and len(self.session.recorder) > self._kept
+
+    def _write(self) -> None:
+        path = (self._folder or Path()) / f"{new_name()}{SUFFIX}"
+        self.session.replay().write(path)
+        self._kept = len(self.session.recorder)
+        self.saved.append(path)
+
+    def _save(self) -> None:
+        """Write the replay, and say how that went."""
+        try:
+            self._write()
+        except WriteError as error:
+            self._say(str(error))
+        else:
+            self._say(f"saved {self.saved[-1]}")
+
+    def _say(self, message: str) -> None:
+        self._message, self._message_left = message, MESSAGE_TIME
+
+    def _draw(self) -> None:
+        session, surface = self.session, self._renderer.surface
+        surface.fill(FAINT)  # seen in the gap
+        for seat, rect in self._views(surface.get_rect()):
+            self._renderer.draw(
+                session.sim,
+                session.tracks,
+                time=session.time,
+                focus=seat,
+                mode=self._mode,
+                rect=rect,
+                lines=self._lines(seat),
+                names=session.names,
+            )
+        if self._help:
+            draw_help(surface)
+        elif self._rewinding:
+            draw_notice(surface, "back in time")
+        elif session.paused and not session.over:
+            draw_notice(surface, "paused")
+        self._show(surface)
+
+    def _views(self, whole: pygame.Rect) -> list[tuple[int | None, pygame.Rect]]:
+        """Whose views there are, and where: side by side where two humans have their own."""
+        humans = self.session.humans
+        shared = self._mode == PLANE and not self._own_view
+        if len(humans) < 2 or shared:
+            return [(None if shared or not humans else humans[0], whole)]
+        width = (whole.width - GAP) // 2
+        left = pygame.Rect(0, 0, width, whole.height)
+        return [(humans[0], left), (humans[1], left.move(width + GAP, 0))]
+
+    def _lines(self, seat: int | None) -> list[str]:
+        """What stands below a view of a seat, or of all."""
+        lines = [self._message] if self._message_left > 0 else []
+        if self.session.over:
+            return [*lines, "R again   N next start   Backspace back in time   Esc quit"]
+        if seat is not None:
+            lines.append(launch_words(self.session, seat))
+        else:
+            humans = self.session.humans
+            lines += [f"{SEATS[human]}: {launch_words(self.session, human)}" for human in humans]
+        if self.session.time_scale != 1:
+            lines.append(f"{self.session.time_scale:g}x time")
+        return [*lines, "H help"]
+
+
+def launch_words(session: Session, seat: int) -> str:
+    """Whether a seat may launch, and from when on."""
+    fighters = {name: values[0, seat] for name, values in session.sim.fighters.items()}
+    if not fighters["alive"]:
+        return "shot down"
+    if not fighters["ammo"]:
+        return "no missile left"
+    wait = fighters["wait"] * session.sim.parameters["physics_dt"]
+    return f"next missile in {wait:.1f} s" if wait else "missile ready"

@@ -1,0 +1,140 @@
+"""The space-time graph as a figure: the plane to the sides, time downward."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime
+from midrange_puffer.show.figures import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from mpl_toolkits.mplot3d import Axes3D
+
+SAFE, DANGER = "#17803d", "#c25700"  # an escape track that no missile hits, and one that is hit
+SIDES = ("left", "right")
+IN_THE_AIR, HARMLESS, FIRED_NOW = "-.", ":", "--"  # lines of missiles
+
+
+def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
+    """Draw a graph: the threat cone as its fronts, own and escape tracks, missiles in the air.
+
+    Where an escape track stays outside the cone the shot is outrun; where a missile's track turns
+    dotted it can no longer reach its target.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 7.5), layout="constrained")
+    axes = figure.add_subplot(projection="3d", computed_zorder=False)
+    if graph.fronts is not None:
+        _draw_cone(axes, graph)
+    _draw_fighter(axes, graph)
+    for missile in graph.missiles:
+        _draw_missile(axes, graph.times, missile)
+    _draw_frame(axes, graph, title)
+    return figure
+
+
+def _line(axes: "Axes3D", points: np.ndarray, times: np.ndarray, **style: object) -> None:
+    """A line through positions [n, 2] in m and times [n] in s."""
+    axes.plot(points[:, 0] / 1000, points[:, 1] / 1000, times, **style)
+
+
+def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
+    """Its fronts, one a second, and the missiles' tracks between them."""
+    colour, enemy = COLOURS[1 - graph.seat], SEATS[1 - graph.seat]
+    for number, (front, time) in enumerate(zip(graph.fronts, graph.times, strict=True)):
+        label = f"threat cone: where a missile fired now by {enemy} can be" if number == 1 else None
+        times = np.full(len(front), time)
+        _line(axes, front, times, color=colour, lw=0.9, alpha=0.75, label=label)
+    for track in graph.fronts.swapaxes(0, 1):
+        _line(axes, track, graph.times, color=colour, lw=0.6, alpha=0.35)
+    x, y = graph.fronts[..., 0] / 1000, graph.fronts[..., 1] / 1000
+    times = np.broadcast_to(graph.times[:, None], x.shape)
+    if np.isfinite(x).all():
+        axes.plot_surface(x, y, times, color=colour, alpha=0.12, lw=0, shade=False)
+
+
+def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
+    """The own track, and the escapes with the missile fired now that is guided at each."""
+    from matplotlib.patheffects import withStroke
+
+    own = f"{SEATS[graph.seat]}, controls held"
+    _line(axes, graph.own, graph.times, color=COLOURS[graph.seat], lw=2.4, label=own)
+    for number, side in enumerate(SIDES):
+        track = graph.escapes[number]
+        safe, words = _verdict(graph, number)
+        colour = SAFE if safe else DANGER
+        _line(axes, track, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
+        axes.text(
+            *track[-1] / 1000,
+            graph.times[-1],
+            side,
+            color=colour,
+            ha="center",
+            va="top",
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )
+        if graph.shots is not None:
+            _line(axes, graph.shots[number], graph.times, color=colour, lw=1, ls=FIRED_NOW)
+
+
+def _verdict(graph: SpaceTime, number: int) -> tuple[bool, str]:
+    """Whether no missile hits an escape track, fired now or in the air; and what one does."""
+    inbound = [one.escape_miss[number] for one in graph.missiles if one.target == graph.seat]
+    if 0 in inbound:
+        return False, "hit by a missile in the air"
+    if graph.escape_miss is None:
+        return True, "no missile fired now"
+    miss = graph.escape_miss[number]
+    return miss > 0, f"missed by {miss / 1000:.1f} km" if miss else "hit by a missile fired now"
+
+
+def _draw_missile(axes: "Axes3D", times: np.ndarray, missile: MissilePrediction) -> None:
+    """One in the air: another line from where it is harmless, or a star where it hits."""
+    colour = COLOURS[missile.owner]
+    harmless = np.inf if missile.harmless is None else missile.harmless
+    for part, style in (
+        (times <= harmless, IN_THE_AIR),
+        (times >= np.floor(harmless), HARMLESS),
+    ):
+        _line(axes, missile.points[part], times[part], color=colour, ls=style, lw=1.6)
+    if missile.hits:
+        end = np.flatnonzero(np.isfinite(missile.points[:, 0]))[-1]
+        _line(axes, missile.points[[end]], times[[end]], color=colour, marker="*", ms=12)
+
+
+def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
+    """Axes of one scale, time downward, legend."""
+    harmless = any(missile.harmless is not None for missile in graph.missiles)
+    hits = any(missile.hits for missile in graph.missiles)
+    for label, is_there, style in (
+        ("missile fired now, guided at an escape", graph.shots is not None, {"ls": FIRED_NOW}),
+        ("missile in the air, if controls are held", graph.missiles, {"ls": IN_THE_AIR}),
+        ("the same, harmless from here on", harmless, {"ls": HARMLESS}),
+        ("the same, where it hits", hits, {"ls": "", "marker": "*", "ms": 12}),
+    ):
+        if is_there:
+            axes.plot([], [], [], color="0.35", lw=1.6, label=label, **style)
+    seen = [graph.own, *graph.escapes, *(missile.points for missile in graph.missiles)]
+    if graph.fronts is not None:
+        seen.append(graph.fronts.reshape(-1, 2))
+    points = np.concatenate(seen) / 1000
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    middle, half = (low + high) / 2, max(*(high - low), 2) / 2 * 1.02
+    axes.set(
+        xlim=(middle[0] - half, middle[0] + half),
+        ylim=(middle[1] - half, middle[1] + half),
+        zlim=(graph.times[-1], 0),
+        xlabel="x [km]",
+        ylabel="y [km]",
+        zlabel="time ahead [s]",
+        title=f"Space-time graph of {title}",
+    )
+    axes.view_init(elev=24, azim=-60)
+    enemy = SEATS[1 - graph.seat]
+    if graph.fronts is None:
+        axes.plot([], [], [], ls="", label=f"{enemy} has nothing to launch")
+    figure = axes.figure
+    figure.legend(loc="outside lower center", frameon=False, ncols=2, fontsize=9)

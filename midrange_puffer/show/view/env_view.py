@@ -1,0 +1,101 @@
+"""The picture of an environment's first engagement: `Midrange.render`."""
+
+import numpy as np
+import pygame
+
+from midrange_puffer import _core
+from midrange_puffer.game.parameters import CONTROLLERS
+from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.window import Window
+
+FRAMES = 30  # a second, at most, in a window
+LAST = 2.0  # s that the end of an engagement is shown in a window
+
+
+class EnvView:
+    """Shows engagement 0 of a core, in a window (`human`) or as arrays.
+
+    The core goes on with the next episode as soon as one has ended. So the engagement is flown a
+    second time, alone, with the same controls: that is the same to the bit, and it has an end.
+
+    Args:
+        core: whose seats are flown from outside or by pilots.
+        seed: of the core.
+        human: whether there is to be a window.
+    """
+
+    def __init__(self, core: _core.Core, seed: int, human: bool) -> None:
+        self._core = core
+        self._window = Window() if human else None
+        self._renderer = Renderer()
+        self.reset(seed)
+
+    def reset(self, seed: int, engagement: int = 0) -> None:
+        """Follow the core, which has just been reset; its first flies this one of the seed's."""
+        self._seed = seed
+        self._engagement = engagement
+        self._next_start = self._start()
+        self._begin()
+
+    def follow(self, controls: np.ndarray) -> None:
+        """Fly a decision that the core has flown, with the controls float32 [fighters, 3]."""
+        if self.sim.outcome[0]:
+            self._begin()
+        self.sim.step(controls[None])
+        self._tracks.note()
+        if self.sim.outcome[0]:
+            self._next_start = self._start()
+
+    def rgb(self) -> np.ndarray:
+        """How it stands, uint8 [height, width, 3]."""
+        self._draw(None)
+        return self._renderer.rgb()
+
+    def show(self) -> None:
+        """Show in the window what has happened since the last time, as long as it lasted.
+
+        Raises:
+            KeyboardInterrupt: Somebody has closed the window.
+        """
+        now = self._tracks.time
+        count = max(round((now - self._shown) * FRAMES), 1)
+        for time in np.linspace(self._shown, now, count + 1)[1:]:
+            self._show(time)
+        self._shown = now
+        if self.sim.outcome[0]:
+            for _ in range(round(LAST * FRAMES)):
+                self._show(now)
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._window:
+            self._window.close()
+
+    def _start(self) -> tuple[int, list[dict]]:
+        """The episode of the core's engagement, which has just started, and its fighters."""
+        fighters = [self._core.get_fighter(0, seat) for seat in range(_core.FIGHTERS)]
+        return int(self._core.status()[3][0]), fighters
+
+    def _begin(self) -> None:
+        episode, fighters = self._next_start
+        pilots = [tuple(CONTROLLERS)[fighter["pilot"]] for fighter in fighters]
+        self._names = tuple("policy" if pilot == "agent" else pilot for pilot in pilots)
+        self.sim = Simulation(1, self._seed, *pilots, **self._core.parameters)
+        self.sim.start(0, self._engagement, episode)
+        for seat, fighter in enumerate(fighters):  # where a reset has placed them
+            self.sim.core.set_fighter(0, seat, fighter)
+        self._tracks = Tracks(self.sim)
+        self._shown = 0.0  # s of the engagement
+        self._clock = pygame.time.Clock()
+
+    def _show(self, time: float) -> None:
+        self._draw(time)
+        self._window.show(self._renderer.surface)
+        if any(event.type == pygame.QUIT for event in pygame.event.get()):
+            raise KeyboardInterrupt("the window was closed")
+        self._clock.tick(FRAMES)
+
+    def _draw(self, time: float | None) -> None:
+        self._renderer.draw(self.sim, self._tracks, time=time, names=self._names)

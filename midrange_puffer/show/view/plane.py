@@ -1,0 +1,211 @@
+"""The plane from above: grid, trails, fighters, missiles, and arrows to what is not in view."""
+
+import math
+
+import numpy as np
+import pygame
+
+from midrange_puffer.game.envelope import Envelope
+from midrange_puffer.game.paths import HIT
+from midrange_puffer.show.view.camera import Camera, grid_spacing
+from midrange_puffer.show.view.canvas import Canvas, text_size
+from midrange_puffer.show.view.moment import STEPS, Fighter, Missile, Moment
+from midrange_puffer.show.view.theme import (
+    BACKGROUND,
+    BRIGHT,
+    FAINT,
+    FLAME,
+    GRID,
+    SEATS,
+    SMALL,
+    STAR,
+    mix,
+)
+from midrange_puffer.show.view.zones import draw_zones
+
+GUTTER = (36, 18)  # at the left and below, for the grid's labels [px]
+GRID_SPACING = 80  # least distance between its lines [px]
+TICK = 20.0  # s between the marks on a fighter's trail
+NEAREST, FARTHEST = (
+    4_000.0,
+    22_000.0,
+)  # least and greatest distance to the border, following one [m]
+MARGIN = 1.4  # of the view around what it shows
+
+FIGHTER = np.array([(1.0, 0.0), (-0.75, 0.62), (-0.4, 0.0), (-0.75, -0.62)]) * 13
+MISSILE = np.array([(1.0, 0.0), (-0.8, 0.4), (-0.8, -0.4)]) * 8
+FLAME_SHAPE = np.array([(-0.8, 0.35), (-2.4, 0.0), (-0.8, -0.35)]) * 8
+ARROW = np.array([(1.0, 0.0), (-0.6, 0.8), (-0.2, 0.0), (-0.6, -0.8)]) * 9
+CROSS = np.array([(1, 1), (1, -1)]) * 3.5
+STAR_POINTS = np.array(
+    [
+        (radius * math.sin(k * math.pi / 5), -radius * math.cos(k * math.pi / 5))
+        for k, radius in enumerate([13, 5.5] * 5)
+    ]
+)
+
+
+def draw_plane(
+    canvas: Canvas,
+    area: pygame.Rect,
+    camera: Camera,
+    moment: Moment,
+    focus: int | None,
+    envelope: Envelope | None,
+) -> None:
+    """Draw into an area of the canvas.
+
+    Args:
+        focus: The fighter that the camera follows; None: all are in view.
+        envelope: For the launch zones of `focus`.
+    """
+    left, below = GUTTER
+    camera.area = pygame.Rect(area.x + left, area.y, area.width - left, area.height - below)
+    aim(camera, moment, focus)
+    _draw_grid(canvas, area, camera)
+    canvas.clip(camera.area)
+    if focus is not None and envelope is not None:
+        draw_zones(canvas, camera, envelope, moment.fighters[focus], moment.fighters[1 - focus])
+    for missile in moment.missiles:
+        _draw_missile_trail(canvas, camera, missile)
+    for fighter in moment.fighters:
+        _draw_trail(canvas, camera, fighter)
+    for missile in moment.missiles:
+        _draw_missile(canvas, camera, missile)
+    for fighter in moment.fighters:
+        _draw_fighter(canvas, camera, fighter)
+    if focus is not None:
+        _draw_arrows(canvas, camera, moment, focus)
+    canvas.clip(None)
+
+
+def aim(camera: Camera, moment: Moment, focus: int | None) -> None:
+    """Show both fighters and all that flies, or one fighter and what is near to it."""
+    fighters = [fighter.place for fighter in moment.fighters]
+    flying = [missile.place for missile in moment.missiles if missile.flying]
+    if focus is None:
+        places = np.array([*fighters, *flying])
+        low, high = places.min(axis=0), places.max(axis=0)
+        half = np.maximum(MARGIN * (high - low) / 2, NEAREST)
+        camera.aim((low + high) / 2, tuple(half), moment.time)
+        return
+    centre = fighters[focus]
+    offsets = np.abs(np.array([*fighters, *flying]) - centre)
+    farthest = FARTHEST * np.array(camera.area.size) / min(camera.area.size)
+    half = np.clip(MARGIN * offsets.max(axis=0), NEAREST, farthest)
+    camera.aim(centre, tuple(half), moment.time)
+
+
+def grid_lines(camera: Camera) -> tuple[float, np.ndarray, np.ndarray]:
+    """The grid's spacing, and where its lines are in x and in y [m]."""
+    spacing = grid_spacing(GRID_SPACING / camera.scale)
+    corners = camera.to_plane(np.array([camera.area.bottomleft, camera.area.topright]))
+    low, high = np.ceil(corners[0] / spacing), np.floor(corners[1] / spacing)
+    # The sum, as minus zero would be written with its sign.
+    x, y = (np.arange(a, b + 1) * spacing + 0.0 for a, b in zip(low, high, strict=True))
+    return spacing, x, y
+
+
+def _draw_grid(canvas: Canvas, area: pygame.Rect, camera: Camera) -> None:
+    """Lines, and their labels in the gutters, where nothing else is."""
+    spacing, along, up = grid_lines(camera)
+    view = camera.area
+    decimals = 0 if spacing >= 1000 else 1
+    for x in along:
+        [(column, _)] = camera.to_screen(np.array([(x, 0)]))
+        canvas.line([(column, view.top), (column, view.bottom)], GRID)
+        words = f"{x / 1000:.{decimals}f}"
+        if view.left + 12 < column < view.right - 40:
+            canvas.text(words, (column, view.bottom + 4), FAINT, SMALL, "midtop")
+    for y in up:
+        [(_, row)] = camera.to_screen(np.array([(0, y)]))
+        canvas.line([(view.left, row), (view.right, row)], GRID)
+        if view.top + 8 < row < view.bottom - 8:
+            canvas.text(f"{y / 1000:.{decimals}f}", (view.left - 5, row), FAINT, SMALL, "midright")
+    canvas.text("km", (area.right - 6, view.bottom + 4), FAINT, SMALL, "topright")
+
+
+def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
+    """A fighter's, with a mark every TICK seconds."""
+    colour = mix(SEATS[fighter.track.seat], 0.75)
+    canvas.line(camera.to_screen(fighter.trail), colour, 1.5)
+    times = fighter.track.times[: fighter.index + 1]
+    marks = np.searchsorted(times, np.arange(TICK, times[-1], TICK))
+    for place in camera.to_screen(fighter.trail[STEPS * marks]):
+        canvas.circle(place, 3, colour)
+        canvas.circle(place, 1.5, BACKGROUND)
+
+
+def _draw_missile_trail(canvas: Canvas, camera: Camera, missile: Missile) -> None:
+    """Thick while its motor burns, thin while it coasts; faint once it has ended."""
+    colour = mix(SEATS[missile.track.owner], 0.65 if missile.flying else 0.3)
+    trail = camera.to_screen(missile.trail)
+    burnt = np.searchsorted(missile.track.times[: missile.index + 1], missile.track.burnt_out)
+    canvas.line(trail, colour, 1)
+    canvas.line(trail if missile.burning else trail[: STEPS * burnt + 1], colour, 3)
+
+
+def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile) -> None:
+    """Its symbol; a cross where it came to nothing."""
+    [place] = camera.to_screen([missile.place])
+    colour = SEATS[missile.track.owner]
+    if missile.flying:
+        body = _turned(MISSILE, missile.heading)
+        if missile.burning:
+            canvas.polygon(place + _turned(FLAME_SHAPE, missile.heading), FLAME)
+        canvas.polygon(place + body, mix(colour, 0.8, BRIGHT))
+    elif missile.track.fate != HIT:
+        faint = mix(colour, 0.6)
+        for corner in CROSS:
+            canvas.line([place - corner, place + corner], faint, 1.5)
+
+
+def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
+    """Its symbol; a star where it was killed."""
+    [place] = camera.to_screen([fighter.place])
+    colour = SEATS[fighter.track.seat]
+    shape = _turned(FIGHTER, fighter.heading) if fighter.alive else STAR_POINTS
+    canvas.polygon(place + 1.25 * shape, BACKGROUND)
+    canvas.polygon(place + shape, colour if fighter.alive else STAR)
+    if not fighter.alive:
+        canvas.polygon(place + shape, colour, 1.5)
+
+
+def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, focus: int) -> None:
+    """At the border, towards the enemy and the missiles after us where they are not in view."""
+    centre = moment.fighters[focus].place
+    enemy = moment.fighters[1 - focus]
+    bodies = [(enemy, 1.3)] if enemy.alive else []
+    bodies += [
+        (missile, 0.8)
+        for missile in moment.missiles
+        if missile.flying and missile.track.target == focus
+    ]
+    for body, size in bodies:
+        [place] = camera.to_screen([body.place])
+        if camera.area.collidepoint(place):
+            continue
+        tip, direction = border_point(camera, place)
+        colour = SEATS[1 - focus]
+        canvas.polygon(tip + _turned(ARROW * size, math.atan2(-direction[1], direction[0])), colour)
+        words = f"{math.dist(body.place, centre) / 1000:.0f} km"
+        inward = 18 + text_size(words, SMALL)[0] / 2 * abs(direction[0])
+        if body is enemy:
+            canvas.text(words, tip - direction * inward, colour, SMALL, "center")
+
+
+def border_point(camera: Camera, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where an arrow to a pixel out of view stands: on the way there, and its direction [2]."""
+    middle = np.array(camera.area.center, float)
+    offset = place - middle
+    direction = offset / np.linalg.norm(offset)
+    room = np.array(camera.area.size) / 2 - 14
+    with np.errstate(divide="ignore"):
+        return middle + direction * (room / np.abs(direction)).min(), direction
+
+
+def _turned(shape: np.ndarray, heading: float) -> np.ndarray:
+    """Points of a symbol that looks to the right, on the screen, turned to a heading [rad]."""
+    ahead = np.array([math.cos(heading), -math.sin(heading)])
+    left = np.array([-math.sin(heading), -math.cos(heading)])
+    return shape[:, :1] * ahead + shape[:, 1:] * left

@@ -1,0 +1,119 @@
+"""A picture of an engagement at a time, seen from above or as a space-time graph."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pygame
+
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.paths import Tracks, outcome_words
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.spacetime import spacetime
+from midrange_puffer.show.view import PLANE, SPACETIME, status
+from midrange_puffer.show.view.camera import Camera
+from midrange_puffer.show.view.canvas import Canvas, text_size
+from midrange_puffer.show.view.graph import draw_graph
+from midrange_puffer.show.view.moment import moment
+from midrange_puffer.show.view.plane import draw_plane
+from midrange_puffer.show.view.theme import BACKGROUND, BRIGHT, HUGE, LARGE, MIDDLE, PANEL, TEXT
+
+SIZE = (1280, 720)
+
+
+class Renderer:
+    """Draws engagements onto a surface, without any display.
+
+    Args:
+        size: Width and height [px].
+
+    Attributes:
+        surface: What has been drawn.
+        yaw, pitch: How the space-time graph is looked at [rad], see `graph.Projection`.
+    """
+
+    def __init__(self, size: tuple[int, int] = SIZE) -> None:
+        self.surface = pygame.Surface(size)
+        self.yaw, self.pitch = 0.5, 0.6
+        self._views: dict[tuple, tuple[Canvas, Camera]] = {}
+
+    def draw(
+        self,
+        sim: Simulation,
+        tracks: Tracks,
+        *,
+        env: int = 0,
+        time: float | None = None,
+        focus: int | None = None,
+        mode: str = PLANE,
+        rect: pygame.Rect | None = None,
+        lines: Sequence[str] = (),
+        names: tuple[str, str] = SEATS,
+    ) -> None:
+        """Draw one view; a split screen has two of them.
+
+        Args:
+            sim: Whose engagement `env` is drawn.
+            tracks: Of that engagement, up to now.
+            time: When [s]; by default now. Between two entries of the tracks everything is
+                drawn on its way from one to the other.
+            focus: The seat it is drawn for: the camera follows it. None: both are in view.
+            mode: "plane", or "spacetime" for the space-time graph (of red where `focus` is None).
+            rect: The part of the surface; by default all of it.
+            lines: Texts at the bottom, such as the keys.
+            names: Who flies red and blue.
+        """
+        rect = self.surface.get_rect() if rect is None else rect
+        canvas, camera = self._view(rect, focus)
+        now = moment(tracks, time)
+        canvas.clear(BACKGROUND)
+        bar = pygame.Rect(0, 0, rect.width, status.HEIGHT)
+        area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
+        if mode == SPACETIME:
+            self._draw_graph(canvas, area, sim, env, focus or 0)
+        else:
+            envelope = None if focus is None else game_envelope(sim.parameters)
+            draw_plane(canvas, area, camera, now, focus, envelope)
+            area = camera.area  # the texts below cover no labels
+        status.draw_status(canvas, bar, now, focus, names)
+        _draw_lines(canvas, area, lines)
+        if sim.outcome[env] and now.time >= tracks.time:
+            _draw_banner(canvas, area, outcome_words(sim, env))
+        canvas.show(self.surface.subsurface(rect))
+
+    def _draw_graph(
+        self, canvas: Canvas, area: pygame.Rect, sim: Simulation, env: int, seat: int
+    ) -> None:
+        fighters = sim.fighters
+        enemy = np.array([fighters[axis][env, 1 - seat] for axis in ("x", "y")], float)
+        draw_graph(canvas, area, spacetime(sim, env, seat), enemy, self.yaw, self.pitch)
+
+    def rgb(self) -> np.ndarray:
+        """The picture as uint8 [height, width, 3]."""
+        width, height = self.surface.get_size()
+        pixels = np.frombuffer(pygame.image.tobytes(self.surface, "RGB"), np.uint8)
+        return pixels.reshape(height, width, 3).copy()
+
+    def _view(self, rect: pygame.Rect, focus: int | None) -> tuple[Canvas, Camera]:
+        """What belongs to a part of the surface; its camera remembers where it looked."""
+        key = (*rect, focus)
+        if key not in self._views:
+            self._views[key] = Canvas(rect.size), Camera(rect)
+        return self._views[key]
+
+
+def _draw_lines(canvas: Canvas, area: pygame.Rect, lines: Sequence[str]) -> None:
+    """At the lower left, one below the other."""
+    for index, line in enumerate(reversed(lines)):
+        canvas.text(
+            line, (area.left + 10, area.bottom - 8 - 18 * index), TEXT, MIDDLE, "bottomleft"
+        )
+
+
+def _draw_banner(canvas: Canvas, area: pygame.Rect, words: str) -> None:
+    """How it ended, at the top."""
+    size = HUGE if area.width > 500 else LARGE
+    room = pygame.Rect((0, 0), text_size(words, size))
+    room.midtop = area.centerx, area.top + 28
+    canvas.box(room.inflate(36, 20), PANEL, 6)
+    canvas.text(words, room.topleft, BRIGHT, size)

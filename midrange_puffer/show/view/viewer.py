@@ -1,0 +1,87 @@
+"""What all windows in which a fight is flown have in common: frames, and keys for time and view."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import pygame
+
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.view import PLANE, SPACETIME
+from midrange_puffer.show.view.renderer import Renderer
+
+FRAMES = 60  # a second, at most
+TURN = 0.006  # rad/px, of the space-time graph under the mouse
+
+
+class Viewer(ABC):
+    """A session in a window; those who derive say how time passes in it, and what is drawn.
+
+    Args:
+        session: The fights.
+        renderer: Draws them.
+        show: Brings the renderer's surface onto the screen.
+
+    Attributes:
+        session: That is shown.
+    """
+
+    def __init__(
+        self, session: Session, renderer: Renderer, show: Callable[[pygame.Surface], None]
+    ) -> None:
+        self.session = session
+        self._renderer, self._show = renderer, show
+        self._running, self._mode = True, PLANE
+
+    def run(self) -> None:
+        """Show one frame after another until somebody quits."""
+        clock = pygame.time.Clock()
+        while self.frame(clock.tick(FRAMES) / 1000):
+            pass
+
+    def frame(self, seconds: float) -> bool:
+        """Handle what has happened, let so much time pass, draw; return whether to go on."""
+        for event in pygame.event.get():
+            self._handle(event)
+        self._pass(seconds)
+        self._draw()
+        return self._running
+
+    def _handle(self, event: pygame.event.Event) -> None:
+        match event.type:
+            case pygame.QUIT:
+                self._running = False
+            case pygame.KEYDOWN:
+                self._press(event.key)
+            case pygame.MOUSEMOTION if event.buttons[0]:
+                self._turn_graph(*event.rel)
+
+    def _press(self, key: int) -> None:
+        session = self.session
+        match key:
+            case pygame.K_ESCAPE:
+                self._running = False
+            case pygame.K_p:
+                session.paused = not session.paused
+            case pygame.K_SPACE if not session.humans:  # who would launch with it
+                session.paused = not session.paused
+            case pygame.K_MINUS | pygame.K_KP_MINUS:
+                session.scale_time(faster=False)
+            case pygame.K_EQUALS | pygame.K_PLUS | pygame.K_KP_PLUS:
+                session.scale_time(faster=True)
+            case pygame.K_v:
+                self._mode = SPACETIME if self._mode == PLANE else PLANE
+
+    def _turn_graph(self, right: int, down: int) -> None:
+        """Turn the space-time graph with the mouse, by pixels."""
+        renderer = self._renderer
+        renderer.yaw += TURN * right
+        renderer.pitch = min(max(renderer.pitch + TURN * down, 0.0), math.pi / 2)
+
+    @abstractmethod
+    def _pass(self, seconds: float) -> None:
+        """Let so much real time pass [s]."""
+
+    @abstractmethod
+    def _draw(self) -> None:
+        """Draw a frame and show it."""

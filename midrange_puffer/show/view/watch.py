@@ -1,0 +1,104 @@
+"""Fights of a policy, one after another, in a window: `puffer eval midrange --render`."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pygame
+
+from midrange_puffer.contest.match import Contestant
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.viewer import Viewer
+from midrange_puffer.show.view.window import Window
+
+LAST = 3.0  # s that the end of a fight is shown
+KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
+
+
+def watch(
+    policy: Contestant,
+    name: str,
+    opponents: Mapping[str, Contestant],
+    seed: int = 0,
+    greedy: bool = False,
+    **parameters: float,
+) -> None:
+    """Show a policy fighting its opponents in turn, until somebody quits.
+
+    Each start is fought by all of them, with the policy in red and then in blue, before the next.
+
+    Args:
+        name: What the policy is called.
+        opponents: By what they are called, or the files they are from; a pilot or a policy each.
+        seed: Of the starts and the actions.
+        greedy: Policies take the likeliest action instead of drawing one.
+        **parameters: Rows of csrc/params.h.
+
+    Raises:
+        UsageError: A mix of pilots, or there is no display.
+        ValueError: An argument of the wrong name, type or range.
+    """
+    sessions = []
+    for other, opponent in opponents.items():
+        if isinstance(opponent, str) and opponent not in PILOTS:
+            raise UsageError(f"opponent = {other!r}: a mix; one of {', '.join(PILOTS)} is shown")
+        crew, names = (policy, opponent), (name, Path(other).stem)
+        sessions.append(Session(crew, names, seed, greedy, **parameters))
+        sessions.append(Session(crew[::-1], names[::-1], seed, greedy, **parameters))
+    with Window(title=f"midrange: {name}") as window:
+        Watcher(sessions, Renderer(window.size), window.show).run()
+
+
+class Watcher(Viewer):
+    """Sessions shown in turn.
+
+    Args:
+        sessions: Each shows a fight from its first start, next time one from its second, and so on.
+        renderer, show: As of `Viewer`.
+    """
+
+    def __init__(
+        self,
+        sessions: Sequence[Session],
+        renderer: Renderer,
+        show: Callable[[pygame.Surface], None],
+    ) -> None:
+        super().__init__(sessions[0], renderer, show)
+        self._sessions, self._turn = sessions, 0
+        self._over = 0.0  # s that the end has been shown
+
+    def _pass(self, seconds: float) -> None:
+        self.session.advance(seconds)
+        if self.session.over and not self.session.paused:
+            self._over += seconds
+            if self._over > LAST:
+                self._next()
+
+    def _press(self, key: int) -> None:
+        super()._press(key)
+        if key == pygame.K_n:
+            self._next()
+
+    def _next(self) -> None:
+        time_scale = self.session.time_scale
+        self._turn += 1
+        start, index = divmod(self._turn, len(self._sessions))
+        self.session = self._sessions[index]
+        self.session.start(start)
+        self.session.time_scale, self.session.paused = time_scale, False
+        self._over = 0.0
+
+    def _draw(self) -> None:
+        session = self.session
+        speed = f"{session.time_scale:g}x" if session.time_scale != 1 else ""
+        self._renderer.draw(
+            session.sim,
+            session.tracks,
+            time=session.time,
+            mode=self._mode,
+            lines=["paused" if session.paused else speed, KEYS],
+            names=session.names,
+        )
+        self._show(self._renderer.surface)

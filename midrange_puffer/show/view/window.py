@@ -1,0 +1,56 @@
+"""A window on the screen."""
+
+import pygame
+
+from midrange_puffer.errors import UsageError
+from midrange_puffer.show.view.renderer import SIZE
+from midrange_puffer.show.view.theme import BACKGROUND
+
+
+class Window:
+    """Shows surfaces, as large as the window is made; closed by `close`.
+
+    Args:
+        size: Width and height at first [px].
+        title: Of the window.
+
+    Raises:
+        UsageError: There is no display.
+    """
+
+    def __init__(self, size: tuple[int, int] = SIZE, title: str = "midrange") -> None:
+        self.size = size
+        try:
+            pygame.display.init()
+            pygame.display.set_mode(size, pygame.RESIZABLE)
+        except pygame.error as error:
+            raise UsageError(
+                f"no window can be opened: {error}; a display is needed, or SDL_VIDEODRIVER=dummy"
+            ) from None
+        pygame.display.set_caption(title)
+
+    def show(self, surface: pygame.Surface) -> None:
+        """Bring a surface onto the screen, as large as there is room.
+
+        Raises:
+            UsageError: It was closed; there is one window in a process.
+        """
+        screen = pygame.display.get_surface()
+        if screen is None:
+            raise UsageError("the window was closed: there is nothing left to show on")
+        room = surface.get_rect().fit(screen.get_rect())
+        if room.size != surface.get_size():
+            surface = pygame.transform.smoothscale(surface, room.size)
+        screen.fill(BACKGROUND)
+        screen.blit(surface, room)
+        pygame.display.flip()
+
+    def close(self) -> None:
+        """Close it."""
+        pygame.display.quit()
+
+    def __enter__(self) -> "Window":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,49 @@
+"""Launch zones: from how far a fighter's missile would hit the enemy, wherever that were."""
+
+import numpy as np
+import pygame
+
+from midrange_puffer.game.envelope import Envelope
+from midrange_puffer.game.launch_zone import SHOWN, launch_zone
+from midrange_puffer.show.view.camera import Camera
+from midrange_puffer.show.view.canvas import Canvas
+from midrange_puffer.show.view.moment import Fighter
+from midrange_puffer.show.view.theme import SEATS, SMALL, mix
+
+BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]
+# What each edge is called, and how much of the fighter's colour it has.
+STYLES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}
+
+
+def draw_zones(
+    canvas: Canvas, camera: Camera, envelope: Envelope, shooter: Fighter, enemy: Fighter
+) -> None:
+    """Draw the zones around a fighter that can shoot, with their names at the lower right."""
+    if not (shooter.alive and shooter.ammo and enemy.alive):
+        return
+    right = camera.area.right - 10
+    for name in SHOWN:
+        label, share = STYLES[name]
+        colour = mix(SEATS[shooter.track.seat], share)
+        corners = camera.to_screen(zone(envelope, name, shooter, enemy))
+        canvas.wash(corners[None], SEATS[shooter.track.seat], 0.06)
+        canvas.polygon(corners, colour, 1)
+        words = mix(SEATS[shooter.track.seat], share + 0.3)
+        room = canvas.text(label, (right, camera.area.bottom - 8), words, SMALL, "bottomright")
+        canvas.box(pygame.Rect(room.left - 22, room.centery, 16, 2), colour)
+        right = room.left - 36
+
+
+def zone(envelope: Envelope, edge: str, shooter: Fighter, enemy: Fighter) -> np.ndarray:
+    """An edge of the envelope around a fighter, for the enemy's heading and speed as they are.
+
+    Args:
+        edge: An array of the envelope, as "aero".
+
+    Returns:
+        Places in the plane [BEARINGS, 2], m: were the enemy there, a shot would just hit.
+    """
+    headings, speeds = (shooter.heading, enemy.heading), (shooter.speed, enemy.speed)
+    ranges = launch_zone(envelope, edge, BEARINGS, headings, speeds)
+    directions = np.column_stack([np.cos(BEARINGS), np.sin(BEARINGS)])
+    return shooter.place + ranges[:, None] * directions

@@ -1,0 +1,107 @@
+"""The curriculum: which stage a run is in, and when it moves on."""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from midrange_puffer.config.reading import Config, ConfigError, stage_config, stage_names
+from midrange_puffer.config.schema import STAGE
+
+
+class Curriculum:
+    """Where a run stands in its curriculum: the stage, since when, and how it went lately.
+
+    A run without a curriculum is from start to end in the one stage that its configuration is.
+
+    Args:
+        config: of the run, with all its stages.
+        state: the trainer state of a run that goes on, by which it is in the stage it was in.
+
+    Attributes:
+        stages: the names of all stages, in their order.
+        index: of the present one.
+        start: its beginning, in agent decisions of the run.
+
+    Raises:
+        ConfigError: The run is in a stage that the configuration no longer names.
+    """
+
+    def __init__(self, config: Config, state: Mapping[str, object] | None = None) -> None:
+        self._config = config
+        self.stages = stage_names(config)
+        self.index = 0
+        self.start = state["global_step"] if state else 0
+        self._scores: deque[float] = deque(maxlen=config["curriculum"]["episodes"])
+        saved = state.get("curriculum") if state else None
+        if saved and self.stages:
+            self._restore(saved)
+
+    def _restore(self, saved: Mapping[str, object]) -> None:
+        stage = saved["stage"]
+        if stage not in self.stages:
+            raise ConfigError(
+                f"curriculum.stages = {', '.join(self.stages)}: the run is in the stage {stage}, "
+                f"which must be among them"
+            )
+        self.index, self.start = self.stages.index(stage), saved["start"]
+        self._scores.extend(saved["scores"].tolist())
+
+    @property
+    def stage(self) -> str | None:
+        """The name of the present stage; None without a curriculum."""
+        return self.stages[self.index] if self.stages else None
+
+    @property
+    def state(self) -> dict[str, object] | None:
+        """What a resumed run needs of it; None without a curriculum."""
+        if self.stage is None:
+            return None
+        scores = np.array(self._scores, np.float32)
+        return {"stage": self.stage, "start": self.start, "scores": scores}
+
+    @property
+    def config(self) -> Config:
+        """The run's configuration as it is in this stage."""
+        return stage_config(self._config, self.stage) if self.stage else self._config
+
+    @property
+    def score(self) -> float | None:
+        """The mean of the last curriculum.episodes finished engagements; None before the first."""
+        return sum(self._scores) / len(self._scores) if self._scores else None
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The stage, counted from 1, and its score."""
+        if self.stage is None:
+            return {}
+        score = {} if self.score is None else {"curriculum/score": self.score}
+        return {"curriculum/stage": self.index + 1, **score}
+
+    def observe(self, scores: Sequence[float]) -> None:
+        """Count the scores of engagements that finished: win 1, draw 0.5, loss 0."""
+        self._scores.extend(scores)
+
+    def is_passed(self, steps: int) -> bool:
+        """Whether it is time for the next stage, after `steps` agent decisions of the run."""
+        if self.index + 1 >= len(self.stages):
+            return False
+        limits = self._config[STAGE + self.stage]
+        goal, longest = limits["score"], limits["max_steps"]
+        enough = len(self._scores) == self._scores.maxlen
+        by_score = goal is not None and enough and self.score >= goal
+        return by_score or (longest is not None and steps - self.start >= longest)
+
+    def advance(self, steps: int) -> None:
+        """Enter the next stage, after `steps` agent decisions of the run."""
+        self.index += 1
+        self.start = steps
+        self._scores.clear()
+
+    def __str__(self) -> str:
+        return format_stage(self.stages, self.index + 1) if self.stages else ""
+
+
+def format_stage(stages: Sequence[str], number: int) -> str:
+    """A stage in words, such as "stage 2/4 survive"."""
+    return f"stage {number}/{len(stages)} {stages[number - 1]}"

@@ -1,0 +1,38 @@
+"""The machine that this process runs on, as a configuration is settled for it."""
+
+import os
+
+import psutil
+import torch
+
+from midrange_puffer.config.machine import Machine
+from midrange_puffer.train import ranks
+
+CORES = "MIDRANGE_CORES"  # variable of the environment: most cores that this process may count on
+
+
+def this_machine() -> Machine:
+    """What this process may use."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return Machine(
+        cores=usable_cores(),
+        physical_cores=psutil.cpu_count(logical=False) or 1,
+        gpus=tuple(torch.cuda.get_device_name(index) for index in range(gpus)),
+        has_mps=torch.backends.mps.is_available(),
+        ranks=ranks.size(),
+        ranks_here=ranks.on_this_machine(),
+        is_launched=ranks.is_launched(),
+    )
+
+
+def usable_cores() -> int:
+    """Physical cores for this process: its share of the threads of all of them.
+
+    The ranks of a machine divide them among themselves; a process may be given fewer: `CORES`.
+    """
+    logical = psutil.cpu_count()
+    physical = psutil.cpu_count(logical=False) or logical
+    if hasattr(os, "sched_getaffinity"):
+        physical = physical * len(os.sched_getaffinity(0)) // logical
+    cores = max(physical // ranks.on_this_machine(), 1)
+    return min(cores, int(os.environ.get(CORES, cores)))

@@ -1,0 +1,393 @@
+"""`puffer train midrange`: one run, from its configuration to its last checkpoint."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.reading import (
+    Config,
+    ConfigError,
+    changes,
+    data_dir,
+    format_config,
+    load_config,
+    stage_names,
+)
+from midrange_puffer.config.settle import meets_pool, settle
+from midrange_puffer.errors import UserError
+from midrange_puffer.files import make_folder, new_name, write_whole
+from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train import ranks
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import (
+    Console,
+    Loggers,
+    MetricsFile,
+    check_trackers,
+    open_trackers,
+)
+from midrange_puffer.train.machine import run_folder, this_machine
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.stop_signals import StoppedError, StopSignals
+from midrange_puffer.train.trainer import Rater, Trainer, seed_everything
+from midrange_puffer.train.training_league import TrainingLeague
+from midrange_puffer.train.training_replays import TrainingReplays
+from midrange_puffer.train.vector import VecEnv, make_env
+
+# The file of a run folder that names the job which made it, where torchrun may restart that.
+JOB = "job"
+# What begins the keys that make the policy: a run cannot go on with others.
+FIXED = (
+    "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
+    *(f"env.{name}" for name in model_file.SHAPING),
+)  # fmt: skip
+
+
+class Engine(NamedTuple):
+    """Where the experience of a run comes from, in each of its stages.
+
+    Attributes:
+        make_envs: makes the environments of a configuration, with the file of the pool.
+        trainer: the kind of trainer that learns from them.
+    """
+
+    make_envs: Callable[[Config, Path | None], VecEnv]
+    trainer: type[Trainer]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Train, with the words after `puffer train midrange`; return the exit status."""
+    parser = argparse.ArgumentParser("puffer train midrange", add_help=False, allow_abbrev=False)
+    parser.add_argument("--config")
+    parser.add_argument("--resume")
+    options, overrides = parser.parse_known_args(argv)
+    with ranks.joined():
+        is_restarted = ranks.is_restarted()
+        run = ranks.from_first(lambda: _find_run(options, overrides, is_restarted))
+        return train_to_end(run)
+
+
+def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool) -> Run:
+    """The run that a command line asks for."""
+    if options.resume is None:
+        restarted = _restarted_run(options.config, overrides, is_restarted)
+        return restarted or new_run(options.config, overrides)
+    if options.config is not None:
+        raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
+    return resumed_run(options.resume, overrides)
+
+
+def _restarted_run(
+    config_path: str | None, overrides: Sequence[str], is_restarted: bool
+) -> Run | None:
+    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
+
+    Raises:
+        ConfigError: The job may be restarted, and its run has no name to be found by, or the job
+            none to know its run by.
+    """
+    if not ranks.may_restart():
+        return None
+    if ranks.job() == ranks.UNNAMED:
+        raise ConfigError(
+            "torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone, since "
+            "a restarted job knows its run by it"
+        )
+    train = load_config(config_path, overrides)["train"]
+    if train["run_name"] is None:
+        raise ConfigError(
+            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
+            "job finds its run by it"
+        )
+    folder = Path(train["data_dir"], train["run_name"])
+    if not (is_restarted and _is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):
+        return None
+    # Its config.ini has the overrides, too, as they were settled. It may have failed after its end.
+    return resumed_run(str(folder), [], may_be_done=True)
+
+
+def train_to_end(run: Run) -> int:
+    """Train until the end of the run, or until a signal comes; return the exit status."""
+    with StopSignals() as signals:
+        try:
+            train(run, signals)
+        except UserError:
+            if (run.folder / run_folder.STATE).exists():
+                print(f"the last checkpoint still stands: --resume {run.folder}", file=sys.stderr)
+            raise
+    return 128 + signals.caught if signals.caught else 0
+
+
+def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
+    """Settle the configuration of a new run and make its folder."""
+    config = load_config(config_path, overrides)
+    train = config["train"]
+    # A name made up here is not the configuration's: config.ini may be given back for another run.
+    run = planned_run(config, Path(train["data_dir"], train["run_name"] or new_name()))
+    _make_run_folder(run.folder)
+    return run
+
+
+def _make_run_folder(folder: Path) -> None:
+    """Make it, or take the one that this job made and had no checkpoint for when it failed."""
+    if _is_of_this_job(folder) and not (folder / run_folder.STATE).exists():
+        return
+    make_folder(folder)
+    if ranks.may_restart():
+        write_whole(folder / JOB, ranks.job().encode())
+
+
+def _is_of_this_job(folder: Path) -> bool:
+    """Whether this job made the folder, before a restart, and not another run of this name."""
+    path = folder / JOB
+    return ranks.may_restart() and path.is_file() and path.read_text() == ranks.job()
+
+
+def planned_run(config: Config, folder: Path) -> Run:
+    """Settle the configuration of a new run, before there is a folder.
+
+    Raises:
+        UsageError: It cannot run, or a model that it names cannot be used.
+    """
+    _settle(config)
+    run = Run(folder, config)
+    if config["base"]["load_model_path"] is not None:
+        _given_policy(config)
+    _pool(run)
+    return run
+
+
+def _settle(config: Config) -> None:
+    """Settle `config` for this machine, once all that it needs from outside is there.
+
+    Raises:
+        UsageError: A tracker's package is missing, the cluster does not answer, or it cannot run.
+    """
+    check_trackers(config)
+    if config["cluster"]["engine"] is not None:
+        from midrange_puffer.train.cluster.connect import check_address
+
+        check_address(config["cluster"]["address"])
+    settle(config, this_machine())
+
+
+def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Run:
+    """Find the run called `name` and take up its configuration and state.
+
+    Args:
+        may_be_done: accept a run that has made all its steps.
+    """
+    folder = run_folder.find_run(name, data_dir(overrides))
+    old = load_config(folder / run_folder.CONFIG)
+    config = load_config(folder / run_folder.CONFIG, overrides)
+    run_name = old["train"]["run_name"]
+    for settings in (old, config):  # the folder may have been moved
+        settings["train"].update(data_dir=str(folder.parent), run_name=run_name)
+    _settle(config)
+    state = run_folder.load_state(folder)
+    steps, goal = state["global_step"], config["train"]["total_timesteps"]
+    if steps >= goal and not may_be_done:
+        raise ConfigError(
+            f"{folder}: has made its {steps} steps; go on with --train.total-timesteps above {goal}"
+        )
+    curriculum = Curriculum(config, state)
+    where = f", {curriculum}" if curriculum.stages else ""
+    print(f"resuming {folder} at {steps} of {goal} steps{where}")
+    for key, (before, after) in changes(old, config).items():
+        if key.startswith(FIXED):
+            raise ConfigError(f"{key}: is {before} in {folder} and cannot become {after}")
+        print(f"  {key}: {before} -> {after}")
+    return Run(folder, config, state)
+
+
+def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
+    """Train until the end, a signal or a rater's word, and say how it ended.
+
+    Args:
+        raters: others than the league and the replays that the configuration may ask for.
+
+    Raises:
+        DivergedError: The last checkpoint is from before.
+    """
+    config, folder = run.config, run.folder
+    ranks.take_device(config["train"]["device"])
+    pool, loggers, all_raters = None, Loggers(folder.name, []), []
+    if ranks.is_first():
+        pool, all_raters = _pool(run), [*_league(run), *_replays(run), *raters]
+        write_whole(folder / run_folder.CONFIG, format_config(config).encode())
+        loggers = _loggers(run)
+    print(f"run folder {folder}", flush=True)
+    seed_everything(config["train"]["seed"])
+    torch.set_num_threads(config["train"]["torch_threads"])
+    with _engine(config, signals) as engine:
+        trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
+        while not (signals.agree() or trainer.is_over):
+            # From what was saved, so that a stage begins alike whether a run is stopped there.
+            run = replace(run, state=ranks.from_first(lambda: run_folder.load_state(folder)))
+            trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
+    loggers.close(trainer.model_path)
+    print(_last_line(trainer, signals))
+
+
+def train_stage(
+    run: Run,
+    signals: StopSignals,
+    engine: Engine,
+    loggers: Loggers,
+    pool: Pool | None,
+    raters: Sequence[Rater],
+) -> Trainer:
+    """Train until the end of the stage or of the run, a signal or a rater's word.
+
+    What is then saved goes on in the next stage, if this one is passed.
+    """
+    curriculum = Curriculum(run.config, run.state)
+    if curriculum.stages:
+        print(f"{curriculum}, from {curriculum.start} steps on", flush=True)
+    policy = _policy(run)
+    pool_path = ranks.from_first(lambda: _join(pool, run, policy))
+    with (
+        closing(engine.make_envs(curriculum.config, pool_path)) as vecenv,
+        closing(engine.trainer(run, curriculum, vecenv, policy, loggers, pool, raters)) as trainer,
+    ):
+        trainer.save_checkpoint()  # proves at once that checkpoints can be written
+        with suppress(StoppedError):  # its update is left out
+            while not (
+                signals.agree() or trainer.is_over or curriculum.is_passed(trainer.global_step)
+            ):
+                trainer.evaluate()
+                trainer.train()
+        if not trainer.done:
+            if curriculum.is_passed(trainer.global_step):
+                curriculum.advance(trainer.global_step)
+            trainer.save_checkpoint()
+    return trainer
+
+
+@contextmanager
+def _engine(config: Config, signals: StopSignals) -> Iterator[Engine]:
+    """The engine that a configuration asks for."""
+    if config["cluster"]["engine"] is None:
+        yield Engine(partial(VecEnv, make_env), Trainer)
+        return
+    from midrange_puffer.train.cluster.learner import ClusterTrainer, collecting
+
+    with collecting(config, lambda: bool(signals.caught)) as make_envs:
+        yield Engine(make_envs, ClusterTrainer)
+
+
+def _policy(run: Run) -> torch.nn.Module:
+    """The policy that a run goes on with, or begins with."""
+    config, device = run.config, run.config["train"]["device"]
+    if run.state:
+        policy, _ = load_policy(run.folder / run.state["model"], device)
+        return policy.train()
+    if config["base"]["load_model_path"] is not None:
+        return _given_policy(config).to(device)
+    spaces = model_file.policy_spaces(config["env"])
+    policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
+    return policy.to(device)
+
+
+def _given_policy(config: Config) -> torch.nn.Module:
+    """The policy of base.load_model_path.
+
+    Raises:
+        CheckpointError: It cannot be loaded.
+        ConfigError: It has another shape than the configuration's.
+    """
+    base, path = config["base"], config["base"]["load_model_path"]
+    if path.endswith(EXPORTED):
+        raise ConfigError(
+            f"base.load_model_path = {path}: is an exported policy, which cannot be trained; "
+            f"expected a run folder's {model_file.MODELS}"
+        )
+    policy, model = load_policy(path)
+    shapes = [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
+    shapes += [
+        (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in model_file.SHAPING
+    ]
+    shapes += [("policy.hidden_size", *(of["policy"].get("hidden_size") for of in (model, config)))]
+    if base["rnn_name"] is not None:
+        shapes += [
+            (f"rnn.{name}", model["rnn"].get(name), size) for name, size in config["rnn"].items()
+        ]
+    for key, its, wanted in shapes:
+        if its != wanted:
+            raise ConfigError(f"base.load_model_path = {path}: its {key} is {its}, not {wanted}")
+    return policy.train()
+
+
+def _pool(run: Run) -> Pool | None:
+    """The pool of a run that meets it in any stage."""
+    return Pool(run.folder, run.config["pool"]) if meets_pool(run.config) else None
+
+
+def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
+    """Let the policy join the pool as it is, so that the environments find an opponent there.
+
+    Returns:
+        The pool's file, None without a pool.
+    """
+    if pool is None:
+        return None
+    if run.state:
+        path, steps = run.folder / run.state["model"], run.state["global_step"]
+    else:
+        path, steps = run.folder / run_folder.model_name(0), 0
+        model_file.save_model(path, run.config, policy.state_dict(), steps)
+    pool.add(path, steps)
+    pool.refresh()
+    return pool.path
+
+
+def _league(run: Run) -> list[TrainingLeague]:
+    """The league that rates the policy now and then, alone in a list; none if it is not to."""
+    if not run.config["league"]["interval"]:
+        return []
+    parameters = game_parameters(run.config["env"])
+    agent_steps = run.state["global_step"] if run.state else 0
+    return [TrainingLeague(run.folder, run.config["league"], parameters, agent_steps)]
+
+
+def _replays(run: Run) -> list[TrainingReplays]:
+    """Who keeps replays now and then, alone in a list; none if nobody is to."""
+    if not run.config["train"]["replay_interval"]:
+        return []
+    return [TrainingReplays(run.folder, run.config)]
+
+
+def _loggers(run: Run) -> Loggers:
+    step = run.state["global_step"] if run.state else None
+    loggers = [MetricsFile(run.folder / run_folder.METRICS, step)]
+    if not sys.stdout.isatty():
+        loggers.append(Console(run.config["train"]["total_timesteps"], stage_names(run.config)))
+    loggers += open_trackers(run.config, run.folder, step)
+    return Loggers(run.folder.name, loggers)
+
+
+def _last_line(trainer: Trainer, signals: StopSignals) -> str:
+    folder, model = trainer.run.folder, trainer.model_path
+    if signals.caught:
+        return (
+            f"stopped by {signal.Signals(signals.caught).name}; saved {model}; "
+            f"go on with: puffer train midrange --resume {folder}"
+        )
+    if trainer.stop_reason:
+        return trainer.stop_reason
+    score = trainer.logger.last.get("environment/score")
+    result = "no engagement ended" if score is None else f"last score {score:.3f}"
+    return f"{result}; evaluate with: puffer eval midrange --load-model-path {model}"

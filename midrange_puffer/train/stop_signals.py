@@ -1,0 +1,56 @@
+"""What SIGINT and SIGTERM do to training: it stops after the update that is under way."""
+
+import os
+import signal
+from types import TracebackType
+
+from midrange_puffer.errors import UserError
+from midrange_puffer.train import ranks
+
+
+class StoppedError(UserError):
+    """A signal has come, and the update that is under way cannot be finished."""
+
+
+class StopSignals:
+    """Turns the first SIGINT or SIGTERM into a request to stop; the second ends at once.
+
+    Under torchrun, which may pass one on twice and kills who takes too long, others are ignored.
+    """
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self) -> None:
+        self.caught = 0
+
+    def __enter__(self) -> "StopSignals":
+        self._previous = [signal.signal(number, self._catch) for number in self.SIGNALS]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, handler in zip(self.SIGNALS, self._previous, strict=True):
+            signal.signal(number, handler)
+        if self.caught and ranks.is_loss(error):
+            signal.raise_signal(self.caught)  # torchrun's, because of the rank that was lost
+
+    def agree(self) -> int:
+        """The signal that has come to any rank, so that all stop together; 0: none has."""
+        number = max(ranks.gather(self.caught))
+        if number:
+            self.caught = number
+        return number
+
+    def _catch(self, number: int, frame: object) -> None:
+        if ranks.is_launched():
+            self.caught = number
+            return
+        if self.caught:
+            os._exit(128 + number)
+        self.caught = number
+        # To stderr; print() may be what was interrupted, and cannot be entered twice.
+        os.write(2, b"stopping after this update; once more to stop at once\n")

@@ -1,0 +1,327 @@
+"""PuffeRL, fitted to runs that can be stopped, killed, repeated and resumed."""
+
+import contextlib
+import copy
+import math
+import random
+import sys
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from midrange_puffer.errors import UserError
+from midrange_puffer.puffer_import import contained
+from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import Loggers
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.update import Learner
+from midrange_puffer.train.utilization import Machine
+from midrange_puffer.train.vector import VecEnv
+
+with contained():
+    from pufferlib import pufferl
+
+
+# The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
+# as these cannot yet overflow a float32, whatever they see.
+WEIGHT_LIMIT = 1e6
+
+
+class DivergedError(UserError):
+    """Training has made the weights huge or no numbers."""
+
+
+class Rater(Protocol):
+    """Rates the policy in training now and then.
+
+    Attributes:
+        stop_reason: why the run is to end early, in words; None: it is not.
+    """
+
+    stop_reason: str | None
+
+    def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
+        """Whether it is time, after so many updates and agent decisions; `done`: at the end."""
+
+    def rate(self, policy: torch.nn.Module, name: str, agent_steps: int) -> dict[str, float]:
+        """Rate a policy on the CPU in evaluation mode; return metrics.
+
+        Args:
+            policy: as it is now.
+            name: of its checkpoint, as "model_000100".
+            agent_steps: how long it was trained.
+        """
+
+
+class Trainer(pufferl.PuffeRL):
+    """Trains one policy in one run folder, through one stage of its curriculum.
+
+    `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a
+    checkpoint at every train.checkpoint_interval and at the end. Every update is logged, so that
+    the rows of a run do not depend on the speed of the machine.
+
+    Attributes:
+        is_off_policy: whether the experience gathered last is of older policies than the present
+            one, and must be corrected.
+    """
+
+    is_off_policy = False
+
+    def __init__(
+        self,
+        run: Run,
+        curriculum: Curriculum,
+        vecenv: VecEnv,
+        policy: torch.nn.Module,
+        logger: Loggers,
+        pool: Pool | None = None,
+        raters: Sequence[Rater] = (),
+    ) -> None:
+        self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
+        self.stop_reason: str | None = None
+        self.model_path: Path | None = None
+        self._settings, env = (curriculum.config[section] for section in ("train", "env"))
+        epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
+        _fit_advantage_kernel()
+        # Of engagements that begin together the short ones end first, and tell nothing of the long
+        # ones: the stage's score begins when all of the first can have ended.
+        longest = math.ceil(env["time_limit"] / (env["physics_dt"] * env["substeps"]))
+        self._score_from = step + longest * vecenv.num_agents * ranks.size()
+        # Whole updates from here on, so that the schedules end with the run.
+        batch = self._settings["batch_size"] * ranks.size()
+        updates = -(-(self._settings["total_timesteps"] - step) // batch)
+        config = {
+            **self._settings,
+            "total_timesteps": step + updates * batch,
+            "seed": _engagement_seed(self._settings["seed"], epoch),
+            "env": curriculum.stage or run.config["base"]["env_name"],  # on the dashboard
+            "use_rnn": run.config["base"]["rnn_name"] is not None,
+        }
+        with quiet():
+            super().__init__(config, vecenv, policy, logger)
+        self.policy = ranks.share(self.policy)
+        self.learner = Learner(self, run.config["experience_replay"])
+        self.profile.frequency = 1  # measure every update, not each fifth
+        self.utilization = Machine(config["device"])
+        if config["precision"] == "float32":
+            self.amp_context = contextlib.nullcontext()
+        self.total_epochs = epoch + updates
+        if run.state:
+            self._restore(run.state)
+        if not ranks.is_first():  # others draw otherwise than rank 0, whose generators were saved
+            seed_everything(config["seed"])
+        # By the step and not by the update, whose size may change with the stage.
+        self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._share_of_rate)
+
+    @property
+    def done(self) -> bool:
+        """Whether train.total_timesteps are reached."""
+        return self.global_step >= self.config["total_timesteps"]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run is at its end, early or not."""
+        return self.done or self.stop_reason is not None
+
+    def evaluate(self) -> dict[str, list[float]]:
+        """Gather experience; return the results of the engagements that finished, by name.
+
+        They are, like the steps, those of all ranks.
+        """
+        before = self.global_step
+        scored = before >= self._score_from
+        self.gather()
+        parts = ranks.gather((self.global_step - before, dict(self.stats)))
+        self.global_step = before + sum(steps for steps, _ in parts)
+        self.stats = stats = ranks.joined_lists([results for _, results in parts])
+        if scored:
+            self.curriculum.observe(stats.get("score", ()))
+        if self.pool is not None:
+            prefix = "pool/"
+            names = [name for name in stats if name.startswith(prefix)]
+            self.pool.observe({name.removeprefix(prefix): stats.pop(name) for name in names})
+            self.pool.refresh()
+        return stats
+
+    def gather(self) -> None:
+        """Fill the buffers with whole segments, adding to `stats` and `global_step`."""
+        super().evaluate()
+
+    def source_metrics(self) -> dict[str, float]:
+        """Figures of where the experience of this update came from."""
+        return {}
+
+    def train(self) -> dict[str, float]:
+        """Learn from the experience of the last `evaluate()`; return the metrics that are logged.
+
+        Raises:
+            DivergedError: The policy is of no more use; nothing of it was saved or rated.
+        """
+        first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
+        if final is not None:
+            self.config["ent_coef"] = final + (first - final) * self._share_left
+        with quiet():
+            self.losses = self.learner.update(self.is_off_policy, 1 - self._share_left)
+            self.scheduler.step()
+        self.epoch += 1
+        metrics = self.mean_and_log()
+        self.print_dashboard()
+        self.stats = defaultdict(list)
+        self.last_log_time, self.last_log_step = time.time(), self.global_step
+        self.profile.clear()
+        if self.epoch % self.config["checkpoint_interval"] == 0 or self.done:
+            self.save_checkpoint()
+        return metrics
+
+    def mean_and_log(self) -> dict[str, float]:
+        """Log a row, with the figures of curriculum, pool, machine and raters beside PuffeRL's.
+
+        PuffeRL's own would take the row of one rank for that of all.
+        """
+        ranks.from_first(self._check_weights)  # they are the same on all
+        pool = self.pool.metrics() if self.pool is not None else {}
+        self.logger.beside = {
+            **self.curriculum.metrics,
+            **pool,
+            **self.source_metrics(),
+            **self.learner.metrics,
+            **ranks.means(ranks.gather(self.utilization.metrics())),
+            **self._rate(),
+        }
+        self.stats = {name: np.mean(values) for name, values in self.stats.items()}
+        metrics = {
+            "SPS": self.sps,
+            "agent_steps": self.global_step,
+            "uptime": self.uptime,
+            "epoch": self.epoch,
+            "ranks": ranks.size(),
+            "learning_rate": self.optimizer.param_groups[0]["lr"],
+            **{f"environment/{name}": value for name, value in self.stats.items()},
+            **{f"losses/{name}": x for name, x in ranks.means(ranks.gather(self.losses)).items()},
+            **{f"performance/{name}": part["elapsed"] for name, part in self.profile},
+        }
+        self.logger.log(metrics, self.global_step)
+        return metrics
+
+    def _rate(self) -> dict[str, float]:
+        """The metrics of those raters for whom it is time."""
+        metrics: dict[str, float] = {}
+        for rater in self.raters:
+            if rater.is_due(self.epoch, self.global_step, self.done):
+                policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
+                name = Path(run_folder.model_name(self.epoch)).stem
+                with torch.random.fork_rng(devices=[]):  # so that training is the same without
+                    metrics |= rater.rate(policy, name, self.global_step)
+        reasons = ranks.gather([rater.stop_reason for rater in self.raters])
+        self.stop_reason = next((reason for of in reasons for reason in of if reason), None)
+        return metrics
+
+    def _check_weights(self) -> None:
+        if not all(bool((one.abs() <= WEIGHT_LIMIT).all()) for one in self.policy.parameters()):
+            raise DivergedError(
+                f"training diverged: after {self.global_step} steps weights are beyond "
+                f"{WEIGHT_LIMIT:g} or no numbers; try a train.learning_rate below "
+                f"{self._settings['learning_rate']:g} or a train.max_grad_norm below "
+                f"{self._settings['max_grad_norm']:g}"
+            )
+
+    @property
+    def _share_left(self) -> float:
+        """The part of the run that is still to come."""
+        return max(1 - self.global_step / self.config["total_timesteps"], 0)
+
+    def _share_of_rate(self, _: int) -> float:
+        """The learning rate over that of the configuration."""
+        if not self._settings["anneal_lr"]:
+            return 1.0
+        return (1 - math.cos(math.pi * self._share_left)) / 2
+
+    def print_dashboard(self, clear: bool = False) -> None:
+        """Redraw the dashboard, on a terminal."""
+        if sys.stdout.isatty():
+            super().print_dashboard(clear=clear)
+
+    def save_checkpoint(self) -> None:
+        """Write the model and what a resumed run needs besides, from rank 0."""
+        if not ranks.is_first():
+            return
+        state = {
+            "epoch": self.epoch,
+            "global_step": self.global_step,
+            "uptime": self.uptime,
+            "optimizer": self.optimizer.state_dict(),
+            "curriculum": self.curriculum.state,
+            "torch_rng": torch.get_rng_state(),
+            "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "numpy_rng": np.random.get_state(),  # noqa: NPY002, the generator libraries share
+            "python_rng": random.getstate(),
+        }
+        weights = self.uncompiled_policy.state_dict()
+        self.model_path = run_folder.save(self.run, weights, state)
+        if self.pool is not None:
+            self.pool.add(self.model_path, self.global_step)
+
+    def _restore(self, state: dict[str, object]) -> None:
+        """Go on from a saved state, with the settings of this configuration."""
+        settings = [
+            {name: group[name] for name in ("lr", "initial_lr", "betas", "eps")}
+            for group in self.optimizer.param_groups
+        ]
+        self.optimizer.load_state_dict(state["optimizer"])
+        for group, setting in zip(self.optimizer.param_groups, settings, strict=True):
+            group.update(setting)
+        self.epoch, self.global_step = state["epoch"], state["global_step"]
+        self.last_log_step = self.global_step
+        self.start_time = time.time() - state["uptime"]
+        torch.set_rng_state(state["torch_rng"])
+        if len(state["cuda_rng"]) == torch.cuda.device_count():
+            torch.cuda.set_rng_state_all(state["cuda_rng"])
+        np.random.set_state(state["numpy_rng"])  # noqa: NPY002
+        random.setstate(state["python_rng"])
+
+    def close(self) -> None:
+        """Nothing is left to end; the environments are the caller's to close."""
+
+
+def seed_everything(seed: int) -> None:
+    """Seed every random number generator of this process."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002, the generator that libraries share
+    random.seed(seed)
+
+
+def _engagement_seed(seed: int, epoch: int) -> int:
+    """Seed of a rank's engagements, another wherever a run is resumed: they start afresh there."""
+    sequence = np.random.SeedSequence((seed, epoch, ranks.rank()))
+    return int(sequence.generate_state(1)[0] >> 1)
+
+
+pufferl.Utilization = Machine
+pufferl.dist_sum = lambda value, device: value  # what the dashboard shows is of all ranks already
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Hide two warnings that say nothing here.
+
+    PuffeRL sets up CUDA's mixed precision even where there is no CUDA, and heavyball's optimizers
+    call a schedule of the learning rate experimental.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*autocast", UserWarning)
+        warnings.filterwarnings("ignore", "Learning rate changed between steps", UserWarning)
+        yield
+
+
+def _fit_advantage_kernel() -> None:
+    """Use the CUDA advantage kernel if it was built; PuffeRL goes by nvcc being on PATH."""
+    operator = "pufferlib::compute_puff_advantage"
+    pufferl.ADVANTAGE_CUDA = torch._C._dispatch_has_kernel_for_dispatch_key(operator, "CUDA")

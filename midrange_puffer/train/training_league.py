@@ -1,0 +1,162 @@
+"""The rating of a policy in training: a small league on a schedule."""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from torch import nn
+
+from midrange_puffer.contest.round_robin import (
+    ANCHORS,
+    Payoffs,
+    Result,
+    is_standard,
+    meet,
+    rate_pilots,
+)
+from midrange_puffer.files import write_json
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_file import CheckpointError
+
+
+class TrainingLeague:
+    """Rates a run's policy against the pilots and earlier checkpoints of the run.
+
+    All results of the run are rated at once, the pilots' ratings fixed, so that a new result moves
+    the rating of the older checkpoint, too. Results and ratings stand in `league.json` of the run
+    folder, from which a resumed run goes on. What the intervals leave out: see `bradley_terry`.
+
+    Args:
+        folder: the run's.
+        settings: [league]: updates between ratings, games with each opponent, half of them in
+            each seat, and how many checkpoints to meet.
+        parameters: of the game.
+        agent_steps: how long the run has trained so far. What is noted there of longer training,
+            before the run was resumed, is dropped.
+
+    Raises:
+        CheckpointError: `league.json` is damaged.
+    """
+
+    FILE = "league.json"
+    stop_reason = None  # no rating ends a run
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, object],
+        parameters: Mapping[str, float],
+        agent_steps: int,
+    ) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._parameters = resolve(parameters)
+        self._anchors = ANCHORS if is_standard(self._parameters) else None
+        self._ratings: list[dict[str, object]] = []
+        self._results: list[Result] = []
+        if (folder / self.FILE).exists():
+            self._take_up()
+            self._drop_from(agent_steps + 1)
+        if self._anchors is None:
+            self._anchors = rate_pilots(self._parameters)
+
+    def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
+        """Whether it is time for a rating: at every league.interval, and at the end."""
+        return done or epoch % self._settings["interval"] == 0
+
+    def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
+        """Let a policy fight, and rate it.
+
+        Args:
+            policy: on the CPU, in evaluation mode.
+            name: of its checkpoint, as "model_000100".
+            agent_steps: how long it was trained; a rating of as much training is replaced.
+
+        Returns:
+            league/rating, league/rating_low and league/rating_high (its 95 % interval),
+            league/score_vs_<pilot>, and league/score_vs_checkpoints if there are earlier ones.
+
+        Raises:
+            WriteError: `league.json` could not be written.
+        """
+        self._drop_from(agent_steps)
+        earlier = self._load_earlier(name, agent_steps)
+        players = {name: policy, **{pilot: pilot for pilot in PILOTS}, **earlier}
+        pairs = [(name, opponent) for opponent in players if opponent != name]
+        games = self._settings["games"]
+        new = meet(pairs, players, games, agent_steps, parameters=self._parameters)
+        self._results += new
+        self._ratings.append({"name": name, "agent_steps": agent_steps})
+        self._fit()
+        self._write()
+        rating = self._ratings[-1]
+        scores = {result.second: result.score for result in new}
+        metrics = {f"league/{key}": rating[key] for key in ("rating", "rating_low", "rating_high")}
+        metrics |= {f"league/score_vs_{pilot}": scores[pilot] for pilot in PILOTS}
+        if earlier:
+            mean = float(np.mean([scores[opponent] for opponent in earlier]))
+            metrics["league/score_vs_checkpoints"] = mean
+        return metrics
+
+    def _load_earlier(self, name: str, agent_steps: int) -> dict[str, nn.Module]:
+        """Some earlier checkpoints, by name: the newest, and others at even distances before it."""
+        paths = sorted(self._folder.glob(model_file.MODELS))
+        paths = [path for path in paths if path.stem != name]
+        # The first is left out where there are enough: it is untrained and tells little.
+        places = np.linspace(0, len(paths) - 1, self._settings["checkpoints"] + 1)[1:]
+        policies = {}
+        for place in np.unique(places.round().astype(int)) if paths else ():
+            try:
+                policy, meta = load_policy(paths[place])
+            except CheckpointError as error:
+                print(f"league: left out: {error}", file=sys.stderr)
+                continue
+            if meta["agent_steps"] < agent_steps:
+                policies[paths[place].stem] = policy
+        return policies
+
+    def _fit(self) -> None:
+        """Rate all checkpoints anew."""
+        opponents = {result.second for result in self._results}
+        rated = [row["name"] for row in self._ratings]
+        names = [*rated, *sorted(opponents - set(rated))]
+        ratings, half_widths = Payoffs(names, self._results).rate(self._anchors)
+        for place, row in enumerate(self._ratings):
+            rating, half_width = float(ratings[place]), float(half_widths[place])
+            row["rating"] = rating
+            row["rating_low"], row["rating_high"] = rating - half_width, rating + half_width
+
+    def _drop_from(self, agent_steps: int) -> None:
+        """Forget the ratings of so long and longer training, and the games played for them."""
+        dropped = {row["name"] for row in self._ratings if row["agent_steps"] >= agent_steps}
+        self._ratings = [row for row in self._ratings if row["name"] not in dropped]
+        self._results = [result for result in self._results if result.first not in dropped]
+
+    def _write(self) -> None:
+        content = {
+            "parameters": self._parameters,
+            "anchors": self._anchors,
+            "ratings": self._ratings,
+            "results": [result._asdict() for result in self._results],
+        }
+        write_json(self._folder / self.FILE, content)
+
+    def _take_up(self) -> None:
+        """Go on with what is in the run folder, if it is of the same game."""
+        path = self._folder / self.FILE
+        try:
+            content = json.loads(path.read_text())
+            if content["parameters"] != self._parameters:
+                print(f"league: {path} is of another game; the ratings start anew", file=sys.stderr)
+                return
+            self._anchors = self._anchors or content["anchors"]
+            self._ratings = content["ratings"]
+            self._results = [Result(**result) for result in content["results"]]
+        except (ValueError, KeyError, TypeError):
+            raise CheckpointError(
+                f"{path}: damaged; without it the ratings of the run start anew"
+            ) from None

@@ -1,0 +1,158 @@
+"""Where things run: the learner's device, and the processes that step the environments."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from midrange_puffer.config.reading import Config
+from midrange_puffer.envs.midrange import Midrange
+from midrange_puffer.errors import UserError
+from midrange_puffer.puffer_import import contained
+from midrange_puffer.train import ranks
+
+with contained():
+    import pufferlib.vector
+
+
+class WorkerError(UserError):
+    """A process that steps environments ended on its own."""
+
+
+class VecEnv:
+    """A PufferLib vector environment as the trainer needs it.
+
+    An engagement cut off by its time limit has its result, and the policy sees the clock, so a
+    truncation ends an episode like any other end: PuffeRL, which ignores truncations, is given
+    them among the terminals. A worker that dies raises WorkerError in the main thread, where
+    PufferLib would wait for it for ever.
+
+    Args:
+        make_env: makes an environment, in a worker where there are some.
+        config: without any "auto" in [vec].
+        pool: the file of the pool, where env.opponent has one.
+    """
+
+    def __init__(
+        self, make_env: Callable[..., object], config: Config, pool: Path | None = None
+    ) -> None:
+        vec = config["vec"]
+        options = {}
+        if vec["backend"] == "Multiprocessing":
+            options = {name: vec[name] for name in ("num_workers", "batch_size")}
+        self._envs = pufferlib.vector.make(
+            make_env,
+            env_kwargs={**config["env"], "pool": pool},
+            backend=vec["backend"],
+            num_envs=vec["num_envs"],
+            **options,
+        )
+        self.processes = getattr(self._envs, "processes", [])
+        self.driver_env = self._envs.driver_env
+        self.single_observation_space = self._envs.single_observation_space
+        self.single_action_space = self._envs.single_action_space
+        self.action_space = self._envs.action_space  # by whose bounds PuffeRL clips
+        self.num_agents = self._envs.num_agents
+        self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
+        self.async_reset = self._envs.async_reset
+        # Of all agents; `recv` gives out these or a part of them.
+        buffers = self._envs.buf if self.processes else vars(self._envs)
+        self.observations = buffers["observations"]
+        self._is_pinned = False
+        if self.processes:
+            self._sigchld = signal.signal(signal.SIGCHLD, self._on_child_exit)
+            self._on_child_exit()  # it may have been too late for one
+        if config["train"]["pin_memory"] and config["train"]["device"].startswith("cuda"):
+            self._pin()
+
+    def send(self, actions: np.ndarray) -> None:
+        """Start a step: int32 or, where actions are continuous, float32 [agents_per_batch, 3]."""
+        self._envs.send(np.ascontiguousarray(actions))
+
+    def recv(self) -> tuple[object, ...]:
+        """Wait for the step: observations, rewards, ends, truncations, infos, agents, masks."""
+        observations, rewards, terminals, truncations, *rest = self._envs.recv()
+        return (observations, rewards, terminals | truncations, truncations, *rest)
+
+    def _pin(self) -> None:
+        """Let CUDA copy observations without a detour; the rest is a few bytes an agent."""
+        try:
+            pin(self.observations)
+        except UserError:
+            self.close()
+            raise
+        self._is_pinned = True
+
+    def close(self) -> None:
+        """End the workers and wait until they are gone."""
+        if self.processes:
+            signal.signal(signal.SIGCHLD, self._sigchld)
+        self._envs.close()
+        for process in self.processes:
+            process.join(timeout=2)
+            if process.is_alive():
+                process.kill()
+                process.join()
+        if self._is_pinned:
+            unpin(self.observations)
+
+    def _on_child_exit(self, *_: object) -> None:
+        for worker, process in enumerate(self.processes):
+            if process.exitcode is not None:
+                raise WorkerError(
+                    f"environment worker {worker} (process {process.pid}) ended with exit code "
+                    f"{process.exitcode}"
+                )
+
+
+def pin(array: np.ndarray) -> None:
+    """Lock an array into memory (cudaHostRegister).
+
+    Raises:
+        UserError: The system or CUDA does not let it.
+    """
+    status = int(torch.cuda.cudart().cudaHostRegister(array.ctypes.data, array.nbytes, 0))
+    if status:
+        raise UserError(
+            f"train.pin_memory = True: CUDA cannot lock {array.nbytes / 2**20:.1f} MiB into memory "
+            f"(its error {status}); see ulimit -l, or use False"
+        )
+
+
+def unpin(array: np.ndarray) -> None:
+    """Let go of what `pin` has locked, before its memory is given back.
+
+    It fails where CUDA has failed before, of which that error tells.
+    """
+    torch.cuda.cudart().cudaHostUnregister(array.ctypes.data)
+
+
+def make_env(**kwargs: object) -> Midrange:
+    """Make the environment, in the trainer's process or in a worker's."""
+    if multiprocessing.parent_process() is not None:
+        _become_worker()
+    return Midrange(**kwargs)
+
+
+def _become_worker() -> None:
+    """Leave Ctrl-C to the trainer, obey SIGTERM, and end when the trainer does, however it does.
+
+    Frozen opponents are asked in small batches, which torch does best, and beside others, in one
+    thread.
+    """
+    if ranks.is_launched():
+        os.setpgrp()  # torchrun signals a rank's whole group, which still needs its workers
+    torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)

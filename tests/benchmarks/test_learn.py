@@ -1,0 +1,77 @@
+"""benchmarks/learn.py: learning curves read from metrics of known course."""
+
+import json
+
+import numpy as np
+import pytest
+import runs
+from places import BENCHMARKS
+
+# 64 engagements of at most 20 decisions, as in `runs.SMALL`.
+SETTLED = 64 * 20
+
+
+@pytest.fixture
+def learn(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    import learn
+
+    return learn
+
+
+@pytest.fixture
+def curve(learn, tmp_path):
+    """The curve of a run of 1000 steps and 100 engagements a row, with these rates of wins."""
+
+    def read(wins, opponent: str = "straight"):
+        runs.small_config(tmp_path).rename(tmp_path / "config.ini")
+        config = (tmp_path / "config.ini").read_text()
+        config = config.replace("opponent = straight", f"opponent = {opponent}")
+        (tmp_path / "config.ini").write_text(config.replace("[vec]", "[vec]\nnum_envs = 1"))
+        rows = [
+            {
+                "agent_steps": 1000 * number,
+                "uptime": 0.5 * number,
+                "environment/episode_length": 10.0,
+                "environment/win_vs_straight": win,
+                "environment/score_vs_straight": win + (1 - win) / 2 * 0.6,
+            }
+            for number, win in enumerate(wins, 1)
+        ]
+        (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return learn.read_curves(tmp_path)["straight"]
+
+    return read
+
+
+def test_a_curve_is_the_mean_of_the_last_500_engagements(curve):
+    wins = np.random.default_rng(0).uniform(0, 1, 40)
+    got = curve(wins)
+    first = SETTLED // 1000  # rows up to here are left out
+    expected = [wins[i - 5 : i].mean() for i in range(first + 5, 41)]
+    np.testing.assert_allclose(got.rates["win"], expected)
+    np.testing.assert_allclose(got.agent_steps, np.arange(first + 5, 41) * 1000)
+    np.testing.assert_allclose(got.seconds, np.arange(first + 5, 41) / 2)
+    # Of what is not won, 60 % is drawn.
+    np.testing.assert_allclose(got.rates["draw"], 0.6 * (1 - got.rates["win"]))
+    np.testing.assert_allclose(sum(got.rates.values()), 1)
+
+
+def test_a_rarer_opponent_takes_more_rows(curve):
+    got = curve(np.arange(40) / 40, "straight:1,weave:3")
+    assert got.agent_steps[0] == 1000 * (SETTLED // 1000 + 20)
+    assert got.rates["win"][0] == pytest.approx(np.mean(np.arange(1, 21) / 40))
+
+
+def test_reaching_and_falling_back(learn, curve):
+    result = learn.reach(curve([0.5] * 10 + [1.0] * 10 + [0.6] * 5 + [1.0] * 10))
+    assert result["agent_steps"] == 15_000
+    assert result["seconds"] == 7.5
+    assert result["lowest_after"] == pytest.approx(0.6)
+    assert result["last"] == pytest.approx(1)
+
+
+def test_not_reaching(learn, curve):
+    result = learn.reach(curve([0.9] * 20))
+    assert (result["agent_steps"], result["seconds"], result["lowest_after"]) == (None, None, None)
+    assert result["last"] == pytest.approx(0.9)

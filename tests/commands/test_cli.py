@@ -1,0 +1,160 @@
+"""The command line: what it prints, where it passes on, and how it fails."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from midrange_puffer.commands import cli
+from midrange_puffer.config.schema import schema
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
+
+
+def command(folder, *words: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run `puffer` with some words in this process: (exit status, stdout, stderr)."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["puffer", *words])
+        status = cli.main()
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize(("words", "status"), [((), 2), (("--help",), 0), (("-h",), 0)])
+def test_usage_names_every_mode(call, words, status):
+    got, out, _ = call(*words)
+    assert got == status
+    for name, mode in cli.MODES.items():
+        assert f"puffer {name} midrange" in out
+        assert mode.meaning in out
+
+
+@pytest.mark.parametrize("mode", ["train", "sweep"])
+def test_help_lists_every_key_with_default_unit_and_range(call, mode):
+    status, out, _ = call(mode, "midrange", "--help")
+    assert status == 0
+    assert f"usage: puffer {mode} midrange" in out
+    listed = {}
+    for line in out.splitlines():
+        if line.startswith("  --"):
+            option, _, default = line.strip().partition(" ")
+            listed[option] = default.strip()
+    for name, item in {**OPTIONS, **PARAMETERS}.items():
+        assert listed[f"--env.{name.replace('_', '-')}"] == str(item.default)
+    for section in ("vec", "policy", "rnn", "train", "sweep"):
+        for name in schema()[section]:
+            assert f"--{section}.{name}".replace("_", "-") in listed
+    assert listed["--wandb"] == "False"
+    assert listed["--sweep.<section>.<key>.distribution"] == "None"
+    text = " ".join(out.split())
+    assert "physics step (s): a number from 0.001 to 0.5" in text
+    assert "discount a decision: a number from 0.0 to 1.0" in text
+
+
+# Options of modes that fly no engagement of their own.
+OF_NO_ENGAGEMENT = {
+    "envelope": ("--env.missile-thrust FLOAT", "--json STR"),
+    "export": ("--load-model-path STR", "--onnx STR"),
+    "replay": ("[FILE …]", "--verify", "--acmi STR", "--speed FLOAT"),
+}
+
+
+@pytest.mark.parametrize("mode", sorted(cli.MODES.keys() - cli.CONFIG_OPTIONS.keys()))
+def test_help_of_a_mode_names_its_options(call, mode, capsys):
+    with pytest.raises(SystemExit) as ended:
+        call(mode, "midrange", "--help")
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert f"usage: puffer {mode} midrange" in text
+    usual = ("--seed INT", "--train.data-dir STR", "--env.time-limit FLOAT")
+    for option in OF_NO_ENGAGEMENT.get(mode, usual):
+        assert option in text
+
+
+@pytest.mark.parametrize(
+    ("mode", "option"),
+    [("eval", "--json"), ("exploit", "--json"), ("league", "--json"), ("league", "--out"),
+     ("plot", "--out")],
+)  # fmt: skip
+def test_a_folder_for_the_results_is_missed_before_there_are_any(mode, option, tmp_path):
+    """Before a model is looked for, too."""
+    (tmp_path / "a.png").mkdir()
+    words = ["--train.data-dir", str(tmp_path / "none")]
+    for path, message in ((tmp_path / "no" / "r.png", "there is no folder"),
+                          (tmp_path / "a.png", "is a folder")):  # fmt: skip
+        with pytest.raises(UsageError, match=f"{option}: {path}: {message}"):
+            cli.run(mode, [*words, option, str(path)])
+
+
+@pytest.mark.parametrize("words", [("trian", "midrange"), ("trian",), ("trian", "--x", "1")])
+def test_an_unknown_mode_is_named_with_the_nearest(call, words):
+    status, out, err = call(*words)
+    assert status == 2
+    assert out == ""
+    assert "trian: no such mode" in err
+    assert "did you mean 'train'" in err
+
+
+def test_a_wrong_key_ends_in_one_line_and_status_2(tmp_path):
+    done = command(tmp_path, "midrange_puffer", "train", "midrange", "--train.gama", "1")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "puffer: error: command line: --train.gama: no such key; did you mean 'gamma'?"
+    ]
+
+
+def test_the_name_of_the_environment_may_be_left_out(call):
+    assert call("train", "--help") == call("train", "midrange", "--help")
+
+
+def test_other_environments_are_pufferlibs(tmp_path):
+    words = ("train", "no_such_env", "--train.gamma", "0.5")
+    ours = command(tmp_path, "midrange_puffer", *words)
+    theirs = command(tmp_path, "pufferlib.pufferl", *words)
+    assert ours.returncode == theirs.returncode == 1
+    assert "No config for env_name no_such_env" in ours.stderr
+    assert ours.stdout == theirs.stdout
+
+
+def test_other_environments_get_every_word(monkeypatch):
+    passed_on = []
+    monkeypatch.setattr(sys, "argv", ["puffer", "eval", "breakout", "--train.gamma", "0.5"])
+    monkeypatch.setattr(os, "execv", lambda program, words: passed_on.append(words))
+    monkeypatch.setattr(cli, "run", lambda mode, argv: 0)
+    cli.main()
+    assert passed_on[0][1:] == [
+        "-m", "pufferlib.pufferl", "eval", "breakout", "--train.gamma", "0.5"
+    ]  # fmt: skip
+
+
+def test_pufferlib_is_imported_without_its_side_effects(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORT], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+IMPORT = """
+import signal, sys, warnings
+warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+import torch
+before = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
+import midrange_puffer.train.trainer
+after = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
+assert after[:2] == before[:2], after
+errors = [entry for entry in after[2] if entry not in before[2] and entry[0] == "error"]
+assert not errors, errors
+"""

@@ -1,0 +1,228 @@
+"""The same (parameters, seed, actions) give the same bits: everywhere, and the next time.
+
+After a change that is meant to change results, `python tests/core/test_determinism.py` prints the
+new HASHES.
+"""
+
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from needs import EACH_COMPILER, EACH_ISA, KERNELS
+from places import CSRC, SUPPORT
+from reference_envelope import Crooked
+
+from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer.game.parameters import OBSERVATIONS, PILOTS, resolve, seat_weights
+
+AGENT = {"agent": 1.0}
+# Who flies against the agent, and what agents observe.
+FIGHTS = {
+    "self": (AGENT, "default"),
+    "pilots": (dict.fromkeys(PILOTS, 1.0), "default"),
+    "stg": (AGENT, "stg"),
+}
+# After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
+# checksum of all observations and rewards until then. By a map of their own, so that no way to
+# find a missile's envelope changes them.
+HASHES = {
+    "self": (0x2F2895338FDBDC14, 0xDDB496DE24AE7C6D),
+    "pilots": (0xC1F6E3D1074FCE43, 0xD2DF5A7BA89D4177),
+    "stg": (0x2F2895338FDBDC14, 0x9AB4DAF79C7D103B),
+}
+ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
+SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
+ISAS = _core.isas()
+
+
+@functools.cache
+def random_actions(agents: int, decisions: int, key: int = 0) -> np.ndarray:
+    """Actions int32 [decisions, agents, 3] as tests/support/state_hash.c draws them."""
+    bits = np.array(
+        [
+            [_core.philox4x32((agent, decision, 0, 0), (key, 0)) for agent in range(agents)]
+            for decision in range(decisions)
+        ]
+    )
+    fire = bits[..., 2] % 10 == 0
+    return np.stack([bits[..., 0] % 5, bits[..., 1] % 3, fire], axis=-1).astype(np.int32)
+
+
+def add_bits(checksum: int, values: np.ndarray) -> int:
+    """As in tests/support/state_hash.c."""
+    bits = values.ravel().view(np.uint32).astype(np.uint64)
+    weights = 2 * np.arange(len(bits), dtype=np.uint64) + 1
+    return (31 * checksum + int((bits * weights).sum())) % 2**64
+
+
+def hashes_after_random_actions(fight: str, isa: str) -> tuple[int, int]:
+    shares, observation = FIGHTS[fight]
+    weights = seat_weights(AGENT), seat_weights(shares)
+    core = _core.Core(
+        resolve({}), ENGAGEMENTS, SEED, weights, True, isa, Crooked(), observation=observation
+    )
+    observations = np.zeros((core.agents, core.features), np.float32)
+    rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)
+    checksum = 0
+    for actions in random_actions(core.agents, DECISIONS):
+        core.step(actions, observations, rewards, *ends)
+        core.take_records()
+        checksum = add_bits(add_bits(checksum, observations), rewards)
+    return core.state_hash(), checksum
+
+
+def line(hashes: tuple[int, int]) -> str:
+    return " ".join(f"{value:016x}" for value in hashes)
+
+
+@EACH_ISA
+@pytest.mark.parametrize("fight", HASHES)
+def test_hashes_are_the_constants_on_every_instruction_set(fight, isa):
+    assert line(hashes_after_random_actions(fight, isa)) == line(HASHES[fight])
+
+
+def build(folder: Path, compiler: str, flags: tuple[str, ...]) -> Path:
+    """Compile the core and state_hash.c; return the program."""
+    options = ["-std=c11", "-ffp-contract=off", "-w", f"-I{CSRC}", *flags]
+    # A sanitizer preloaded into this process is none of the compiler's business.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    units = {f"kernel_{isa}.o": [CSRC / "kernel.c", f"-DMR_ISA={isa}"] for isa in KERNELS}
+    units |= {f"{name}.o": [CSRC / f"{name}.c"] for name in ("midrange", "state")}
+    units["state_hash.o"] = [SUPPORT / "state_hash.c"]
+    commands = [["-c", *unit, "-o", name] for name, unit in units.items()]
+    for command in [*commands, [*units, "-lm", "-o", "state_hash"]]:
+        subprocess.run(
+            [compiler, *options, *map(str, command)], cwd=folder, env=environment, check=True
+        )
+    return folder / "state_hash"
+
+
+def test_there_is_a_compiler():
+    assert shutil.which("gcc") or shutil.which("clang")
+
+
+@pytest.mark.parametrize("flags", [("-O0",), ("-O3", "-march=native")], ids=" ".join)
+@EACH_COMPILER
+def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags):
+    """Not vectorised at all, and with all that this machine has, FMA too, in every kernel."""
+    program = build(tmp_path, compiler, flags)
+    for fight, expected in HASHES.items():
+        shares, observation = FIGHTS[fight]
+        number = OBSERVATIONS.index(observation)
+        words = [program, ENGAGEMENTS, DECISIONS, SEED, number, *seat_weights(shares)]
+        result = subprocess.run([*map(str, words)], check=True, capture_output=True, text=True)
+        lines = result.stdout.splitlines()
+        assert lines == [f"{isa} {line(expected)}" for isa in ISAS]
+
+
+# Lanes and batches
+
+
+@EACH_ISA
+@pytest.mark.parametrize("opponent", ["self", "shooter,snake,ace"])
+def test_an_engagement_does_not_depend_on_the_others(opponent, isa):
+    """In any batch size, and so whatever flies in the other lanes, an engagement is the same."""
+    seats = 2 if opponent == "self" else 1
+    actions = random_actions(33 * seats, 300)
+    seen = {}
+    for num_envs in (33, 16, 7, 1):
+        env = Midrange(num_envs=num_envs, opponent=opponent, seed=1, isa=isa, **SHORT)
+        history = [[env.reset()[0].copy()]]
+        for step in actions[:, : num_envs * seats]:
+            history.append([buffer.copy() for buffer in env.step(step)[:4]])
+        seen[num_envs] = history
+    assert sum(step[2].sum() + step[3].sum() for step in seen[33][1:]) > 33
+    for num_envs in (16, 7, 1):
+        for all_of_them, some in zip(seen[33], seen[num_envs], strict=True):
+            for expected, got in zip(all_of_them, some, strict=True):
+                assert np.array_equal(expected[: num_envs * seats], got)
+
+
+def starts(key: int) -> dict[tuple[int, int], np.ndarray]:
+    """First observations by (engagement, episode) in a random play."""
+    env = Midrange(num_envs=20, seed=3, opponent="weave,ace", **SHORT)
+    first = {(i, 0): row.copy() for i, row in enumerate(env.reset()[0])}
+    episode = np.zeros(20, int)
+    for step in random_actions(20, 400, key):
+        observations, _, terminals, truncations, _ = env.step(step)
+        for i in np.flatnonzero(terminals | truncations):
+            episode[i] += 1
+            first[i, episode[i]] = observations[i].copy()
+    return first
+
+
+def test_an_episode_does_not_depend_on_what_was_before():
+    """Episode k of engagement i starts alike after different plays of different length."""
+    one, other = starts(key=0), starts(key=1)
+    common = one.keys() & other.keys()
+    assert len(common) < len(one.keys() | other.keys())
+    assert max(episode for _, episode in common) > 3
+    for at in common:
+        assert np.array_equal(one[at], other[at])
+
+
+# Snapshots
+
+
+def flown(sim: Simulation, controls: np.ndarray) -> list[np.ndarray]:
+    """What is seen and got while playing `controls` [steps, envs, 2, 3], and the last hash."""
+    seen = []
+    for control in controls:
+        sim.step(control)
+        seen += [sim.observe(), sim.rewards.copy(), sim.outcome]
+    return [*seen, np.array(sim.state_hash(), np.uint64)]
+
+
+def test_a_snapshot_rewinds_exactly():
+    """Also into another object and onto another instruction set; a hash is as good as the state."""
+    rng = np.random.default_rng(5)
+    controls = rng.uniform(-1, 1, (120, 18, 2, 3))
+    kwargs = {"num_envs": 18, "blue": "ace", **SHORT}
+    sims = [Simulation(seed=seed, isa=isa, **kwargs) for seed, isa in enumerate(ISAS)]
+    sim = Simulation(seed=9, **kwargs)
+    flown(sim, controls[:20])
+    assert sim.missiles["active"].any()
+    snapshot, before = sim.snapshot(), sim.state_hash()
+    first = flown(sim, controls[20:80])
+    assert (sim.outcome != 0).any()
+    assert sim.state_hash() != before
+    for other in (sim, *sims):
+        other.restore(snapshot)
+        assert other.state_hash() == before
+        assert other.snapshot() == snapshot
+        for expected, got in zip(first, flown(other, controls[20:80]), strict=True):
+            assert np.array_equal(expected, got)
+    sim.restore(snapshot)
+    assert not np.array_equal(flown(sim, controls[60:])[-1], first[-1])
+
+
+def test_the_hash_tells_states_apart():
+    """Every settable quantity of a fighter, a missile, and the place where they are, counts."""
+    hashes = set()
+    changes = [{}, {"x": 1}, {"y": 1}, {"heading_deg": 1}, {"speed": 301}, {"rudder": 0.5}]
+    fighter = {"x": 0, "y": 0, "heading_deg": 0, "speed": 300, "rudder": 0}
+    more = [{"throttle": 0.5}, {"ammo": 3}, {"alive": False}]
+    for env, seat in ((0, 0), (0, 1), (16, 0)):
+        for change in (changes + more) if env == seat == 0 else [*changes[1:], *more]:
+            sim = Simulation(num_envs=17)
+            for i, f in ((0, 0), (0, 1), (16, 0)):
+                sim.set_fighter(i, f, **fighter)
+            sim.set_fighter(env, seat, **change)
+            hashes.add(sim.state_hash())
+    count = 3 * len(changes + more) - 2
+    assert len(hashes) == count
+    for change in (*changes, {"age": 1}, {"owner": 1}, {"target": 0}):
+        sim = Simulation(num_envs=17)
+        sim.set_missile(0, 0, **({"owner": 0, **fighter} | change))
+        hashes.add(sim.state_hash())
+    assert len(hashes) == count + len(changes) + 3
+
+
+if __name__ == "__main__":
+    for fight in FIGHTS:
+        state, checksum = hashes_after_random_actions(fight, "auto")
+        print(f'    "{fight}": (0x{state:016X}, 0x{checksum:016X}),')

@@ -1,0 +1,178 @@
+"""The thresholds that pilots draw for an engagement, seen in when they fire and turn."""
+
+import functools
+
+import numpy as np
+import pytest
+from closed_forms import chase_reach
+from flights import closing_speed, distance, exactly
+from scenes import BLUE, RED, fighter, missile
+
+from midrange_puffer import FEATURES, Simulation
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, resolve
+
+SEATS = ("red", "blue")
+RUDDER = [feature.name for feature in FEATURES].index("own_rudder")
+COUNT = 300  # engagements, to see a distribution
+
+
+def launch_ranges(pilot: str, seat: int, seed: int = 0, **parameters: float) -> np.ndarray:
+    """Ranges [COUNT] at which a pilot fires its only missile at one that flies straight at it.
+
+    Both fly at top speed from the start on, so that R_max and R_NEZ stay as they are.
+    """
+    alike = {
+        "start_range_min": 57_000,
+        "start_range_max": 57_000,
+        "start_speed_min": 489.9,
+        "start_speed_max": 489.9,
+        "start_off_boresight_max_deg": 0,
+    }
+    few = {"ammunition": 1, "ace_reserve": 0, "substeps": 1, "time_limit": 60}
+    fight = Fight(pilot, "straight") if seat == RED else Fight("straight", pilot)
+    records = play([fight], COUNT, seed, parameters=resolve(alike | few | parameters))[0]
+    assert (records["shots"][:, seat] == 1).all()
+    return records["launch_range"][:, seat]
+
+
+def facing(
+    pilot: str, seat: int, apart: float, count: int = COUNT, seed: int = 0, **parameters: float
+) -> Simulation:
+    """A pilot and its enemy nose to nose, so far apart; decisions of 0.1 s."""
+    sim = Simulation(count, seed, **{SEATS[seat]: pilot}, substeps=1, **parameters)
+    level = {"y": 0, "speed": 450, "rudder": 0, "throttle": 1}
+    for env in range(count):
+        sim.set_fighter(env, seat, x=0, heading_deg=0, **level)
+        sim.set_fighter(env, 1 - seat, x=apart, heading_deg=180, **level)
+    return sim
+
+
+def send_missiles(sim: Simulation, seat: int) -> None:
+    """At this seat in every engagement, a little from the left."""
+    for env in range(sim.num_envs):
+        flight = {"heading_deg": 190, "speed": 1100, "age": 100}
+        sim.set_missile(env, 0, owner=1 - seat, x=24_000, y=4_000, **flight)
+
+
+def turning_times(sim: Simulation, seat: int) -> np.ndarray:
+    """Steps [num_envs] after which each fighter begins to turn."""
+    steps = np.zeros(sim.num_envs, int)
+    level = np.ones(sim.num_envs, bool)
+    while level.any() and steps.max() < 200:
+        sim.step()
+        level &= np.abs(sim.observe()[:, seat, RUDDER]) < 0.1
+        steps += level
+    return steps
+
+
+def evasion_times(pilot: str, seat: int, seed: int = 0, **parameters: float) -> np.ndarray:
+    """Times to go [COUNT] of a missile at which a pilot turns from it, in s."""
+    guard = exactly(ace_guard=50_000)  # any missile counts
+    sim = facing(pilot, seat, 300_000, seed=seed, **guard, **parameters)
+    send_missiles(sim, seat)
+    # Until it turns, the missile flies as it does at one that flies straight.
+    calm = facing("straight", seat, 300_000, count=1)
+    send_missiles(calm, seat)
+    times = []
+    while missile(calm)["active"]:
+        target = fighter(calm, seat)
+        times.append(distance(missile(calm), target) / closing_speed(missile(calm), target))
+        calm.step()
+    return np.array(times)[turning_times(sim, seat)]
+
+
+def running_times(pilot: str, seat: int, seed: int = 0, **parameters: float) -> np.ndarray:
+    """Times [COUNT] after its first launch at which a pilot turns, in s."""
+    sim = facing(pilot, seat, 40_000, seed=seed, **exactly(turn_back_fire=1), **parameters)
+    return 0.1 * turning_times(sim, seat)
+
+
+RANGES = {launch_ranges: (0.5, 0.9), evasion_times: (8.0, 14.0), running_times: (2.0, 10.0)}
+DRAWS = {  # threshold: what shows it, and the pilots that draw it
+    "shooter_fire": (launch_ranges, "shooter", "evader"),
+    "crank_fire": (launch_ranges, "crank"),
+    "bracket_fire": (launch_ranges, "bracket_shooter"),
+    "turn_back_fire": (launch_ranges, "turn_back"),
+    "snake_fire": (launch_ranges, "snake"),
+    "ace_probe": (launch_ranges, "ace"),
+    "ace_fire": (launch_ranges, "ace"),
+    "evader_cold_time": (evasion_times, "evader"),
+    "crank_cold_time": (evasion_times, "crank"),
+    "bracket_cold_time": (evasion_times, "bracket_shooter"),
+    "snake_time": (evasion_times, "snake"),
+    "ace_cold_time": (evasion_times, "ace"),
+    "turn_back_delay": (running_times, "turn_back"),
+}
+
+
+@functools.cache
+def drawn(threshold: str, pilot: str, seat: int, seed: int = 0) -> np.ndarray:
+    """Where in its range [COUNT] each pilot has its threshold: 0 the lower end, 1 the upper."""
+    show = DRAWS[threshold][0]
+    low, high = RANGES[show]
+    others = exactly(ace_probe=0) if threshold == "ace_fire" else exactly(ace_fire=0)
+    ends = {f"{threshold}_min": low, f"{threshold}_max": high}
+    seen = show(pilot, seat, seed, **others | ends)
+    if show is launch_ranges:
+        seen = seen / show(pilot, seat, seed, **others | exactly(**{threshold: 1})).mean()
+    return (seen - low) / (high - low)
+
+
+CASES = [(threshold, pilot) for threshold, (_, *pilots) in DRAWS.items() for pilot in pilots]
+
+
+@pytest.mark.parametrize(("threshold", "pilot"), CASES)
+def test_thresholds_are_uniform_in_their_range_for_both_seats(threshold, pilot):
+    rank = (np.arange(COUNT) + 0.5) / COUNT
+    for seat in (RED, BLUE):
+        values = drawn(threshold, pilot, seat)
+        assert values.min() > -0.02  # decisions are 0.1 s apart
+        assert values.max() < 1.02
+        # Kolmogorov-Smirnov: 1.95 / sqrt(n) is passed by chance once in 1000.
+        assert np.abs(np.sort(values) - rank).max() < 1.95 / np.sqrt(COUNT) + 0.02
+
+
+def test_the_guard_of_the_ace_is_drawn():
+    """Of a missile that lacks 20 km to run an ace down, half need more than their guard allows."""
+    guards = {"ace_guard_min": 10_000, "ace_guard_max": 30_000} | exactly(ace_cold_time=100)
+    sim = facing("ace", RED, 300_000, **guards)
+    for env in range(COUNT):
+        x = chase_reach(1100) + 20_000
+        sim.set_missile(env, 0, owner=BLUE, x=x, y=0, heading_deg=180, speed=1100, age=100)
+    sim.step()
+    turned = np.abs(sim.fighters["rudder"][:, RED]) > 0.1
+    assert abs(turned.mean() - 0.5) < 4 * 0.5 / np.sqrt(COUNT)
+
+
+def test_all_ranges_are_seen():
+    ranges = {low[:-4] for low, _ in PAIRS if PARAMETERS[low].group == "pilot"}
+    assert ranges == {*DRAWS, "ace_guard"}
+
+
+def test_draws_repeat_with_the_seed_alone():
+    first = drawn("crank_fire", "crank", RED)
+    drawn.cache_clear()
+    assert np.array_equal(first, drawn("crank_fire", "crank", RED))
+    assert (np.abs(first - drawn("crank_fire", "crank", RED, seed=1)) > 0.01).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "pilot", ["evader", "crank", "bracket_shooter", "turn_back", "snake", "ace"]
+)
+def test_draws_are_independent(pilot):
+    """That of when to fire, that of when to evade or turn, and those of both seats."""
+    values = [
+        drawn(threshold, pilot, seat)
+        for threshold, (_, *pilots) in DRAWS.items()
+        for seat in (RED, BLUE)
+        if pilot in pilots and threshold != "ace_probe"
+    ]
+    assert len(values) == 4
+    correlation = np.corrcoef(values) - np.eye(4)
+    assert np.abs(correlation).max() < 4.5 / np.sqrt(COUNT)
+
+
+def test_all_that_says_when_to_fire_is_one_draw():
+    probe, fire = drawn("ace_probe", "ace", RED), drawn("ace_fire", "ace", RED)
+    assert probe == pytest.approx(fire, abs=0.02)

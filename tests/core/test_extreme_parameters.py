@@ -1,0 +1,69 @@
+"""Parameters at the ends of their ranges, alone and together, yield nothing that is not finite."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from midrange_puffer import Midrange, Simulation
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS
+
+LEVELS = (5, 3, 2)
+
+
+def with_pairs(overrides: dict[str, float]) -> dict[str, float]:
+    """Move the other end of a pair along where one end passes it."""
+    values = {name: row.default for name, row in PARAMETERS.items()} | overrides
+    for low, high in PAIRS:
+        if values[low] > values[high]:
+            values[high if low in overrides else low] = values[low if low in overrides else high]
+    return values
+
+
+def fly_randomly(values: dict[str, float], decisions: int) -> None:
+    """Everything that comes out stays finite and in range, whoever flies."""
+    rng = np.random.default_rng(0)
+    env = Midrange(num_envs=20, opponent=",".join(PILOTS), **values)
+    for _ in range(decisions):
+        observations, rewards, *_ = env.step(rng.integers(0, LEVELS, (20, 3), np.int32))
+        assert np.isfinite(observations).all()
+        assert np.abs(observations).max() <= 1
+        assert np.abs(rewards).max() <= 1  # false for not-a-number
+    sim = Simulation(num_envs=20, blue="ace", **values)
+    for _ in range(decisions):
+        sim.step(rng.uniform(-1, 1, (20, 2, 3)))
+        assert np.isfinite(sim.rewards).all()
+    assert np.isfinite(sim.observe()).all()
+    for group in (sim.fighters, sim.missiles):
+        assert all(np.isfinite(values).all() for values in group.values())
+
+
+NEAR = {"start_range_min": 3000, "start_range_max": 9000}
+
+
+@pytest.mark.usefixtures("one_map")
+@pytest.mark.parametrize("end", ["minimum", "maximum"])
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
+    value = getattr(PARAMETERS[name], end)
+    overrides = {name: value}
+    if not name.startswith("start_range"):
+        overrides |= NEAR
+    fly_randomly(with_pairs(overrides), 100)
+
+
+def any_value(name: str) -> st.SearchStrategy:
+    row = PARAMETERS[name]
+    if row.kind is int:
+        return st.integers(row.minimum, row.maximum)
+    ends = st.sampled_from([row.minimum, row.maximum])
+    return ends | st.floats(row.minimum, row.maximum)
+
+
+@pytest.mark.usefixtures("one_map")
+@given(st.fixed_dictionaries({name: any_value(name) for name in PARAMETERS}))
+@settings(max_examples=25)
+def test_extreme_parameters_together_keep_everything_finite(values):
+    for low, high in PAIRS:
+        values[low], values[high] = sorted((values[low], values[high]))
+    fly_randomly(values, 50)

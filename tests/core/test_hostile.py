@@ -1,0 +1,376 @@
+"""Hostile input is refused at the border by name, value and range, or does no harm behind it."""
+
+import hashlib
+import re
+
+import numpy as np
+import pytest
+
+from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, parse_opponent, resolve
+
+INT64 = np.iinfo(np.int64)
+UINT64 = np.iinfo(np.uint64)
+LEVELS = (5, 3, 2)
+INFINITE = [float("nan"), float("inf"), -float("inf"), 10**400]
+NOT_A_NUMBER = [*INFINITE, "5", b"5", True, np.True_, None, 1j, [5]]
+
+
+# Actions
+
+
+def step_after(actions: object) -> list[np.ndarray]:
+    """The buffers after the same hundred decisions and one of `actions`, by four agents."""
+    env = Midrange(num_envs=2, opponent="self", seed=1)
+    env.reset()
+    for warm_up in np.random.default_rng(1).integers(0, LEVELS, (100, 4, 3), np.int32):
+        env.step(warm_up)
+    return [np.array(buffer) for buffer in env.step(actions)[:4]]
+
+
+WILD = np.array([[0, 0, 0], [4, 2, 1], [9, 9, 9], [-9, -9, -9]])
+TAME = np.array([[0, 0, 0], [4, 2, 1], [4, 2, 1], [0, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        WILD.astype(np.int8),
+        WILD.astype(np.int32),
+        WILD.astype(">i4"),
+        WILD.astype(np.int64),
+        WILD.tolist(),
+        np.asfortranarray(WILD.astype(np.int32)),
+        np.repeat(WILD.astype(np.int32), 2, axis=1)[:, ::2],
+        np.where(WILD == 9, INT64.max, np.where(WILD == -9, INT64.min, WILD)),
+        np.where(WILD == 9, 2**32, np.where(WILD == -9, -(2**32) - 1, WILD)),  # 0 and -1 if cut
+        np.where(WILD == 9, UINT64.max, TAME.astype(np.uint64)),
+    ],
+    ids=lambda actions: f"{getattr(actions, 'dtype', 'list')}",
+)
+def test_whole_numbers_of_any_size_and_layout_are_clipped(actions):
+    if isinstance(actions, np.ndarray):
+        actions.flags.writeable = False
+    for expected, got in zip(step_after(TAME.astype(np.int32)), step_after(actions), strict=True):
+        assert np.array_equal(expected, got)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        np.zeros((4, 3)),
+        np.full((4, 3), np.nan, np.float32),
+        np.full((4, 3), np.inf),
+        np.zeros((4, 3), bool),
+        np.zeros((4, 3), object),
+        np.zeros((4, 3), complex),
+        [["0"] * 3] * 4,
+    ],
+    ids=lambda actions: str(np.asarray(actions).dtype),
+)
+def test_actions_that_are_no_whole_numbers_are_refused(actions):
+    with pytest.raises(TypeError, match=r"actions of type .*: must be whole numbers"):
+        step_after(actions)
+
+
+@pytest.mark.parametrize(
+    "shape", [(0, 3), (3, 3), (5, 3), (4, 2), (4, 4), (4,), (12,), (2, 2, 3), (1, 4, 3), ()]
+)
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_actions_of_another_shape_are_refused(shape, dtype):
+    with pytest.raises(ValueError, match=re.escape(f"actions of shape {shape}")):
+        step_after(np.zeros(shape, dtype))
+
+
+def test_refused_actions_change_nothing():
+    env = Midrange(num_envs=4)
+    before = env.state_hash()
+    for actions in (np.zeros((4, 3)), np.zeros((3, 3), np.int32)):
+        with pytest.raises((TypeError, ValueError)):
+            env.step(actions)
+    assert env.state_hash() == before
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (1, 2, 3), (2, 2, 2), (2, 3, 3), (12,), ()])
+def test_controls_of_another_shape_are_refused(shape):
+    with pytest.raises(ValueError, match=re.escape(f"controls of shape {shape}")):
+        Simulation(num_envs=2).step(np.zeros(shape))
+
+
+# Parameters
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_parameter_that_is_no_number_is_refused(name):
+    for value in NOT_A_NUMBER:
+        with pytest.raises(ValueError, match=re.escape(f"{name} = {value!r}: must be a")):
+            resolve({name: value})
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_parameter_out_of_range_is_refused_with_the_range(name):
+    row = PARAMETERS[name]
+    away = 1 if row.kind is int else 1e-3
+    for value in (row.minimum - away, row.maximum + away):
+        allowed = f"{name} = {value!r}: must be from {row.minimum:g} to {row.maximum:g}"
+        with pytest.raises(ValueError, match=re.escape(allowed)):
+            resolve({name: value})
+
+
+@pytest.mark.parametrize("name", [name for name, row in PARAMETERS.items() if row.kind is int])
+def test_a_fraction_of_a_whole_number_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name} = 1.5: must be a whole number"):
+        resolve({name: 1.5})
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_misspelt_parameter_is_refused_with_the_nearest(name):
+    for wrong in (f"{name}s", name[:-1], f"{name[:3]}x{name[3:]}", name.upper()[:1] + name[1:]):
+        with pytest.raises(ValueError, match=f"{wrong} = 1: no such parameter.*'{name}'"):
+            resolve({wrong: 1})
+
+
+def test_a_name_like_nothing_is_refused_without_a_guess():
+    with pytest.raises(ValueError, match=r"qqqq = 1: no such parameter$"):
+        resolve({"qqqq": 1})
+
+
+@pytest.mark.parametrize(("low", "high"), PAIRS)
+def test_a_lower_end_above_the_upper_is_refused(low, high):
+    top, bottom = PARAMETERS[high].maximum, PARAMETERS[high].minimum
+    with pytest.raises(ValueError, match=f"{low} = {top:g} is above {high} = {bottom:g}"):
+        resolve({low: top, high: bottom})
+    assert resolve({low: top, high: top})[low] == top
+
+
+@pytest.mark.parametrize("make", [Midrange, Simulation])
+def test_parameters_are_checked_when_something_is_made(make):
+    for wrong, message in {
+        "substepz": "did you mean 'substeps'",
+        "num_env": "did you mean 'num_envs'",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            make(**{wrong: 1})
+    with pytest.raises(ValueError, match=r"physics_dt = 0: must be from 0.001 to 0.5 s"):
+        make(physics_dt=0)
+    with pytest.raises(ValueError, match="start_range_min = 90000 is above start_range_max"):
+        make(start_range_min=90_000)
+
+
+@pytest.mark.parametrize("make", [Midrange, Simulation])
+@pytest.mark.parametrize("num_envs", [0, -1, 2**20 + 1, 2**31, 2**70, 1.0, "4", True, None])
+def test_a_wrong_number_of_engagements_is_refused(make, num_envs):
+    message = f"num_envs = {num_envs!r}: must be a whole number from 1 to 1048576"
+    with pytest.raises(ValueError, match=message):
+        make(num_envs=num_envs)
+
+
+@pytest.mark.parametrize("make", [Midrange, Simulation])
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.0, float("nan"), "1", True, None])
+def test_a_wrong_seed_is_refused(make, seed):
+    message = re.escape(f"seed = {seed!r}: must be a whole number from 0 to 2**64 - 1")
+    with pytest.raises(ValueError, match=message):
+        make(num_envs=1, seed=seed)
+    if seed is not None:
+        with pytest.raises(ValueError, match=message):
+            make(num_envs=1).reset(seed)
+
+
+def test_seeds_differ_in_all_their_bits():
+    seeds = [0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 1, np.int64(5), np.uint64(2**64 - 2)]
+    assert len({Simulation(seed=seed).state_hash() for seed in seeds}) == len(seeds)
+
+
+@pytest.mark.parametrize("make", [Midrange, Simulation])
+def test_an_instruction_set_that_is_not_there_is_refused(make):
+    with pytest.raises(ValueError, match=r"isa = 'avx9': this machine has .*, or auto"):
+        make(num_envs=1, isa="avx9")
+
+
+# Opponents and seats
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("shoter", "'shoter' is none of .*did you mean 'shooter'"),
+        ("Evader", "'Evader' is none of .*did you mean 'evader'"),
+        ("agent", "'agent' is none of"),
+        ("", "'' is none of"),
+        (None, "'None' is none of"),
+        ("shooter,", "'' is none of"),
+        ("shooter evader", "'shooter evader' is none of"),
+        ("shooter:1,shooter:2", "shooter stands there twice"),
+        ("shooter:0", "the weight of shooter must be above 0, at most"),
+        ("shooter:-1,evader:2", "the weight of shooter must be above 0, at most"),
+        ("shooter:nan", "the weight of shooter must be above 0, at most"),
+        ("shooter:1e308,evader:1e308", "the weight of shooter must be above 0, at most"),
+        ("shooter:x", "the weight of shooter must be above 0, at most"),
+        ("shooter:1:2", "the weight of shooter must be above 0, at most"),
+        ("self,shooter", "needs at least 2 engagements, one for each of self, pilots, not"),
+        ("pool", "needs a pool's file"),
+    ],
+)
+def test_a_wrong_opponent_is_refused(text, message):
+    with pytest.raises(ValueError, match=re.escape(f"opponent = {text!r}") + f": .*{message}"):
+        Midrange(num_envs=1, opponent=text)
+
+
+def test_shares_of_a_mix():
+    assert parse_opponent(" shooter : 1 , evader:3 ") == {"shooter": 0.25, "evader": 0.75}
+    assert parse_opponent("weave") == {"weave": 1}
+
+
+def test_a_wrong_seat_or_controller_is_refused():
+    with pytest.raises(ValueError, match=r"seat = 'blu': must be red or blue; did you mean 'blue'"):
+        Midrange(num_envs=1, seat="blu")
+    with pytest.raises(ValueError, match=r"blue = 'shoter': .*did you mean 'shooter'"):
+        Simulation(blue="shoter")
+
+
+# Setting the state
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    {
+        "x": [1e8, -1e8],
+        "y": [1e8, -1e8],
+        "heading_deg": [1e9],
+        "speed": [-1, 1e5],
+        "rudder": [-1.1, 1.1],
+        "throttle": [-0.1, 1.1],
+        "ammo": [-1, 7, 2.5],
+        "alive": [-1, 2, 0.5],
+    }.items(),
+)
+def test_a_wrong_value_of_a_fighter_is_refused_and_changes_nothing(name, values):
+    sim = Simulation(num_envs=2)
+    before = sim.state_hash()
+    hostile = [float("nan"), float("inf"), -float("inf"), "5", 1j]
+    for value in hostile + values:
+        with pytest.raises(ValueError, match=re.escape(f"{name} = {value!r}: must be ")):
+            sim.set_fighter(0, 0, **{name: value})
+    assert sim.state_hash() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    {
+        "x": [1e8],
+        "y": [-1e8],
+        "heading_deg": [-1e9],
+        "speed": [-1, 1e5],
+        "rudder": [-1.1, 1.1],
+        "age": [-1, 2**31, 0.5],
+    }.items(),
+)
+def test_a_wrong_value_of_a_missile_is_refused_and_changes_nothing(name, values):
+    sim = Simulation(num_envs=2)
+    before = sim.state_hash()
+    good = {"owner": 0, "x": 0, "y": 0, "heading_deg": 0, "speed": 500}
+    for value in [float("nan"), float("inf"), "5", *values]:
+        with pytest.raises(ValueError, match=re.escape(f"{name} = {value!r}: must be ")):
+            sim.set_missile(0, 0, **(good | {name: value}))
+    assert sim.state_hash() == before
+
+
+@pytest.mark.parametrize(("env", "entity"), [(-1, 0), (2, 0), (0, -1), (0, 12), (2**30, 0)])
+def test_indices_out_of_range_are_refused(env, entity):
+    sim = Simulation(num_envs=2)
+    before = sim.state_hash()
+    place = {"x": 0, "y": 0, "heading_deg": 0, "speed": 500}
+    with pytest.raises(IndexError, match=r"(env|fighter) = -?\d+: 0 \.\.\. "):
+        sim.set_fighter(env, entity, x=0)
+    with pytest.raises(IndexError, match=r"(env|fighter) = -?\d+: 0 \.\.\. "):
+        sim.launch(env, entity)
+    with pytest.raises(IndexError, match=r"(env|missile) = -?\d+: 0 \.\.\. "):
+        sim.set_missile(env, entity, owner=0, **place)
+    for owner, target in ((2, 0), (-1, 0), (0, 2), (0, -1)):
+        with pytest.raises(IndexError, match=r"(owner|target) = -?\d+: 0 \.\.\. 1"):
+            sim.set_missile(0, 0, owner=owner, target=target, **place)
+    assert sim.state_hash() == before
+
+
+def test_negative_substeps_are_refused():
+    with pytest.raises(ValueError, match="substeps = -1: at least 0"):
+        Simulation().advance(-1)
+
+
+# Snapshots
+
+
+@pytest.fixture(scope="module")
+def fight() -> Simulation:
+    """Two engagements with missiles in the air."""
+    sim = Simulation(num_envs=2, seed=4, blue="shooter", start_range_max=30_000)
+    for _ in range(60):
+        sim.step(np.ones((2, 2, 3)))
+    assert sim.missiles["active"].any()
+    return sim
+
+
+def refuses(sim: Simulation, snapshot: bytes, reason: str = "snapshot") -> None:
+    before = sim.state_hash()
+    with pytest.raises(ValueError, match=reason):
+        sim.restore(snapshot)
+    assert sim.state_hash() == before
+
+
+def test_a_snapshot_cut_short_or_too_long_is_refused(fight):
+    snapshot = fight.snapshot()
+    for length in [*range(0, 140, 7), len(snapshot) // 2, len(snapshot) - 1]:
+        refuses(fight, snapshot[:length])
+    refuses(fight, snapshot + b"\0")
+
+
+def test_a_snapshot_with_any_bit_changed_is_refused(fight):
+    snapshot = fight.snapshot()
+    rng = np.random.default_rng(0)
+    for at in [*range(120), *rng.integers(0, len(snapshot), 200)]:
+        changed = bytearray(snapshot)
+        changed[at] ^= 1 << rng.integers(8)
+        refuses(fight, bytes(changed))
+
+
+def test_a_snapshot_with_impossible_contents_is_refused(fight):
+    """Even if its checksum fits: every byte set to 255 makes pilots that do not exist."""
+    snapshot = fight.snapshot()
+    body = len(snapshot) - len(fight._core.snapshot()) - fight.rewards.nbytes - 32
+    forged = snapshot[body : body + 32] + b"\xff" * (len(snapshot) - body - 32)
+    refuses(fight, snapshot[: body - 32] + hashlib.sha256(forged).digest() + forged, "pilot")
+
+
+def test_a_snapshot_of_other_seats_is_refused():
+    refuses(Simulation(num_envs=3), Simulation(num_envs=3, blue="shooter").snapshot(), "seats")
+
+
+def test_the_core_refuses_weights_that_are_not_one_for_each_seat_and_pilot():
+    parameters = resolve({})
+    with pytest.raises(ValueError, match="pilot_weights"):
+        _core.Core(parameters, 1, 0, [[1.0], [1.0]], True, "auto")
+
+
+def test_too_long_an_advance_is_refused():
+    with pytest.raises(ValueError, match="substeps"):
+        Simulation().advance(2**30)
+
+
+def test_the_core_refuses_to_step_past_its_room_for_records():
+    """Without missiles every engagement ends at once, and nobody takes the records."""
+    env = Midrange(num_envs=4, opponent="self", ammunition=0)
+    core, ends = env._groups[0].core, np.zeros((2, 8), np.uint8)
+    for _ in range(2):
+        core.step(env.actions, env.observations, env.rewards, *ends)
+    with pytest.raises(RuntimeError, match="take_records"):
+        core.step(env.actions, env.observations, env.rewards, *ends)
+    assert len(core.take_records()) == 8
+
+
+@pytest.mark.parametrize(
+    "other", [{"num_envs": 1}, {"num_envs": 3}, {"num_envs": 17}, {"substeps": 4}]
+)
+def test_a_snapshot_of_another_simulation_is_refused(fight, other):
+    kwargs = {"num_envs": 2, "start_range_max": 30_000} | other
+    refuses(fight, Simulation(**kwargs).snapshot())
+    refuses(Simulation(**kwargs), fight.snapshot())

@@ -1,0 +1,133 @@
+"""The scripted pilots against each other: alike in both seats and mirrored, and how they rank."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from flights import without_draws
+
+from midrange_puffer import FEATURES, Simulation
+from midrange_puffer.contest.round_robin import Payoffs, round_robin
+from midrange_puffer.game.parameters import PILOTS, resolve
+
+# Symmetry
+
+NAMES = [feature.name for feature in FEATURES]
+TARGETS = ("straight", "weave")
+BY_THE_CLOCK = ("weave", "snake")  # these turn left first, wherever the enemy is
+
+
+def scenes() -> list[dict[str, float]]:
+    """Fighters and some missiles, in whole numbers so that their mirror images are exact."""
+    random = np.random.default_rng(1)
+
+    def body(farthest: int, slowest: int, fastest: int) -> dict[str, float]:
+        return {
+            "x": int(random.integers(-farthest, farthest)),
+            "y": int(random.integers(-farthest, farthest)),
+            "heading_deg": int(random.integers(-179, 180)),
+            "speed": int(random.integers(slowest, fastest)),
+            "rudder": 0,
+        }
+
+    return [
+        {
+            "fighters": [body(15_000, 250, 450) for _ in range(2)],
+            "missiles": [body(15_000, 900, 1200) for _ in range(missiles)],
+        }
+        for missiles in (0, 0, 0, 1, 2, 2)
+    ]
+
+
+SCENES = scenes()
+
+
+def seen(pilots: tuple[str, str], *, mirrored: bool = False, swapped: bool = False) -> np.ndarray:
+    """What both seats observe [120, scenes, 2, features] in a minute of fighting."""
+
+    def placed(body: dict[str, float]) -> dict[str, float]:
+        flip = {"y": -body["y"], "heading_deg": -body["heading_deg"]}
+        return body | flip if mirrored else body
+
+    red, blue = pilots[::-1] if swapped else pilots
+    sim = Simulation(len(SCENES), red=red, blue=blue, **without_draws())
+    for env, scene in enumerate(SCENES):
+        for side in range(2):
+            seat = 1 - side if swapped else side
+            sim.set_fighter(env, seat, **placed(scene["fighters"][side]))
+        for side, shot in enumerate(scene["missiles"]):
+            owner = 1 - side if swapped else side
+            sim.set_missile(env, side, owner=owner, age=100, **placed(shot))
+    out = []
+    for _ in range(120):
+        sim.step()
+        out.append(sim.observe())
+    assert (sim.fighters["ammo"] < 6).any() or {*pilots} <= {*TARGETS}
+    return np.array(out)[:, :, ::-1] if swapped else np.array(out)
+
+
+def on_the_line(observed: np.ndarray) -> np.ndarray:
+    """Whether an enemy or a missile is or was exactly ahead or behind, bool [decisions, scenes].
+
+    From there a pilot turns left by rule, in the mirror too.
+    """
+    tie = (observed[..., NAMES.index("enemy_left")] == 0).any(axis=2)
+    for missile in ("inbound_1", "inbound_2", "inbound_3"):
+        there = observed[..., NAMES.index(f"{missile}_present")] > 0
+        tie |= (there & (observed[..., NAMES.index(f"{missile}_left")] == 0)).any(axis=2)
+    return np.logical_or.accumulate(tie)
+
+
+MEETINGS = list(product(PILOTS, PILOTS))
+
+
+@pytest.mark.parametrize("pilots", MEETINGS, ids="-".join)
+def test_a_pilot_fights_alike_in_both_seats(pilots):
+    """Bit for bit."""
+    assert np.array_equal(seen(pilots), seen(pilots, swapped=True))
+
+
+@pytest.mark.parametrize(
+    "pilots", [both for both in MEETINGS if not {*both} & {*BY_THE_CLOCK}], ids="-".join
+)
+def test_a_pilot_fights_alike_in_the_mirror(pilots):
+    """Bit for bit, as long as there is a left and a right."""
+    sign = np.where([feature.lateral for feature in FEATURES], -1, 1)
+    one, other = seen(pilots), seen(pilots, mirrored=True)
+    sided = ~on_the_line(one)
+    assert sided.mean() > 0.5
+    assert np.array_equal(one[sided] * sign, other[sided])
+
+
+# Round robin
+
+# By mean score, the weakest first; the targets, who cannot win, are below.
+LADDER = ("shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader", "ace")
+
+
+@pytest.fixture(scope="module")
+def payoffs() -> Payoffs:
+    players = {pilot: pilot for pilot in PILOTS}
+    return Payoffs(PILOTS, round_robin(players, 400, parameters=resolve({})))
+
+
+def test_the_pilots_are_a_ladder(payoffs):
+    """From rung to rung the mean score rises, by the error of 0.005 at least."""
+    mean = dict(zip(PILOTS, np.nanmean(payoffs.scores, axis=1), strict=True))
+    best_target = max(mean.pop(target) for target in TARGETS)
+    assert tuple(sorted(mean, key=mean.__getitem__)) == LADDER
+    assert np.diff([best_target, *(mean[pilot] for pilot in LADDER)]).min() > 0.005
+
+
+def test_targets_never_win(payoffs):
+    wins = dict(zip(PILOTS, payoffs.wins.sum(axis=1), strict=True))
+    assert [wins[target] for target in TARGETS] == [0, 0]
+    assert min(wins[pilot] for pilot in LADDER) > 0
+
+
+def test_the_ace_beats_every_other_and_has_the_best_worst_case(payoffs):
+    ace = PILOTS.index("ace")
+    others = np.arange(len(PILOTS)) != ace
+    assert payoffs.low[ace, others].min() > 0.5
+    worst = np.nanmin(payoffs.scores, axis=1)
+    assert worst[ace] > worst[others].max() + 0.2

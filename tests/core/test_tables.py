@@ -1,0 +1,87 @@
+"""The tables of the core agree with themselves and with what is written about them."""
+
+import re
+
+import pytest
+from places import ROOT
+
+from midrange_puffer import FEATURES, OBSERVATION_VERSION, STG_FEATURES, _core
+from midrange_puffer.config.schema import section_keys
+from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS, PILOTS
+
+RULES = (ROOT / "csrc" / "RULES.md").read_text()
+WORDS = set(re.findall(r"[a-z]+(?:_[a-z]+)*", RULES))
+# What the rules write as in a formula, because fighters and missiles have it alike.
+SYMBOLS = {
+    "physics_dt": "dt",
+    "gravity": "g / Vt²",
+    "fighter_terminal_speed": "terminal speed Vt",
+    "missile_terminal_speed": "terminal speed Vt",
+    "fighter_turn_radius": "turn radius Rmin",
+    "missile_turn_radius": "turn radius Rmin",
+    "fighter_lift_drag": "lift-to-drag ratio LD",
+    "missile_lift_drag": "lift-to-drag ratio LD",
+    "fighter_load_limit": "`load_limit`",
+    "missile_load_limit": "`load_limit`",
+    "missile_navigation": "Cl = N ·",
+}
+
+
+@pytest.mark.parametrize("row", PARAMETERS.values(), ids=PARAMETERS)
+def test_a_row_of_the_parameters_is_whole(row):
+    assert type(row.default) is type(row.minimum) is type(row.maximum) is row.kind
+    assert row.minimum <= row.default <= row.maximum
+    assert row.minimum < row.maximum
+    assert row.unit
+    assert row.meaning
+    assert row.group in ("rules", "flight", "missile", "start", "reward", "pilot")
+    if row.group in ("missile", "start", "reward"):
+        assert row.name.startswith(f"{row.group}_")
+
+
+def test_pairs_are_of_parameters_and_their_defaults_are_in_order():
+    for low, high in PAIRS:
+        assert PARAMETERS[low].default <= PARAMETERS[high].default
+        assert PARAMETERS[low].unit == PARAMETERS[high].unit
+    ends = {name for name in PARAMETERS if name.endswith(("_min", "_max"))}
+    assert {name for pair in PAIRS for name in pair} == ends - {"start_off_boresight_max_deg"}
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_the_rules_name_every_parameter(name):
+    assert name in WORDS or SYMBOLS[name] in RULES
+
+
+def test_the_rules_name_no_parameter_that_is_none():
+    """Whatever there begins like a parameter is one, or a pilot."""
+    prefixes = {name.split("_")[0] + "_" for name in PARAMETERS if "_" in name}
+    alike = {word for word in WORDS if word.startswith(tuple(prefixes))} - {*PILOTS}
+    assert len(alike) > 20
+    assert alike <= PARAMETERS.keys()
+
+
+def test_the_rules_describe_exactly_the_pilots_that_there_are():
+    section = RULES[RULES.index("## Pilots") : RULES.index("## Actions")]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == PILOTS
+    assert list(CONTROLLERS) == ["agent", *PILOTS]
+
+
+def test_the_rules_give_the_action_space():
+    assert f"MultiDiscrete {list(_core.ACTION_LEVELS)}" in RULES
+
+
+def test_features():
+    names = [feature.name for feature in STG_FEATURES]
+    assert len(set(names)) == len(names)
+    assert STG_FEATURES[: len(FEATURES)] == FEATURES
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
+    assert all(feature.scale > 0 and feature.meaning for feature in STG_FEATURES)
+    assert OBSERVATION_VERSION >= 1
+
+
+def test_the_readme_names_only_options_that_there_are():
+    readme = (ROOT / "README.md").read_text()
+    options = re.findall(r"--(curriculum\.\w+|\w+)\.(\w[\w.-]*)", readme)
+    assert options
+    for section, key in options:
+        assert key.replace("-", "_") in section_keys(section)

@@ -1,0 +1,379 @@
+"""`Midrange` keeps the contract of a PufferEnv: buffers, ends, rewards, seeds, vectors and logs."""
+
+import numpy as np
+import pytest
+from quick_fights import LEVELS, SHORT, UNSHAPED
+
+from midrange_puffer import FEATURES, Midrange  # first: it contains what importing PufferLib does
+from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
+
+# isort: split
+import pufferlib.vector
+
+BLUE = 1
+BUFFERS = ("observations", "rewards", "terminals", "truncations")
+
+
+def draw_actions(seed: int, steps: int, agents: int) -> np.ndarray:
+    """Random actions int32 [steps, agents, 3]."""
+    return np.random.default_rng(seed).integers(0, LEVELS, (steps, agents, 3), np.int32)
+
+
+def play(env: Midrange, actions: np.ndarray, seed: int | None = None) -> list[np.ndarray]:
+    """Play `actions` from a reset; return copies [steps, ...] of the four buffers after each."""
+    env.reset(seed)
+    seen = [[] for _ in BUFFERS]
+    for step in actions:
+        for history, buffer in zip(seen, env.step(step)[:4], strict=True):
+            history.append(buffer.copy())
+    return [np.array(history) for history in seen]
+
+
+def assert_equal(one: list[np.ndarray], other: list[np.ndarray]) -> None:
+    for name, a, b in zip(BUFFERS, one, other, strict=True):
+        assert np.array_equal(a, b), name
+
+
+# Buffers
+
+
+def test_spaces_shapes_and_types():
+    env = Midrange(num_envs=3)
+    assert env.num_agents == 3
+    assert env.single_observation_space.shape == (len(FEATURES),)
+    assert env.single_observation_space.dtype == np.float32
+    assert env.single_observation_space.low.min() == -1
+    assert env.single_observation_space.high.max() == 1
+    assert env.single_action_space.nvec.tolist() == list(LEVELS)
+    assert Midrange(num_envs=3, opponent="self").num_agents == 6
+    observations, infos = env.reset()
+    assert infos == []
+    results = (observations, *env.step(draw_actions(0, 1, 3)[0])[1:4])
+    shapes = [(3, len(FEATURES)), (3,), (3,), (3,)]
+    for result, shape, dtype in zip(results, shapes, [np.float32] * 2 + [bool] * 2, strict=True):
+        assert result.shape == shape
+        assert result.dtype == dtype
+
+
+@pytest.mark.parametrize("opponent", ["evader", "self"])
+def test_results_are_written_into_the_buffers_given(opponent):
+    """Into a slice of larger, poisoned arrays: all of the slice, and nothing beside it."""
+    env = Midrange(num_envs=18, opponent=opponent, seed=5)
+    n = env.num_agents
+    whole = {
+        "observations": np.full((n + 2, len(FEATURES)), 7, np.float32),
+        "rewards": np.full(n + 2, 7, np.float32),
+        "terminals": np.ones(n + 2, bool),
+        "truncations": np.ones(n + 2, bool),
+        "masks": np.ones(n + 2, bool),
+        "actions": np.full((n + 2, 3), 7, np.int32),
+    }
+    inner = {name: array[1:-1] for name, array in whole.items()}
+    bound = Midrange(num_envs=18, opponent=opponent, seed=5, buf=inner)
+    actions = draw_actions(1, 50, n)
+    expected, got = play(env, actions), play(bound, actions)
+    assert_equal(expected, got)
+    for name in BUFFERS:
+        assert getattr(bound, name) is inner[name]
+        assert np.array_equal(inner[name], getattr(env, name))
+        assert np.all(whole[name][[0, -1]] == (7 if whole[name].dtype == np.float32 else 1))
+    assert bound.reset()[0] is inner["observations"]
+    assert not inner["rewards"].any()
+    assert not inner["terminals"].any()
+    assert not inner["truncations"].any()
+
+
+@pytest.mark.parametrize("num_envs", [1, 17, 48])
+@pytest.mark.parametrize("opponent", [*PILOTS, ",".join(PILOTS), "self"])
+def test_thousands_of_random_steps(opponent, num_envs):
+    """Observations and rewards in [-1, 1]; no episode ends in both ways at once; all go on."""
+    env = Midrange(num_envs=num_envs, opponent=opponent, seed=3, **SHORT)
+    seen = play(env, draw_actions(2, 4000 // num_envs + 300, env.num_agents))
+    observations, rewards, terminals, truncations = seen
+    assert np.isfinite(observations).all()
+    assert np.abs(observations).max() <= 1
+    assert np.abs(rewards).max() <= 1
+    assert not (terminals & truncations).any()
+    assert (terminals | truncations).any(axis=0).all()
+    if opponent == "self":
+        assert np.array_equal(rewards[:, 0::2], -rewards[:, 1::2])
+        assert np.array_equal(terminals[:, 0::2], terminals[:, 1::2])
+        assert np.array_equal(truncations[:, 0::2], truncations[:, 1::2])
+
+
+# Ends
+
+
+def test_time_limit_truncates_and_nothing_else_does():
+    """Far apart nobody is hit: 8 decisions of half a second are the 4 s of the limit."""
+    env = Midrange(num_envs=20, opponent="straight", time_limit=4, start_range_min=50_000)
+    idle = np.tile(np.array([2, 2, 0], np.int32), (30, 20, 1))
+    _, rewards, terminals, truncations = play(env, idle)
+    assert not terminals.any()
+    assert np.array_equal(np.flatnonzero(truncations.all(axis=1)), [7, 15, 23])
+    assert truncations.sum() == 3 * 20
+    assert np.abs(rewards[truncations]).max() < 0.5  # a draw: the end of the shaping only
+
+
+def test_a_kill_terminates_with_plus_or_minus_one():
+    """From close by, firing at a pilot that never fires wins, and only that."""
+    env = Midrange(
+        num_envs=20,
+        opponent="straight",
+        start_range_min=2000,
+        start_range_max=3000,
+        start_off_boresight_max_deg=5,
+        **UNSHAPED,
+    )
+    fire = np.tile(np.array([2, 2, 1], np.int32), (60, 20, 1))
+    _, rewards, terminals, truncations = play(env, fire)
+    assert terminals.any(axis=0).all()
+    assert not truncations.any()
+    assert np.array_equal(rewards, terminals.astype(np.float32))
+
+
+def test_the_next_episode_starts_in_the_step_that_ends_one():
+    """Observations after an end are a start's: full clock, everything on the wing, full speed."""
+    env = Midrange(num_envs=33, opponent="shooter", seed=1, **SHORT)
+    names = [feature.name for feature in FEATURES]
+    observations, _, terminals, truncations = play(env, draw_actions(3, 300, 33))
+    first = observations[terminals | truncations]
+    assert len(first) > 100
+    for name, value in {
+        "time_left": 20 / 300,
+        "own_alive": 1,
+        "enemy_alive": 1,
+        "own_ammunition": 1,
+        "own_reload": 0,
+        "own_in_air": 0,
+        "enemy_in_air": 0,
+        "inbound_1_present": 0,
+        "own_rudder": 0,
+        "own_throttle": 1,
+    }.items():
+        assert np.allclose(first[:, names.index(name)], value), name
+    ranges = first[:, names.index("enemy_range")] * 100_000
+    assert ranges.min() >= 2000 * (1 - 1e-6)
+    assert ranges.max() <= 9000 * (1 + 1e-6)
+    assert len(np.unique(ranges)) > len(first) / 2  # not one start over and over
+
+
+# Seeds and vectors
+
+
+@pytest.mark.parametrize("opponent", ["shooter:1,evader:1", "self"])
+def test_equal_seeds_give_equal_bits_and_others_do_not(opponent):
+    actions = draw_actions(4, 200, 17 * (2 if opponent == "self" else 1))
+
+    def run(made: int, reset: int | None) -> list[np.ndarray]:
+        return play(Midrange(num_envs=17, opponent=opponent, seed=made, **SHORT), actions, reset)
+
+    assert_equal(run(9, None), run(9, None))
+    assert_equal(run(9, None), run(1, 9))  # a reset's seed replaces the constructor's
+    assert not np.array_equal(run(9, None)[0][0], run(10, None)[0][0])
+
+
+def test_reset_without_a_seed_repeats_the_last():
+    env = Midrange(num_envs=5, seed=2)
+    actions = draw_actions(5, 30, 5)
+    first = play(env, actions, 77)
+    assert_equal(first, play(env, actions))
+
+
+def test_seat_blue():
+    """The agent is on the other side: blue's observations of the same starts, blue's result."""
+    both = Midrange(num_envs=20, opponent="self", seed=6)
+    blue = Midrange(num_envs=20, opponent="straight", seat="blue", seed=6)
+    assert np.array_equal(blue.reset()[0], both.reset()[0][1::2])
+    win = {"start_range_min": 2000, "start_range_max": 3000, "start_off_boresight_max_deg": 5}
+    env = Midrange(num_envs=20, opponent="straight", seat="blue", **win)
+    env.reset()
+    fire = np.tile(np.array([2, 2, 1], np.int32), (20, 1))
+    infos = [info for _ in range(64) for info in env.step(fire)[4]]
+    assert all(value == 1 for info in infos for value in info["win"])
+    assert all(value > 0 for info in infos for value in info["episode_return"])
+    assert sum(len(info["win"]) for info in infos) >= 20
+
+
+def vector(backend: str, **options) -> pufferlib.vector.Serial:
+    kwargs = {"num_envs": 9, "opponent": "straight:1,evader:2", **SHORT}
+    if backend == "Multiprocessing":
+        options |= {"num_workers": 2, "overwork": True}  # even where there is one core
+    return pufferlib.vector.make(
+        Midrange, env_kwargs=kwargs, backend=backend, num_envs=2, **options
+    )
+
+
+def play_vector(vecenv: pufferlib.vector.Serial, actions: np.ndarray) -> list[np.ndarray]:
+    """Play `actions` [steps, agents, 3] from seed 8, in whatever portions the vector gives."""
+    steps, agents = actions.shape[:2]
+    seen = [None] * 4
+    at = np.zeros(agents, int)  # results that each agent has had
+    vecenv.async_reset(8)
+    try:
+        while at.min() <= steps:
+            *buffers, _, ids, _ = vecenv.recv()
+            for i, buffer in enumerate(buffers):
+                if seen[i] is None:
+                    seen[i] = np.zeros((steps + 2, agents, *buffer.shape[1:]), buffer.dtype)
+                seen[i][at[ids], ids] = buffer
+            vecenv.send(actions[np.minimum(at[ids], steps - 1), ids])
+            at[ids] += 1
+    finally:
+        vecenv.close()
+        for process in getattr(vecenv, "processes", []):
+            process.join()
+    return [history[: steps + 1] for history in seen]
+
+
+def test_vectors_give_equal_results():
+    """Serial, Multiprocessing and asynchronous Multiprocessing; env i is one with seed + i."""
+    actions = draw_actions(7, 100, 18)
+    serial = play_vector(vector("Serial"), actions)
+    assert serial[2].sum() + serial[3].sum() > 18
+    for options in ({}, {"batch_size": 1}):
+        assert_equal(serial, play_vector(vector("Multiprocessing", **options), actions))
+    for i in range(2):
+        alone = Midrange(num_envs=9, opponent="straight:1,evader:2", **SHORT)
+        own = play(alone, actions[:, 9 * i : 9 * (i + 1)], 8 + i)
+        assert_equal(own, [history[1:, 9 * i : 9 * (i + 1)] for history in serial])
+
+
+# Logs
+
+
+def finished(env: Midrange, steps: int, resets: tuple[int, ...] = ()) -> tuple[list[dict], dict]:
+    """Play randomly; return the infos and, counted outside, what has finished (red's view).
+
+    A last reset gives what was not logged until then.
+    """
+    infos = []
+    ends = {"return": [], "length": [], "result": [], "truncated": []}
+    rng = np.random.default_rng(11)
+    totals, lengths = np.zeros(env.num_agents), np.zeros(env.num_agents, int)
+    env.reset(1)
+    for step in range(steps):
+        if step in resets:
+            infos += env.reset()[1]
+            totals[:], lengths[:] = 0, 0
+        actions = rng.integers(0, LEVELS, (env.num_agents, 3), np.int32)
+        _, rewards, terminals, truncations, info = env.step(actions)
+        infos += info
+        totals += rewards
+        lengths += 1
+        for agent in np.flatnonzero(terminals | truncations):
+            ends["return"].append(totals[agent])
+            ends["length"].append(lengths[agent])
+            ends["result"].append(rewards[agent])
+            ends["truncated"].append(float(truncations[agent]))
+            totals[agent], lengths[agent] = 0, 0
+    return infos + env.reset()[1], ends
+
+
+def joined(infos: list[dict]) -> dict[str, np.ndarray]:
+    keys = {key for info in infos for key in info}
+    return {key: np.concatenate([info.get(key, []) for info in infos]) for key in keys}
+
+
+@pytest.mark.parametrize("seat", ["red", "blue"])
+@pytest.mark.parametrize("num_envs", [1, 17, 40])
+def test_logs_tell_of_every_finished_engagement_once(num_envs, seat):
+    """Counted and recomputed from the rewards and ends that the agent has seen."""
+    env = Midrange(num_envs=num_envs, opponent="shooter", seat=seat, **SHORT, **UNSHAPED)
+    infos, ends = finished(env, 400 if num_envs > 1 else 2000)
+    log = joined(infos)
+    result = np.array(ends["result"])
+    assert set(result) == {-1, 0, 1}
+    assert set(ends["truncated"]) == {0, 1}
+    for name in ("score", "win", "draw", "loss", "truncated", "shots", "hits", "mutual_kill"):
+        assert len(log[name]) == len(result), name
+    for name, expected in {
+        "win": result == 1,
+        "draw": result == 0,
+        "loss": result == -1,
+        "score": (result + 1) / 2,
+        "truncated": ends["truncated"],
+        "episode_length": ends["length"],
+        "episode_return": ends["return"],
+    }.items():
+        assert np.array_equal(np.sort(log[name]), np.sort(expected)), name
+    assert np.array_equal(np.sort(log["score_vs_shooter"]), np.sort(log["score"]))
+    assert log["shots"].max() <= 6
+    assert (log["hits"] <= log["shots"]).all()
+    assert ((log["win"] == 0) | (log["hits"] > 0)).all()
+    assert ((log["loss"] == 0) | (log["hits_against"] > 0)).all()
+    assert np.array_equal(log["mutual_kill"] == 1, (log["hits"] > 0) & (log["hits_against"] > 0))
+    assert len(log["hit_rate"]) == len(log["launch_range"]) == (log["shots"] > 0).sum()
+    shares = np.array([log[f"{name}_share"] for name in ("in_nez", "between", "wasted")])
+    assert shares.shape == (3, len(log["hit_rate"]))
+    assert shares.sum(axis=0) == pytest.approx(1)
+    assert (shares >= -1e-6).all()
+    assert log["launch_range"].max() < 60_000
+
+
+def test_returns_with_shaping_are_the_sum_of_the_rewards():
+    infos, ends = finished(Midrange(num_envs=17, opponent="evader", seat="blue", **SHORT), 400)
+    logged = np.sort(joined(infos)["episode_return"])
+    assert np.allclose(logged, np.sort(ends["return"]), atol=1e-4)
+
+
+def test_no_engagement_is_lost_where_all_end_in_every_step():
+    """Without missiles an engagement is a draw at once: as many records as there can be."""
+    infos, ends = finished(Midrange(num_envs=20, opponent="self", ammunition=0), 96)
+    assert len(joined(infos)["draw"]) == 96 * 20 == len(ends["result"]) / 2
+
+
+def test_a_reset_loses_no_finished_engagement():
+    infos, ends = finished(Midrange(num_envs=17, **SHORT), 320, resets=(45, 101, 150))
+    assert len(joined(infos)["score"]) == len(ends["result"])
+
+
+def test_self_play_is_logged_once_an_engagement_as_red_sees_it():
+    env = Midrange(num_envs=17, opponent="self", **SHORT, **UNSHAPED)
+    infos, ends = finished(env, 400)
+    log = joined(infos)
+    assert 2 * len(log["score"]) == len(ends["result"])
+    assert 2 * (log["draw"].sum()) == np.sum(np.array(ends["result"]) == 0)
+    assert not any(name.startswith("score_vs") for name in log)
+
+
+# Mixtures of opponents
+
+
+def pilots(env: Midrange) -> list[str]:
+    """Who flies blue in each engagement now."""
+    names = list(CONTROLLERS)
+    core = env._groups[0].core
+    return [names[core.get_fighter(i, BLUE)["pilot"]] for i in range(env.num_envs)]
+
+
+def test_opponents_are_drawn_in_proportion():
+    """Among 4,000 first draws, within four standard errors."""
+    shares = {"straight": 0.1, "weave": 0.2, "shooter": 0.3, "evader": 0.4}
+    text = ",".join(f"{name}:{share * 5}" for name, share in shares.items())
+    seen = pilots(Midrange(num_envs=4000, opponent=text, seed=12))
+    for name, share in shares.items():
+        assert abs(seen.count(name) / 4000 - share) < 4 * np.sqrt(share * (1 - share) / 4000)
+
+
+def test_an_opponent_stays_for_its_whole_engagement_and_is_logged_by_name():
+    env = Midrange(num_envs=40, opponent="weave:1,evader:1", seed=13, **SHORT)
+    before = pilots(env)
+    met = dict.fromkeys(PILOTS, 0)
+    logged = dict.fromkeys(PILOTS, 0)
+    for actions in draw_actions(14, 320, 40):
+        _, _, terminals, truncations, infos = env.step(actions)
+        now = pilots(env)
+        for pilot, successor, ended in zip(before, now, terminals | truncations, strict=True):
+            met[pilot] += ended
+            assert ended or pilot == successor
+        before = now
+        for info in infos:
+            for name in PILOTS:
+                logged[name] += len(info.get(f"score_vs_{name}", []))
+    assert logged == met
+    assert met["straight"] == met["shooter"] == 0
+    draws = met["weave"] + met["evader"]
+    assert draws > 200
+    # Short engagements come more often, so only that both are met again and again.
+    assert min(met["weave"], met["evader"]) > draws / 10

@@ -1,0 +1,139 @@
+"""Recordings for Tacview, read back by a reader that knows only Tacview's documentation."""
+
+import zipfile
+from math import atan, degrees, hypot
+
+import acmi_reader
+import numpy as np
+import pytest
+from replays import record
+
+from midrange_puffer.game.paths import FLYING, HIT, LOST, SPENT, Tracks
+from midrange_puffer.replays.acmi import ALTITUDE, format_acmi, write_acmi
+from midrange_puffer.replays.replay import Replay
+
+EARTH = 6_371_000.0  # m
+
+
+@pytest.fixture(scope="module", params=[("ace", "evader"), ("agent", "shooter"), ("snake",) * 2])
+def flown(request) -> tuple[Replay, Tracks, acmi_reader.Recording]:
+    """A fight whose missiles end in more than one way, and its recording."""
+    for seed in range(100):
+        replay, _ = record(request.param, seed, start_range_max=20_000, time_limit=90)
+        tracks = replay.tracks()
+        if {SPENT, HIT} <= {missile.fate for missile in tracks.missiles}:
+            return replay, tracks, acmi_reader.read(format_acmi(replay, tracks).encode())
+    raise AssertionError("no such fight")
+
+
+def bodies(tracks: Tracks, recording: acmi_reader.Recording):
+    """Each track and the object that it became, as they were launched."""
+    fighters = [recording.bodies[1], recording.bodies[2]]
+    missiles = [recording.bodies[number] for number in sorted(recording.bodies)[2:]]
+    assert len(missiles) == len(tracks.missiles)
+    return [
+        *zip(tracks.fighters, fighters, strict=True),
+        *zip(tracks.missiles, missiles, strict=True),
+    ]
+
+
+def test_everything_is_where_it_was_to_the_metre(flown):
+    _, tracks, recording = flown
+    assert recording.times == sorted(set(recording.times))
+    for track, body in bodies(tracks, recording):
+        assert list(body.numbers) == pytest.approx(track.times, abs=1e-3)
+        for index, numbers in enumerate(body.numbers.values()):
+            x, y = track.x[index], track.y[index]
+            assert hypot(numbers["U"] - x, numbers["V"] - y) < 0.01
+            # On the globe it is a little off, as maps are: less than 1 % in place.
+            metre = np.radians(1) * EARTH
+            globe = hypot(numbers["Longitude"] * metre - x, numbers["Latitude"] * metre - y)
+            assert globe < 0.01 * hypot(x, y)
+            assert numbers["Altitude"] == ALTITUDE
+
+
+def test_everything_points_where_it_flies(flown):
+    """From north clockwise; and what turns left banks to the left, as much as level turns need."""
+    _, tracks, recording = flown
+    for track, body in bodies(tracks, recording):
+        is_fighter = track in tracks.fighters
+        for index, numbers in enumerate(body.numbers.values()):
+            north = np.radians(numbers["Heading"])
+            heading = track.heading[index]
+            assert (np.sin(north), np.cos(north)) == pytest.approx(
+                (np.cos(heading), np.sin(heading)), abs=1e-3
+            )
+            assert numbers["Yaw"] == numbers["Heading"]
+            assert numbers["TAS"] == pytest.approx(track.speed[index], abs=0.06)
+            assert numbers["Pitch"] == 0
+            if is_fighter:
+                assert numbers["Roll"] == pytest.approx(-degrees(atan(track.load[index])), abs=0.1)
+                assert numbers["Throttle"] == pytest.approx(track.throttle[index], abs=0.01)
+    rolls = [numbers["Roll"] for numbers in recording.bodies[1].numbers.values()]
+    yaws = np.unwrap([np.radians(n["Yaw"]) for n in recording.bodies[1].numbers.values()])
+    hard = np.abs(rolls[1:]) > 60
+    assert hard.any()
+    assert (np.sign(np.diff(yaws)[hard]) == np.sign(np.array(rolls)[1:][hard])).mean() > 0.9
+
+
+def test_who_is_who(flown):
+    replay, tracks, recording = flown
+    for seat, side in enumerate(("Red", "Blue")):
+        texts = recording.bodies[1 + seat].texts
+        assert (texts["Type"], texts["Coalition"], texts["Color"]) == ("Air+FixedWing", side, side)
+        assert texts["Pilot"] == replay.names[seat]
+    for track, body in bodies(tracks, recording)[2:]:
+        assert body.texts["Type"] == "Weapon+Missile"
+        assert int(body.texts["Parent"], 16) == 1 + track.owner
+        assert int(body.texts["LockedTarget"], 16) == 1 + track.target
+        assert body.texts["Color"] == ("Red", "Blue")[track.owner]
+    red, blue = replay.names
+    assert recording.properties["Title"] == f"{red} (red) against {blue} (blue)"
+
+
+def test_how_everything_ended(flown):
+    replay, tracks, recording = flown
+    happened = [(round(time, 3), kind, parts) for time, kind, parts in recording.events]
+    assert happened[-1] == (pytest.approx(tracks.time), "Bookmark", [replay.outcome])
+    for track, body in bodies(tracks, recording):
+        end = round(track.times[-1], 3)
+        if track in tracks.fighters:
+            died = track.died is not None
+            assert body.removed == (pytest.approx(end) if died else None)
+            assert ((end, "Destroyed", [f"{1 + track.seat}", ""]) in happened) == died
+            continue
+        assert body.removed == (None if track.fate == FLYING else pytest.approx(end))
+    fates = [track.fate for track in tracks.missiles]
+    shots = [parts for _, kind, parts in happened if kind == "Timeout"]
+    assert sum("Outcome:Kill" in parts for parts in shots) == fates.count(HIT)
+    missed = fates.count(SPENT) + fates.count(LOST)
+    assert sum("Outcome:Miss" in parts for parts in shots) == missed
+    assert sum(kind == "LeftArea" for _, kind, _ in happened) == missed
+
+
+def test_names_are_free(tmp_path):
+    replay, _ = record(names=("Ann, the \n first", "Zoë=|#-"))
+    write_acmi(replay, tmp_path / "names.acmi")
+    recording = acmi_reader.read((tmp_path / "names.acmi").read_bytes())
+    assert recording.bodies[1].texts["Pilot"] == "Ann, the first"
+    assert recording.bodies[2].texts["Pilot"] == "Zoë=|#-"
+
+
+def test_a_zip_holds_the_same_text_and_repeats(tmp_path):
+    replay, _ = record()
+    for name in ("fight.acmi", "fight.zip.acmi"):
+        write_acmi(replay, tmp_path / name)
+    with zipfile.ZipFile(tmp_path / "fight.zip.acmi") as archive:
+        [member] = archive.namelist()
+        assert member == "fight.txt.acmi"
+        assert archive.read(member) == (tmp_path / "fight.acmi").read_bytes()
+    first = (tmp_path / "fight.zip.acmi").read_bytes()
+    write_acmi(replay, tmp_path / "fight.zip.acmi")
+    assert (tmp_path / "fight.zip.acmi").read_bytes() == first
+
+
+def test_long_recordings_keep_their_time():
+    """Decisions of a thousandth of a second, late."""
+    replay, _ = record(("straight",) * 2, physics_dt=0.001, substeps=1, time_limit=1)
+    recording = acmi_reader.read(format_acmi(replay, replay.tracks()).encode())
+    assert recording.times == pytest.approx(np.arange(1001) / 1000, abs=1e-9)

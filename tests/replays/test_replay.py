@@ -1,0 +1,281 @@
+"""Replays: what is flown again is the same fight, bit for bit; nothing else is taken for one."""
+
+import hashlib
+import json
+import struct
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from quick_fights import SHORT
+from replays import random_controls, record
+
+from midrange_puffer import Simulation
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import WriteError
+from midrange_puffer.game.parameters import CONTROLLERS
+from midrange_puffer.replays.replay import (
+    HASH_INTERVAL,
+    Recorder,
+    Replay,
+    ReplayError,
+    parameters_hash,
+)
+
+FIRST_LINE = b"midrange_puffer replay 1\n"
+
+
+def wild_controls(rng: np.random.Generator) -> np.ndarray:
+    """Any numbers at all, which mean something nevertheless."""
+    controls = random_controls(rng) + rng.normal(0, 1, (1, 2, 3))
+    odd = rng.choice([np.nan, np.inf, -np.inf, -0.0, 1e-40, 1e300], (1, 2, 3))
+    return np.where(rng.random((1, 2, 3)) < 0.1, odd, controls)
+
+
+def test_a_thousand_random_fights_are_flown_again_bit_for_bit():
+    """Everybody against everybody, from 1,000 starts; every state is compared, not only some."""
+    pairs = list(product(CONTROLLERS, repeat=2))
+    outcomes = set()
+    for number in range(1000):
+        pilots = pairs[number % len(pairs)]
+        controls = wild_controls if number % 3 == 0 else random_controls
+        replay, expected = record(
+            pilots, number, number % 7, number % 5, controls, launch_interval=number / 500
+        )
+        read = Replay.from_bytes(replay.to_bytes())
+        assert read.controls.tobytes() == replay.controls.tobytes()
+        assert [sim.state_hash() for sim in read.play()] == expected
+        for name in ("parameters", "seed", "engagement", "episode", "pilots", "names", "outcome"):
+            assert getattr(read, name) == getattr(replay, name)
+        outcomes.add(read.outcome)
+    assert outcomes >= {"red wins", "blue wins", "mutual kill", "draw by time"}
+
+
+def test_a_fight_is_kept_in_kilobytes(tmp_path):
+    """A long one, whose seats both do something else at every decision."""
+    sim = Simulation(seed=1)
+    recorder = Recorder(sim, seed=1, pilots=("agent", "agent"), names=("Ann", "Böb"))
+    rng = np.random.default_rng(0)
+    for _ in range(600):
+        command = random_controls(rng)
+        sim.step(command)
+        recorder.add(command)
+    path = tmp_path / "long.replay"
+    recorder.replay(note="just so").write(path)
+    assert path.stat().st_size < 5000
+    read = Replay.read(path)
+    read.verify()
+    assert (read.names, read.meta, read.duration) == (("Ann", "Böb"), {"note": "just so"}, 300)
+
+
+def test_tracks_are_those_of_the_fight():
+    replay, _ = record(("ace", "evader"), seed=3)
+    sim = Simulation(1, 3, "ace", "evader", **SHORT)
+    tracks = replay.tracks()
+    for decision in range(replay.decisions):
+        fighters = sim.fighters
+        for track in tracks.fighters:
+            assert track.x[decision] == fighters["x"][0, track.seat]
+        sim.step()
+    assert tracks.time == pytest.approx(replay.duration)
+    assert max(track.times[-1] for track in tracks.fighters) == pytest.approx(replay.duration)
+
+
+def test_a_replay_may_be_of_nothing():
+    replay = Recorder(Simulation(seed=4), seed=4, pilots=("agent", "agent")).replay()
+    read = Replay.from_bytes(replay.to_bytes())
+    read.verify()
+    assert (read.decisions, read.outcome, len(read.hashes)) == (0, "open", 1)
+
+
+# Rewinding
+
+
+@pytest.mark.parametrize("back", [0, 7, HASH_INTERVAL, HASH_INTERVAL + 1, 45])
+def test_a_recorder_is_rewound_with_its_simulation(back):
+    sim = Simulation(1, 5, blue="ace")
+    recorder = Recorder(sim, seed=5, pilots=("agent", "ace"))
+    rng = np.random.default_rng(back)
+    controls = [random_controls(rng) for _ in range(45 + 30)]
+    snapshot = sim.snapshot()
+    for count, command in enumerate(controls[:45], 1):
+        sim.step(command)
+        recorder.add(command)
+        if count == back:
+            snapshot = sim.snapshot()
+    sim.restore(snapshot)
+    recorder.truncate(back)
+    for command in controls[45:]:
+        sim.step(command)
+        recorder.add(command)
+    replay = recorder.replay()
+    replay.verify()
+    flown = np.concatenate([*controls[:back], *controls[45:]])
+    assert replay.controls.tobytes() == flown.astype(np.float32).tobytes()
+
+
+def test_a_recorder_begins_at_the_start():
+    sim = Simulation(1, 5, blue="ace")
+    sim.start(0, engagement=2)
+    for wrong in ({"engagement": 0}, {"seed": 6}, {"pilots": ("agent", "evader")}):
+        place = {"seed": 5, "pilots": ("agent", "ace"), "engagement": 2} | wrong
+        with pytest.raises(ValueError, match="not one engagement at the start"):
+            Recorder(sim, **place)
+    with pytest.raises(ValueError, match="not one engagement at the start"):
+        Recorder(Simulation(2, 5), seed=5, pilots=("agent", "agent"))
+
+
+# What is no replay
+
+
+@pytest.fixture(scope="module")
+def data() -> bytes:
+    return record(("agent", "crank"), seed=8)[0].to_bytes()
+
+
+def test_every_flipped_byte_is_seen(data):
+    for place in range(len(data)):
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << place % 8
+        with pytest.raises(ReplayError):
+            Replay.from_bytes(bytes(damaged))
+
+
+def test_a_replay_cut_short_anywhere_is_refused_as_that(data):
+    for length in range(len(data)):
+        with pytest.raises(ReplayError, match="cut short"):
+            Replay.from_bytes(data[:length])
+    with pytest.raises(ReplayError, match="damaged"):
+        Replay.from_bytes(data + b"\n")
+
+
+def forged(data: bytes, **changes: object) -> bytes:
+    """With another header, and a checksum that fits; None takes an entry away."""
+    line, _, rest = data[len(FIRST_LINE) + 8 + 32 :].partition(b"\n")
+    header = {**json.loads(line), **changes}
+    header = {name: value for name, value in header.items() if value is not None}
+    return with_header(json.dumps(header).encode(), rest)
+
+
+def with_header(line: bytes, rest: bytes = b"") -> bytes:
+    """A file of any header, and a checksum that fits."""
+    body = line + b"\n" + rest
+    return FIRST_LINE + struct.pack("<Q", len(body)) + hashlib.sha256(body).digest() + body
+
+
+def with_parameters(data: bytes, change) -> bytes:
+    """With changed parameters and their hash."""
+    parameters = dict(Replay.from_bytes(data).parameters)
+    change(parameters)
+    return forged(data, parameters=parameters, parameters_hash=parameters_hash(parameters))
+
+
+def test_a_forgery_of_nothing_is_the_replay(data):
+    assert forged(data) == with_parameters(data, lambda parameters: None) == data
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p.update(missile_trust=1.0), "missile_trust is unknown.*mean 'missile_thrust'"),
+        (lambda p: p.pop("gravity"), "without the parameters gravity of this"),
+        (lambda p: p.update(gravity=0), "gravity = 0: must be from 1"),
+        (lambda p: p.update(gravity="9.8"), "gravity = '9.8': must be a number"),
+        (lambda p: p.update(start_range_min=9999), "start_range_min = 9999 is above"),
+    ],
+)
+def test_parameters_of_other_rules_are_refused_by_name(data, change, message):
+    with pytest.raises(ReplayError, match=message):
+        Replay.from_bytes(with_parameters(data, change))
+
+
+def test_parameters_without_their_hash_are_refused(data):
+    parameters = Replay.from_bytes(data).parameters
+    with pytest.raises(ReplayError, match="parameters have the hash"):
+        Replay.from_bytes(forged(data, parameters=parameters | {"gravity": 9.7}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pilots": ["agent", "cranc"]}, "'cranc': must be one of .*did you mean 'crank'"),
+        ({"pilots": ["agent"]}, "pilots that are not two texts"),
+        ({"names": ["Ann", 7]}, "names that are not two texts"),
+        ({"seed": -1}, "seed = -1"),
+        ({"seed": 1.0}, "no seed of type int"),
+        ({"seed": True}, "no seed of type int"),
+        ({"engagement": -1}, "engagement = -1"),
+        ({"episode": 2**40}, "cannot be flown"),
+        ({"outcome": None}, "no outcome of type str"),
+        ({"decisions": -1}, "decisions below 0"),
+        ({"decisions": 10}, "not those of 10 decisions"),
+        ({"decisions": 10**15}, "not those of 10{15} decisions"),
+        ({"decisions": 10**30}, "controls cannot be read"),
+        ({"hash_interval": 0}, "hash_interval below 1"),
+        ({"names": ["\ud800", "b"]}, "text that is no Unicode"),
+        ({"meta": {"a": ["\udfff"]}}, "text that is no Unicode"),
+    ],
+)
+def test_what_cannot_be_flown_is_refused_with_the_reason(data, changes, message):
+    with pytest.raises(ReplayError, match=message):
+        Replay.from_bytes(forged(data, **changes))
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"\xff{}", b"[" * 200_000, b'{"a":' * 200_000])
+def test_a_header_that_is_no_json_or_too_deep_is_refused(line):
+    with pytest.raises(ReplayError, match="not JSON, or too deep"):
+        Replay.from_bytes(with_header(line))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\3\4", "not a replay"),
+        (b"midrange_puffer replay 2\n" + b"?" * 99, "of version '2'; this version plays 1"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, content, message):
+    path = tmp_path / "some.replay"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=rf"some\.replay: .*{message}"):
+        Replay.read(path)
+
+
+def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
+    with pytest.raises(ReplayError, match=r"no\.replay: No such file"):
+        Replay.read(tmp_path / "no.replay")
+    with pytest.raises(ReplayError, match="Is a directory"):
+        Replay.read(tmp_path)
+    with pytest.raises(WriteError, match="cannot write"):
+        record()[0].write(tmp_path)
+
+
+# What goes another way
+
+
+def fails_at(replay: Replay) -> int:
+    with pytest.raises(ReplayError, match=r"differs at decision \d+ of .*: state hash") as error:
+        replay.verify()
+    return int(str(error.value).split("differs at decision ")[1].split()[0])
+
+
+def test_another_fight_is_noticed_at_its_first_state_hash():
+    replay, _ = record(("agent", "agent"), seed=2, start_range_min=8500)
+    assert replay.decisions > HASH_INTERVAL + 6
+    for decision, seat, control in ((0, 0, 0), (HASH_INTERVAL + 5, 1, 1), (-1, 1, 0)):
+        controls = replay.controls.copy()
+        controls[decision, seat, control] = 0.25
+        steps = decision % replay.decisions + 1
+        seen = min(-(-steps // HASH_INTERVAL) * HASH_INTERVAL, replay.decisions)
+        assert fails_at(replace(replay, controls=controls)) == seen
+    assert fails_at(replace(replay, seed=3)) == 0
+    assert fails_at(replace(replay, engagement=1)) == 0
+    other = replay.parameters | {"fighter_thrust": replay.parameters["fighter_thrust"] + 0.01}
+    assert fails_at(replace(replay, parameters=other)) == HASH_INTERVAL
+
+
+def test_an_outcome_that_did_not_come_is_noticed():
+    replay, _ = record()
+    with pytest.raises(ReplayError, match=f"ends with {replay.outcome!r}, not with 'nobody wins'"):
+        replace(replay, outcome="nobody wins").verify()

@@ -1,0 +1,317 @@
+"""The fights that people fly: what hands command, and time that stops, stretches and goes back."""
+
+import numpy as np
+import policies
+import pytest
+import runs
+
+from midrange_puffer import Simulation
+from midrange_puffer.commands import cli
+from midrange_puffer.commands.play import load_crew, parser
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.errors import UserError
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.replays import session as fight_session
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session
+from midrange_puffer.show.engagement_plot import record_engagement
+
+NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
+STEP = 0.1  # s, the physics step
+
+
+def fighter(session: Session, seat: int = 0) -> dict[str, float]:
+    return {name: float(values[0, seat]) for name, values in session.sim.fighters.items()}
+
+
+def steps(session: Session, count: int) -> None:
+    for _ in range(count):
+        session.step()
+
+
+def fly(session: Session, end: int) -> list[int]:
+    """Fly on to a decision, as somebody would: turns, throttle, launches; the hashes on the way."""
+    hashes = []
+    while (decision := len(session.recorder)) < end:
+        for seat in session.humans:
+            session.steer(seat, ((decision // 13 + seat) % 3 - 1) / (1 + seat))
+            if decision % 29 == 0:
+                session.move_throttle(seat, -0.2 if decision % 2 else 0.3)
+            if decision % 60 == 59:
+                session.fire(seat)
+        session.step()
+        hashes.append(session.sim.state_hash())
+    return hashes
+
+
+def test_a_humans_rudder_turns_the_fighter():
+    session = Session((HUMAN, "straight"))
+    turns = []
+    for rudder in (1, -1, 0):
+        session.steer(0, rudder)
+        steps(session, 10)
+        before = fighter(session)["heading"]
+        steps(session, 1)
+        turns.append(fighter(session)["heading"] - before)
+    left, right, straight = turns
+    assert left > 0.01
+    assert right < -0.01
+    assert straight == pytest.approx(0, abs=1e-6)
+
+
+def test_the_throttle_is_a_lever_that_stays():
+    session = Session((HUMAN, HUMAN))
+    assert fighter(session)["throttle"] == 1
+    session.move_throttle(0, -0.3)
+    steps(session, 30)
+    session.move_throttle(1, -7)
+    session.move_throttle(1, 0.25)
+    steps(session, 30)
+    assert [fighter(session, seat)["throttle"] for seat in (0, 1)] == pytest.approx([0.7, 0.25])
+
+
+def test_a_press_is_one_launch():
+    session = Session((HUMAN, "straight"))
+    session.fire(0)
+    steps(session, 200)
+    assert fighter(session)["ammo"] == 5
+    session.fire(0)
+    steps(session, 1)
+    session.fire(0)  # in vain: too early
+    steps(session, 200)
+    assert fighter(session)["ammo"] == 4
+
+
+def test_a_launch_waits_for_the_next_decision():
+    session = Session((HUMAN, "straight"), physics_dt=0.5)
+    session.fire(0)
+    session.advance(0.1)
+    assert fighter(session)["ammo"] == 6
+    for _ in range(4):
+        session.advance(0.1)
+    assert fighter(session)["ammo"] == 5
+
+
+def test_a_human_decides_every_physics_step_and_nobody_else_does():
+    assert Session((HUMAN, "evader")).decision == STEP
+    assert Session(("shooter", HUMAN), substeps=10, physics_dt=0.05).decision == 0.05
+    assert Session(("shooter", "evader"), substeps=10).decision == 1
+
+
+def test_the_fight_goes_by_real_time():
+    session = Session((HUMAN, "evader"))
+    for _ in range(100):
+        session.advance(0.025)
+    assert session.tracks.time == pytest.approx(2.5, abs=1.5 * STEP)
+    assert session.time == pytest.approx(2.5 - STEP, abs=1e-6)
+    session.advance(100)  # a frame that hung
+    assert session.tracks.time == pytest.approx(2.5 + fight_session.MAX_LAG, abs=1.5 * STEP)
+
+
+def test_pause_stops_time():
+    session = Session((HUMAN, "evader"))
+    session.advance(0.1)
+    session.paused = True
+    before = session.sim.state_hash(), session.time
+    for _ in range(50):
+        session.advance(0.1)
+    assert (session.sim.state_hash(), session.time) == before
+    session.paused = False
+    session.advance(0.1)
+    assert session.sim.state_hash() != before[0]
+
+
+@pytest.mark.parametrize("scale", TIME_SCALES)
+def test_time_is_scaled(scale):
+    session = Session((HUMAN, "evader"))
+    while session.time_scale != scale:
+        session.scale_time(faster=scale > 1)
+    for _ in range(16):
+        session.advance(0.1)
+    assert session.tracks.time == pytest.approx(1.6 * scale, abs=1.5 * STEP)
+
+
+def test_time_scales_have_ends():
+    session = Session((HUMAN, "evader"))
+    for faster, end in ((True, 16), (False, 0.25)):
+        for _ in range(20):
+            session.scale_time(faster)
+        assert session.time_scale == end
+
+
+MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})
+CREWS = {
+    "humans": lambda: (HUMAN, HUMAN),
+    "pilot": lambda: ("evader", HUMAN),
+    "policy": lambda: (HUMAN, policies.random_policy()),
+    "recurrent": lambda: (HUMAN, policies.random_policy(*MEMORY)),
+    "stg": lambda: (policies.random_policy(observation="stg"), HUMAN),
+    "watching": lambda: (policies.random_policy(), "ace"),
+}
+
+
+@pytest.mark.parametrize("crew", CREWS)
+def test_rewind_takes_everything_back(crew):
+    """Against a twin that is flown in the same way and never taken back."""
+    crew = CREWS[crew]()
+    session, twin = Session(crew, seed=4, **NEAR), Session(crew, seed=4, **NEAR)
+    hashes = [twin.sim.state_hash(), *fly(twin, 260)]
+    fly(session, 260)
+    for back in (1, 7, 30, 9, 100):
+        session.rewind(back)
+        assert session.sim.state_hash() == hashes[len(session.recorder)]
+        assert session.tracks.time == pytest.approx(len(session.recorder) * session.decision)
+    assert len(session.recorder) == 260 - 147
+    assert fly(session, 260) == hashes[-147:]
+    for mine, others in zip(
+        (*session.tracks.fighters, *session.tracks.missiles),
+        (*twin.tracks.fighters, *twin.tracks.missiles),
+        strict=True,
+    ):
+        assert mine == others
+    assert len(session.tracks.missiles) > 2
+    session.rewind(10_000)
+    assert session.sim.state_hash() == hashes[0]
+    assert [len(track.times) for track in session.tracks.fighters] == [1, 1]
+    assert session.tracks.missiles == []
+
+
+def test_rewind_gives_the_lever_back():
+    session = Session((HUMAN, "evader"))
+    session.move_throttle(0, -0.5)
+    steps(session, 25)
+    session.move_throttle(0, -0.5)
+    steps(session, 25)
+    session.rewind(26)
+    assert session.commands[0, THROTTLE] == 0.5
+
+
+def test_a_fight_that_was_over_goes_on_after_rewind():
+    session = Session(("shooter", HUMAN), **NEAR)
+    while not session.over:
+        session.step()
+    end, victim = len(session.recorder), session.tracks.fighters[1]
+    assert victim.died is not None
+    session.advance(0.1)
+    assert len(session.recorder) == end
+    session.rewind(50)
+    assert not session.over
+    assert victim.died is None
+    assert session.tracks.missiles[-1].fate == "flying"
+    session.advance(0.1)
+    assert len(session.recorder) == end - 49
+
+
+def test_snapshots_are_bounded(monkeypatch):
+    monkeypatch.setattr(fight_session, "MAX_MARKS", 4)
+    session = Session((HUMAN, "evader"))
+    steps(session, 100)
+    session.rewind(1000)
+    assert len(session.recorder) == 70  # one a second: at 70, 80, 90 and 100
+
+
+def test_restart_and_next_start():
+    session = Session((HUMAN, policies.random_policy()), seed=9)
+    first = [session.sim.state_hash(), *fly(session, 40)]
+    session.start(0)
+    assert [session.sim.state_hash(), *fly(session, 40)] == first
+    session.start(3)
+    assert session.engagement == 3
+    direct = Simulation(1, 9, substeps=1)
+    direct.start(0, engagement=3)
+    assert session.sim.state_hash() == direct.state_hash() != first[0]
+    assert session.tracks.time == len(session.recorder) == 0
+
+
+@pytest.mark.parametrize("engagement", [0, 2])
+@pytest.mark.parametrize("crew", CREWS)
+def test_replays_verify_after_rewinds(crew, engagement, tmp_path):
+    session = Session(CREWS[crew](), ("here", "there"), seed=4, **NEAR)
+    session.start(engagement)
+    for back in (3, 55, 20):
+        fly(session, len(session.recorder) + 90)
+        session.rewind(back)
+    fly(session, len(session.recorder) + 5)
+    path = tmp_path / "fight.replay"
+    session.replay().write(path)
+    replay = Replay.read(path)
+    replay.verify()
+    assert replay.names == ("here", "there")
+    assert replay.decisions == 3 * 90 - 78 + 5
+    *_, last = replay.play()
+    assert last.state_hash() == session.sim.state_hash()
+
+
+def test_without_humans_it_is_the_fight_that_plot_draws():
+    policy = policies.random_policy()
+    session = Session((policy, "evader"), seed=6, **NEAR)
+    while not session.over:
+        session.advance(0.1)
+    drawn = record_engagement(policy, "evader", 6, **NEAR)
+    assert session.tracks.fighters == drawn.fighters
+    assert session.tracks.missiles == drawn.missiles
+    assert any(track.died for track in drawn.fighters) or len(drawn.missiles) > 3
+
+
+def test_without_humans_it_is_the_fight_that_eval_plays():
+    policy, given = policies.random_policy(), []
+    session = Session((policy, "evader"), seed=6, greedy=True, **NEAR)
+    while not session.over:
+        session.advance(0.1)
+    fights = [Fight(policy, "evader")]
+    play(
+        fights, 1, 6, True, watch=lambda *now: given.append(now[3].copy()), parameters=resolve(NEAR)
+    )
+    assert (session.replay().controls[:, 0] == np.array(given)[:, 0, 0]).all()
+
+
+def test_with_a_human_a_policy_acts_as_often_as_it_was_trained_to():
+    """Its launches are given once, not held over the launch interval."""
+    policy = policies.Constant(rudder=4, throttle=1, fire=1)
+    session = Session((policy, HUMAN), launch_interval=0.2, substeps=5)
+    steps(session, 20)
+    given = session.replay().controls[:, 0]
+    assert (given[:, :2] == (1, 0.5)).all()
+    assert given[:, FIRE].tolist() == [1, 0, 0, 0, 0] * 4
+    assert fighter(session)["ammo"] == 2
+
+
+def read(*words: str):
+    return load_crew(parser().read(words))
+
+
+def test_the_default_is_a_human_against_evader():
+    crew, names, parameters = read("--env.time-limit", "77")
+    assert crew == names == [HUMAN, "evader"]
+    assert parameters["time_limit"] == 77
+
+
+def test_a_policy_brings_its_game(tmp_path):
+    assert runs.train(tmp_path) == 0
+    newest = sorted((tmp_path / "run").glob("model_*.pt"))[-1]
+    for word in ("latest", str(newest)):
+        crew, names, parameters = read("--blue", word, "--train.data-dir", str(tmp_path))
+        assert names == [HUMAN, newest.stem]
+        assert parameters["start_range_max"] == 6000
+        assert parameters["time_limit"] == 10
+        steps(Session(crew, names, **parameters), 20)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--red", "evadr"], "'evadr' is nobody.*did you mean 'evader'"),
+        (["--blue", "humn"], "did you mean 'human'"),
+        (["--blue", "shooter:1,evader:3"], "is nobody: must be human, straight"),
+        (["--blue", "gone.pt"], "gone.pt: no such file"),
+        (["--blue", "latest", "--train.data-dir", "nowhere"], "nowhere: no .*; train first"),
+        (["--env.ammunition", "9"], "--env.ammunition: 9: must be an integer from 0 to 6"),
+        (["--env.start-range-min", "90000"], "start_range_min = 90000 is above"),
+        (["--save", __file__], "cannot make the folder .*File exists"),
+        (["--savee", "x"], "--savee: no such option; did you mean '--save'"),
+    ],
+)
+def test_play_names_what_is_wrong(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=message):
+        cli.run("play", words)

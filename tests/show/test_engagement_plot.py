@@ -1,0 +1,74 @@
+"""The picture of an engagement: what is recorded for it, and the file."""
+
+import matplotlib
+import pytest
+import runs
+from matplotlib.image import imread
+
+from midrange_puffer.commands import cli
+from midrange_puffer.errors import UsageError
+from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
+
+# Nose to nose at 20 km: shots are exchanged within half a minute.
+NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
+
+
+@pytest.fixture(scope="module")
+def engagement():
+    return record_engagement("shooter", "evader", 2, **NEAR)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "outcome"),
+    [({"time_limit": 5}, "draw by time"), ({"ammunition": 0}, "draw, no missiles left")],
+)
+def test_draws_are_told_apart(parameters, outcome):
+    assert record_engagement("weave", "straight", **parameters).outcome == outcome
+
+
+def test_the_picture_shows_both_sides(engagement, tmp_path):
+    path = tmp_path / "fight.png"
+    backend = matplotlib.get_backend()
+    plot_engagement(engagement, path)
+    assert matplotlib.get_backend() == backend
+    image = imread(path)[..., :3]
+    assert image.shape[0] > 600
+    assert image.shape[1] > 900
+    red, green, blue = image[..., 0], image[..., 1], image[..., 2]
+    for mine, other in ((red, blue), (blue, red)):
+        assert (((mine - other) > 0.4) & (mine > green)).sum() > 500
+    assert [file.name for file in tmp_path.iterdir()] == ["fight.png"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    assert runs.train(folder) == 0
+    return folder
+
+
+def run_plot(folder, *options: str) -> int:
+    return cli.run("plot", ["--train.data-dir", str(folder), *options])
+
+
+def test_plot_draws_a_trained_policy(trained, tmp_path, capsys):
+    path = tmp_path / "fight.svg"
+    options = ["--opponent", "shooter", "--seat", "blue", "--out", str(path)]
+    assert run_plot(trained, *options) == 0
+    assert str(path) in capsys.readouterr().out
+    assert path.read_text().lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--opponent", "shooter:1,evader:3"], "a mix"),
+        (["--opponent", "evadr"], "did you mean 'evader'"),
+        (["--out", "fight.txt"], r"--out: fight.txt: must end in \.png"),
+        (["--seat", "green"], "--seat: green: must be one of red, blue"),
+        (["--episodes", "3"], "--episodes: no such option"),
+    ],
+)
+def test_plot_names_what_is_wrong(trained, options, message):
+    with pytest.raises(UsageError, match=message):
+        run_plot(trained, *options)

@@ -1,0 +1,217 @@
+"""The window to fly in: what it shows, what it saves, and how it ends."""
+
+import numpy as np
+import pygame
+import pytest
+from keyboard import FRAME, NEAR, SIZE, Player, count
+
+from midrange_puffer.commands import cli
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.replays.replay import Recorder, Replay
+from midrange_puffer.replays.session import HUMAN, Session
+from midrange_puffer.show.play.loop import Game, launch_words
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view.status import HEIGHT as BAR
+
+pytestmark = pytest.mark.usefixtures("display")
+
+
+def test_the_frame_shows_the_fight():
+    player = Player(blue="evader", size=SIZE)
+    player.wait(1)
+    bar, view = player.pixels[:BAR], player.pixels[BAR:]
+    assert count(bar, theme.PANEL) > bar.shape[0] * bar.shape[1] / 2
+    for colour in theme.SEATS:
+        assert count(bar, colour) > 100  # names, missiles, throttle
+        assert count(view, colour) > 40  # the fighter
+    player.down(pygame.K_s)
+    player.wait(2)
+    assert count(player.pixels[:BAR], theme.SEATS[0]) < count(bar, theme.SEATS[0]) - 200
+
+
+def test_it_says_when_the_next_missile_may_go():
+    session = Session((HUMAN, HUMAN), launch_interval=5, ammunition=2)
+    said = [launch_words(session, 0)]
+    for wait in (20, 31):  # of physics steps, after a launch
+        session.fire(0)
+        for _ in range(wait):
+            session.step()
+            said.append(launch_words(session, 0))
+    assert said[0] == "missile ready"
+    assert said[20] == "next missile in 3.0 s"
+    assert said[50] == "missile ready"
+    session.fire(0)
+    session.step()
+    assert launch_words(session, 0) == "no missile left"
+    session.sim.set_fighter(0, 1, alive=False)
+    assert launch_words(session, 1) == "shot down"
+
+
+def test_a_split_screen_has_two_views():
+    """Each with its own fighter in its middle, and an arrow to the far enemy at its border."""
+    player = Player(blue=HUMAN, size=SIZE, start_range_min=60_000, start_range_max=60_000)
+    player.wait(0.5)
+    half = SIZE[0] // 2
+    for seat, view in enumerate((player.pixels[:, :half], player.pixels[:, half:])):
+        plane = view[BAR:]
+        own, other = theme.SEATS[seat], theme.SEATS[1 - seat]
+        middle = plane[150:330, 140:360]
+        assert count(middle, own) == count(plane, own) > 40
+        assert count(middle, other) == 0
+        assert count(plane, other) > 30  # the arrow
+        assert count(view[:BAR], own) > 100
+        assert count(view[:BAR], other) == 0
+    seam = np.s_[:, half - 1 : half + 1]
+    assert count(player.pixels[seam], theme.FAINT) == 2 * SIZE[1]
+    player.press(pygame.K_z)  # one view of everything, for both
+    for colour in theme.SEATS:
+        assert count(player.pixels[BAR:], colour) > 40
+    assert count(player.pixels[seam], theme.FAINT) < SIZE[1] / 4
+
+
+def test_keys_change_what_is_shown():
+    player = Player(blue="evader", size=SIZE)
+    player.press(pygame.K_p)
+    seen = [player.pixels.copy()]
+    for key in (pygame.K_v, pygame.K_v, pygame.K_h, pygame.K_F1, pygame.K_z):
+        player.press(key)
+        seen.append(player.pixels.copy())
+    above, graph, above_again, help_shown, help_gone, everything = seen
+    assert (above == above_again).all()
+    assert (above == help_gone).all()
+    for other in (graph, help_shown, everything):
+        assert (above != other).any(axis=-1).mean() > 0.01
+    player.press(pygame.K_v)
+    player.post(pygame.MOUSEMOTION, rel=(80, -10), pos=(9, 9), buttons=(0, 0, 1))
+    player.wait(FRAME)
+    assert count(player.pixels, theme.BRIGHT) == count(graph, theme.BRIGHT)
+    player.post(pygame.MOUSEMOTION, rel=(80, -10), pos=(9, 9), buttons=(1, 0, 0))
+    player.wait(FRAME)
+    assert (player.pixels != graph).any(axis=-1).mean() > 0.01
+    panel = help_shown[50:-50, 300:-300]
+    assert count(panel, theme.PANEL) > 0.5 * panel.shape[0] * panel.shape[1]
+
+
+def test_the_end_is_shown_and_waits(tmp_path):
+    player = Player("shooter", HUMAN, size=SIZE, folder=tmp_path, **NEAR)
+    player.session.time_scale = 16.0
+    while not player.session.over:
+        player.wait(FRAME)
+    hash_at_end = player.session.sim.state_hash()
+    player.wait(2)
+    assert player.session.sim.state_hash() == hash_at_end
+    assert count(player.pixels[BAR : BAR + 100, 300:-300], theme.BRIGHT) > 50  # the outcome
+    [path] = tmp_path.iterdir()
+    replay = Replay.read(path)
+    replay.verify()
+    assert replay.outcome == "red wins"
+    player.press(pygame.K_r)
+    assert not player.session.over
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_replays_are_saved(tmp_path, monkeypatch):
+    """On F5; and with a folder, every fight that is left."""
+    monkeypatch.chdir(tmp_path)
+    player = Player(blue="evader")
+    player.down(pygame.K_a)
+    player.wait(2)
+    player.press(pygame.K_F5)
+    [path] = tmp_path.glob("*.replay")
+    Replay.read(path).verify()
+    folder = tmp_path / "all"
+    folder.mkdir()
+    player = Player(blue="evader", folder=folder)
+    player.wait(1)
+    player.press(pygame.K_n)
+    player.wait(2)
+    player.down(pygame.K_BACKSPACE)
+    player.wait(0.1)
+    player.up(pygame.K_BACKSPACE)
+    player.down(pygame.K_ESCAPE)
+    player.game.run()
+    assert len(player.game.saved) == 2
+    for path in player.game.saved:
+        Replay.read(path).verify()
+    assert [Replay.read(path).engagement for path in player.game.saved] == [0, 1]
+
+
+def test_a_full_disk_ends_no_fight(tmp_path):
+    player = Player(folder=tmp_path / "gone")
+    player.wait(0.5)
+    player.press(pygame.K_F5)
+    assert player.game.saved == []
+    before = player.session.tracks.time
+    player.wait(1)
+    assert player.session.tracks.time > before
+
+
+@pytest.mark.parametrize("event", ["key", "window"])
+def test_play_from_the_command_line_to_its_end(event, tmp_path, monkeypatch, capsys):
+    frames = []
+
+    def after_a_second(game: Game, seconds: float) -> bool:
+        frames.append(seconds)
+        if len(frames) == 30:
+            kind = {"key": pygame.KEYDOWN, "window": pygame.QUIT}[event]
+            pygame.event.post(pygame.event.Event(kind, key=pygame.K_ESCAPE))
+        return frame(game, FRAME)
+
+    frame = Game.frame
+    monkeypatch.setattr(Game, "frame", after_a_second)
+    folder = tmp_path / "replays"
+    assert cli.run("play", ["--blue", "ace", "--save", str(folder)]) == 0
+    [path] = folder.iterdir()
+    assert capsys.readouterr().out == f"{path}\n"
+    replay = Replay.read(path)
+    replay.verify()
+    assert replay.names == ("human", "ace")
+    assert 29 <= len(frames) <= 31
+    assert not pygame.display.get_init()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("where", ["frame", "decision"])
+def test_whatever_ends_it_the_fight_is_kept(where, error, tmp_path, monkeypatch, capsys):
+    """An interrupt may come in the midst of a decision: flown, but not recorded."""
+    left = iter(range(40))
+
+    def frame(game: Game, seconds: float) -> bool:
+        if next(left, None) is None and where == "frame":
+            raise error("enough")
+        return whole_frame(game, FRAME)
+
+    def add(recorder: Recorder, controls: np.ndarray) -> None:
+        if len(recorder) == 33 and where == "decision":
+            raise error("enough")
+        whole_add(recorder, controls)
+
+    whole_frame, whole_add = Game.frame, Recorder.add
+    monkeypatch.setattr(Game, "frame", frame)
+    monkeypatch.setattr(Recorder, "add", add)
+    with pytest.raises(error, match="enough"):
+        cli.run("play", ["--blue", "ace", "--save", str(tmp_path)])
+    [path] = tmp_path.iterdir()
+    assert capsys.readouterr().out == f"{path}\n"
+    replay = Replay.read(path)
+    replay.verify()
+    assert replay.decisions == (33 if where == "decision" else 40)
+    assert not pygame.display.get_init()
+
+
+def test_a_folder_that_cannot_be_is_named_before_models_are_loaded(monkeypatch):
+    with pytest.raises(UserError, match=r"cannot make the folder .*File exists"):
+        cli.run("play", ["--blue", "gone.pt", "--save", __file__])
+
+
+def test_no_display_is_named(monkeypatch):
+    pygame.display.quit()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "nosuch")
+    with pytest.raises(UsageError, match="SDL_VIDEODRIVER"):
+        cli.run("play", [])
+
+
+def test_missing_pygame_is_named(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'midrange_puffer\[view\]'"):
+        cli.run("play", [])

@@ -1,0 +1,342 @@
+"""The view from above: what is drawn is where the simulation says, and no display is needed."""
+
+import math
+
+import numpy as np
+import pygame
+import pytest
+from keyboard import NEAR, count
+from scenes import BLUE, RED, controls, followed, hold, place
+
+from midrange_puffer import Simulation
+from midrange_puffer.game.paths import Tracks
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view.camera import Camera, grid_spacing
+from midrange_puffer.show.view.moment import curves, moment
+from midrange_puffer.show.view.plane import GUTTER, grid_lines
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.status import HEIGHT as BAR
+
+SIZE = (800, 600)
+VIEW = pygame.Rect(GUTTER[0], BAR, SIZE[0] - GUTTER[0], SIZE[1] - BAR - GUTTER[1])
+
+
+@pytest.fixture(autouse=True)
+def no_display(monkeypatch):
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
+    pygame.display.quit()
+    yield
+    assert not pygame.display.get_init()
+
+
+def scene(**positions: dict) -> tuple[Simulation, Tracks]:
+    """Two fighters where they are put; followed from then on."""
+    sim = Simulation()
+    place(sim, **positions)
+    return sim, Tracks(sim)
+
+
+def picture(sim: Simulation, tracks: Tracks, size=SIZE, **options: object) -> np.ndarray:
+    """The view from above without the status bar, [height, width, 3]."""
+    renderer = Renderer(size)
+    renderer.draw(sim, tracks, **options)
+    return renderer.rgb()
+
+
+def pixels_of(image: np.ndarray, colour: theme.Colour, tolerance: int = 3) -> np.ndarray:
+    """Where a colour is in the view, [n, 2] columns and rows."""
+    view = image[VIEW.top : VIEW.bottom, VIEW.left : VIEW.right]
+    rows, columns = np.nonzero((np.abs(view.astype(int) - colour) <= tolerance).all(axis=-1))
+    return np.column_stack([columns + VIEW.left, rows + VIEW.top])
+
+
+# Places
+
+
+def test_the_camera_looks_down_with_north_up():
+    camera = Camera(pygame.Rect(100, 50, 400, 200))
+    camera.aim(np.array([1000.0, -500.0]), (4000, 1000), time=0)
+    assert camera.scale == pytest.approx(0.05)  # 8 km on 400 px; the height has room to spare
+    points = np.array([(1000, -500), (5000, -500), (1000, 500)])
+    assert camera.to_screen(points).tolist() == [[300, 150], [500, 150], [300, 100]]
+    assert camera.to_plane(camera.to_screen(points)) == pytest.approx(points)
+
+
+def test_the_camera_follows_with_time_and_jumps_after_a_pause():
+    camera = Camera(pygame.Rect(0, 0, 100, 100))
+    camera.aim(np.zeros(2), (1000, 1000), time=0)
+    places = []
+    for step in range(1, 41):
+        camera.aim(np.array([1000.0, 0]), (2000, 2000), time=step / 10)
+        places.append((camera.centre[0], camera.scale))
+    centres, scales = np.array(places).T
+    assert (np.diff(centres) > 0).all()
+    assert (np.diff(scales) < 0).all()
+    assert centres[0] < 100
+    assert centres[-1] == pytest.approx(1000 * (1 - math.exp(-4 / 1.5)))
+    before = camera.centre.copy()
+    camera.aim(np.zeros(2), (2000, 2000), time=4.0)
+    assert (camera.centre == before).all()
+    camera.aim(np.zeros(2), (2000, 2000), time=100.0)
+    assert (camera.centre == 0).all()
+
+
+@pytest.mark.parametrize(("least", "spacing"), [(1, 1), (1.1, 2), (2001, 5000), (0.06, 0.1)])
+def test_the_grid_is_of_round_numbers(least, spacing):
+    assert grid_spacing(least) == pytest.approx(spacing)
+
+
+def test_no_line_of_the_grid_is_at_minus_zero():
+    """Which would be written with its sign; the view begins little to the left and below."""
+    camera = Camera(pygame.Rect(0, 0, 400, 300))
+    camera.aim(np.array([15_000.0, 15_000.0]), (20_000.0, 15_500.0), 0.0)
+    _, x, y = grid_lines(camera)
+    for values in (x, y):
+        assert 0 in values
+        assert f"{values[values == 0][0]:.0f}" == "0"
+
+
+@pytest.mark.parametrize("heading", [0, 60, 135, 180, -90])
+def test_fighters_are_where_they_are_and_look_where_they_fly(heading):
+    """Both in view: the middle between them is that of the picture, and the scale is one."""
+    sim, tracks = scene(
+        heading_deg=heading, blue={"x": 20_000, "y": 10_000, "heading_deg": heading}
+    )
+    image = picture(sim, tracks)
+    shapes = [pixels_of(image, colour) for colour in theme.SEATS]
+    red, blue = (shape.mean(axis=0) for shape in shapes)
+    assert (red + blue) / 2 == pytest.approx(VIEW.center, abs=2)
+    right, down = blue - red
+    assert right == pytest.approx(-2 * down, abs=4)
+    assert right > 300
+    for shape in shapes:
+        offsets = shape - shape.mean(axis=0)
+        nose = offsets[np.linalg.norm(offsets, axis=1).argmax()]
+        off = math.degrees(math.atan2(-nose[1], nose[0])) - heading
+        assert math.remainder(off, 360) == pytest.approx(0, abs=12)
+
+
+def test_one_fighter_is_in_the_middle_of_its_own_view():
+    sim, tracks = scene(x=5000, y=-70_000, blue={"x": 15_000, "y": -70_000})
+    image = picture(sim, tracks, focus=RED)
+    assert pixels_of(image, theme.SEATS[RED]).mean(axis=0) == pytest.approx(VIEW.center, abs=4)
+    blue = pixels_of(image, theme.SEATS[BLUE]).mean(axis=0)
+    assert blue[1] == pytest.approx(VIEW.centery, abs=4)
+    assert VIEW.centerx + 150 < blue[0] < VIEW.right - 20
+
+
+@pytest.mark.parametrize("bearing", [10, 70, 100, 190, -45])
+def test_an_arrow_at_the_border_points_to_who_is_out_of_view(bearing):
+    angle = math.radians(bearing)
+    far = {"x": 60_000 * math.cos(angle), "y": 60_000 * math.sin(angle)}
+    sim, tracks = scene(blue=far)
+    arrow = pixels_of(picture(sim, tracks, focus=RED), theme.SEATS[BLUE])
+    columns, rows = arrow.T
+    at_the_border = (
+        (columns < VIEW.left + 70)
+        | (columns > VIEW.right - 70)
+        | (rows < VIEW.top + 50)
+        | (rows > VIEW.bottom - 50)
+    )
+    assert len(arrow) > 50
+    assert at_the_border.all()
+    right, down = arrow.mean(axis=0) - VIEW.center
+    off = math.degrees(math.atan2(-down, right)) - bearing
+    assert math.remainder(off, 360) == pytest.approx(0, abs=6)
+
+
+def test_labels_stand_where_nothing_is_drawn():
+    """The gutters are grey, whatever crosses them."""
+    sim, tracks = scene(y=1000, heading_deg=200, speed=400)
+    for _ in range(150):
+        hold(sim, 1)
+        tracks.note()
+    image = picture(sim, tracks, time=5, focus=RED).astype(int)
+    trail = pixels_of(image, theme.mix(theme.SEATS[RED], 0.75), 20)
+    assert len(trail) > 20
+    for gutter in (image[BAR:, : GUTTER[0]], image[SIZE[1] - GUTTER[1] :]):
+        assert (gutter[..., 0] < gutter[..., 2] + 3).all()  # grey, none of it reddish
+        assert count(gutter, theme.BACKGROUND) < gutter[..., 0].size - 100  # with labels
+
+
+# Missiles and ends
+
+
+@pytest.fixture(scope="module")
+def fight():
+    """Nose to nose; ends with somebody hit."""
+    return followed("shooter", "evader", seed=2, **NEAR)
+
+
+def test_a_missiles_trail_is_thick_while_it_burns():
+    """Straight along x; its launcher turns away."""
+    sim, tracks = scene(blue={"x": 90_000})
+    sim.step(controls(red=(0, 1, 1)))
+    for _ in range(60):
+        tracks.note()
+        hold(sim, 1, red=(1, 1, 0))
+    [missile] = tracks.missiles
+    image = picture(sim, tracks).astype(int)
+    fighters = [pixels_of(image, colour).mean(axis=0)[0] for colour in theme.SEATS]
+    scale = (fighters[1] - fighters[0]) / (tracks.fighters[BLUE].x[-1] - tracks.fighters[RED].x[-1])
+    column, row = np.round(pixels_of(image, theme.SEATS[BLUE]).mean(axis=0)).astype(int)
+    redness = (image[row - 5 : row + 6, :, 0] - image[row - 5 : row + 6, :, 2]).clip(0).sum(axis=0)
+    red, _, blue = theme.mix(theme.SEATS[RED], 0.65)
+
+    def width(x: float) -> float:
+        middle = round(column + scale * (x - tracks.fighters[BLUE].x[-1]))
+        return redness[middle - 5 : middle + 6].mean() / (red - blue)
+
+    burnt_at = np.interp(missile.burnt_out, missile.times, missile.x)
+    assert width(burnt_at - 2000) == pytest.approx(3, abs=0.5)
+    assert width(burnt_at + 2000) == pytest.approx(1, abs=0.3)
+    assert width(missile.x[-1] + 5000) == 0
+
+
+def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
+    tracks = fight[1]
+    [victim] = [track for track in tracks.fighters if track.died is not None]
+    dead, alive = theme.SEATS[victim.seat], theme.SEATS[1 - victim.seat]
+    end, before = picture(*fight), picture(*fight, time=victim.died - 1)
+    star = pixels_of(end, theme.STAR)
+    assert len(star) > 80
+    assert len(pixels_of(before, theme.STAR)) == 0
+    assert len(pixels_of(before, dead)) > 100
+    survivor = tracks.fighters[1 - victim.seat]
+    offset = np.array([survivor.x[-1] - victim.x[-1], survivor.y[-1] - victim.y[-1]]) * (1, -1)
+    seen = pixels_of(end, alive).mean(axis=0) - star.mean(axis=0)
+    cosine = offset @ seen / np.linalg.norm(offset) / np.linalg.norm(seen)
+    assert cosine == pytest.approx(1, abs=1e-3)
+    words = np.s_[VIEW.top : VIEW.top + 90, VIEW.centerx - 120 : VIEW.centerx + 120]
+    assert count(end[words], theme.BRIGHT) > 200 > 10 > count(before[words], theme.BRIGHT)
+
+
+def test_a_cross_where_a_missile_came_to_nothing():
+    """Behind a target that it cannot reach, so that it is spent."""
+    sim, tracks = scene(blue={"x": 60_000, "heading_deg": 0})
+    sim.step(controls(red=(0, 1, 1)))
+    while not tracks.missiles or tracks.missiles[0].fate == "flying":
+        tracks.note()
+        hold(sim, 1)
+    [missile] = tracks.missiles
+    image = picture(sim, tracks)
+    red, blue = (pixels_of(image, colour).mean(axis=0)[0] for colour in theme.SEATS)
+    x = [track.x[-1] for track in (*tracks.fighters, missile)]
+    column = red + (blue - red) * (x[2] - x[0]) / (x[1] - x[0])
+    cross = pixels_of(image, theme.mix(theme.SEATS[RED], 0.6), 15)
+    near = cross[np.abs(cross[:, 0] - column) < 7]
+    assert np.ptp(near, axis=0).min() >= 5
+    assert len(cross[np.abs(cross[:, 0] - column) < 2]) < len(near)
+
+
+# Instruments
+
+
+@pytest.mark.parametrize("rudder", [1, -1])
+def test_gauges_show_rudder_and_throttle(rudder):
+    sim, tracks = scene(rudder=rudder, throttle=0.25, blue={"throttle": 1, "rudder": 0})
+    bar = picture(sim, tracks)[BAR - 20 : BAR]
+    columns = []
+    for panel, colour in zip((np.s_[:, 6:340], np.s_[:, 470:]), theme.SEATS, strict=True):
+        filled = (np.abs(bar[panel].astype(int) - colour) <= 3).all(axis=-1)
+        columns.append(np.flatnonzero(filled.any(axis=0)))
+    width = np.ptp(columns[BLUE])  # of a full throttle gauge
+    split = np.flatnonzero(np.diff(columns[RED]) > 10)
+    rudder_gauge, throttle_gauge = np.split(columns[RED], split + 1)
+    assert np.ptp(throttle_gauge) == pytest.approx(width / 4, abs=2)
+    assert np.ptp(rudder_gauge) == pytest.approx(width / 2, abs=2)
+    # The throttle gauge begins a gauge and a gap to the right of where the rudder's does.
+    middle = throttle_gauge[0] - 14 - width / 2
+    assert np.sign(middle - rudder_gauge.mean()) == rudder
+
+
+def test_missiles_are_counted(fight):
+    """A bar for each that is left, a bright one for each in the air."""
+    sim, tracks = fight
+    time = max(missile.times[0] for missile in tracks.missiles if missile.owner == RED) + 2
+    bar = picture(sim, tracks, time=time)[8:24, 100 : SIZE[0] // 2 - 55]
+    now = moment(tracks, time)
+    flying = sum(missile.flying and missile.track.owner == RED for missile in now.missiles)
+    for colour, number in ((theme.FLAME, flying), (theme.SEATS[RED], now.fighters[RED].ammo)):
+        marked = (np.abs(bar.astype(int) - colour) <= 3).all(axis=-1).sum(axis=0) > 8
+        assert (np.diff(marked.astype(int)) == 1).sum() == number
+    assert flying > 0
+
+
+# Pictures
+
+
+def test_a_picture_is_an_array_of_its_own(fight):
+    renderer = Renderer((320, 200))
+    renderer.draw(*fight)
+    first = renderer.rgb()
+    assert first.shape == (200, 320, 3)
+    assert first.dtype == np.uint8
+    kept = first.copy()
+    renderer.draw(*fight, time=3)
+    assert (first == kept).all()
+    assert (renderer.rgb() != first).any()
+    first[:] = 0
+
+
+def test_equal_fights_make_equal_pictures(fight):
+    films = []
+    for _ in range(2):
+        renderer = Renderer((320, 200))
+        for time in np.arange(0, 20, 0.7):
+            renderer.draw(*fight, time=time, focus=BLUE)
+        films.append(renderer.rgb())
+    assert (films[0] == films[1]).all()
+
+
+def test_a_split_screen_shows_each_view_as_it_is_alone(fight):
+    both = Renderer((640, 300))
+    for seat in (RED, BLUE):
+        both.draw(*fight, time=20, focus=seat, rect=pygame.Rect(320 * seat, 0, 320, 300))
+    for seat in (RED, BLUE):
+        alone = picture(*fight, size=(320, 300), time=20, focus=seat)
+        assert (both.rgb()[:, 320 * seat : 320 * (seat + 1)] == alone).all()
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (200, 150), (150, 600)])
+@pytest.mark.parametrize("mode", ["plane", "spacetime"])
+def test_any_size_will_do(size, mode):
+    sim, tracks = scene(blue={"x": 20_000})
+    for _ in range(20):
+        hold(sim, 1, red=(0.1, 1, 1))
+        tracks.note()
+    image = picture(
+        sim, tracks, size=size, mode=mode, focus=RED, lines=["one", "two"], names=("a", "b")
+    )
+    assert count(image, theme.SEATS[RED]) > 20
+
+
+# Between two decisions
+
+
+def test_between_decisions_everything_is_on_its_way():
+    sim, tracks = scene(heading_deg=179, speed=300, rudder=1, blue={"speed": 350})
+    hold(sim, 1, red=(1, 1, 0))
+    tracks.note()
+    hold(sim, 1, red=(1, 1, 0))
+    tracks.note()
+    red, blue = tracks.fighters
+    end = moment(tracks).fighters
+    assert [fighter.place.tolist() for fighter in end] == [[t.x[-1], t.y[-1]] for t in (red, blue)]
+    start, middle, then = (moment(tracks, time).fighters for time in (0.5, 0.75, 1.0))
+    assert middle[BLUE].place == pytest.approx((start[BLUE].place + then[BLUE].place) / 2, abs=0.5)
+    assert start[RED].heading < 0 < math.pi < 4  # beyond 180 degrees it is negative
+    turned = [math.remainder(f[RED].heading - start[RED].heading, math.tau) for f in (middle, then)]
+    assert turned[0] == pytest.approx(turned[1] / 2)
+    assert len(end[RED].trail) == 1 + 3 * 3  # three points a leg, the last to where it is
+    assert moment(tracks, 99).time == 1.0
+
+
+def test_curves_are_those_of_a_turn():
+    """On a circle, from points 10 degrees apart."""
+    angles = np.radians(np.arange(0, 100, 10))
+    circle = 1000 * np.column_stack([np.cos(angles), np.sin(angles)])
+    points = curves(circle, angles + np.pi / 2, np.array([0.25, 0.5, 0.75, 1.0]))
+    assert points.shape == (9, 4, 2)
+    assert np.hypot(*points.reshape(-1, 2).T) == pytest.approx(1000, abs=0.2)
+    assert points[:, -1] == pytest.approx(circle[1:])

@@ -1,0 +1,168 @@
+"""Trainers for the tests of the update, and its gradient worked out anew in float64."""
+
+import contextlib
+import copy
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import runs
+import torch
+from torch.distributions import Categorical
+
+from midrange_puffer.config.reading import Config
+from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.loggers import Loggers
+from midrange_puffer.train.run import _policy, new_run
+from midrange_puffer.train.trainer import Trainer, seed_everything
+from midrange_puffer.train.vector import VecEnv, make_env
+
+# 64 segments of 16 decisions an update, all of them in one minibatch, none preferred to others,
+# and gradients as they are.
+WHOLE = ("--train.minibatch-size=1024", "--train.prio-alpha=0", "--train.max-grad-norm=1e6")
+
+
+@contextlib.contextmanager
+def small_trainer(folder: Path, *options: str) -> Iterator[Trainer]:
+    """The trainer of a small run, before its first update."""
+    words = ["--train.data-dir", str(folder), "--train.run-name=run", *options]
+    run = new_run(str(runs.small_config(folder)), words)
+    seed_everything(0)
+    curriculum = Curriculum(run.config, None)
+    with contextlib.closing(VecEnv(make_env, curriculum.config)) as vecenv:
+        yield Trainer(run, curriculum, vecenv, _policy(run), Loggers("run", []))
+
+
+def invent(trainer: Trainer, seed: int, staleness: float = 0.5) -> None:
+    """Give what was gathered other rewards and ends, and other probabilities of its actions."""
+    rng = torch.Generator().manual_seed(seed)
+    shape = trainer.rewards.shape
+    trainer.rewards.copy_(torch.randn(shape, generator=rng))
+    trainer.terminals.copy_((torch.rand(shape, generator=rng) < 0.1).float())
+    trainer.logprobs.add_(staleness * torch.randn(shape, generator=rng))
+
+
+def gathered(trainer: Trainer) -> dict[str, torch.Tensor]:
+    """Copies of the buffers."""
+    names = ("observations", "actions", "logprobs", "rewards", "terminals")
+    return {name: getattr(trainer, name).clone() for name in names}
+
+
+def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, torch.Tensor]]]:
+    """A list to which every step of the optimizer adds the policy before it, and its gradient."""
+    seen = []
+
+    def look(*_: object) -> None:
+        gradient = {name: one.grad.clone() for name, one in trainer.policy.named_parameters()}
+        seen.append((copy.deepcopy(trainer.policy), gradient))
+
+    trainer.optimizer.register_step_pre_hook(look)
+    return seen
+
+
+def watched_minibatches(trainer: Trainer) -> list[list[bytes]]:
+    """A list to which every minibatch adds the observations of its segments, as bytes."""
+    seen, horizon = [], trainer.config["bptt_horizon"]
+
+    def look(policy: torch.nn.Module, given: tuple) -> None:
+        if policy is trainer.policy and torch.is_grad_enabled():  # and not a copy of it
+            seen.append(as_bytes(given[0].reshape(-1, horizon, trainer.observations.shape[2])))
+
+    trainer.policy.register_forward_pre_hook(look)
+    return seen
+
+
+def as_bytes(observations: torch.Tensor) -> list[bytes]:
+    """The observations of each segment."""
+    return [one.numpy().tobytes() for one in observations]
+
+
+def vtrace(
+    values: np.ndarray,
+    rewards: np.ndarray,
+    terminals: np.ndarray,
+    ratio: np.ndarray,
+    train: dict[str, float],
+) -> np.ndarray:
+    """Equation 1 of Espeholt et al. 2018, less the value, of every decision but the last."""
+    gamma, decay = train["gamma"], train["gae_lambda"]
+    rho = np.minimum(ratio, train["vtrace_rho_clip"])
+    c = decay * np.minimum(ratio, train["vtrace_c_clip"])
+    discount = gamma * (1 - terminals[:, 1:])  # from a decision to the next
+    delta = rho[:, :-1] * (rewards[:, 1:] + discount * values[:, 1:] - values[:, :-1])
+    advantages = np.zeros(values.shape)
+    last = values.shape[1] - 1
+    for s in range(last):
+        for t in range(s, last):
+            trace = np.prod(discount[:, s:t] * c[:, s:t], axis=1)
+            advantages[:, s] += trace * delta[:, t]
+    return advantages
+
+
+class Reference:
+    """An update from whole batches in the terms of the papers; float64, but for the policy.
+
+    Args:
+        policy: as it is at the start of the update.
+        batch: as of `gathered`.
+    """
+
+    def __init__(
+        self, policy: torch.nn.Module, batch: dict[str, torch.Tensor], config: Config
+    ) -> None:
+        self.train, self.batch = config["train"], batch
+        self.is_recurrent = config["base"]["rnn_name"] is not None
+        self.proximal, *_ = self._outputs(policy)
+
+    def latest(self, policy: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+        """Ratios to what acted, and values, as this policy has them."""
+        logprobs, values, _ = self._outputs(policy)
+        return (logprobs - self.batch["logprobs"].double()).exp().detach(), values.detach()
+
+    def advantages(self, policy: torch.nn.Module) -> torch.Tensor:
+        """As this policy has them."""
+        ratio, values = self.latest(policy)
+        parts = (values, self.batch["rewards"], self.batch["terminals"], ratio)
+        return torch.from_numpy(vtrace(*(one.double().numpy() for one in parts), self.train))
+
+    def gradient(
+        self, policy: torch.nn.Module, before: torch.nn.Module, weights: torch.Tensor | float = 1.0
+    ) -> dict[str, torch.Tensor]:
+        """Of the loss of a policy, where `before` was that of the pass before.
+
+        `weights`: of the segments, [segments, 1].
+        """
+        train, advantages, (_, old) = self.train, self.advantages(before), self.latest(before)
+        logprobs, values, entropy = self._outputs(policy)
+        ratio = (logprobs - self.proximal.detach()).exp()
+        scaled = weights * (advantages - advantages.mean()) / advantages.std()
+        clipped = ratio.clamp(1 - train["clip_coef"], 1 + train["clip_coef"])
+        surrogate = torch.minimum(ratio * scaled, clipped * scaled).mean()
+        returns, clip = advantages + old, train["vf_clip_coef"]
+        changed = old + (values - old).clamp(-clip, clip)
+        error = torch.maximum((values - returns) ** 2, (changed - returns) ** 2).mean() / 2
+        loss = train["vf_coef"] * error - surrogate - train["ent_coef"] * entropy
+        parameters = dict(policy.named_parameters())
+        found = torch.autograd.grad(loss, [*parameters.values()])
+        return dict(zip(parameters, found, strict=True))
+
+    def _outputs(self, policy: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Log-probabilities of the actions and values, [segments, horizon], and mean entropy."""
+        seen, actions = self.batch["observations"], self.batch["actions"].flatten(0, 1)
+        state = {"lstm_h": None, "lstm_c": None}
+        logits, values = policy(seen if self.is_recurrent else seen.flatten(0, 1), state)
+        parts = [Categorical(logits=part.double()) for part in logits]
+        pairs = zip(parts, actions.unbind(1), strict=True)
+        logprobs = sum(part.log_prob(action) for part, action in pairs)
+        entropy = sum(part.entropy() for part in parts).mean()
+        shape = self.batch["rewards"].shape
+        return logprobs.view(shape), values.double().view(shape), entropy
+
+
+def check_gradient(ours: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]) -> None:
+    """They agree within what float32 makes of them."""
+    assert ours.keys() == reference.keys()
+    for name, one in reference.items():
+        size = float(one.abs().max())
+        assert size > 0
+        torch.testing.assert_close(ours[name], one, rtol=1e-3, atol=1e-4 * size)

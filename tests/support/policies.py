@@ -1,0 +1,39 @@
+"""Policies for the tests, whose doings are known or at least repeat."""
+
+import torch
+from torch import nn
+
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.policies.networks import make_policy
+
+
+class Constant(nn.Module):
+    """Does the same whatever it sees: levels of rudder, throttle and fire."""
+
+    features = memory_size = 0
+
+    def __init__(self, rudder: int = 2, throttle: int = 2, fire: int = 1) -> None:
+        super().__init__()
+        self.levels = (rudder, throttle, fire)
+
+    def forward_eval(self, observations, state):
+        count = len(observations)
+        logits = [
+            torch.full((count, levels), -1e9).index_fill(1, torch.tensor([level]), 0.0)
+            for levels, level in zip((5, 3, 2), self.levels, strict=True)
+        ]
+        return logits, torch.zeros(count, 1)
+
+
+def random_policy(
+    *rnn: object, seed: int = 3, observation: str = "default", action_mode: str = "discrete"
+) -> nn.Module:
+    """A policy with random weights, large enough for its actions to change with what it sees."""
+    torch.manual_seed(seed)
+    spaces = spaces_of(observation, action_mode)
+    policy = make_policy(spaces, {"hidden_size": 16}, *rnn).eval()
+    actor = (policy.policy if rnn else policy).actor
+    with torch.no_grad():
+        actor.weight.mul_(100)
+        actor.bias.zero_()
+    return policy

@@ -1,0 +1,17 @@
+"""Settings with which many engagements are fought in little time, and simply rewarded."""
+
+from midrange_puffer.game.parameters import PARAMETERS
+
+# Engagements that end soon, and in every way.
+SHORT = {
+    "start_range_min": 2000,
+    "start_range_max": 9000,
+    "start_off_boresight_max_deg": 90,
+    "launch_interval": 1,
+    "time_limit": 20,
+}
+# Nothing but the outcome: the weights are the rewards' parameters that may be 0.
+UNSHAPED = {
+    name: 0 for name, row in PARAMETERS.items() if row.group == "reward" and not row.minimum
+}
+LEVELS = (5, 3, 2)  # of rudder, throttle and fire

@@ -1,0 +1,95 @@
+"""`puffer`, run by torchrun in test_ranks.py, with notes of what each rank does.
+
+    torchrun tests/support/rank_probe.py FOLDER train midrange …
+
+Every rank writes FOLDER/rank-N.json: after each step of the optimizer the digests of its weights
+and of the experience it learns from; the stage at each update; gradients of the last policy; and
+the names of the threads that are left when training has ended.
+"""
+
+import copy
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+from midrange_puffer.commands import cli
+from midrange_puffer.puffer_import import contained
+from midrange_puffer.train import ranks
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.update import policy_loss, value_loss
+
+with contained():
+    from pufferlib.pytorch import sample_logits
+
+notes: dict[str, object] = {"weights": [], "experience": [], "stages": []}
+train, close = Trainer.train, Trainer.close
+
+
+def digest(tensors) -> str:
+    whole = hashlib.sha256()
+    for tensor in tensors:
+        whole.update(tensor.detach().cpu().numpy().tobytes())
+    return whole.hexdigest()
+
+
+def noted_train(self):
+    notes["stages"].append(self.curriculum.stage)
+    notes["experience"].append(digest([self.observations, self.actions]))
+    return train(self)
+
+
+def note_weights(optimizer, args, kwargs):
+    notes["weights"].append(digest(p for group in optimizer.param_groups for p in group["params"]))
+
+
+def gradient(policy, bare, experience) -> list[float]:
+    """Of the losses of this experience by the weights of the `bare` policy."""
+    observations, actions, advantages, returns = experience
+    bare.zero_grad()
+    state = {"action": actions, "lstm_h": None, "lstm_c": None}
+    logits, values = policy(observations, state)
+    _, logprobs, entropy = sample_logits(logits, actions)
+    ratio = (logprobs + 3).exp().view(advantages.shape)  # about 1
+    of_policy = policy_loss(ratio, advantages, clip=0.2)
+    of_values = value_loss(values.view(returns.shape), torch.zeros_like(returns), returns, clip=0.2)
+    (of_policy + of_values - entropy.mean()).backward()
+    return torch.cat([one.grad.flatten() for one in bare.parameters()]).tolist()
+
+
+def note_gradients(trainer):
+    """Of all ranks, each with a part of some experience; of this one's part; of the whole."""
+    generator = torch.Generator().manual_seed(1)
+    segments, horizon = 8, 4
+    normal = [
+        torch.randn(segments, horizon, *shape, generator=generator)
+        for shape in (trainer.observations.shape[2:], (), ())
+    ]
+    actions = torch.randint(2, (segments, horizon, 3), generator=generator)
+    whole = [normal[0], actions, *normal[1:]]
+    part = [one.chunk(ranks.size())[ranks.rank()] for one in whole]
+    bare = copy.deepcopy(trainer.uncompiled_policy)
+    notes["gradients"] = {
+        "shared": gradient(ranks.share(bare), bare, part),
+        "part": gradient(bare, bare, part),
+        "whole": gradient(bare, bare, whole),
+    }
+
+
+def noted_close(self):
+    note_gradients(self)
+    close(self)
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv.pop(1), f"rank-{os.environ['RANK']}.json")
+    Trainer.train, Trainer.close = noted_train, noted_close
+    register_optimizer_step_post_hook(note_weights)
+    status = cli.main()
+    notes["threads"] = [one.read_text().strip() for one in Path("/proc/self/task").glob("*/comm")]
+    path.write_text(json.dumps(notes))
+    sys.exit(status)

@@ -1,0 +1,92 @@
+"""Small training runs for the tests: seconds long, in this process or in one of their own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from midrange_puffer.commands import cli
+
+# 64 engagements x 16 decisions an update, engagements of at most 20 decisions.
+SMALL = """
+[vec]
+backend = Serial
+[env]
+num_envs = 64
+opponent = straight
+time_limit = 10
+start_range_min = 3000
+start_range_max = 6000
+[policy]
+hidden_size = 16
+[train]
+device = cpu
+total_timesteps = 8192
+bptt_horizon = 16
+minibatch_size = 512
+"""
+
+# Two ranks on this machine.
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+
+
+def small_config(folder: Path) -> Path:
+    """Write the configuration of a small run into `folder`."""
+    path = folder / "small.ini"
+    path.write_text(SMALL)
+    return path
+
+
+def train(folder: Path, *options: str) -> int:
+    """Train a small run `folder`/run in this process; return the exit status."""
+    words = ["--config", str(small_config(folder)), "--train.data-dir", str(folder)]
+    return cli.run("train", [*words, "--train.run-name", "run", *options])
+
+
+def resume(run: Path, *options: str) -> int:
+    """Resume `run` in this process; return the exit status."""
+    return cli.run("train", ["--resume", str(run), *options])
+
+
+def start(
+    folder: Path, *options: str, launcher: Sequence[str] = (), new_session: bool = False
+) -> subprocess.Popen:
+    """Start an endless small run `folder`/run in a process of its own, and see it log once.
+
+    `launcher`: words for Python that start it otherwise, such as `TORCHRUN`; `new_session`: it and
+    its children are a group of their own.
+    """
+    words = ["train", "midrange", "--config", str(small_config(folder))]
+    words += ["--train.data-dir", str(folder), "--train.run-name", "run"]
+    words += ["--train.total-timesteps=1e9", *options]
+    process = subprocess.Popen(
+        [sys.executable, *launcher, "-m", "midrange_puffer", *words],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=new_session,
+    )
+    seen = []
+    for line in process.stdout:
+        seen.append(line)
+        if "M steps" in line:
+            return process
+    raise AssertionError(f"it ended before it trained:\n{''.join(seen)}")
+
+
+def rows(run: Path) -> list[dict[str, float]]:
+    """The rows of metrics.jsonl."""
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+def timeless(run: Path) -> list[dict[str, float]]:
+    """The rows of metrics.jsonl without what depends on the clock."""
+    clock = ("SPS", "uptime", "performance/", "machine/", "cluster/collector_sps")
+    return [
+        {name: value for name, value in row.items() if not name.startswith(clock)}
+        for row in rows(run)
+    ]

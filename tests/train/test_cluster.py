@@ -1,0 +1,156 @@
+"""Training with collectors on a Ray cluster of this machine."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+import ray_nodes
+import runs
+import torch
+from fake_actors import FakeActors
+
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.train import run_folder
+from midrange_puffer.train.cluster import learner
+from midrange_puffer.train.cluster.actors import RayActors
+from midrange_puffer.train.cluster.collectors import Collectors
+from midrange_puffer.train.cluster.connect import ClusterError, connected
+from midrange_puffer.train.machine import usable_cores
+
+RAY = ("--cluster.engine=ray", "--cluster.max-collectors=2", "--vec.backend=auto")
+
+
+@pytest.fixture(scope="module")
+def joined(cluster) -> Iterator[None]:
+    """One connection for all runs of this module, which saves seconds of each."""
+    with connected(cluster.address, 2), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learner, "connected", lambda *_: contextlib.nullcontext())
+        yield
+
+
+@pytest.fixture(scope="module")
+def blocking(joined, tmp_path_factory) -> Path:
+    """The folder of a run of four updates, for nobody to change."""
+    folder = tmp_path_factory.mktemp("blocking")
+    assert runs.train(folder, *RAY, "--train.total-timesteps=4096") == 0
+    return folder / "run"
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    policy, _ = load_policy(run / run_folder.load_state(run)["model"])
+    return policy.state_dict()
+
+
+def mirrors(folder: Path) -> list[Path]:
+    """The folders of collectors' pools in that of a cluster."""
+    return list(folder.glob("**/midrange-pool-*"))
+
+
+def test_a_blocking_run_repeats_itself(tmp_path, joined, blocking):
+    assert runs.train(tmp_path, *RAY, "--train.total-timesteps=4096") == 0
+    one, same = (runs.timeless(run) for run in (blocking, tmp_path / "run"))
+    assert len(one) == 4
+    assert one == same
+    for name, value in weights(blocking).items():
+        assert torch.equal(weights(tmp_path / "run")[name], value), name
+
+
+def test_a_run_goes_on_where_it_was_stopped(tmp_path, joined, blocking):
+    run = shutil.copytree(blocking, tmp_path / "run")
+    assert runs.resume(run, "--train.total-timesteps=8192") == 0
+    rows = runs.rows(run)
+    assert rows[:4] == runs.rows(blocking)
+    assert [row["agent_steps"] for row in rows] == list(range(1024, 8193, 1024))
+    assert [row["epoch"] for row in rows] == list(range(1, 9))
+
+
+def test_what_rows_tell_of_collectors(tmp_path, joined):
+    words = (*RAY, "--cluster.sync=non_blocking", "--cluster.max-policy-lag=3")
+    assert runs.train(tmp_path, *words, "--cluster.weight-sync-interval=2") == 0
+    rows = runs.rows(tmp_path / "run")
+    assert [row["agent_steps"] for row in rows] == list(range(1024, 8193, 1024))
+    # Two of 32 agents, 16 decisions each of 71 features, 3 actions and 4 numbers more.
+    assert {row["cluster/rollout_bytes"] for row in rows} == {32 * 16 * (71 * 4 + 3 * 8 + 4 * 4)}
+    assert rows[0]["cluster/policy_lag"] == rows[0]["cluster/policy_lag_max"] == 0
+    assert max(row["cluster/policy_lag"] for row in rows) > 0
+    assert {row["cluster/lost"] for row in rows} == {0}
+    assert {row["cluster/collectors"] for row in rows} <= {1, 2}  # the second may come later
+    gathering = ("broadcast", "queue", "copy")
+    for row in rows:
+        assert min(row[f"performance/{name}"] for name in gathering) > 0
+        decisions = row["cluster/collector_sps"] * row["performance/collect"]
+        assert decisions == pytest.approx(512)
+    whole = sum(row[f"performance/{name}"] for row in rows for name in gathering)
+    assert whole <= rows[-1]["performance/eval"]  # which is of all updates
+
+
+def test_stages_and_the_pool_are_what_they_are_in_one_process(
+    tmp_path, cluster, joined, monkeypatch
+):
+    folder, started, there = Path(cluster.head_node.temp_dir), [], []
+    start, close = RayActors.start, Collectors.close
+    monkeypatch.setattr(RayActors, "start", lambda actors: started.append(0) or start(actors))
+    monkeypatch.setattr(
+        Collectors, "close", lambda all_: there.extend(mirrors(folder)) or close(all_)
+    )
+    words = ["--curriculum.stages=first,second", "--curriculum.first.max-steps=3000"]
+    words += ["--curriculum.second.env.opponent=self:1,pool:2,straight:1"]
+    words += ["--train.minibatch-size=256", "--train.checkpoint-interval=2"]
+    words += ["--league.interval=4", "--league.games=2"]
+    assert runs.train(tmp_path, *RAY, *words) == 0
+    assert len(started) == 2  # for both stages
+    rows = runs.rows(tmp_path / "run")
+    # An update of stage 1: 64 agents x 16 decisions; of stage 2: 80 agents.
+    assert [row["agent_steps"] for row in rows[:4]] == [1024, 2048, 3072, 3072 + 1280]
+    assert [row["cluster/lost"] for row in rows] == [0] * len(rows)
+    assert rows[-1]["pool/size"] >= 2
+    assert "league/rating" in rows[-1]
+    assert len(there) == 2
+    assert mirrors(folder) == []
+
+
+def test_a_signal_ends_a_run_with_its_own_cluster_and_leaves_nothing(tmp_path):
+    job = runs.start(tmp_path, *RAY, "--env.opponent=straight,pool", new_session=True)
+    processes = psutil.Process(job.pid).children(recursive=True)
+    (raylet,) = (process for process in processes if process.name() == "raylet")
+    folder = Path(re.search(r"/tmp/midrange-ray-[^/ ]+", " ".join(raylet.cmdline()))[0])
+    count = min(2, usable_cores())
+    assert len(mirrors(folder)) == sum(map(ray_nodes.is_collector, processes)) == count
+    os.killpg(job.pid, signal.SIGINT)  # as Ctrl-C does
+    out, _ = job.communicate(timeout=60)
+    assert job.returncode == 128 + signal.SIGINT
+    run = tmp_path / "run"
+    assert out.count("stopping after this update") == out.count(f"--resume {run}") == 1
+    assert "lost a collector" not in out
+    assert psutil.wait_procs(processes, timeout=20)[1] == []
+    assert run_folder.load_state(run)["global_step"] == runs.rows(run)[-1]["agent_steps"]
+    assert not folder.exists()
+
+
+def test_a_signal_while_nobody_can_finish_the_update_is_one_like_any_other(
+    tmp_path, monkeypatch, capsys
+):
+    class Interrupted(FakeActors):
+        def wait(self, *given: object) -> list[int]:
+            if not self.now:  # once
+                signal.raise_signal(signal.SIGINT)
+            return super().wait(*given)
+
+    monkeypatch.setattr(learner, "connected", lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr(learner, "RayActors", lambda: Interrupted(0))
+    assert runs.train(tmp_path, *RAY) == 128 + signal.SIGINT
+    run = tmp_path / "run"
+    assert f"stopped by SIGINT; saved {run / 'model_000000.pt'}; go on" in capsys.readouterr().out
+    assert run_folder.load_state(run)["global_step"] == 0
+
+
+def test_where_no_cluster_is_there_is_no_run_folder(tmp_path):
+    with pytest.raises(ClusterError, match=r"cluster.address = 127\.0\.0\.1:1: .*refused"):
+        runs.train(tmp_path, *RAY, "--cluster.address=127.0.0.1:1")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,153 @@
+"""What a connection to a Ray cluster does to its process, and how it fails."""
+
+import importlib.util
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import ray
+
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.train.cluster import connect
+from midrange_puffer.train.cluster.connect import ClusterError, check_address, connected
+
+
+@pytest.fixture
+def inits(monkeypatch):
+    """What Ray was asked to start or join, and what it raises."""
+    asked, raised = [], []
+
+    def init(**options: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as it does, in its way
+        asked.append({**options, "environment": dict(os.environ)})
+        os.environ.update(RAY_AUTH_MODE="token", RAY_HOOK="15")
+        if raised:
+            raise raised.pop(0)
+
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: asked.append("shutdown"))
+    for name in list(os.environ):
+        if name.startswith("RAY_"):
+            monkeypatch.delenv(name)
+    return asked, raised
+
+
+@pytest.fixture
+def there() -> Iterator[str]:
+    """An address where somebody answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_its_own_cluster_is_for_nobody_else_and_leaves_the_process_as_it_was(inits):
+    asked, _ = inits
+    environment, terminate = dict(os.environ), signal.getsignal(signal.SIGTERM)
+    with connected(None, 3, store=2**30):
+        assert signal.getsignal(signal.SIGTERM) == terminate
+        (options,) = asked
+        folder = options["_temp_dir"]
+        assert Path(folder).is_dir()
+    assert asked[1:] == ["shutdown"]
+    assert dict(os.environ) == environment
+    assert not Path(folder).exists()
+    assert (options["address"], options["num_cpus"]) == ("local", 3)
+    assert options["object_store_memory"] == 2**30
+    seen = options["environment"]
+    assert seen["RAY_worker_niceness"] == "0"
+    assert len(seen["RAY_AUTH_TOKEN"]) == 64
+
+
+def test_what_the_user_has_set_for_ray_stands(inits, monkeypatch):
+    asked, _ = inits
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "mine")
+    with connected(None, 1):
+        assert asked[0]["environment"]["RAY_AUTH_TOKEN"] == "mine"
+
+
+def test_what_ray_changes_is_as_it_was_afterwards(inits, monkeypatch):
+    monkeypatch.setenv("RAY_HOOK", "7")
+    with connected(None, 1):
+        assert os.environ["RAY_HOOK"] == "15"
+    assert os.environ["RAY_HOOK"] == "7"
+
+
+def test_a_small_store_is_as_large_as_ray_will_have_it(inits):
+    with connected(None, 1, store=1):
+        assert inits[0][0]["object_store_memory"] >= 75 * 2**20
+
+
+@pytest.mark.parametrize("address", ["auto", "host:port"])
+def test_a_cluster_that_is_there_is_joined_as_it_is(inits, monkeypatch, there, address):
+    asked, _ = inits
+    if address == "auto":
+        monkeypatch.setenv("RAY_ADDRESS", there)
+    with connected(address.replace("host:port", there), 5, store=7):
+        assert asked[0]["address"] == there
+        assert not {"num_cpus", "object_store_memory", "_temp_dir"} & asked[0].keys()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Exception("The current node timed out during startup. This could"),
+        TimeoutError("Timed out after 30 seconds while waiting for node to startup. Did not"),
+    ],
+)
+def test_a_slow_start_is_tried_again(inits, error):
+    asked, raised = inits
+    raised += [error] * 2
+    with connected(None, 1):
+        assert len([one for one in asked if one != "shutdown"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("no memory"), "cannot start a Ray cluster: no memory$"),
+        (Exception("timed out during startup"), "cannot start .* timed out during startup$"),
+    ],
+)
+def test_what_ray_says_is_the_error(inits, error, said):
+    inits[1].extend([error] * connect.STARTS)
+    environment = dict(os.environ)
+    with pytest.raises(ClusterError, match=said), connected(None, 1):
+        pass
+    assert dict(os.environ) == environment
+
+
+def test_who_cannot_join_hears_what_it_may_be(inits, there):
+    inits[1].append(RuntimeError("Version mismatch: 1 and 2"))
+    said = f"cannot connect to Ray at {there}: Version mismatch: 1 and 2; .* cluster's token .RAY_"
+    with pytest.raises(ClusterError, match=said), connected(there, 1):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "environment", "said"),
+    [
+        ("head", None, "cluster.address = head: must be host:port or auto"),
+        ("head:port", None, "cluster.address = head:port: must be host:port or auto"),
+        ("ray://head:1", None, "cluster.address = ray://head:1: must be host:port or auto"),
+        ("127.0.0.1:1", "head:2", "cluster.address = 127.0.0.1:1: cannot connect to .*refused"),
+        ("127.0.0.1:99999999", None, "cluster.address = 127.0.0.1:99999999: cannot connect"),
+        ("[::1]:1", None, r"address = \[::1\]:1: cannot connect to Ray: .*(refused|assign)"),
+        ("auto", None, "cluster.address = auto: RAY_ADDRESS is not set"),
+        ("auto", "ray://head:1", "^RAY_ADDRESS = ray://head:1: must be host:port$"),
+        ("auto", "127.0.0.1:1", "^RAY_ADDRESS = 127.0.0.1:1: cannot connect to Ray: .*refused"),
+    ],
+)
+def test_an_address_where_no_cluster_is(monkeypatch, address, environment, said):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    if environment:
+        monkeypatch.setenv("RAY_ADDRESS", environment)
+    with pytest.raises(UserError, match=said):
+        check_address(address)
+
+
+def test_without_ray_its_user_hears_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'midrange_puffer\[ray\]'"):
+        check_address(None)

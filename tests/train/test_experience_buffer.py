@@ -1,0 +1,174 @@
+"""Experience replay: what is kept, how often it is drawn, and how it is learnt from."""
+
+import resource
+from collections import Counter, deque
+from collections.abc import Iterator
+
+import numpy as np
+import psutil
+import pytest
+import runs
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from learners import (
+    WHOLE,
+    Reference,
+    as_bytes,
+    check_gradient,
+    gathered,
+    invent,
+    small_trainer,
+    watched_minibatches,
+    watched_steps,
+)
+
+from midrange_puffer.config.reading import ConfigError
+from midrange_puffer.errors import UserError
+from midrange_puffer.train.experience_buffer import ExperienceReplay
+
+CPU = torch.device("cpu")
+
+
+def settings(capacity: int = 8, **others: float) -> dict[str, float]:
+    return {"capacity": capacity, "warm_up": 0, "alpha": 0.6, "beta0": 0.4, **others}
+
+
+@given(st.integers(1, 12), st.lists(st.integers(1, 12), max_size=8))
+def test_the_latest_are_kept(capacity, counts):
+    replay, rows = ExperienceReplay(settings(capacity), CPU), [None] * capacity
+    latest, number = deque(maxlen=capacity), 0
+    for count in (count for count in counts if count <= capacity):
+        for row in replay.add(torch.ones(count)):
+            rows[row] = number
+            latest.append(number)
+            number += 1
+        assert replay.size == len(latest)
+        assert sorted(rows[: replay.size]) == [*latest]
+
+
+def test_they_are_drawn_by_priority_and_weighted_against_it():
+    """With beta at 1 the weighted mean of what is drawn is the mean of all.
+
+    Also where a minibatch takes nearly as many as there are.
+    """
+    torch.manual_seed(0)
+    replay = ExperienceReplay(settings(alpha=0.5, beta0=0.3), CPU)
+    replay.add(torch.zeros(5))
+    replay.prioritise(torch.arange(5), torch.tensor([1.0, 4, 9, 16, 0]))
+    rows, weights = replay.draw(10_000, 4, progress=1)
+    assert rows.shape == weights.shape == (10_000, 4)
+    chances = torch.bincount(rows.flatten(), minlength=5) / rows.numel()
+    np.testing.assert_allclose(chances, [0.1, 0.2, 0.3, 0.4, 0], atol=0.01)
+    told = torch.tensor([5.0, -3, 2, 7, 0])  # nothing of the one that is never drawn
+    assert float((weights * told[rows]).mean()) == pytest.approx(float(told.mean()), abs=0.05)
+    rows, early = replay.draw(10, 1, progress=0)
+    np.testing.assert_allclose(early, (5 * chances[rows]) ** -0.3, rtol=0.05)
+
+
+REPLAY = ("--experience-replay.capacity=150", "--experience-replay.warm-up=128")
+
+
+def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
+    """Of 16 segments 4, from the third update on, and of the latest 150 segments before it."""
+    kept, steps = deque(maxlen=150), []
+    with small_trainer(tmp_path, *REPLAY, "--train.minibatch-size=256") as trainer:
+        minibatches = watched_minibatches(trainer)
+        trainer.optimizer.register_step_post_hook(lambda *_: steps.append(None))
+        for update in range(4):
+            trainer.evaluate()
+            fresh = as_bytes(trainer.observations)
+            trainer.train()
+            assert trainer.logger.last["experience_replay/size"] == min(64 * (update + 1), 150)
+            assert ("losses/older_ratio" in trainer.logger.last) == (update >= 2)
+            for segments in minibatches:
+                places = ((one in fresh, one in kept) for one in segments)
+                parts = {(True, False): 12, (False, True): 4}
+                assert Counter(places) == (parts if update >= 2 else {(True, False): 16})
+            assert len(minibatches) == 4
+            minibatches.clear()
+            kept.extend(fresh)
+    assert len(steps) == 16
+
+
+@pytest.mark.parametrize("rnn", ["None", "Recurrent"])
+def test_what_is_replayed_is_weighted_and_corrected(tmp_path, rnn):
+    """By the gradients of batches half fresh, half replayed, in whatever order they are drawn."""
+    options = [f"--base.rnn-name={rnn}", "--experience-replay.capacity=128"]
+    options += ["--experience-replay.share=0.5", "--experience-replay.alpha=0.9"]
+    batches = []
+    with small_trainer(tmp_path, *WHOLE, *options, "--train.learning-rate=0.3") as trainer:
+        steps, minibatches = watched_steps(trainer), watched_minibatches(trainer)
+        for update in range(3):
+            trainer.evaluate()
+            invent(trainer, seed=update, staleness=0)
+            batches.append(gathered(trainer))
+            trainer.train()
+    config = trainer.run.config
+    every = {name: torch.cat([batch[name] for batch in batches]) for name in batches[0]}
+    numbers = {one: n for n, one in enumerate(as_bytes(every["observations"]))}
+    priorities = torch.zeros(192, dtype=torch.float64)
+    for update, ((policy, gradient), seen) in enumerate(zip(steps, minibatches, strict=True)):
+        rows, before = torch.tensor([numbers[one] for one in seen]), 64 * update
+        older = rows < before
+        assert int(older.sum()) == (32 if update else 0)
+        drawn = Reference(policy, {name: one[rows] for name, one in every.items()}, config)
+        chances = priorities[rows] ** 0.9 / (priorities[:before] ** 0.9).sum()
+        beta = 0.4 + 0.6 * (update + 1) / 8  # as far as the run has come
+        weights = torch.where(older, (before * chances) ** -beta, 1.0)
+        check_gradient(gradient, drawn.gradient(policy, policy, weights[:, None]))
+        priorities[rows] = drawn.advantages(policy).abs().sum(1)
+        fresh = Reference(policy, batches[update], config)
+        priorities[before : before + 64] = fresh.advantages(policy).abs().sum(1)
+
+
+def test_a_resumed_run_begins_without(tmp_path):
+    assert runs.train(tmp_path, *REPLAY) == 0
+    assert runs.resume(tmp_path / "run", "--train.total-timesteps=11264") == 0
+    sizes = [row["experience_replay/size"] for row in runs.rows(tmp_path / "run")]
+    assert sizes == [64, 128] + 6 * [150] + [64, 128, 150]
+
+
+def test_without_a_replay_there_are_puffers_buffers_and_no_others(tmp_path, monkeypatch):
+    """Not even for a moment."""
+    made = []
+    zeros = torch.zeros
+    monkeypatch.setattr(
+        torch, "zeros", lambda *size, **of: made.append(zeros(*size, **of)) or made[-1]
+    )
+    with small_trainer(tmp_path) as trainer:
+        shape = trainer.observations.shape
+    assert sum(one.shape == shape for one in made) == 1
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """This process can have no more than 2 GiB beside what it has."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    limit = psutil.Process().memory_info().vms + 2 * 2**30
+    resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def test_a_replay_for_which_there_is_not_the_memory_is_refused(tmp_path, little_memory):
+    """Of a segment's 16 decisions each is 71 features, 3 actions of 8 bytes and 4 numbers."""
+    size = 10**6 * 16 * (71 * 4 + 3 * 8 + 4 * 4) / 2**30
+    message = rf"capacity = 1000000: there is not the memory for its {size:.1f} GiB: .*allocate"
+    with pytest.raises(UserError, match=message):
+        runs.train(tmp_path, "--experience-replay.capacity=1000000")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["capacity=63"], "capacity 63 must be 0 or at least the 64 segments"),
+        (["capacity=100", "warm-up=101"], "warm_up 101 must be at most .*capacity 100"),
+        (["capacity=100", "share=0.03"], r"share 0.03 must be at least 1/32 = 0.03125, one of"),
+        (["share=0"], "share.* 0: must be a number from 0.001 to 0.9"),
+    ],
+)
+def test_a_replay_that_cannot_work_is_refused(tmp_path, options, message):
+    with pytest.raises(ConfigError, match=message):
+        runs.train(tmp_path, *(f"--experience-replay.{option}" for option in options))
+    assert not (tmp_path / "run").exists()

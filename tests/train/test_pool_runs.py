@@ -1,0 +1,150 @@
+"""Runs that meet a pool: what they count, learn from, survive and repeat."""
+
+import time
+from contextlib import closing
+from pathlib import Path
+
+import frozen
+import numpy as np
+import pytest
+import runs
+from test_pool import MIX, members
+
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.game.actions import controls
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.vector import VecEnv, make_env
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    """The folder of a small run against itself, its past, and a pilot."""
+    folder = tmp_path_factory.mktemp("finished")
+    assert runs.train(folder, *MIX, "--train.checkpoint-interval", "2") == 0
+    return folder / "run"
+
+
+def test_a_run_counts_the_steps_of_agents_only(finished):
+    """32 engagements with two, 16 + 16 with one, 16 decisions an update."""
+    rows = runs.rows(finished)
+    assert [row["agent_steps"] for row in rows] == [96 * 16 * n for n in range(1, 7)]
+    joined = set().union(*rows)
+    assert {"environment/score_vs_pool", "environment/score_vs_straight"} < joined
+    assert {"environment/draw_vs_self", "pool/size", "pool/score", "pool/hardest"} < joined
+    assert not any("model_0" in name for name in joined)
+    assert [row["pool/size"] for row in rows] == [1, 1, 2, 2, 3, 3]
+    assert list(members(finished)) == [f"model_{n:06d}" for n in (0, 2, 4)]
+    assert sum(entry["games"] for entry in members(finished).values()) > 0
+
+
+def test_a_run_with_a_pool_repeats_itself(finished, tmp_path):
+    assert runs.train(tmp_path, *MIX, "--train.checkpoint-interval", "2") == 0
+    assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
+    assert members(tmp_path / "run") == members(finished)
+
+
+def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
+    """The batch of an update is what the agents saw, did and got, and nothing else."""
+    evaluate, seen = Trainer.evaluate, []
+
+    def watched(self: Trainer) -> object:
+        group = self.vecenv.driver_env._groups[-1]
+        group.core = spy = frozen.Spy(group.core)
+        stats = evaluate(self)
+        seen.append((self, spy))
+        assert self.global_step == len(seen) * 96 * 16
+        assert self.observations.shape[:2] == (96, 16)
+        for t in range(16):
+            ours, theirs = spy.seen[t][:, 0], spy.seen[t][:, 1]
+            assert np.array_equal(self.observations[80:, t], ours)
+            assert np.array_equal(controls(self.actions[80:, t]), spy.done[t][:, 0])
+            rows = {row.tobytes() for row in self.observations[:, t].numpy()}
+            assert not rows & {row.tobytes() for row in theirs}
+        group.core = spy._core
+        return stats
+
+    monkeypatch.setattr(Trainer, "evaluate", watched)
+    assert runs.train(tmp_path, *MIX, "--train.total-timesteps", "4000") == 0
+    assert len(seen) == 3
+
+
+def test_a_run_goes_on_where_a_file_of_its_pool_vanishes(tmp_path, monkeypatch, capfd):
+    learn = Trainer.train
+
+    def lose_a_file(self: Trainer) -> object:
+        if self.epoch == 2:
+            (tmp_path / "run" / "model_000001.pt").unlink()
+        return learn(self)
+
+    monkeypatch.setattr(Trainer, "train", lose_a_file)
+    assert runs.train(tmp_path, *MIX, "--train.checkpoint-interval", "1") == 0
+    warnings = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
+    assert len(warnings) == 1
+    assert "model_000001.pt has vanished" in warnings[0]
+    assert len(runs.rows(tmp_path / "run")) == 6
+    assert list(members(tmp_path / "run")) == [f"model_{n:06d}" for n in (0, 2, 3, 4, 5)]
+
+
+def test_a_run_cannot_lose_the_models_it_was_given(tmp_path, monkeypatch, capfd):
+    """Neither while it trains nor where it goes on, though it has no other opponents."""
+    learn = Trainer.train
+    path = frozen.save(tmp_path / "given.pt", frozen.constant(1))
+
+    def lose_the_file(self: Trainer) -> object:
+        path.unlink(missing_ok=True)
+        return learn(self)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Trainer, "train", lose_the_file)
+    options = ["--env.opponent=pool", "--pool.own=False", "--pool.include=given.pt"]
+    assert runs.train(tmp_path, *options, "--train.total-timesteps=2048") == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert runs.resume(tmp_path / "run", "--train.total-timesteps=6144") == 0
+    assert "warning" not in capfd.readouterr().err
+    assert list(members(tmp_path / "run")) == ["given.pt"]
+    assert [row["pool/size"] for row in runs.rows(tmp_path / "run")] == [1] * 6
+
+
+def test_a_run_repeats_itself_however_slow_its_processes_are(tmp_path, monkeypatch):
+    """Once the learner is late to write the pool's file, and once the worker to look at it."""
+    refresh, read = Pool.refresh, Opponents._read
+    words = ["--vec.backend=Multiprocessing", "--vec.num-workers=1", "--train.total-timesteps=9216"]
+
+    def late_refresh(self: Pool) -> None:
+        time.sleep(0.5 * (len(self) == 4))
+        refresh(self)
+
+    def late_read(self: Opponents) -> None:
+        time.sleep(0.5 * bool(self._opponents))
+        read(self)
+
+    rows = []
+    for owner, name, late in ((Pool, "refresh", late_refresh), (Opponents, "_read", late_read)):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, late)
+            folder = tmp_path / name
+            folder.mkdir()
+            assert runs.train(folder, *MIX, *words, "--train.checkpoint-interval=1") == 0
+        rows.append(runs.timeless(folder / "run"))
+    assert len(rows[0]) == 6
+    assert rows[0] == rows[1]
+
+
+def test_workers_have_the_pool_too(tmp_path):
+    """Frozen policies fly in the process of their environment."""
+    path = frozen.write_pool(tmp_path, {"a": 1}, a=frozen.constant(2))
+    words = ["--env.opponent", "pool", "--env.num-envs", "8", "--env.ammunition", "0"]
+    config = load_config(None, words)
+    config["vec"].update(backend="Multiprocessing", num_envs=1, num_workers=1, batch_size=1)
+    infos = []
+    with closing(VecEnv(make_env, config, path)) as vecenv:
+        vecenv.async_reset(3)
+        for _ in range(40):
+            *_, info, _, _ = vecenv.recv()
+            infos += info
+            vecenv.send(np.zeros((8, 3), np.int32))
+    (info,) = infos
+    assert info["pool/a"] == [0.5] * 8 * 32

@@ -1,0 +1,234 @@
+"""`puffer profile`: what it counts and times against the configuration and a clock of its own."""
+
+import gzip
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import runs
+import torch
+
+from midrange_puffer.commands import cli
+from midrange_puffer.commands.profile import divide, make_report
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.train.profiling import Measurement, Phases, pufferl
+
+DECISIONS = 16  # of an agent in an update of runs.SMALL
+MINIBATCHES = 2
+LAYERS = 4  # of the policy: two hidden ones, actor, critic
+
+
+def profile(folder: Path, *options: str) -> int:
+    """Profile a small run in this process; return the exit status."""
+    words = ["--config", str(runs.small_config(folder)), "--train.data-dir", str(folder)]
+    words += ["--train.replay-interval=0", "--updates=3", "--out", str(folder / "out")]
+    return cli.run("profile", [*words, *options])
+
+
+def report(folder: Path) -> dict:
+    return json.loads((folder / "out" / "profile.json").read_text())
+
+
+def events(folder: Path) -> list[dict]:
+    """What the trace has of lengths of time."""
+    with gzip.open(folder / "out" / "trace.json.gz") as file:
+        trace = json.load(file)
+    return [event for event in trace["traceEvents"] if event["ph"] == "X"]
+
+
+def count(found: list[dict]) -> Counter:
+    """How many of each name there are, without those that another one of the name calls."""
+    outermost, end = [], Counter()
+    for event in sorted(found, key=lambda event: (event["ts"], -event["dur"])):
+        if event["ts"] >= end[event["name"]]:
+            outermost.append(event["name"])
+            end[event["name"]] = event["ts"] + event["dur"]
+    return Counter(outermost)
+
+
+def within(inner: dict, outer: dict) -> bool:
+    """Whether one event is in another one, of the same thread."""
+    return (
+        inner["tid"] == outer["tid"]
+        and outer["ts"] <= inner["ts"]
+        and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"] + 0.001  # us
+    )
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("profile")
+    assert profile(folder) == 0
+    return folder
+
+
+def test_nothing_but_the_report_and_the_trace_is_left(profiled):
+    assert sorted(path.name for path in profiled.iterdir()) == ["out", "small.ini"]
+    names = sorted(path.name for path in (profiled / "out").iterdir())
+    assert names == ["profile.json", "trace.json.gz"]
+
+
+def test_the_parts_of_an_update_add_up_to_it(profiled):
+    found = report(profiled)
+    assert (found["updates"], found["decisions"]) == (3, 64 * DECISIONS)
+    assert found["sps"] == pytest.approx(found["decisions"] / found["seconds"])
+    parts = {part["part"]: part for part in found["parts"]}
+    for whole in (None, "collecting", "learning"):
+        seconds = sum(part["seconds"] for part in found["parts"] if part["of"] == whole)
+        expected = parts[whole]["seconds"] if whole else found["seconds"]
+        assert seconds == pytest.approx(expected)
+    for part in parts.values():
+        assert part["share"] * found["seconds"] == pytest.approx(part["seconds"])
+        assert part["seconds_per_million"] * 64 * DECISIONS == pytest.approx(1e6 * part["seconds"])
+    for name in ("environment", "inference", "copies", "forward", "backward, optimizer"):
+        assert 0 < parts[name]["share"] < 1
+    assert found["config"]["env"]["num_envs"] == 64
+    assert found["machine"]["machine/process_cpu"] > 0
+
+
+def test_the_trace_shows_one_update_part_by_part(profiled):
+    """So many passes and operators as the configuration says."""
+    found = events(profiled)
+    names = count(found)
+    assert names["collecting"] == names["learning"] == 1
+    assert names["inference"] == names["copies"] / 2 == DECISIONS
+    assert names["forward"] == names["backward, optimizer"] == MINIBATCHES
+    assert names["aten::addmm"] == LAYERS * (DECISIONS + MINIBATCHES)
+    for name, parent, operators in (
+        ("inference", "collecting", LAYERS * DECISIONS),
+        ("forward", "learning", LAYERS * MINIBATCHES),
+    ):
+        [outer] = [event for event in found if event["name"] == parent]
+        ranges = [event for event in found if event["name"] == name]
+        assert all(within(one, outer) for one in ranges)
+        layers = [event for event in found if event["name"] == "aten::addmm"]
+        assert sum(within(layer, one) for layer in layers for one in ranges) == operators
+
+
+def test_the_costliest_operators_are_those_of_the_trace(profiled):
+    found, names = report(profiled)["operators"], count(events(profiled))
+    assert len(found) == 10
+    assert [row["seconds"] for row in found] == sorted(row["seconds"] for row in found)[::-1]
+    for row in found:
+        assert row["calls"] == names[row["operator"]]
+        assert not row["operator"].startswith(("collecting", "learning", "inference"))
+
+
+def test_workers_and_a_memory(tmp_path, capsys):
+    words = ["--rnn-name=Recurrent", "--vec.backend=Multiprocessing", "--vec.num-workers=2"]
+    assert profile(tmp_path, *words) == 0
+    names = count(events(tmp_path))
+    assert names["inference"] == 2 * DECISIONS  # each worker's agents in turn
+    _, _, shown = capsys.readouterr().out.partition("An update of 1,024 decisions takes ")
+    *table, _ = shown.splitlines()
+    assert len(table) > 20
+    assert all(len(line) <= 80 for line in table)
+
+
+def test_ranks_are_measured_together(tmp_path):
+    words = ["profile", "midrange", "--config", str(runs.small_config(tmp_path)), "--updates=2"]
+    command = [sys.executable, *runs.TORCHRUN, "-m", "midrange_puffer", *words]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "profile" / "profile.json").read_text())
+    assert found["decisions"] == 2 * 64 * DECISIONS
+    assert done.stdout.count("An update of") == 1
+
+
+def test_what_is_interrupted_reports_nothing(tmp_path, monkeypatch, capfd):
+    def interrupt(*_) -> bool:
+        os.kill(os.getpid(), signal.SIGINT)
+        return False
+
+    monkeypatch.setattr(Measurement, "is_due", interrupt)
+    assert profile(tmp_path) == 128 + signal.SIGINT
+    assert list((tmp_path / "out").iterdir()) == []
+    assert "stopping after this update" in capfd.readouterr().err
+
+
+def test_wrong_options_are_told_before_the_work(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match=r"cannot make the folder .*file"):
+        profile(tmp_path, "--out", str(tmp_path / "file"))
+    with pytest.raises(UsageError, match="--updates: 0: must be an integer from 1"):
+        profile(tmp_path, "--updates=0")
+    with pytest.raises(UsageError, match=r"--train.gama: no such key.*'gamma'"):
+        profile(tmp_path, "--train.gama=1")
+
+
+class Gpu:
+    """A processor that queues what takes the GPU seconds, and a GPU that does it meanwhile."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.now = self.idle_from = 0.0
+        monkeypatch.setattr(pufferl, "time", SimpleNamespace(time=lambda: self.now))
+        monkeypatch.setattr(torch.cuda, "synchronize", self.synchronize)
+
+    def queue(self, seconds: float) -> None:
+        self.idle_from = max(self.idle_from, self.now) + seconds
+
+    def synchronize(self, device: str) -> None:
+        assert device == "cuda:1"
+        self.now = max(self.now, self.idle_from)
+
+
+@pytest.mark.parametrize("make", [lambda: Phases("cuda:1"), lambda: pufferl.Profile(1)])
+def test_the_work_of_a_gpu_counts_where_it_is_asked_for(monkeypatch, make):
+    gpu = Gpu(monkeypatch)
+    phases = make()
+    for _ in range(2):
+        phases("train", 0)
+        phases("forward", 0, nest=True)
+        gpu.queue(3)
+        phases("learn", 0)
+        gpu.queue(5)
+        gpu.now += 1  # of the processor
+        phases("misc", 0)
+        gpu.now += 0.5
+        gpu.synchronize("cuda:1")
+        phases.end()
+    told = {name: part["elapsed"] for name, part in phases}
+    if isinstance(phases, Phases):
+        assert told == {"train": 17, "forward": 6, "learn": 10, "misc": 1}
+        assert phases.parents == {
+            "train": None, "forward": "train", "learn": "train", "misc": "train",
+        }  # fmt: skip
+    else:  # as it is where nobody waits for the GPU
+        assert told == {"train": 16, "forward": 0, "learn": 2, "misc": 14}
+
+
+def test_a_report_is_json_where_a_driver_tells_nothing():
+    machine = {"machine/cpu": 50.0, "gpu/utilization": math.nan}
+    measurement = SimpleNamespace(
+        updates=1, seconds=2.0, decisions=100, parts={}, parents={}, machine=machine,
+        traced_seconds=3.0, operators=[],
+    )  # fmt: skip
+    found = make_report(measurement, SimpleNamespace(config={}))
+    assert found["machine"] == {"machine/cpu": 50.0}
+    json.dumps(found, allow_nan=False)
+
+
+def test_what_is_in_no_part_is_told_too():
+    parts = {"eval": 3.0, "env": 0.5, "eval_forward": 1.5, "train": 4.0, "odd": 1.0}
+    parents = {"eval": None, "env": "eval", "eval_forward": "eval", "train": None, "odd": "train"}
+    rows = divide(parts, parents, seconds=8.0, decisions=2e6)
+    assert [(row["part"], row["of"], row["seconds"]) for row in rows] == [
+        ("collecting", None, 3.0),
+        ("inference", "collecting", 1.5),
+        ("environment", "collecting", 0.5),
+        ("rest", "collecting", 1.0),
+        ("learning", None, 4.0),
+        ("odd", "learning", 1.0),
+        ("rest", "learning", 3.0),
+        ("bookkeeping", None, 1.0),
+    ]
+    assert [row["share"] for row in rows[:2]] == [0.375, 0.1875]
+    assert [row["seconds_per_million"] for row in rows[:2]] == [1.5, 0.75]

@@ -1,0 +1,269 @@
+"""Training under torchrun: two ranks learn as one, stop together, and go on after a failure."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+import runs
+import torch
+from places import SUPPORT
+
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import ConfigError
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import WriteError
+from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.train.machine import usable_cores
+
+PROBE = SUPPORT / "rank_probe.py"
+FAULTS = SUPPORT / "rank_faults.py"
+
+
+def torchrun(*words: str) -> subprocess.CompletedProcess:
+    """Run two ranks to their end."""
+    return subprocess.run(
+        [sys.executable, *runs.TORCHRUN, *words],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def rank_process(job: subprocess.Popen, number: int) -> psutil.Process:
+    """The process of a rank of a running job."""
+    children = psutil.Process(job.pid).children()
+    return next(child for child in children if child.environ().get("RANK") == str(number))
+
+
+@pytest.fixture(scope="module")
+def probed(tmp_path_factory):
+    """A run of two ranks in two stages, the second with a pool; and LSTM, replay, league, notes."""
+    folder = tmp_path_factory.mktemp("probed")
+    words = ["train", "midrange", "--config", str(runs.small_config(folder))]
+    words += ["--train.data-dir", str(folder), "--train.run-name=run"]
+    words += ["--base.rnn-name=Recurrent", "--train.total-timesteps=16384"]
+    words += ["--league.interval=4", "--league.games=2", "--train.minibatch-size=256"]
+    words += ["--experience-replay.capacity=100", "--experience-replay.share=0.5"]
+    words += ["--curriculum.stages=first,second", "--curriculum.first.max-steps=6000"]
+    words += ["--curriculum.second.env.opponent=self:1,pool:2,straight:1"]
+    done = torchrun(str(PROBE), str(folder), *words)
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+def notes(folder: Path) -> list[dict]:
+    return [json.loads((folder / f"rank-{rank}.json").read_text()) for rank in range(2)]
+
+
+def test_weights_are_equal_on_all_ranks_after_every_step(probed):
+    folder, _ = probed
+    first, second = notes(folder)
+    assert first["weights"] == second["weights"]
+    updates = len(first["experience"])
+    assert len(set(first["weights"])) == len(first["weights"]) > 3 * updates
+
+
+def test_every_rank_gathers_experience_of_its_own(probed):
+    folder, _ = probed
+    first, second = (set(rank["experience"]) for rank in notes(folder))
+    assert len(first) == len(second) > 1
+    assert not first & second
+
+
+def test_ranks_with_a_part_each_step_as_one_process_with_the_whole(probed):
+    """The gradient is that of the whole, up to the order in which it is summed."""
+    folder, _ = probed
+    of = [{name: np.array(x) for name, x in one["gradients"].items()} for one in notes(folder)]
+    whole = of[0]["whole"]
+    for rank in of:
+        scale = np.abs(whole).max()
+        np.testing.assert_allclose(rank["shared"], whole, rtol=0, atol=1e-6 * scale)
+        assert np.abs(rank["part"] - whole).max() > 0.1 * scale
+
+
+def test_nothing_of_the_group_is_left_when_the_interpreter_ends(probed):
+    """Its threads may free tensors of Python's, and the process would be aborted."""
+    folder, _ = probed
+    for rank in notes(folder):
+        assert "python" in rank["threads"][0]
+        assert not any("gloo" in name for name in rank["threads"])
+
+
+def test_all_ranks_enter_a_stage_together(probed):
+    folder, _ = probed
+    first, second = (rank["stages"] for rank in notes(folder))
+    assert first == second == ["first"] * 3 + ["second"] * (len(first) - 3)
+
+
+def test_the_run_is_one_run(probed):
+    folder, done = probed
+    rows = runs.rows(folder / "run")
+    # An update of stage 1: 2 ranks x 64 agents x 16 decisions; of stage 2: 80 agents.
+    assert [row["agent_steps"] for row in rows[:4]] == [2048, 4096, 6144, 6144 + 2560]
+    assert rows[-1]["agent_steps"] >= 16384 > rows[-2]["agent_steps"]
+    assert [row["epoch"] for row in rows] == list(range(1, len(rows) + 1))
+    assert {row["ranks"] for row in rows} == {2}
+    assert run_folder.load_state(folder / "run")["global_step"] == rows[-1]["agent_steps"]
+    assert "league/rating" in rows[-1]
+    assert rows[-1]["pool/size"] >= 1
+    assert rows[-1]["experience_replay/size"] == 100
+    for once in ("run folder", "stage 1/2 first, from", "stage 2/2 second, from", "last score"):
+        assert done.stdout.count(once) == 1
+    assert "Warning" not in done.stdout + done.stderr.replace("FutureWarning: The pynvml", "")
+
+
+def test_a_signal_stops_all_ranks_with_a_checkpoint(tmp_path):
+    workers = ("--vec.backend=Multiprocessing", "--vec.num-workers=1")
+    job = runs.start(tmp_path, *workers, launcher=runs.TORCHRUN)
+    children = psutil.Process(job.pid).children(recursive=True)
+    assert len(children) >= 4  # two ranks with a worker each
+    job.terminate()
+    out, _ = job.communicate(timeout=90)
+    assert job.returncode != 0
+    run = tmp_path / "run"
+    assert out.count("stopped by SIGTERM; saved") == out.count(f"--resume {run}") == 1
+    assert "WorkerError" not in out
+    assert psutil.wait_procs(children, timeout=10)[1] == []
+    saved = run_folder.load_state(run)["global_step"]
+    assert saved == runs.rows(run)[-1]["agent_steps"] > 0
+    # One process goes on with what two have begun.
+    words = ("--vec.backend=Serial", "--train.total-timesteps", str(saved + 2048))
+    assert runs.resume(run, *words) == 0
+    assert [row["agent_steps"] for row in runs.rows(run)][-2:] == [saved + 1024, saved + 2048]
+
+
+def test_two_ranks_go_on_with_what_one_process_began(tmp_path):
+    assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
+    words = ["--resume", str(tmp_path / "run"), "--train.total-timesteps=5000"]
+    done = torchrun("-m", "midrange_puffer", "train", "midrange", *words)
+    assert done.returncode == 0, done.stderr
+    rows = runs.rows(tmp_path / "run")
+    assert [row["agent_steps"] for row in rows] == [1024, 3072, 5120]
+    assert run_folder.load_state(tmp_path / "run")["global_step"] == 5120
+
+
+def test_after_a_killed_rank_the_job_goes_on_as_often_as_it_may(tmp_path):
+    launcher = (*runs.TORCHRUN, "--max-restarts=1")
+    job = runs.start(tmp_path, "--train.checkpoint-interval=2", launcher=launcher)
+    rank_process(job, 1).kill()
+    run = tmp_path / "run"
+    resumed = next(line for line in job.stdout if line.startswith(f"resuming {run} at "))
+    saved = int(resumed.split(" at ")[1].split()[0])
+    next(line for line in job.stdout if "M steps" in line)
+    rank_process(job, 0).kill()
+    out, _ = job.communicate(timeout=60)
+    assert job.returncode != 0
+    assert "Signal 9 (SIGKILL)" in out
+    assert "gloo" not in out  # nothing but the cause
+    state = run_folder.load_state(run)
+    assert state["global_step"] >= saved
+    steps = [row["agent_steps"] for row in runs.rows(run)]
+    assert steps == list(range(2048, steps[-1] + 1, 2048))
+
+
+def test_a_job_that_fails_before_its_first_checkpoint_begins_again(tmp_path):
+    """And says what is wrong once, whichever ranks see it."""
+    words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]
+    words += ["--train.data-dir", str(tmp_path), "--train.run-name", "run"]
+    done = torchrun("--max-restarts=1", str(FAULTS), *words)
+    assert done.returncode != 0
+    assert done.stdout.count(f"run folder {tmp_path / 'run'}") == 2
+    for once in ("ValueError: a fault of rank 1", "puffer: error: training diverged: ",
+                 f"the last checkpoint still stands: --resume {tmp_path / 'run'}"):  # fmt: skip
+        assert done.stderr.count(once) == 1
+    assert "gloo" not in done.stderr
+    assert run_folder.load_state(tmp_path / "run")["global_step"] == 0
+
+
+@pytest.fixture
+def restarted(monkeypatch):
+    """As torchrun has it: this process is a job whose rank has failed before, but in no group."""
+    monkeypatch.setattr(ranks, "is_launched", lambda: False)
+    monkeypatch.setattr(ranks, "may_restart", lambda: True)
+    monkeypatch.setattr(ranks, "is_restarted", lambda: True)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
+
+
+def test_a_restarted_job_leaves_another_run_of_its_name_alone(tmp_path, restarted, monkeypatch):
+    assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
+    saved = (tmp_path / "run" / run_folder.STATE).read_bytes()
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "another job")
+    with pytest.raises(WriteError, match="cannot make the folder"):
+        runs.train(tmp_path)
+    assert (tmp_path / "run" / run_folder.STATE).read_bytes() == saved
+
+
+def test_a_job_that_failed_after_its_last_step_has_made_it(tmp_path, restarted):
+    words = ["--train.total-timesteps=1024"]
+    for _ in range(2):
+        assert runs.train(tmp_path, *words) == 0
+        assert [row["agent_steps"] for row in runs.rows(tmp_path / "run")] == [1024]
+        assert run_folder.load_state(tmp_path / "run")["global_step"] == 1024
+
+
+@pytest.mark.parametrize("mode", sorted(set(cli.MODES) - {"train", "profile"}))
+def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
+    with pytest.raises(UsageError, match=f"{mode}: each process of torchrun would do all of it"):
+        cli.run(mode, [])
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        ("a job", r"train\.run_name = None: must be given with torchrun --max-restarts"),
+        ("none", r"torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone"),
+    ],
+)
+def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(
+    tmp_path, restarted, monkeypatch, job, said
+):
+    """Without an --rdzv-id torchrun says "none": that is every job."""
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", job)
+    words = ["--config", str(runs.small_config(tmp_path)), "--train.data-dir", str(tmp_path)]
+    with pytest.raises(ConfigError, match=said):
+        cli.run("train", words)
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("mps", "ranks learn on cuda, one each, or on the cpu"),
+        ("cuda:0", "ranks learn on cuda, one each, or on the cpu"),
+        ("cuda", "4 ranks on this machine, which has 2 CUDA devices"),
+    ],
+)
+def test_ranks_have_a_device_each(monkeypatch, device, said):
+    monkeypatch.setattr(ranks, "size", lambda: 4)
+    monkeypatch.setattr(ranks, "on_this_machine", lambda: 4)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    ranks.check_device("cpu")
+    with pytest.raises(UsageError, match=said):
+        ranks.check_device(device)
+
+
+def test_ranks_of_a_machine_divide_its_cores(monkeypatch):
+    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 12)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)), raising=False)
+    counts = []
+    for ranks_here in (1, 2, 5, 16):
+        monkeypatch.setattr(ranks, "on_this_machine", lambda ranks_here=ranks_here: ranks_here)
+        counts.append(usable_cores())
+    assert counts == [12, 6, 2, 1]
+
+
+def test_what_is_wrong_is_said_once(tmp_path):
+    words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]
+    words += ["--train.data-dir", str(tmp_path)]
+    done = torchrun("-m", "midrange_puffer", *words, "--train.batch-size=1000")
+    assert done.returncode != 0
+    assert done.stderr.count("puffer: error: ") == 1
+    assert list(tmp_path.glob("*/config.ini")) == []
+    assert "Traceback" not in done.stderr.split("puffer: error: ")[0]

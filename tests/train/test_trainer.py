@@ -1,0 +1,112 @@
+"""What training does with raters, and with a policy that is of no more use."""
+
+import math
+
+import pytest
+import runs
+import torch
+
+from midrange_puffer.game.actions import ACTION_MODES
+from midrange_puffer.policies import model_file
+from midrange_puffer.train.run import new_run, train
+from midrange_puffer.train.stop_signals import StopSignals
+from midrange_puffer.train.trainer import DivergedError, Trainer
+
+
+def weights(path) -> dict[str, torch.Tensor]:
+    return torch.load(path)["weights"]
+
+
+class Busy:
+    """A rater that draws numbers, spoils what it is given, and ends the run at so many steps."""
+
+    def __init__(self, last: float = float("inf")) -> None:
+        self.last, self.asked, self.stop_reason = last, [], None
+        self.rated = {}
+
+    def is_due(self, epoch, agent_steps, done):
+        self.asked.append((epoch, agent_steps, done))
+        return epoch % 2 == 0
+
+    def rate(self, policy, name, agent_steps):
+        assert not policy.training
+        self.rated[name] = {key: value.clone() for key, value in policy.state_dict().items()}
+        with torch.no_grad():
+            for parameter in policy.parameters():
+                parameter.copy_(torch.rand_like(parameter))
+        if agent_steps >= self.last:
+            self.stop_reason = "enough is enough"
+        return {"busy/steps": agent_steps}
+
+
+def train_with(folder, *raters) -> None:
+    """Train a small run with a checkpoint at every update."""
+    words = ["--train.data-dir", str(folder), "--train.run-name=run"]
+    words += ["--train.checkpoint-interval=1", "--train.total-timesteps=4096"]
+    with StopSignals() as signals:
+        train(new_run(str(runs.small_config(folder)), words), signals, raters)
+
+
+def test_raters_see_the_checkpoints_and_leave_training_as_it_is(tmp_path):
+    for name in ("with", "without"):
+        (tmp_path / name).mkdir()
+    first, second = Busy(), Busy()
+    train_with(tmp_path / "with", first, second)
+    train_with(tmp_path / "without")
+    run, plain = (tmp_path / name / "run" for name in ("with", "without"))
+    assert first.asked == [(n, 1024 * n, n == 4) for n in (1, 2, 3, 4)]
+    assert [*first.rated] == ["model_000002", "model_000004"]
+    for path in sorted(plain.glob(model_file.MODELS)):
+        ours, theirs = weights(run / path.name), weights(path)
+        assert all(torch.equal(ours[key], theirs[key]) for key in theirs)
+        for rated in (first.rated, second.rated):
+            if path.stem in rated:
+                assert all(torch.equal(rated[path.stem][key], theirs[key]) for key in theirs)
+    rows = runs.timeless(run)
+    assert [row.pop("busy/steps", None) for row in rows] == [None, 2048, None, 4096]
+    assert rows == runs.timeless(plain)
+
+
+def test_a_rater_may_end_the_run(tmp_path, capsys):
+    train_with(tmp_path, Busy(last=2048))
+    assert capsys.readouterr().out.splitlines()[-1] == "enough is enough"
+    rows = runs.rows(tmp_path / "run")
+    assert [row["agent_steps"] for row in rows] == [1024, 2048]
+    assert "busy/steps" in rows[-1]
+    assert runs.resume(tmp_path / "run") == 0
+    assert runs.rows(tmp_path / "run")[-1]["agent_steps"] == 4096
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e8])
+def test_what_diverged_is_neither_saved_nor_rated(tmp_path, monkeypatch, value):
+    evaluate = Trainer.evaluate
+
+    def spoil(trainer):
+        if trainer.epoch == 2:
+            with torch.no_grad():
+                trainer.policy.critic.weight[0, 0] = value
+        return evaluate(trainer)
+
+    monkeypatch.setattr(Trainer, "evaluate", spoil)
+    rater = Busy()
+    rater.is_due = lambda *_: True
+    with pytest.raises(DivergedError, match="after 3072 steps weights are beyond 1e"):
+        train_with(tmp_path, rater)
+    models = sorted((tmp_path / "run").glob(model_file.MODELS))
+    assert [path.stem for path in models] == ["model_000000", "model_000001", "model_000002"]
+    assert all(float(one.abs().max()) < 100 for path in models for one in weights(path).values())
+    assert [*rater.rated] == ["model_000001", "model_000002"]
+    assert [row["agent_steps"] for row in runs.rows(tmp_path / "run")] == [1024, 2048]
+
+
+@pytest.mark.parametrize("mode", ACTION_MODES)
+def test_steps_without_bound_diverge_and_the_run_may_go_on_with_others(tmp_path, capsys, mode):
+    words = ["--train.optimizer=adam", "--train.learning-rate=1", "--train.adam-beta2=0"]
+    words.append(f"--env.action-mode={mode}")
+    words += ["--train.adam-eps=1e-20", "--train.max-grad-norm=1e6"]
+    with pytest.raises(DivergedError, match=r"try a train.learning_rate below 1 or"):
+        runs.train(tmp_path, *words)
+    run = tmp_path / "run"
+    assert f"the last checkpoint still stands: --resume {run}" in capsys.readouterr().err
+    words = ["--train.learning-rate=1e-4", "--train.adam-beta2=0.999", "--train.adam-eps=1e-8"]
+    assert runs.resume(run, *words) == 0

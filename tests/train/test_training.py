@@ -1,0 +1,367 @@
+"""Training: what a run leaves behind, that it repeats itself, and that it never hangs."""
+
+import json
+import signal
+import sys
+import time
+
+import numpy as np
+import psutil
+import pytest
+import runs
+
+from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import WriteError
+from midrange_puffer.game.observation import SPACES
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train import run as train
+from midrange_puffer.train import run_folder
+from midrange_puffer.train.loggers import format_line
+from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.update import Learner
+from midrange_puffer.train.vector import VecEnv, make_env
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The run folder of a small run."""
+    folder = tmp_path_factory.mktemp("finished")
+    assert runs.train(folder, "--train.checkpoint-interval", "3", "--tensorboard") == 0
+    return folder / "run"
+
+
+def test_a_run_logs_every_update(finished):
+    rows = runs.rows(finished)
+    assert [row["agent_steps"] for row in rows] == [1024 * n for n in range(1, 9)]
+    assert [row["epoch"] for row in rows] == list(range(1, 9))
+    uptimes = [row["uptime"] for row in rows]
+    assert uptimes == sorted(uptimes)
+    rates = [row["learning_rate"] for row in rows]
+    top = load_config()["train"]["learning_rate"]
+    expected = [top * (1 + np.cos(np.pi * n / 8)) / 2 for n in range(1, 9)]
+    np.testing.assert_allclose(rates, expected, atol=1e-9)
+    with_results = [row for row in rows if "environment/score" in row]
+    assert len(with_results) > 2
+    for row in with_results:
+        score = row["environment/win"] + row["environment/draw"] / 2
+        assert row["environment/score"] == pytest.approx(score)
+    for name in ("SPS", "losses/entropy", "performance/env", "performance/train"):
+        assert rows[-1][name] > 0
+
+
+def test_a_run_keeps_a_model_at_every_interval_and_at_the_end(finished):
+    models = sorted(path.name for path in finished.glob("model_*.pt"))
+    assert models == [f"model_{n:06d}.pt" for n in (0, 3, 6, 8)]
+    assert run_folder.load_state(finished)["model"] == "model_000008.pt"
+    assert run_folder.latest(finished.parent).name == "model_000008.pt"
+    assert not list(finished.glob("*.tmp"))
+
+
+def test_config_ini_is_complete_and_makes_the_same_run(finished, tmp_path):
+    config = load_config(finished / "config.ini")
+    words = [str(value) for items in config.values() for value in items.values()]
+    assert config["vec"]["backend"] == "Serial"
+    assert config["train"]["batch_size"] == 1024
+    assert config["rnn"]["input_size"] == 16
+    assert words.count("auto") == 3  # workers and collectors, of whom there are none
+    options = ["--config", str(finished / "config.ini"), "--train.data-dir", str(tmp_path)]
+    assert runs.cli.run("train", options) == 0
+    assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
+
+
+def test_a_config_given_back_makes_a_run_of_its_own(tmp_path):
+    """In the same folder, where the first run had no name of its own; also after a resumption."""
+    words = ["--train.data-dir", str(tmp_path), "--train.run-name", "None"]
+    assert runs.train(tmp_path, *words) == 0
+    (first,) = tmp_path.glob("*/config.ini")
+    assert runs.resume(first.parent, "--train.total-timesteps", "9216") == 0
+    assert runs.cli.run("train", ["--config", str(first)]) == 0
+    assert len(list(tmp_path.glob("*/config.ini"))) == 2
+
+
+def test_equal_seeds_repeat_and_others_differ(finished, tmp_path):
+    (tmp_path / "other").mkdir()
+    assert runs.train(tmp_path) == 0
+    assert runs.train(tmp_path / "other", "--train.seed", "43") == 0
+    assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
+    assert runs.timeless(tmp_path / "other" / "run") != runs.timeless(finished)
+
+
+def test_tensorboard_has_the_metrics(finished):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(finished / "tensorboard"))
+    events.Reload()
+    for name in ("environment/score", "losses/policy_loss"):
+        written = [(event.step, event.value) for event in events.Scalars(name)]
+        expected = [(row["agent_steps"], row[name]) for row in runs.rows(finished) if name in row]
+        np.testing.assert_allclose(written, expected, rtol=1e-6)
+
+
+def test_wandb_offline_keeps_the_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    monkeypatch.delenv("WANDB_DIR", raising=False)
+    monkeypatch.delenv("WANDB_NAME", raising=False)
+    assert runs.train(tmp_path, "--wandb", "--tag", "test") == 0
+    run_id = json.loads((tmp_path / "run" / "trackers.json").read_text())["wandb"]
+    (record,) = (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")
+    assert record.name == f"run-{run_id}.wandb"
+    # A process of wandb's own writes it, on a busy machine a while after the end of the run.
+    until = time.monotonic() + 60
+    while b"environment/score" not in record.read_bytes():
+        assert time.monotonic() < until, "nothing of the run in wandb's record"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("name", ["wandb", "neptune", "tensorboard"])
+def test_a_missing_tracker_is_named_before_anything_starts(tmp_path, monkeypatch, name):
+    module = {"tensorboard": "torch.utils.tensorboard"}.get(name, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ConfigError, match=f"{name} is not installed: pip install {name}"):
+        runs.train(tmp_path, f"--{name}")
+    assert not (tmp_path / "run").exists()
+
+
+def test_console_prints_one_line_a_log_and_how_to_go_on(tmp_path, capfd):
+    runs.train(tmp_path)
+    out = capfd.readouterr().out
+    assert "device cpu (as configured)" in out
+    assert "backend Serial (as configured): 1 x 64 engagements" in out
+    rows = runs.rows(tmp_path / "run")
+    score = [row["environment/score"] for row in rows if "environment/score" in row][-1]
+    last_log, last_line = out.splitlines()[-2:]
+    assert "0.01 M steps" in last_log
+    assert "0s left" in last_log
+    assert f"last score {score:.3f}" in last_line
+    assert str(tmp_path / "run" / "model_000008.pt") in last_line
+    assert "\033" not in out
+
+
+def test_a_console_line_tells_the_results():
+    line = format_line(
+        {
+            "agent_steps": 3_000_000,
+            "SPS": 100_000.0,
+            "learning_rate": 0.005,
+            "environment/score": 0.75,
+            "environment/win": 0.7,
+            "environment/draw": 0.1,
+            "environment/loss": 0.2,
+            "environment/score_vs_shooter": 0.9,
+            "environment/score_vs_evader": 0.25,
+            "losses/entropy": 2.5,
+        },
+        total_steps=10_000_000,
+    )
+    assert " ".join(line.split()) == (
+        "3.00 M steps 100 k/s score 0.750 win/draw/loss 0.70/0.10/0.20 evader 0.25 shooter 0.90 "
+        "entropy 2.50 lr 0.005 1m10s left"
+    )
+
+
+def test_a_console_line_tells_the_stage_and_the_rating():
+    metrics = {"agent_steps": 0, "SPS": 1000.0, "learning_rate": 0.005, "curriculum/stage": 2}
+    line = format_line({**metrics, "league/rating": 1234.5}, 60_000, ["intercept", "survive"])
+    assert "k/s  stage 2/2 survive  rating 1234  lr 0.005  1m00s left" in line
+
+
+def test_lstm_trains_and_loads(tmp_path):
+    assert runs.train(tmp_path, "--rnn-name", "Recurrent", "--vec.backend", "PufferEnv") == 0
+    policy, meta = load_policy(tmp_path / "run" / "model_000008.pt")
+    assert meta["rnn_name"] == "Recurrent"
+    assert policy.hidden_size == 16
+
+
+def test_a_time_limit_ends_an_episode_for_the_trainer(tmp_path):
+    words = ["--env.time-limit", "5", "--train.device", "cpu"]
+    config = load_config(runs.small_config(tmp_path), words)
+    config["vec"].update(num_envs=1)
+    vecenv = VecEnv(make_env, config)
+    vecenv.async_reset(0)
+    truncated = 0
+    for _ in range(30):
+        _, _, ends, truncations, *_ = vecenv.recv()
+        assert not (truncations & ~ends).any()
+        truncated += truncations.sum()
+        vecenv.send(np.zeros((64, 3), dtype=np.int32))
+    vecenv.close()
+    assert truncated > 0
+
+
+def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch):
+    """With a constant value and no reward there is no explained variance to tell."""
+    make_policy, evaluate = train.make_policy, Trainer.evaluate
+
+    def make_valueless_policy(*arguments):
+        policy = make_policy(*arguments)
+        forward = policy.forward
+
+        def forward_without_value(*inputs):
+            logits, value = forward(*inputs)
+            return logits, 0 * value
+
+        policy.forward = forward_without_value
+        return policy
+
+    def evaluate_without_reward(self):
+        evaluate(self)
+        self.values.zero_()
+        self.rewards.zero_()
+
+    monkeypatch.setattr(train, "make_policy", make_valueless_policy)
+    monkeypatch.setattr(Trainer, "evaluate", evaluate_without_reward)
+    assert runs.train(tmp_path) == 0
+    rows = runs.rows(tmp_path / "run")
+    assert len(rows) == 8
+    assert rows[-1]["losses/explained_variance"] is None
+
+
+def test_an_error_while_training_ends_the_process(tmp_path):
+    """PuffeRL's monitor thread and the workers would keep a failed process waiting."""
+    process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
+    workers = psutil.Process(process.pid).children()
+    assert len(workers) == 2
+    workers[0].kill()
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"(process {workers[0].pid}) ended with exit code -9" in out
+    assert "--resume" in out
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_the_trainer(tmp_path, number):
+    process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
+    workers = psutil.Process(process.pid).children()
+    for one in (*workers, psutil.Process(process.pid)):  # Ctrl-C reaches the whole group
+        if number == signal.SIGINT or one.pid == process.pid:
+            one.send_signal(number)
+    out, _ = process.communicate(timeout=60)
+    assert "Traceback" not in out
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteError, match=r"cannot make the folder .*file/run: Not a directory"):
+        runs.train(tmp_path, "--train.data-dir", str(tmp_path / "file"))
+
+
+def test_a_run_of_the_same_name_is_not_overwritten(finished):
+    with pytest.raises(WriteError, match=r"cannot make the folder .*run: File exists"):
+        runs.train(finished.parent)
+
+
+def test_the_entropy_bonus_falls_linearly_to_its_final_weight(tmp_path, monkeypatch):
+    """Seen by the update: 1,024 of 8,192 steps are done when it is first asked."""
+    seen = []
+    update = Learner.update
+
+    def watched(self, *arguments):
+        seen.append(self._config["ent_coef"])
+        return update(self, *arguments)
+
+    monkeypatch.setattr(Learner, "update", watched)
+    assert runs.train(tmp_path, "--train.ent-coef=0.4", "--train.ent-coef-final=0") == 0
+    np.testing.assert_allclose(seen, [0.4 * (1 - n / 8) for n in range(1, 9)], atol=1e-12)
+
+
+def test_a_new_run_may_begin_with_the_weights_of_a_model(finished, tmp_path, monkeypatch):
+    model = finished / "model_000008.pt"
+    seen = {}
+    evaluate = Trainer.evaluate
+
+    def look(self):
+        if not seen:
+            seen.update({name: value.clone() for name, value in self.policy.state_dict().items()})
+            assert (self.epoch, self.global_step) == (0, 0)
+        return evaluate(self)
+
+    monkeypatch.setattr(Trainer, "evaluate", look)
+    assert runs.train(tmp_path, "--load-model-path", str(model), "--env.opponent=weave") == 0
+    policy, _ = load_policy(model)
+    weights = policy.state_dict()
+    assert seen.keys() == weights.keys()
+    assert all(np.array_equal(seen[name], weights[name]) for name in weights)
+    first, _ = load_policy(tmp_path / "run" / "model_000000.pt")
+    assert np.array_equal(first.critic.weight.detach(), weights["critic.weight"])
+    assert runs.rows(tmp_path / "run")[0]["agent_steps"] == 1024
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--policy.hidden-size=32"], r"its policy.hidden_size is 16, not 32"),
+        (["--rnn-name=Recurrent"], r"its base.rnn_name is None, not Recurrent"),
+        (["--env.observation=stg"], r"its env.observation is default, not stg"),
+        (["--load-model-path=nowhere.pt"], r"nowhere.pt: no such file"),
+    ],
+)
+def test_a_model_that_does_not_fit_is_refused_before_there_is_a_folder(
+    finished, tmp_path, options, message
+):
+    model = f"--load-model-path={finished / 'model_000008.pt'}"
+    with pytest.raises(UsageError, match=message):
+        runs.train(tmp_path, model, *options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_that_does_not_tell_its_shape_is_refused(tmp_path):
+    """It can be loaded, where it has the shape that a policy has by default."""
+    config = {**load_config(), "policy": {}}
+    path = tmp_path / "model.pt"
+    model_file.save_model(path, config, make_policy(SPACES, {}).state_dict(), 0)
+    with pytest.raises(UsageError, match=r"its policy.hidden_size is None, not 16"):
+        runs.train(tmp_path, f"--load-model-path={path}")
+
+
+def test_a_run_meets_its_own_past(tmp_path):
+    """What the environments tell of the pool's members goes to it and not into the metrics."""
+    options = ["--env.opponent=self:2,pool:1,straight:1", "--train.checkpoint-interval=2"]
+    assert runs.train(tmp_path, *options, "--train.total-timesteps=15360", "--pool.size=3") == 0
+    run = tmp_path / "run"
+    rows = runs.rows(run)
+    # 64 engagements: 32 with two agents, 32 with one.
+    assert [row["agent_steps"] for row in rows] == [96 * 16 * n for n in range(1, 11)]
+    assert [row["pool/size"] for row in rows] == [1, 1, 2, 2, 3, 3, 3, 3, 3, 3]
+    assert not [name for row in rows for name in row if name.startswith("environment/pool")]
+    members = json.loads((run / Pool.FILE).read_text())["members"]
+    assert members[0]["name"] == "model_000000"
+    assert all((run / member["path"]).is_file() for member in members)
+    assert sum(member["games"] for member in members) > 20
+    assert any("environment/score_vs_pool" in row for row in rows)
+    # It goes on with them.
+    assert runs.resume(run, "--train.total-timesteps=16896") == 0
+    again = json.loads((run / Pool.FILE).read_text())["members"]
+    assert again[0]["games"] >= members[0]["games"] > 0
+
+
+def test_a_missing_member_is_refused_before_there_is_a_folder(tmp_path):
+    options = ["--env.opponent=pool", "--pool.own=False", "--pool.include=nowhere.pt"]
+    with pytest.raises(UsageError, match=r"nowhere.pt: no such file"):
+        runs.train(tmp_path, *options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_league_rates_on_a_schedule_and_at_the_end(tmp_path):
+    options = ["--league.interval=3", "--league.games=4", "--train.checkpoint-interval=3"]
+    assert runs.train(tmp_path, *options) == 0
+    rows = runs.rows(tmp_path / "run")
+    assert [row["epoch"] for row in rows if "league/rating" in row] == [3, 6, 8]
+    for row in rows:
+        if "league/rating" in row:
+            assert row["league/rating_low"] < row["league/rating"] < row["league/rating_high"]
+    without = tmp_path / "without"
+    without.mkdir()
+    assert runs.train(without, "--train.checkpoint-interval=3") == 0
+    # It disturbs nothing.
+    learnt = [
+        [{name: row[name] for name in row if not name.startswith("league/")} for row in its]
+        for its in (runs.timeless(tmp_path / "run"), runs.timeless(without / "run"))
+    ]
+    assert learnt[0] == learnt[1]
