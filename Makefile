@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
+SANITIZED_TESTS := tests/core tests/game
 NEWEST := .venv-newest
 NEWEST_BUILD := build/newest
 
 INSTALLER := tools/install_dependencies.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
-# A worker for each core, of which more than eight have nothing to do; tests/conftest.py says who runs
-# what, in the order that it says.
+# pytest's workers: one a core, of which more than eight would find little to do. Which tests stay
+# together and which come first is said in tests/conftest.py.
 SIDE_BY_SIDE := -n logical --maxprocesses 8 --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
@@ -83,7 +84,7 @@ bench: setup ## measure the environment alone, then its share of training
 # A second build beside the normal one. torch throws C++ exceptions, so libstdc++ must be there when
 # ASan starts; Python never frees everything, so leaks are not looked for; a sanitizer's report goes
 # to the terminal only if pytest leaves file descriptor 2 alone.
-sanitize: setup ## run the tests against a build with address and undefined-behaviour sanitizers
+sanitize: setup ## test core and binding built with address and undefined-behaviour sanitizers
 	rm -rf $(SANITIZED)
 	CC=gcc MIDRANGE_SANITIZE=1 $(BIN)/python setup.py -q build \
 	    --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
@@ -92,7 +93,7 @@ sanitize: setup ## run the tests against a build with address and undefined-beha
 	    LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$$(gcc -print-file-name=lib$(lib).so))"; \
 	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
 	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
-	$(BIN)/pytest --capture=sys $(ARGS)
+	$(BIN)/pytest $(SIDE_BY_SIDE) --capture=sys $(SANITIZED_TESTS) $(ARGS)
 
 clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)
