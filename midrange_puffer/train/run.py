@@ -12,16 +12,15 @@ from typing import NamedTuple
 
 import torch
 
-from midrange_puffer.config.game import game_parameters
-from midrange_puffer.config.reading import (
+from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
     changes,
-    data_dir,
     format_config,
-    load_config,
     stage_names,
 )
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.config.settle import meets_pool, settle
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import make_folder, new_name, write_whole
@@ -29,7 +28,7 @@ from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.train import ranks
+from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import (
     Console,
@@ -38,7 +37,7 @@ from midrange_puffer.train.loggers import (
     check_trackers,
     open_trackers,
 )
-from midrange_puffer.train.machine import run_folder, this_machine
+from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.stop_signals import StoppedError, StopSignals
@@ -162,7 +161,7 @@ def planned_run(config: Config, folder: Path) -> Run:
     Raises:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
-    _settle(config)
+    config = _settle(config)
     run = Run(folder, config)
     if config["base"]["load_model_path"] is not None:
         _given_policy(config)
@@ -170,7 +169,7 @@ def planned_run(config: Config, folder: Path) -> Run:
     return run
 
 
-def _settle(config: Config) -> None:
+def _settle(config: Config) -> Config:
     """Settle `config` for this machine, once all that it needs from outside is there.
 
     Raises:
@@ -181,7 +180,7 @@ def _settle(config: Config) -> None:
         from midrange_puffer.train.cluster.connect import check_address
 
         check_address(config["cluster"]["address"])
-    settle(config, this_machine())
+    return settle(config, this_machine())
 
 
 def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Run:
@@ -194,9 +193,9 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
     old = load_config(folder / run_folder.CONFIG)
     config = load_config(folder / run_folder.CONFIG, overrides)
     run_name = old["train"]["run_name"]
-    for settings in (old, config):  # the folder may have been moved
-        settings["train"].update(data_dir=str(folder.parent), run_name=run_name)
-    _settle(config)
+    here = {"data_dir": str(folder.parent), "run_name": run_name}  # the folder may have been moved
+    old, config = (one.replaced("train", "the run's folder", **here) for one in (old, config))
+    config = _settle(config)
     state = run_folder.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]
     if steps >= goal and not may_be_done:

@@ -7,7 +7,8 @@ from places import CONFIGS
 from pufferlib.pytorch import sample_logits
 
 from midrange_puffer.commands import cli
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
 

@@ -10,7 +10,8 @@ from reference import Airframe, Fighter, Missile, clip, guidance, least_distance
 from scenes import BLUE, RED, place
 
 from midrange_puffer import FEATURES, STG_FEATURES, Midrange, Simulation
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.envs.opponents import Opponents

@@ -1,6 +1,5 @@
 """The pool as the learner keeps it: who is in it, and how often each is met."""
 
-import json
 import math
 import shutil
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 import runs
 import torch
+from pools import MIX, members
 
 from midrange_puffer.envs.opponents import LOOK_INTERVAL, Opponents
 from midrange_puffer.game.observation import FEATURES
@@ -18,7 +18,6 @@ from midrange_puffer.policies.pool_file import PoolError
 from midrange_puffer.train.pool import Pool
 
 SETTINGS = {"size": 8, "sampling": "pfsp", "power": 2.0, "include": None, "own": True}
-MIX = ("--env.opponent", "self:2,pool:1,straight:1")
 
 
 def pool_of(folder: Path, count: int, **settings: object) -> Pool:
@@ -27,12 +26,6 @@ def pool_of(folder: Path, count: int, **settings: object) -> Pool:
     for n in range(count):
         pool.add(frozen.save(folder / f"model_{n:06d}.pt", frozen.constant(2)), 1000 * n)
     return pool
-
-
-def members(folder: Path) -> dict[str, dict[str, object]]:
-    """The entries of the pool's file by name."""
-    entries = json.loads((folder / "pool.json").read_text())
-    return {entry["name"]: entry for entry in entries["members"]}
 
 
 def steps(pool: Pool) -> list[int]:

@@ -8,7 +8,7 @@ import frozen
 import numpy as np
 import pytest
 import runs
-from test_pool import MIX, members
+from pools import MIX, members
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.envs.opponents import Opponents
