@@ -1,6 +1,5 @@
-"""`puffer train midrange`: one run, from its configuration to its last checkpoint."""
+"""One run, from its configuration to its last checkpoint."""
 
-import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -67,57 +66,6 @@ class Engine(NamedTuple):
     trainer: type[Trainer]
 
 
-def main(argv: Sequence[str]) -> int:
-    """Train, with the words after `puffer train midrange`; return the exit status."""
-    parser = argparse.ArgumentParser("puffer train midrange", add_help=False, allow_abbrev=False)
-    parser.add_argument("--config")
-    parser.add_argument("--resume")
-    options, overrides = parser.parse_known_args(argv)
-    with ranks.joined():
-        is_restarted = ranks.is_restarted()
-        run = ranks.from_first(lambda: _find_run(options, overrides, is_restarted))
-        return train_to_end(run)
-
-
-def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool) -> Run:
-    """The run that a command line asks for."""
-    if options.resume is None:
-        restarted = _restarted_run(options.config, overrides, is_restarted)
-        return restarted or new_run(options.config, overrides)
-    if options.config is not None:
-        raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
-    return resumed_run(options.resume, overrides)
-
-
-def _restarted_run(
-    config_path: str | None, overrides: Sequence[str], is_restarted: bool
-) -> Run | None:
-    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
-
-    Raises:
-        ConfigError: The job may be restarted, and its run has no name to be found by, or the job
-            none to know its run by.
-    """
-    if not ranks.may_restart():
-        return None
-    if ranks.job() == ranks.UNNAMED:
-        raise ConfigError(
-            "torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone, since "
-            "a restarted job knows its run by it"
-        )
-    train = load_config(config_path, overrides)["train"]
-    if train["run_name"] is None:
-        raise ConfigError(
-            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
-            "job finds its run by it"
-        )
-    folder = Path(train["data_dir"], train["run_name"])
-    if not (is_restarted and _is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):
-        return None
-    # Its config.ini has the overrides, too, as they were settled. It may have failed after its end.
-    return resumed_run(str(folder), [], may_be_done=True)
-
-
 def train_to_end(run: Run) -> int:
     """Train until the end of the run, or until a signal comes; return the exit status."""
     with StopSignals() as signals:
@@ -142,14 +90,14 @@ def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
 
 def _make_run_folder(folder: Path) -> None:
     """Make it, or take the one that this job made and had no checkpoint for when it failed."""
-    if _is_of_this_job(folder) and not (folder / run_folder.STATE).exists():
+    if is_of_this_job(folder) and not (folder / run_folder.STATE).exists():
         return
     make_folder(folder)
     if ranks.may_restart():
         write_whole(folder / JOB, ranks.job().encode())
 
 
-def _is_of_this_job(folder: Path) -> bool:
+def is_of_this_job(folder: Path) -> bool:
     """Whether this job made the folder, before a restart, and not another run of this name."""
     path = folder / JOB
     return ranks.may_restart() and path.is_file() and path.read_text() == ranks.job()

@@ -58,7 +58,7 @@ def test_a_model_is_exploited_with_its_runs_configuration(run, tmp_path, capsys)
     assert json.loads(report.read_text())["agent_steps"] == 1024
     assert word(run / "config.ini") in capsys.readouterr().err.splitlines()
     [ini] = tmp_path.glob("exploiters/*/config.ini")
-    assert load_config(ini)["env"] == load_config(run / "config.ini")["env"] | {"opponent": "pool"}
+    assert load_config(ini)["env"] == {**load_config(run / "config.ini")["env"], "opponent": "pool"}
 
 
 def test_a_sweep_is_read_and_goes_on(tmp_path, capsys, monkeypatch):

@@ -7,12 +7,7 @@ from pathlib import Path
 import psutil
 
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.sweep.record import (
-    FAILED,
-    FINISHED,
-    STOPPED,
-    Record,
-)
+from midrange_puffer.sweep.record import FAILED, FINISHED, STOPPED, Record
 from midrange_puffer.sweep.search import Search
 
 
