@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from midrange_puffer.config.checks import check_pairs, check_stages
-from midrange_puffer.config.configuration import Config, ConfigError, stage_names
+from midrange_puffer.config.configuration import DEFAULT, Config, ConfigError, stage_names
 from midrange_puffer.config.schema import (
     RETIRED,
     RUN_KEYS,
@@ -129,7 +129,7 @@ class _Draft:
 
     Attributes:
         values: section -> key -> value.
-        sources: where those that were set are from, by (section, key).
+        sources: where they are from, by (section, key), of those that were set.
     """
 
     def __init__(self) -> None:
@@ -168,10 +168,11 @@ class _Draft:
         if text is None and keys[name].kind is not bool:
             raise ConfigError(f"{where}: needs a value: {keys[name].allowed}")
         try:
-            self.values[section][name] = True if text is None else keys[name].parse(text)
+            value = True if text is None else keys[name].parse(text)
         except ValueError as error:
             raise ConfigError(f"{where} = {text}: {error}") from None
-        self.sources[section, name] = source
+        self.values[section][name] = value
+        self.sources[section, name] = DEFAULT if value == keys[name].default else source
 
 
 @functools.cache  # once: the configuration of a run or sweep is read more than once

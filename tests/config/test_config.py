@@ -295,3 +295,33 @@ def test_torch_threads_keep_off_the_workers_and_leave_one_core_of_two(
     config = load_config(None, [f"--vec.num-workers={workers}", f"--train.torch-threads={wanted}"])
     config = choose_threads(config, cores)
     assert config["train"]["torch_threads"] == threads
+
+
+def test_a_configuration_tells_where_its_values_are_from(tmp_path):
+    path = write(tmp_path, "[train]\ngamma = 0.5\nseed = 7\nvtrace_c_clip = 1\n")
+    config = load_config(path, ["--train.seed=9"])
+    sources = {name: config.source("train", name) for name in ("gamma", "seed", "vtrace_c_clip")}
+    assert sources == {"gamma": str(path), "seed": "command line", "vtrace_c_clip": "default"}
+    settled = settle(config, machine(4))
+    assert settled.source("train", "device") == "no CUDA device"
+    assert settled.source("vec", "backend") == "0 of 4 cores to spare, the learner uses 4"
+    agents, horizon = settled["env"]["num_envs"], settled["train"]["bptt_horizon"]
+    assert settled.source("train", "batch_size") == f"{agents} agents x bptt_horizon {horizon}"
+    text = format_config(settled)
+    assert f"# {path}:\ngamma = 0.5\n" in text
+    assert "# command line:\nseed = 9\n" in text
+    assert text.count("#") == len([name for section in settled for name in settled[section]
+                                   if settled.source(section, name) != "default"])  # fmt: skip
+
+
+def test_nobody_can_change_a_configuration():
+    """What was settled stays as it was checked; another one is made instead."""
+    config = load_config()
+    before = config.as_dict()
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        config["train"]["seed"] = 1
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        config["train"] = {}
+    changed = config.replaced("train", "a test", seed=1)
+    assert (changed["train"]["seed"], changed.source("train", "seed")) == (1, "a test")
+    assert config.as_dict() == before
