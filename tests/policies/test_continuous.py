@@ -14,7 +14,7 @@ from torch import nn
 from midrange_puffer import FEATURES, Midrange
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import resolve
@@ -173,8 +173,8 @@ def test_a_memory_is_of_one_engagement():
 
 
 def test_a_flown_fight_is_rewound_and_replayed():
-    crew = [random_policy(*MEMORY, action_mode="continuous"), random_policy()]
-    session = Session(crew, **NEAR)
+    contestants = [random_policy(*MEMORY, action_mode="continuous"), random_policy()]
+    session = Session(contestants, **NEAR)
     for _ in range(40):
         session.step()
     flown = session.replay().controls
@@ -202,7 +202,7 @@ def pool(tmp_path) -> Path:
 
 def test_a_pool_may_have_members_of_both_kinds(pool):
     """Each engagement is flown as its member does it, in whatever order they stand."""
-    opponents = Opponents(pool, 1000, seed=0)
+    opponents = PoolCrew(pool, 1000, seed=0)
     names = np.array(opponents.names())
     seen = np.zeros((1000, len(FEATURES)), np.float32)
     flown = np.array([opponents.act(seen) for _ in range(40)])

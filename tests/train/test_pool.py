@@ -11,7 +11,7 @@ import runs
 import torch
 from pools import MIX, members
 
-from midrange_puffer.envs.opponents import LOOK_INTERVAL, Opponents
+from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.observation import FEATURES
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.pool_file import PoolError
@@ -144,7 +144,7 @@ def test_named_models_stay_and_share_the_room(tmp_path):
     assert steps(pool)[-1] == 9000
     pool.refresh()
     assert list(members(run))[:2] == [str(path) for path in paths]
-    assert set(Opponents(run / "pool.json", 200, seed=0).names()) == set(members(run))
+    assert set(PoolCrew(run / "pool.json", 200, seed=0).names()) == set(members(run))
     only = pool_of(run, 3, size=2, include=include, own=False)
     assert steps(only) == [77, 77]
 
@@ -180,7 +180,7 @@ def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monke
     again = Pool(there, settings)
     again.refresh()
     assert again.members == pool.members
-    opponents = Opponents(there / "pool.json", 200, seed=0)
+    opponents = PoolCrew(there / "pool.json", 200, seed=0)
     assert set(opponents.names()) == set(members(there))
     seen = np.zeros((200, len(FEATURES)), np.float32)
     assert set(opponents.act(seen)[:, 0]) == {-0.5, 0}
@@ -205,7 +205,7 @@ def test_a_pool_may_lose_every_file(tmp_path):
     """It is empty until the next checkpoint joins; who flies in an environment flies on."""
     pool = pool_of(tmp_path, 1)
     pool.refresh()
-    opponents = Opponents(pool.path, 4, seed=0)
+    opponents = PoolCrew(pool.path, 4, seed=0)
     (tmp_path / "model_000000.pt").unlink()
     pool.refresh()
     assert members(tmp_path) == {}
