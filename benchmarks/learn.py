@@ -26,9 +26,10 @@ from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer.commands.eval import format_share
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.key import check_even
-from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, parse_opponent

@@ -13,7 +13,8 @@ import torch
 from common import compare, machine, parse_training, print_machine
 from train_sps import run
 
-from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.files import write_json
 from midrange_puffer.game.observation import spaces_of
@@ -21,6 +22,7 @@ from midrange_puffer.game.parameters import POOL, SELF, divide
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.vector import make_env
 
@@ -45,8 +47,7 @@ def main() -> None:
         "mix": load_config(options.config, overrides),
         SELF: load_config(options.config, [*overrides, f"--env.opponent={SELF}"]),
     }
-    for config in configs.values():
-        settle(config)
+    configs = {name: settle(config, this_machine()) for name, config in configs.items()}
     torch.set_num_threads(configs[SELF]["train"]["torch_threads"])
     env = configs["mix"]["env"]
     counts = divide(env["num_envs"], env["opponent"])

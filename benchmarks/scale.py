@@ -38,7 +38,8 @@ import numpy as np
 from common import machine, median_and_spread, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import check_writable, write_json
 from midrange_puffer.show.figures import check_picture, save_figure
 from midrange_puffer.sweep.process import pinned

@@ -16,7 +16,8 @@ import torch
 from common import compare, machine, parse_training, print_machine
 
 from midrange_puffer import Midrange
-from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.files import write_json
 from midrange_puffer.game.observation import spaces_of
@@ -25,6 +26,7 @@ from midrange_puffer.puffer_import import pufferlib
 from midrange_puffer.train import run as train
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import Loggers
+from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.trainer import Trainer
@@ -102,8 +104,7 @@ def environment_seconds(trainer: Trainer) -> float:
 def main() -> None:
     """Measure, print, and write the report where wanted."""
     options, overrides = parse_training(__doc__, "default.ini")
-    config = load_config(options.config, overrides)
-    settle(config)
+    config = settle(load_config(options.config, overrides), this_machine())
     torch.set_num_threads(config["train"]["torch_threads"])
     report = {"machine": machine(), "rounds": options.rounds, "updates": options.updates}
     print_machine(report["machine"])

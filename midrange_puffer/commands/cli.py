@@ -48,7 +48,7 @@ CONFIG_OPTIONS = {
 
 MODES = {
     "train": Mode(
-        "midrange_puffer.train.run",
+        "midrange_puffer.commands.train",
         "train a policy with PuffeRL",
         "[--config FILE] [--section.key VALUE …] [--resume RUN]",
         in_ranks=True,
@@ -65,7 +65,7 @@ MODES = {
         in_ranks=True,
     ),
     "eval": Mode(
-        "midrange_puffer.contest.evaluation",
+        "midrange_puffer.commands.eval",
         "measure a trained policy against the scripted pilots",
         "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE] "
         "[--save-replays N] [--render]",
@@ -81,7 +81,7 @@ MODES = {
         "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
     ),
     "plot": Mode(
-        "midrange_puffer.show.engagement_plot",
+        "midrange_puffer.commands.plot",
         "draw one engagement of a trained policy, or its space-time graph at a time",
         "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
         "[--out FILE]",

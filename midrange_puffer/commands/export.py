@@ -15,11 +15,7 @@ from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.files import check_writable, write_whole
 from midrange_puffer.game.parameters import EXPORTED, PILOTS
-from midrange_puffer.policies.exported import (
-    MEMORY,
-    ExportedPolicy,
-    require_onnx,
-)
+from midrange_puffer.policies.exported import MEMORY, ExportedPolicy, require_onnx
 from midrange_puffer.policies.model_file import MODELS
 from midrange_puffer.policies.onnx_graph import Graph, to_onnx
 

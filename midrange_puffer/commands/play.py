@@ -28,8 +28,8 @@ def main(argv: Sequence[str]) -> int:
     if folder is not None:
         open_folder(folder)
     torch.set_num_threads(1)  # small batches are slower with more
-    crew, names, parameters = load_crew(options)
-    _play(Session(crew, names, options.seed, options.greedy, **parameters), folder)
+    contestants, names, parameters = load_contestants(options)
+    _play(Session(contestants, names, options.seed, options.greedy, **parameters), folder)
     return 0
 
 
@@ -51,7 +51,7 @@ def _play(session: Session, folder: Path | None) -> None:
                 print(path)
 
 
-def load_crew(
+def load_contestants(
     options: argparse.Namespace,
 ) -> tuple[list[Contestant], list[str], dict[str, int | float]]:
     """Who flies red and blue, as `options` say.
@@ -67,9 +67,9 @@ def load_crew(
     paths = {text: path for text in texts if (path := _model_path(text, options)) is not None}
     models, parameters = load_models(list(paths.values()), options)
     policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
-    crew = [policies.get(text, text) for text in texts]
+    contestants = [policies.get(text, text) for text in texts]
     names = [paths[text].stem if text in paths else text for text in texts]
-    return crew, names, parameters
+    return contestants, names, parameters
 
 
 def _model_path(text: str, options: argparse.Namespace) -> Path | None:

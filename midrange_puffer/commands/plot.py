@@ -25,16 +25,16 @@ def main(argv: Sequence[str]) -> int:
     opponent = load_opponent(options.opponent, policy)
     if isinstance(opponent, str) and opponent not in PILOTS:
         raise UsageError(f"opponent = {opponent!r}: a mix; one of {', '.join(PILOTS)} is drawn")
-    crew = [policy, opponent]
+    contestants = [policy, opponent]
     if options.seat == SEATS[1]:
-        crew.reverse()
+        contestants.reverse()
     if options.spacetime is not None:
         seat = SEATS.index(options.seat)
-        session = Session(crew, seed=options.seed, greedy=options.greedy, **parameters)
+        session = Session(contestants, seed=options.seed, greedy=options.greedy, **parameters)
         time = plot_moment(session, options.spacetime, seat, options.out)
         print(f"{path}: space-time graph of {options.seat} at {time:.1f} s; {options.out}")
         return 0
-    engagement = record_engagement(*crew, options.seed, options.greedy, **parameters)
+    engagement = record_engagement(*contestants, options.seed, options.greedy, **parameters)
     plot_engagement(engagement, options.out)
     print(f"{path}: {engagement.outcome} after {engagement.length:.0f} s; {options.out}")
     return 0

@@ -5,6 +5,7 @@ import io
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich import box
@@ -52,10 +53,10 @@ def main(argv: Sequence[str]) -> int:
 def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> Run:
     """The run that is measured, which no tracker hears of."""
     config = load_config(config_path, overrides)
-    config["base"].update(dict.fromkeys(TRACKERS, False))
-    run = planned_run(config, folder)
-    config["train"]["total_timesteps"] = ENDLESS
-    return run
+    silent = config.replaced("base", "a profile", **dict.fromkeys(TRACKERS, False))
+    run = planned_run(silent, folder)
+    endless = run.config.replaced("train", "a profile", total_timesteps=ENDLESS)
+    return replace(run, config=endless)
 
 
 def _measure(run: Run, signals: StopSignals, updates: int, trace: Path) -> Measurement:
@@ -107,7 +108,7 @@ def make_report(measurement: Measurement, run: Run) -> dict[str, object]:
         },
         "slowdown_of_trace": measurement.traced_seconds / seconds,
         "operators": measurement.operators,
-        "config": run.config,
+        "config": run.config.as_dict(),
     }
 
 

@@ -9,15 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from midrange_puffer.config.reading import (
-    Config,
-    ConfigError,
-    changes,
-    check_pairs,
-    data_dir,
-    format_config,
-    load_config,
-)
+from midrange_puffer.config.checks import check_pairs
+from midrange_puffer.config.configuration import Config, ConfigError, changes, format_config
+from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import new_name, write_whole
 from midrange_puffer.show.figures import require_matplotlib
@@ -152,8 +146,8 @@ def _find(name: str, overrides: Sequence[str]) -> Path:
 def _overridden(record: Record, overrides: Sequence[str]) -> Config:
     """The configuration of a sweep, changed; train.data_dir only says where it was looked for."""
     config = load_config(record.folder / Record.CONFIG, overrides)
-    config["train"]["data_dir"] = record.config["train"]["data_dir"]
-    return config
+    data_dir = record.config["train"]["data_dir"]
+    return config.replaced("train", "the sweep's folder", data_dir=data_dir)
 
 
 def _check(config: Config, folder: Path) -> None:

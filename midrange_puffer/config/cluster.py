@@ -1,11 +1,11 @@
 """The settings of a run on a cluster, settled and checked."""
 
-from midrange_puffer.config.machine import Machine, choose_threads, is_divisible
-from midrange_puffer.config.reading import Config, ConfigError
+from midrange_puffer.config.configuration import Config, ConfigError
+from midrange_puffer.config.machine import Machine, choose_threads, is_divisible, share_out
 
 
-def choose_cluster(config: Config, machine: Machine) -> None:
-    """Replace every "auto" of [cluster] and [vec] in `config`, for the learner's machine.
+def choose_cluster(config: Config, machine: Machine) -> Config:
+    """Replace every "auto" of [cluster] and [vec], for the learner's machine.
 
     vec.num_envs is the number of rollouts in an update, each of one instance, whoever gathers them.
     Where it is auto, env.num_envs is divided among as many as there are collectors at most, so that
@@ -14,19 +14,22 @@ def choose_cluster(config: Config, machine: Machine) -> None:
     Raises:
         ConfigError: The settings do not fit each other.
     """
-    vec, env, cluster = config["vec"], config["env"], config["cluster"]
     _check(config, machine)
+    cluster, num_envs = config["cluster"], config["vec"]["num_envs"]
     is_blocking = cluster["sync"] == "blocking"
-    if cluster["max_collectors"] == "auto":
-        cluster["max_collectors"] = max(machine.cores - (not is_blocking), 1)
-    vec.update(backend="Serial", num_workers="auto", batch_size="auto")
-    if vec["num_envs"] == "auto":
-        most = min(cluster["max_collectors"], env["num_envs"])
-        fitting = (n for n in range(1, most + 1) if is_divisible(config, n))
-        vec["num_envs"] = max(fitting, default=1)  # what does not fit at all is refused later
-        env["num_envs"] //= vec["num_envs"]
+    most = cluster["max_collectors"]
+    if most == "auto":
+        most = max(machine.cores - (not is_blocking), 1)
+        config = config.replaced("cluster", f"{machine.cores} cores", max_collectors=most)
+    if num_envs == "auto":
+        counts = range(1, min(most, config["env"]["num_envs"]) + 1)
+        fitting = (count for count in counts if is_divisible(config, count))
+        num_envs = max(fitting, default=1)  # what does not fit at all is refused later
+        config = share_out(config, "vec.num_envs", num_envs)
+    rollouts = {"backend": "Serial", "num_workers": "auto", "batch_size": "auto"}
+    config = config.replaced("vec", "a rollout a collector", num_envs=num_envs, **rollouts)
     is_shared = cluster["address"] is None and not is_blocking
-    choose_threads(config, max(machine.cores - cluster["max_collectors"] * is_shared, 1))
+    return choose_threads(config, max(machine.cores - most * is_shared, 1))
 
 
 def _check(config: Config, machine: Machine) -> None:

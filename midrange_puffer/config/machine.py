@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from midrange_puffer.config.reading import Config, ConfigError, run_configs
+from midrange_puffer.config.configuration import Config, ConfigError, run_configs
 from midrange_puffer.game.parameters import divide
 
 # Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
@@ -60,8 +60,8 @@ def choose_device(wanted: str, machine: Machine) -> tuple[str, str]:
     return device, reason
 
 
-def choose_vec(config: Config, machine: Machine) -> str:
-    """Replace every "auto" of [vec] in `config` and return the reason in words.
+def choose_vec(config: Config, machine: Machine) -> tuple[Config, str]:
+    """Replace every "auto" of [vec]; return the new configuration and the reason in words.
 
     Where vec.num_envs is auto, env.num_envs is divided among the workers, so that the learning
     problem is the same on every machine. train.device must be settled.
@@ -72,41 +72,35 @@ def choose_vec(config: Config, machine: Machine) -> str:
     vec = config["vec"]
     learner = LEARNER_CORES["cpu" if config["train"]["device"] == "cpu" else "gpu"]
     spare = machine.cores - learner
-    reason = "as configured"
-    if vec["backend"] == "auto":
-        vec["backend"] = "Multiprocessing" if spare >= 2 else "Serial"
+    backend, reason = vec["backend"], "as configured"
+    if backend == "auto":
+        backend = "Multiprocessing" if spare >= 2 else "Serial"
         reason = f"{max(spare, 0)} of {machine.cores} cores to spare, the learner uses {learner}"
-    if vec["backend"] == "Multiprocessing":
-        _divide_among_workers(config, machine, spare)
-        return reason
-    vec.update(num_workers="auto", batch_size="auto")
-    if vec["num_envs"] == "auto":
-        vec["num_envs"] = 1
-    if vec["backend"] == "PufferEnv" and vec["num_envs"] != 1:
-        raise ConfigError(f"vec.num_envs = {vec['num_envs']}: PufferEnv steps one instance")
-    return reason
+        config = config.replaced("vec", reason, backend=backend)
+    if backend == "Multiprocessing":
+        return _divide_among_workers(config, machine, spare), reason
+    num_envs = 1 if vec["num_envs"] == "auto" else vec["num_envs"]
+    if backend == "PufferEnv" and num_envs != 1:
+        raise ConfigError(f"vec.num_envs = {num_envs}: PufferEnv steps one instance")
+    alone = {"num_workers": "auto", "batch_size": "auto", "num_envs": num_envs}
+    return config.replaced("vec", f"vec.backend is {backend}", **alone), reason
 
 
-def _divide_among_workers(config: Config, machine: Machine, spare: int) -> None:
-    vec, env = config["vec"], config["env"]
-    workers = vec["num_workers"]
-    if vec["num_envs"] == "auto":
+def _divide_among_workers(config: Config, machine: Machine, spare: int) -> Config:
+    vec = config["vec"]
+    workers, num_envs = vec["num_workers"], vec["num_envs"]
+    if num_envs == "auto":
         if workers == "auto":
             even = [n for n in range(2, max(spare, 2) + 1, 2) if is_divisible(config, n)]
             workers = max(even, default=1)
-        if env["num_envs"] % workers:
-            raise ConfigError(
-                f"env.num_envs = {env['num_envs']}: cannot be divided among vec.num_workers = "
-                f"{workers}"
-            )
-        vec["num_envs"] = workers
-        env["num_envs"] //= workers
+        num_envs = workers
+        config = share_out(config, "vec.num_workers", num_envs)
     if workers == "auto":
-        workers = vec["num_envs"]
+        workers = num_envs
     # PufferLib would give the second instance of one worker and the first of the next one seed.
-    if workers != vec["num_envs"]:
+    if workers != num_envs:
         raise ConfigError(
-            f"vec.num_envs = {vec['num_envs']}: must equal vec.num_workers = {workers}; one "
+            f"vec.num_envs = {num_envs}: must equal vec.num_workers = {workers}; one "
             f"instance steps all engagements of a worker, so raise env.num_envs instead"
         )
     if workers > machine.physical_cores:
@@ -116,7 +110,26 @@ def _divide_among_workers(config: Config, machine: Machine, spare: int) -> None:
     batch = max(workers // 2, 1) if vec["batch_size"] == "auto" else vec["batch_size"]
     if workers % batch:
         raise ConfigError(f"vec.batch_size = {batch}: must divide vec.num_envs = {workers}")
-    vec.update(num_workers=workers, batch_size=batch)
+    each = f"one instance a worker, {machine.cores} cores"
+    return config.replaced("vec", each, num_envs=num_envs, num_workers=workers, batch_size=batch)
+
+
+def share_out(config: Config, by: str, instances: int) -> Config:
+    """Divide the engagements of env.num_envs, of all instances, among so many.
+
+    Args:
+        by: the key that says how many instances there are.
+
+    Raises:
+        ConfigError: They cannot be divided evenly.
+    """
+    engagements = config["env"]["num_envs"]
+    if engagements % instances:
+        raise ConfigError(
+            f"env.num_envs = {engagements}: cannot be divided among {by} = {instances}"
+        )
+    reason = f"{engagements} engagements divided among {instances} instances"
+    return config.replaced("env", reason, num_envs=engagements // instances)
 
 
 def is_divisible(config: Config, workers: int) -> bool:
@@ -132,10 +145,11 @@ def is_divisible(config: Config, workers: int) -> bool:
     return True
 
 
-def choose_threads(config: Config, cores: int) -> None:
+def choose_threads(config: Config, cores: int) -> Config:
     """Set train.torch_threads if "auto": off the cores of the workers, which never sleep."""
     if config["train"]["torch_threads"] != "auto":
-        return
+        return config
     workers = config["vec"]["num_workers"]
     left = cores - (0 if workers == "auto" else workers)
-    config["train"]["torch_threads"] = max(left, 1) if cores > 2 else 1
+    threads = max(left, 1) if cores > 2 else 1
+    return config.replaced("train", f"{cores} cores", torch_threads=threads)

@@ -2,62 +2,93 @@
 
 import math
 
+from midrange_puffer.config.checks import check_training
 from midrange_puffer.config.cluster import choose_cluster
-from midrange_puffer.config.machine import Machine, choose_device, choose_threads, choose_vec
-from midrange_puffer.config.reading import (
+from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
-    check_training,
     run_configs,
     stage_config,
     stage_names,
 )
+from midrange_puffer.config.machine import Machine, choose_device, choose_threads, choose_vec
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.game.parameters import POOL, count_agents, parse_opponent
 
 REPLAY_SETS = 10  # in a run, by default
 
 
-def settle(config: Config, machine: Machine) -> None:
-    """Replace every "auto" in `config` for a machine, say what was chosen, and check the whole.
+def settle(config: Config, machine: Machine) -> Config:
+    """Replace every "auto" for a machine, say what was chosen, and check the whole.
 
     Raises:
-        ConfigError: It does not, or not on this machine.
+        ConfigError: It does not fit together, or not on this machine.
     """
-    train, vec, env, rnn = (config[section] for section in ("train", "vec", "env", "rnn"))
-    train["device"], reason = choose_device(train["device"], machine)
-    print(f"device {train['device']} ({reason})")
+    device, reason = choose_device(config["train"]["device"], machine)
+    config = config.replaced("train", reason, device=device)
+    print(f"device {device} ({reason})")
     _check_computing(config)
-    divided = vec["num_envs"] == "auto"
+    divided = config["vec"]["num_envs"] == "auto"
+    config = _settle_source(config, machine)
+    config = _settle_memory(config)
+    _check_pool(config)
+    for stage in stage_names(config):
+        config = _settle_stage(config, stage, divided)
+    config = _settle_update(config, machine)
+    if machine.ranks > 1:
+        print(f"{machine.ranks} ranks, each with these engagements and a batch of its own")
+    return config
+
+
+def _settle_source(config: Config, machine: Machine) -> Config:
+    """Settle where experience comes from, and say so."""
     if config["cluster"]["engine"] is None:
-        reason = choose_vec(config, machine)
+        config, reason = choose_vec(config, machine)
+        config = choose_threads(config, machine.cores)
+        vec = config["vec"]
         batch = "" if vec["batch_size"] == "auto" else f", {vec['batch_size']} of them at a time"
-        choose_threads(config, machine.cores)
         where = f"backend {vec['backend']} ({reason}): {vec['num_envs']}"
     else:
-        choose_cluster(config, machine)
+        config = choose_cluster(config, machine)
         cluster, batch = config["cluster"], ""
         where = (
             f"{cluster['engine']}, {cluster['sync']}, at most {cluster['max_collectors']} "
-            f"collectors: {vec['num_envs']} rollouts an update"
+            f"collectors: {config['vec']['num_envs']} rollouts an update"
         )
-    print(f"{where} x {env['num_envs']} engagements{batch}; {train['torch_threads']} torch threads")
-    for name, size in rnn.items():
-        rnn[name] = config["policy"]["hidden_size"] if size == "auto" else size
-    _settle_pool(config)
-    for stage in stage_names(config):
-        _settle_stage(config, stage, divided)
+    engagements, threads = config["env"]["num_envs"], config["train"]["torch_threads"]
+    print(f"{where} x {engagements} engagements{batch}; {threads} torch threads")
+    return config
+
+
+def _settle_memory(config: Config) -> Config:
+    """Give an LSTM the policy's width where it has none of its own."""
+    hidden = config["policy"]["hidden_size"]
+    sizes = {name: hidden for name, size in config["rnn"].items() if size == "auto"}
+    return config.replaced("rnn", f"policy.hidden_size is {hidden}", **sizes)
+
+
+def _settle_update(config: Config, machine: Machine) -> Config:
+    """Settle what an update is of, and check it."""
     agents = _count_agents(config, "[env]")
-    if train["batch_size"] == "auto":
-        train["batch_size"] = agents * train["bptt_horizon"]
+    config = _settle_batch(config, agents)
+    train = config["train"]
     if train["replay_interval"] == "auto":
-        train["replay_interval"] = math.ceil(
-            train["total_timesteps"] / (train["batch_size"] * machine.ranks) / REPLAY_SETS
-        )
+        updates = train["total_timesteps"] / (train["batch_size"] * machine.ranks)
+        reason = f"{REPLAY_SETS} sets of replays in {updates:.0f} updates"
+        interval = math.ceil(updates / REPLAY_SETS)
+        config = config.replaced("train", reason, replay_interval=interval)
     if not stage_names(config):
         check_training(config, agents)
-    if machine.ranks > 1:
-        print(f"{machine.ranks} ranks, each with these engagements and a batch of its own")
+    return config
+
+
+def _settle_batch(config: Config, agents: int) -> Config:
+    """Let an update have one horizon of every agent where train.batch_size is auto."""
+    horizon, batch = config["train"]["bptt_horizon"], config["train"]["batch_size"]
+    if batch != "auto":
+        return config
+    reason = f"{agents} agents x bptt_horizon {horizon}"
+    return config.replaced("train", reason, batch_size=agents * horizon)
 
 
 def _check_computing(config: Config) -> None:
@@ -77,7 +108,8 @@ def meets_pool(config: Config) -> bool:
     return any(POOL in parse_opponent(part["env"]["opponent"]) for part in run_configs(config))
 
 
-def _settle_pool(config: Config) -> None:
+def _check_pool(config: Config) -> None:
+    """Refuse a pool that nobody is in."""
     if meets_pool(config) and not config["pool"]["own"] and not config["pool"]["include"]:
         raise ConfigError(
             "pool.own = False: nobody is in the pool, an opponent of this run; "
@@ -85,25 +117,30 @@ def _settle_pool(config: Config) -> None:
         )
 
 
-def _settle_stage(config: Config, stage: str, divided: bool) -> None:
+def _settle_stage(config: Config, stage: str, divided: bool) -> Config:
     """Settle what a stage changes; `divided`: env.num_envs is shared out among the instances."""
-    where, settings = f"[{STAGE}{stage}]", config[STAGE + stage]
+    section = STAGE + stage
+    where, settings, instances = f"[{section}]", config[section], config["vec"]["num_envs"]
     if divided and "env.num_envs" in settings:
-        share, rest = divmod(settings["env.num_envs"], config["vec"]["num_envs"])
+        share, rest = divmod(settings["env.num_envs"], instances)
         if rest:
             raise ConfigError(
                 f"{where} env.num_envs = {settings['env.num_envs']}: cannot be divided among "
-                f"vec.num_envs = {config['vec']['num_envs']}"
+                f"vec.num_envs = {instances}"
             )
-        settings["env.num_envs"] = share
-    agents = _count_agents(stage_config(config, stage), where)
-    train = stage_config(config, stage)["train"]
-    if train["batch_size"] == "auto":
-        settings["train.batch_size"] = agents * train["bptt_horizon"]
+        reason = f"{settings['env.num_envs']} engagements divided among {instances} instances"
+        config = config.replaced(section, reason, **{"env.num_envs": share})
+    of_stage = stage_config(config, stage)
+    agents = _count_agents(of_stage, where)
+    settled = _settle_batch(of_stage, agents)
+    if settled is not of_stage:
+        source, batch = settled.source("train", "batch_size"), settled["train"]["batch_size"]
+        config = config.replaced(section, source, **{"train.batch_size": batch})
     try:
-        check_training(stage_config(config, stage), agents)
+        check_training(settled, agents)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+    return config
 
 
 def _count_agents(config: Config, where: str) -> int:

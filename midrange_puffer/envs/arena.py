@@ -25,8 +25,7 @@ from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
 
 if TYPE_CHECKING:
-    from midrange_puffer.envs.crew import Opponent
-    from midrange_puffer.envs.groups import Crew
+    from midrange_puffer.envs.crew import Crew, Opponent
 
 NOBODY = object()  # as the opponent: both seats are agents
 

@@ -1,11 +1,11 @@
-"""Who flies the other seat of a Gymnasium environment: pilots, a frozen policy or a function."""
+"""Who flies the other seat: pilots in the core, or a crew outside it, a policy or a function."""
 
 import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -16,14 +16,26 @@ from midrange_puffer.game.parameters import MODEL_SUFFIXES, is_model, parse_pilo
 if TYPE_CHECKING:
     from torch import nn
 
-    from midrange_puffer.envs.groups import Crew
-
     # A pilot or a mix of pilots, a model's file, a policy on the CPU as of
     # `checkpoint.load_policy`, or a function.
     Opponent = str | Path | nn.Module | "Function"
 
 # Observations float32 [num_envs, features], which change afterwards -> actions [num_envs, 3].
 Function = Callable[[np.ndarray], np.ndarray]
+
+
+class Crew(Protocol):
+    """Flies one seat of engagements from outside the core."""
+
+    def act(self, observations: np.ndarray) -> np.ndarray:
+        """The next controls, float32 [num_envs, 3], for observations float32 [num_envs, features].
+
+        The observations change afterwards.
+        """
+
+    def end(self, envs: np.ndarray) -> list[str]:
+        """Others start in the places of these engagements, int [n]; who has flown them, by name."""
+
 
 # What a `Player` asks of a policy.
 _OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
@@ -41,7 +53,7 @@ class Opposition:
 
     name: str
     pilots: dict[str, float]
-    make_crew: "Callable[[int], Crew] | None" = None
+    make_crew: Callable[[int], Crew] | None = None
 
 
 def find_opposition(

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.envs.crew import Crew
 from midrange_puffer.game.actions import controls
 from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
 from midrange_puffer.game.records import summary
@@ -122,19 +122,6 @@ class SelfGroup(Group):
         return {**(infos if self._alone else {}), "draw_vs_self": infos["draw"]}
 
 
-class Crew(Protocol):
-    """Flies one seat of engagements from outside the core."""
-
-    def act(self, observations: np.ndarray) -> np.ndarray:
-        """The next controls, float32 [num_envs, 3], for observations float32 [num_envs, features].
-
-        The observations change afterwards.
-        """
-
-    def end(self, envs: np.ndarray) -> list[str]:
-        """Others start in the places of these engagements, int [n]; who has flown them, by name."""
-
-
 class FlownGroup(Group):
     """Engagements of which a crew flies the other seat without being agents.
 
@@ -237,9 +224,9 @@ class PoolGroup(FlownGroup):
     ) -> None:
         def make_crew(seed: int) -> Crew:
             # Here, so that only who fights a pool imports torch.
-            from midrange_puffer.envs.opponents import Opponents
+            from midrange_puffer.envs.pool_crew import PoolCrew
 
-            return Opponents(pool, core.num_envs, seed, core.features)
+            return PoolCrew(pool, core.num_envs, seed, core.features)
 
         super().__init__(core, seat, action_mode, make_crew, seed)
 

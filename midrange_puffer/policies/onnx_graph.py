@@ -14,11 +14,7 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.policies.exported import (
-    CONTROLS,
-    MEMORY,
-    graph_widths,
-)
+from midrange_puffer.policies.exported import CONTROLS, MEMORY, graph_widths
 
 OPSET = 20  # the first that has Gelu
 

@@ -43,7 +43,7 @@ class Session:
     """One engagement after another between two contestants, each flown by real time.
 
     Args:
-        crew: Who flies red and blue: "human", a pilot's name, or a policy on the CPU.
+        contestants: Who flies red and blue: "human", a pilot's name, or a policy on the CPU.
         names: What they are called.
         seed: Of the starts and of the policies' actions.
         greedy: Policies take the likeliest action instead of drawing one.
@@ -63,21 +63,21 @@ class Session:
 
     def __init__(
         self,
-        crew: Sequence[Contestant],
+        contestants: Sequence[Contestant],
         names: Sequence[str] = SEATS,
         seed: int = 0,
         greedy: bool = False,
         **parameters: float,
     ) -> None:
         game = resolve(parameters)
-        self.crew, self.names = tuple(crew), tuple(names)
-        self.humans = [seat for seat, who in enumerate(self.crew) if who == HUMAN]
+        self.contestants, self.names = tuple(contestants), tuple(names)
+        self.humans = [seat for seat, who in enumerate(self.contestants) if who == HUMAN]
         self._hold = 1  # decisions that a policy's action lasts
         if self.humans:
             self._hold, game["substeps"] = game["substeps"], 1
         self.decision = game["physics_dt"] * game["substeps"]  # s
         self._pilots = tuple(
-            "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.crew
+            "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.contestants
         )
         self._seed, self._greedy = checked_seed(seed), greedy
         observation = observation_for(player.features for player in self._make_players().values())
@@ -188,7 +188,7 @@ class Session:
         """Of the seats that policies fly."""
         return {
             seat: Player(who, 1, player_seed(self._seed, seat), self._greedy)
-            for seat, who in enumerate(self.crew)
+            for seat, who in enumerate(self.contestants)
             if not isinstance(who, str)
         }
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.game import game_parameters
-from midrange_puffer.config.reading import Config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.game.parameters import pilot_names
 

@@ -9,14 +9,7 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer.sweep.panel import Panel
-from midrange_puffer.sweep.record import (
-    FINISHED,
-    STOPPED,
-    Reading,
-    Record,
-    Trial,
-    save_readings,
-)
+from midrange_puffer.sweep.record import FINISHED, STOPPED, Reading, Record, Trial, save_readings
 
 
 class PanelRater:

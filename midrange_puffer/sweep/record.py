@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from midrange_puffer.config.reading import Config, format_config, load_config
+from midrange_puffer.config.configuration import Config, format_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError, make_folder, write_json, write_whole
 

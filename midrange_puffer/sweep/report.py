@@ -4,7 +4,8 @@ import time
 from pathlib import Path
 from textwrap import wrap
 
-from midrange_puffer.config.reading import Config, format_config, load_config
+from midrange_puffer.config.configuration import Config, format_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.files import write_whole
 from midrange_puffer.show.figures import require_matplotlib

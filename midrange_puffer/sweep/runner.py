@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from midrange_puffer.config.reading import format_config
+from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
@@ -186,14 +186,15 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
     """
     config = trial_config(record.config, trial.params)
     folder = record.trial_folder(trial)
-    config["train"].update(seed=trial.seed, data_dir=str(folder), run_name="run")
+    train: dict[str, object] = {"seed": trial.seed, "data_dir": str(folder), "run_name": "run"}
     if config["train"]["replay_interval"] == "auto":
-        config["train"]["replay_interval"] = 0
-    base, name = config["base"], record.folder.name
-    if base["wandb_group"] == schema()["base"]["wandb_group"].default:
-        base["wandb_group"] = name
-    if base["tag"] is None:
-        base["tag"] = name
+        train["replay_interval"] = 0
+    base: dict[str, object] = {}
+    if config["base"]["wandb_group"] == schema()["base"]["wandb_group"].default:
+        base["wandb_group"] = record.folder.name
+    if config["base"]["tag"] is None:
+        base["tag"] = record.folder.name
+    config = config.replaced("train", "the sweep", **train).replaced("base", "the sweep", **base)
     write_whole(folder / TRIAL_INI, format_config(config).encode())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyro
 import torch
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.sweep.record import FAILED, FINISHED, Trial
 from midrange_puffer.sweep.space import Parameter, Space, Value

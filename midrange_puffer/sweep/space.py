@@ -5,8 +5,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from midrange_puffer.config.configuration import Config, ConfigError, stage_names
 from midrange_puffer.config.key import Key
-from midrange_puffer.config.reading import Config, ConfigError, stage_names
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 
 Value = int | float
@@ -124,11 +124,11 @@ class Space:
 
 def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
     """The configuration of a training with some values of `params`: "section.key" -> value."""
-    changed = {name: {**items} for name, items in config.items() if not name.startswith(SWEPT)}
+    config = config.only(name for name in config if not name.startswith(SWEPT))
     for name, value in params.items():
         section, _, key = name.partition(".")
-        changed[section][key] = value
-    return changed
+        config = config.replaced(section, "the sweep", **{key: value})
+    return config
 
 
 def _stages_with(config: Config, name: str) -> list[str]:

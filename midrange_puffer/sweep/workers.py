@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.sweep.process import COMMAND, Look, TrialProcess, share_of_cores
 from midrange_puffer.train.cluster.connect import connected
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from midrange_puffer.config.reading import Config, ConfigError, stage_config, stage_names
+from midrange_puffer.config.configuration import Config, ConfigError, stage_config, stage_names
 from midrange_puffer.config.schema import STAGE
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from midrange_puffer.config.reading import Config, ConfigError
+from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError, write_whole
 from midrange_puffer.train.curriculum import format_stage
@@ -194,7 +194,7 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     ids = json.loads(ids_path.read_text()) if ids_path.exists() else {}
     os.environ.setdefault("WANDB_DIR", str(run))
     os.environ.setdefault("WANDB_NAME", run.name)
-    settings = {**config, **base}
+    settings = {**config.as_dict(), **base}
     # Neptune chooses the id of a new run itself.
     for name, tracker, new_id in (
         ("wandb", pufferl.WandbLogger, secrets.token_hex(4)),

@@ -1,7 +1,7 @@
 """The pool of frozen policies that a learner fights: who is in it, and how often each is met.
 
 The learner keeps it in one file of its run folder (policies/pool_file.py); the environments read
-that (envs/opponents.py), in whatever process they run.
+that (envs/pool_crew.py), in whatever process they run.
 """
 
 import hashlib

@@ -1,6 +1,5 @@
-"""`puffer train midrange`: one run, from its configuration to its last checkpoint."""
+"""One run, from its configuration to its last checkpoint."""
 
-import argparse
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,16 +11,15 @@ from typing import NamedTuple
 
 import torch
 
-from midrange_puffer.config.game import game_parameters
-from midrange_puffer.config.reading import (
+from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
     changes,
-    data_dir,
     format_config,
-    load_config,
     stage_names,
 )
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.config.settle import meets_pool, settle
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import make_folder, new_name, write_whole
@@ -29,7 +27,7 @@ from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.train import ranks
+from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import (
     Console,
@@ -38,7 +36,7 @@ from midrange_puffer.train.loggers import (
     check_trackers,
     open_trackers,
 )
-from midrange_puffer.train.machine import run_folder, this_machine
+from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.stop_signals import StoppedError, StopSignals
@@ -68,57 +66,6 @@ class Engine(NamedTuple):
     trainer: type[Trainer]
 
 
-def main(argv: Sequence[str]) -> int:
-    """Train, with the words after `puffer train midrange`; return the exit status."""
-    parser = argparse.ArgumentParser("puffer train midrange", add_help=False, allow_abbrev=False)
-    parser.add_argument("--config")
-    parser.add_argument("--resume")
-    options, overrides = parser.parse_known_args(argv)
-    with ranks.joined():
-        is_restarted = ranks.is_restarted()
-        run = ranks.from_first(lambda: _find_run(options, overrides, is_restarted))
-        return train_to_end(run)
-
-
-def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool) -> Run:
-    """The run that a command line asks for."""
-    if options.resume is None:
-        restarted = _restarted_run(options.config, overrides, is_restarted)
-        return restarted or new_run(options.config, overrides)
-    if options.config is not None:
-        raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
-    return resumed_run(options.resume, overrides)
-
-
-def _restarted_run(
-    config_path: str | None, overrides: Sequence[str], is_restarted: bool
-) -> Run | None:
-    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
-
-    Raises:
-        ConfigError: The job may be restarted, and its run has no name to be found by, or the job
-            none to know its run by.
-    """
-    if not ranks.may_restart():
-        return None
-    if ranks.job() == ranks.UNNAMED:
-        raise ConfigError(
-            "torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone, since "
-            "a restarted job knows its run by it"
-        )
-    train = load_config(config_path, overrides)["train"]
-    if train["run_name"] is None:
-        raise ConfigError(
-            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
-            "job finds its run by it"
-        )
-    folder = Path(train["data_dir"], train["run_name"])
-    if not (is_restarted and _is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):
-        return None
-    # Its config.ini has the overrides, too, as they were settled. It may have failed after its end.
-    return resumed_run(str(folder), [], may_be_done=True)
-
-
 def train_to_end(run: Run) -> int:
     """Train until the end of the run, or until a signal comes; return the exit status."""
     with StopSignals() as signals:
@@ -143,14 +90,14 @@ def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
 
 def _make_run_folder(folder: Path) -> None:
     """Make it, or take the one that this job made and had no checkpoint for when it failed."""
-    if _is_of_this_job(folder) and not (folder / run_folder.STATE).exists():
+    if is_of_this_job(folder) and not (folder / run_folder.STATE).exists():
         return
     make_folder(folder)
     if ranks.may_restart():
         write_whole(folder / JOB, ranks.job().encode())
 
 
-def _is_of_this_job(folder: Path) -> bool:
+def is_of_this_job(folder: Path) -> bool:
     """Whether this job made the folder, before a restart, and not another run of this name."""
     path = folder / JOB
     return ranks.may_restart() and path.is_file() and path.read_text() == ranks.job()
@@ -162,7 +109,7 @@ def planned_run(config: Config, folder: Path) -> Run:
     Raises:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
-    _settle(config)
+    config = _settle(config)
     run = Run(folder, config)
     if config["base"]["load_model_path"] is not None:
         _given_policy(config)
@@ -170,7 +117,7 @@ def planned_run(config: Config, folder: Path) -> Run:
     return run
 
 
-def _settle(config: Config) -> None:
+def _settle(config: Config) -> Config:
     """Settle `config` for this machine, once all that it needs from outside is there.
 
     Raises:
@@ -181,7 +128,7 @@ def _settle(config: Config) -> None:
         from midrange_puffer.train.cluster.connect import check_address
 
         check_address(config["cluster"]["address"])
-    settle(config, this_machine())
+    return settle(config, this_machine())
 
 
 def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Run:
@@ -194,9 +141,9 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
     old = load_config(folder / run_folder.CONFIG)
     config = load_config(folder / run_folder.CONFIG, overrides)
     run_name = old["train"]["run_name"]
-    for settings in (old, config):  # the folder may have been moved
-        settings["train"].update(data_dir=str(folder.parent), run_name=run_name)
-    _settle(config)
+    here = {"data_dir": str(folder.parent), "run_name": run_name}  # the folder may have been moved
+    old, config = (one.replaced("train", "the run's folder", **here) for one in (old, config))
+    config = _settle(config)
     state = run_folder.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]
     if steps >= goal and not may_be_done:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.files import write_whole
 from midrange_puffer.policies.model_file import (
     MODELS,

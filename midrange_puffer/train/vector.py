@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.errors import UserError
 from midrange_puffer.puffer_import import contained

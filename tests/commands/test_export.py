@@ -15,7 +15,7 @@ import torch
 
 import midrange_puffer
 from midrange_puffer.commands import cli, export
-from midrange_puffer.config.reading import ConfigError
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls

@@ -8,30 +8,20 @@ from pathlib import Path
 
 import places
 import pytest
+from config_files import values, write
 from hypothesis import given
 from hypothesis import strategies as st
+from machines import machine
 
-from midrange_puffer.config.key import Key
+from midrange_puffer.config.checks import check_training
+from midrange_puffer.config.configuration import ConfigError, changes, format_config, run_configs
 from midrange_puffer.config.machine import choose_device, choose_threads, choose_vec
-from midrange_puffer.config.reading import (
-    ConfigError,
-    changes,
-    check_training,
-    format_config,
-    load_config,
-    run_configs,
-)
-from midrange_puffer.config.schema import SECTIONS, schema
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.schema import schema
 from midrange_puffer.config.settle import settle
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
 CONFIGS = sorted(places.CONFIGS.glob("*.ini"))
-
-
-def write(folder: Path, text: str) -> Path:
-    path = folder / "my.ini"
-    path.write_text(text)
-    return path
 
 
 def error(path: Path | None, *overrides: str) -> str:
@@ -89,24 +79,13 @@ def test_ways_of_writing_a_flag(text, value):
     assert load_config(None, [*words, "--tag", "x"])["train"]["compile"] is value
 
 
-def values(key: Key) -> st.SearchStrategy:
-    """Values that `key` allows, by its declaration."""
-    words = st.sampled_from(key.words) if key.words else st.nothing()
-    if key.kind is bool:
-        return words | st.booleans()
-    if key.kind is int:
-        return words | st.integers(int(key.minimum), int(key.maximum))
-    if key.kind is float:
-        return words | st.floats(key.minimum, key.maximum)
-    return words | st.sampled_from(key.choices or (key.default or "text",))
-
-
 @given(st.data())
 def test_config_ini_gives_back_the_same_config(tmp_path_factory, data):
     config = load_config()
     for section in ("base", "vec", "policy", "rnn", "train", "pool"):
         for name, key in schema()[section].items():
-            config[section][name] = data.draw(values(key), label=f"{section}.{name}")
+            value = data.draw(values(key), label=f"{section}.{name}")
+            config = config.replaced(section, "drawn", **{name: value})
     path = write(tmp_path_factory.mktemp("config"), format_config(config))
     assert load_config(path) == config
 
@@ -121,12 +100,10 @@ def test_config_ini_gives_back_the_environment(tmp_path):
 
 @pytest.mark.parametrize("cores", [2, 16])
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_configs_of_the_repository_fit_small_and_large_machines(monkeypatch, path, cores):
+def test_configs_of_the_repository_fit_small_and_large_machines(path, cores):
     """In all their stages."""
-    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: cores)
-    monkeypatch.setattr("midrange_puffer.config.settle.usable_cores", lambda: cores)
-    config = load_config(path, ["--train.device=cpu", "--train.precision=float32"])
-    settle(config)
+    words = ["--train.device=cpu", "--train.precision=float32"]
+    config = settle(load_config(path, words), machine(cores))
     assert config["base"]["env_name"] == "midrange"
     for part in run_configs(config):
         assert part["train"]["batch_size"] % part["train"]["minibatch_size"] == 0
@@ -241,14 +218,12 @@ def test_numbers_that_do_not_fit_are_named(change, numbers):
 
 
 @pytest.mark.parametrize(("cuda", "device"), [(0, "cpu"), (2, "cuda")])
-def test_device_auto_takes_cuda_where_it_is(monkeypatch, cuda, device):
-    monkeypatch.setattr("torch.cuda.is_available", lambda: cuda > 0)
-    monkeypatch.setattr("torch.cuda.device_count", lambda: cuda)
-    monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a GPU")
-    assert choose_device("auto")[0] == device
-    assert choose_device("cpu")[0] == "cpu"
+def test_device_auto_takes_cuda_where_it_is(cuda, device):
+    here = machine(gpus=cuda)
+    assert choose_device("auto", here)[0] == device
+    assert choose_device("cpu", here)[0] == "cpu"
     with pytest.raises(ConfigError, match=f"train.device = cuda:2: {cuda} CUDA devices found"):
-        choose_device("cuda:2")
+        choose_device("cuda:2", here)
 
 
 @pytest.mark.parametrize(
@@ -262,19 +237,14 @@ def test_device_auto_takes_cuda_where_it_is(monkeypatch, cuda, device):
         ("cuda", 16, "Multiprocessing", 8, 256),
     ],
 )
-def test_backend_follows_the_cores_to_spare(
-    monkeypatch, device, cores, backend, instances, engagements
-):
-    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: cores)
-    config = load_config(None, ["--env.num-envs", "2048"])
-    config["train"]["device"] = device
-    choose_vec(config, cores)
+def test_backend_follows_the_cores_to_spare(device, cores, backend, instances, engagements):
+    words = ["--env.num-envs=2048", f"--train.device={device}"]
+    config, _ = choose_vec(load_config(None, words), machine(cores))
     vec, env = config["vec"], config["env"]
     assert (vec["backend"], vec["num_envs"], env["num_envs"]) == (backend, instances, engagements)
     if backend == "Multiprocessing":
         assert (vec["num_workers"], vec["batch_size"]) == (instances, instances // 2)
-    again = {section: dict(config[section]) for section in SECTIONS}
-    choose_vec(again, cores)
+    again, _ = choose_vec(config, machine(cores))
     assert again == config
 
 
@@ -288,11 +258,10 @@ def test_backend_follows_the_cores_to_spare(
         (["--curriculum.stages=a", "--curriculum.a.env.opponent=self:3,pool:1,evader:1"], 8),
     ],
 )
-def test_workers_divide_every_group_of_every_stage(monkeypatch, words, workers):
+def test_workers_divide_every_group_of_every_stage(words, workers):
     """So that there are as many agents as on a machine without workers."""
-    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 16)
     config = load_config(None, ["--train.device=cpu", "--env.num-envs=640", *words])
-    choose_vec(config, 16)
+    config, _ = choose_vec(config, machine(16))
     assert config["vec"]["num_workers"] == workers
     assert config["env"]["num_envs"] == 640 // workers
 
@@ -307,11 +276,10 @@ def test_workers_divide_every_group_of_every_stage(monkeypatch, words, workers):
         (["--vec.backend=PufferEnv", "--vec.num-envs=2"], ["vec.num_envs = 2", "PufferEnv"]),
     ],
 )
-def test_a_vectorization_that_cannot_be_is_refused(monkeypatch, words, parts):
-    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 2)
+def test_a_vectorization_that_cannot_be_is_refused(words, parts):
     config = load_config(None, ["--vec.backend=Multiprocessing", "--train.device=cpu", *words])
     with pytest.raises(ConfigError) as caught:
-        choose_vec(config, 2)
+        choose_vec(config, machine(2))
     for part in parts:
         assert part in str(caught.value)
 
@@ -324,8 +292,36 @@ def test_a_vectorization_that_cannot_be_is_refused(monkeypatch, words, parts):
 def test_torch_threads_keep_off_the_workers_and_leave_one_core_of_two(
     cores, workers, wanted, threads
 ):
-    config = load_config()
-    config["vec"]["num_workers"] = workers
-    config["train"]["torch_threads"] = wanted
-    choose_threads(config, cores)
+    config = load_config(None, [f"--vec.num-workers={workers}", f"--train.torch-threads={wanted}"])
+    config = choose_threads(config, cores)
     assert config["train"]["torch_threads"] == threads
+
+
+def test_a_configuration_tells_where_its_values_are_from(tmp_path):
+    path = write(tmp_path, "[train]\ngamma = 0.5\nseed = 7\nvtrace_c_clip = 1\n")
+    config = load_config(path, ["--train.seed=9"])
+    sources = {name: config.source("train", name) for name in ("gamma", "seed", "vtrace_c_clip")}
+    assert sources == {"gamma": str(path), "seed": "command line", "vtrace_c_clip": "default"}
+    settled = settle(config, machine(4))
+    assert settled.source("train", "device") == "no CUDA device"
+    assert settled.source("vec", "backend") == "0 of 4 cores to spare, the learner uses 4"
+    agents, horizon = settled["env"]["num_envs"], settled["train"]["bptt_horizon"]
+    assert settled.source("train", "batch_size") == f"{agents} agents x bptt_horizon {horizon}"
+    text = format_config(settled)
+    assert f"# {path}:\ngamma = 0.5\n" in text
+    assert "# command line:\nseed = 9\n" in text
+    assert text.count("#") == len([name for section in settled for name in settled[section]
+                                   if settled.source(section, name) != "default"])  # fmt: skip
+
+
+def test_nobody_can_change_a_configuration():
+    """What was settled stays as it was checked; another one is made instead."""
+    config = load_config()
+    before = config.as_dict()
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        config["train"]["seed"] = 1
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        config["train"] = {}
+    changed = config.replaced("train", "a test", seed=1)
+    assert (changed["train"]["seed"], changed.source("train", "seed")) == (1, "a test")
+    assert config.as_dict() == before

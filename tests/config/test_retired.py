@@ -10,7 +10,8 @@ import sweeps
 
 from midrange_puffer.commands import cli
 from midrange_puffer.commands import sweep as command
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import RETIRED
 from midrange_puffer.sweep.record import FINISHED, Record
 
@@ -57,7 +58,7 @@ def test_a_model_is_exploited_with_its_runs_configuration(run, tmp_path, capsys)
     assert json.loads(report.read_text())["agent_steps"] == 1024
     assert word(run / "config.ini") in capsys.readouterr().err.splitlines()
     [ini] = tmp_path.glob("exploiters/*/config.ini")
-    assert load_config(ini)["env"] == load_config(run / "config.ini")["env"] | {"opponent": "pool"}
+    assert load_config(ini)["env"] == {**load_config(run / "config.ini")["env"], "opponent": "pool"}
 
 
 def test_a_sweep_is_read_and_goes_on(tmp_path, capsys, monkeypatch):

@@ -1,19 +1,20 @@
 """Stages in a configuration: reading, writing and settling them, and what is refused."""
 
 import pytest
+from config_files import values, write
 from hypothesis import given
 from hypothesis import strategies as st
-from test_config import values, write
+from machines import machine
 
-from midrange_puffer.config.reading import (
+from midrange_puffer.config.configuration import (
     ConfigError,
     changes,
     format_config,
-    load_config,
     run_configs,
     stage_config,
     stage_names,
 )
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import help_sections, schema, stage_keys
 from midrange_puffer.config.settle import settle
 
@@ -37,8 +38,9 @@ def test_config_ini_gives_back_the_stages(tmp_path_factory, data):
     keys = {name: key for name, key in stage_keys().items() if not name.startswith("env.")}
     for stage in ("first", "second", "spare"):
         for name in data.draw(st.sets(st.sampled_from(sorted(keys)), max_size=5)):
-            config[f"curriculum.{stage}"][name] = data.draw(values(keys[name]), label=name)
-    config["curriculum.first"]["max_steps"] = 10
+            value = data.draw(values(keys[name]), label=name)
+            config = config.replaced(f"curriculum.{stage}", "drawn", **{name: value})
+    config = config.replaced("curriculum.first", "drawn", max_steps=10)
     assert load_config(write(folder, format_config(config))) == config
 
 
@@ -166,22 +168,19 @@ SETTLED = [
 ]
 
 
-def test_stages_are_settled_each_for_itself(monkeypatch):
+def test_stages_are_settled_each_for_itself():
     """Engagements are shared out among the workers; a batch is what the stage's agents make."""
-    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 4)
     words = ["--vec.backend=Multiprocessing", "--vec.num-workers=2", "--train.device=cpu"]
     words += ["--env.num-envs=64", "--curriculum.second.env.num-envs=128"]
     config = load_config(None, [*SETTLED, *words, "--train.minibatch-size=2048"])
-    settle(config)
+    config = settle(config, machine(4))
     assert config["env"]["num_envs"] == 32
     assert config["curriculum.second"]["env.num_envs"] == 64
     horizon = config["train"]["bptt_horizon"]
     batches = [config[f"curriculum.{name}"]["train.batch_size"] for name in ("first", "second")]
     assert batches == [64 * horizon, 128 * horizon]
     assert config["curriculum.third"]["train.batch_size"] == 2 * 64 * horizon
-    again = {section: dict(items) for section, items in config.items()}
-    settle(again)
-    assert again == config
+    assert settle(config, machine(4)) == config
 
 
 @pytest.mark.parametrize(
@@ -209,12 +208,11 @@ def test_stages_are_settled_each_for_itself(monkeypatch):
         ),
     ],
 )
-def test_a_stage_that_does_not_fit_is_refused_by_name(monkeypatch, words, parts):
-    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 4)
+def test_a_stage_that_does_not_fit_is_refused_by_name(words, parts):
     backend = "Multiprocessing" if "--vec.num-workers=2" in words else "Serial"
     fitting = [f"--vec.backend={backend}", "--train.device=cpu", "--env.num-envs=64"]
     fitting += ["--train.minibatch-size=2048"]
     with pytest.raises(ConfigError) as caught:
-        settle(load_config(None, [*SETTLED, *fitting, *words]))
+        settle(load_config(None, [*SETTLED, *fitting, *words]), machine(4))
     for part in parts:
         assert part in str(caught.value)

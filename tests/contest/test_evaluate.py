@@ -80,8 +80,8 @@ def test_counts_are_those_of_the_same_fights_in_a_simulation(pilot):
     counts = dict.fromkeys(("win", "draw", "loss"), 0)
     decisions = 0
     for seat in (0, 1):
-        crew = ["agent", pilot] if seat == 0 else [pilot, "agent"]
-        sim = Simulation(half, 5, *crew, **SMALL)
+        contestants = ["agent", pilot] if seat == 0 else [pilot, "agent"]
+        sim = Simulation(half, 5, *contestants, **SMALL)
         straight_and_firing = np.tile(np.float32([0, 1, 1]), (half, 2, 1))
         while (sim.outcome == 0).any():
             decisions += int((sim.outcome == 0).sum())

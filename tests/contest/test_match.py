@@ -15,11 +15,13 @@ NEAR = resolve({"time_limit": 60, "start_range_min": 15_000, "start_range_max": 
 MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})
 
 
-@pytest.mark.parametrize("crew", [("shooter", "evader"), ("crank", "snake"), ("snake", "ace")])
-def test_pilots_fight_as_in_a_simulation(crew):
+@pytest.mark.parametrize(
+    "contestants", [("shooter", "evader"), ("crank", "snake"), ("snake", "ace")]
+)
+def test_pilots_fight_as_in_a_simulation(contestants):
     num = 20
-    [records] = play([Fight(*crew)], num, seed=4, parameters=NEAR)
-    sim = Simulation(num, 4, *crew, **NEAR)
+    [records] = play([Fight(*contestants)], num, seed=4, parameters=NEAR)
+    sim = Simulation(num, 4, *contestants, **NEAR)
     decisions = np.zeros(num, int)
     while (sim.outcome == 0).any():
         decisions += sim.outcome == 0

@@ -187,7 +187,7 @@ def test_an_instruction_set_that_is_not_there_is_refused(make):
         make(num_envs=1, isa="avx9")
 
 
-# Opponents and seats
+# PoolCrew and seats
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from reference import Airframe, Fighter, Missile, clip, guidance, least_distance
 from scenes import BLUE, RED, place
 
 from midrange_puffer import FEATURES, STG_FEATURES, Midrange, Simulation
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies import model_file
@@ -293,11 +294,11 @@ def test_a_model_file_of_an_unknown_observation_is_refused(tmp_path):
 def test_a_member_that_sees_more_than_there_is_is_left_out(tmp_path, capfd):
     pool = frozen.write_pool(tmp_path, {"few": 1, "many": 1}, few=frozen.constant(1))
     save(tmp_path / "many.pt", stg_policy(), "stg")
-    assert set(Opponents(pool, 100, 0).names()) == {"few"}
+    assert set(PoolCrew(pool, 100, 0).names()) == {"few"}
     warning = capfd.readouterr().err
     assert "left out many" in warning
     assert "env.observation = stg" in warning
-    assert set(Opponents(pool, 100, 0, len(STG_FEATURES)).names()) == {"few", "many"}
+    assert set(PoolCrew(pool, 100, 0, len(STG_FEATURES)).names()) == {"few", "many"}
 
 
 def test_members_of_both_observations_fly_in_an_environment(tmp_path):

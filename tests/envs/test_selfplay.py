@@ -11,7 +11,7 @@ import torch
 from quick_fights import LEVELS, SHORT, UNSHAPED
 
 from midrange_puffer import FEATURES, Midrange, _core
-from midrange_puffer.envs.opponents import LOOK_INTERVAL, Opponents
+from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -189,7 +189,7 @@ def test_an_opponent_stays_for_its_engagement_and_gets_its_result(turners):
 
 def test_members_are_drawn_by_their_weights(turners):
     """Among 4,000 first draws, within four standard errors."""
-    names = Opponents(turners, 4000, seed=3).names()
+    names = PoolCrew(turners, 4000, seed=3).names()
     for name, share in (("right", 0.5), ("ahead", 0.25), ("left", 0.25)):
         assert abs(names.count(name) / 4000 - share) < 4 * np.sqrt(share * (1 - share) / 4000)
 
@@ -229,7 +229,7 @@ def test_actions_are_drawn_as_the_policy_says(tmp_path):
     with torch.no_grad():
         policy.actor.bias[:] = logits
     pool = frozen.write_pool(tmp_path, {"a": 1}, a=policy)
-    opponents = Opponents(pool, 500, seed=0)
+    opponents = PoolCrew(pool, 500, seed=0)
     drawn = np.concatenate(
         [opponents.act(np.zeros((500, len(FEATURES)), np.float32)) for _ in range(40)]
     )

@@ -7,32 +7,25 @@ import frozen
 import numpy as np
 import pytest
 import torch
+from continuous import fresh_policy, save
 from policies import Constant, random_policy
 from torch import nn
 
 from midrange_puffer import FEATURES, Midrange
-from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import resolve
-from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import STD, make_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.puffer_import import pufferlib
 from midrange_puffer.replays.session import Session
 
-CONTINUOUS = "--env.action-mode=continuous"
 MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})
 NEAR = {"time_limit": 60, "start_range_min": 15_000, "start_range_max": 25_000}
 COUNT = 20_000  # actions drawn where frequencies are counted
-
-
-def fresh_policy(**settings: float) -> nn.Module:
-    """A policy as training begins with it."""
-    return make_policy(spaces_of("default", "continuous"), {"hidden_size": 16, **settings})
 
 
 def steady_policy(rudder: float, throttle: float, fire: float) -> nn.Module:
@@ -180,8 +173,8 @@ def test_a_memory_is_of_one_engagement():
 
 
 def test_a_flown_fight_is_rewound_and_replayed():
-    crew = [random_policy(*MEMORY, action_mode="continuous"), random_policy()]
-    session = Session(crew, **NEAR)
+    contestants = [random_policy(*MEMORY, action_mode="continuous"), random_policy()]
+    session = Session(contestants, **NEAR)
     for _ in range(40):
         session.step()
     flown = session.replay().controls
@@ -207,16 +200,9 @@ def pool(tmp_path) -> Path:
     )
 
 
-def save(path: Path, policy: nn.Module) -> Path:
-    """Write a continuous policy of this module as a model file."""
-    config = load_config(None, ["--policy.hidden-size=16", CONTINUOUS])
-    model_file.save_model(path, config, policy.state_dict(), 0)
-    return path
-
-
 def test_a_pool_may_have_members_of_both_kinds(pool):
     """Each engagement is flown as its member does it, in whatever order they stand."""
-    opponents = Opponents(pool, 1000, seed=0)
+    opponents = PoolCrew(pool, 1000, seed=0)
     names = np.array(opponents.names())
     seen = np.zeros((1000, len(FEATURES)), np.float32)
     flown = np.array([opponents.act(seen) for _ in range(40)])

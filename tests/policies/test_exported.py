@@ -10,10 +10,10 @@ import runs
 from quick_fights import SHORT
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.play import load_crew, parser
+from midrange_puffer.commands.play import load_contestants, parser
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
-from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.errors import UsageError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
@@ -117,9 +117,9 @@ def test_gymnasium_takes_it(tmp_path):
 @pytest.mark.parametrize("kind", ["levels", "continuous, memory"])
 def test_play_takes_it_and_takes_time_back(tmp_path, kind):
     made = exports.make(tmp_path, kind)
-    crew, names, game = load_crew(parser().read(["--red", str(made.exported)]))
+    contestants, names, game = load_contestants(parser().read(["--red", str(made.exported)]))
     assert names == [made.exported.stem, "evader"]
-    session = Session(crew, names, seed=2, **game)
+    session = Session(contestants, names, seed=2, **game)
     for _ in range(10):
         session.step()
     before = session.replay().controls.copy()
@@ -139,7 +139,7 @@ def test_it_is_in_a_pool_and_stays_there_under_its_name(tmp_path):
     [copy] = (tmp_path / "run" / "pool").iterdir()
     assert copy.suffix == ".onnx"
     assert runs.resume(tmp_path / "run", "--train.total-timesteps", "10_240") == 0
-    opponents = Opponents(tmp_path / "run" / "pool.json", 4, seed=0)
+    opponents = PoolCrew(tmp_path / "run" / "pool.json", 4, seed=0)
     flown = opponents.act(np.zeros((4, 71), np.float32))
     assert opponents.names() == [str(made.exported)] * 4
     assert flown.shape == (4, 3)

@@ -293,7 +293,7 @@ def test_eval_shows_how_far_it_is_with_the_replays(run, tmp_path, monkeypatch):
         steps = told.setdefault(what, (total, []))[1]
         yield steps.append
 
-    monkeypatch.setattr("midrange_puffer.contest.evaluation.progress_bar", note_progress)
+    monkeypatch.setattr("midrange_puffer.commands.eval.progress_bar", note_progress)
     evaluate(run, "--opponent=weave", "--save-replays=1", f"--replay-dir={tmp_path}")
     total, steps = told["weave: replays"]
     assert sum(steps) == len(list(tmp_path.iterdir())) > 1

@@ -7,7 +7,7 @@ import runs
 
 from midrange_puffer import Simulation
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.play import load_crew, parser
+from midrange_puffer.commands.play import load_contestants, parser
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import resolve
@@ -140,7 +140,7 @@ def test_time_scales_have_ends():
 
 
 MEMORY = ("Recurrent", {"input_size": 16, "hidden_size": 16})
-CREWS = {
+CONTESTANTS = {
     "humans": lambda: (HUMAN, HUMAN),
     "pilot": lambda: ("evader", HUMAN),
     "policy": lambda: (HUMAN, policies.random_policy()),
@@ -150,11 +150,11 @@ CREWS = {
 }
 
 
-@pytest.mark.parametrize("crew", CREWS)
-def test_rewind_takes_everything_back(crew):
+@pytest.mark.parametrize("contestants", CONTESTANTS)
+def test_rewind_takes_everything_back(contestants):
     """Against a twin that is flown in the same way and never taken back."""
-    crew = CREWS[crew]()
-    session, twin = Session(crew, seed=4, **NEAR), Session(crew, seed=4, **NEAR)
+    contestants = CONTESTANTS[contestants]()
+    session, twin = Session(contestants, seed=4, **NEAR), Session(contestants, seed=4, **NEAR)
     hashes = [twin.sim.state_hash(), *fly(twin, 260)]
     fly(session, 260)
     for back in (1, 7, 30, 9, 100):
@@ -224,9 +224,9 @@ def test_restart_and_next_start():
 
 
 @pytest.mark.parametrize("engagement", [0, 2])
-@pytest.mark.parametrize("crew", CREWS)
-def test_replays_verify_after_rewinds(crew, engagement, tmp_path):
-    session = Session(CREWS[crew](), ("here", "there"), seed=4, **NEAR)
+@pytest.mark.parametrize("contestants", CONTESTANTS)
+def test_replays_verify_after_rewinds(contestants, engagement, tmp_path):
+    session = Session(CONTESTANTS[contestants](), ("here", "there"), seed=4, **NEAR)
     session.start(engagement)
     for back in (3, 55, 20):
         fly(session, len(session.recorder) + 90)
@@ -277,12 +277,12 @@ def test_with_a_human_a_policy_acts_as_often_as_it_was_trained_to():
 
 
 def read(*words: str):
-    return load_crew(parser().read(words))
+    return load_contestants(parser().read(words))
 
 
 def test_the_default_is_a_human_against_evader():
-    crew, names, parameters = read("--env.time-limit", "77")
-    assert crew == names == [HUMAN, "evader"]
+    contestants, names, parameters = read("--env.time-limit", "77")
+    assert contestants == names == [HUMAN, "evader"]
     assert parameters["time_limit"] == 77
 
 
@@ -290,11 +290,11 @@ def test_a_policy_brings_its_game(tmp_path):
     assert runs.train(tmp_path) == 0
     newest = sorted((tmp_path / "run").glob("model_*.pt"))[-1]
     for word in ("latest", str(newest)):
-        crew, names, parameters = read("--blue", word, "--train.data-dir", str(tmp_path))
+        contestants, names, parameters = read("--blue", word, "--train.data-dir", str(tmp_path))
         assert names == [HUMAN, newest.stem]
         assert parameters["start_range_max"] == 6000
         assert parameters["time_limit"] == 10
-        steps(Session(crew, names, **parameters), 20)
+        steps(Session(contestants, names, **parameters), 20)
 
 
 @pytest.mark.parametrize(

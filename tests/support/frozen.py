@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from midrange_puffer import _core
-from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy

@@ -10,7 +10,7 @@ import runs
 import torch
 from torch.distributions import Categorical
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.run import _policy, new_run

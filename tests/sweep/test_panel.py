@@ -8,7 +8,8 @@ import torch
 from policies import random_policy
 
 from midrange_puffer.commands import cli
-from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import schema
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.policies import model_file

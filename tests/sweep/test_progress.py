@@ -93,7 +93,7 @@ def test_a_trial_that_is_lost_waits_to_be_run_again(record, terminal):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_share_what_is_left(record, clock, workers):
-    record.config["sweep"]["workers"] = workers
+    record.config = record.config.replaced("sweep", "test", workers=workers)
     progress, _ = show(record, terminal=False)
     # The one that runs has 20 s to go, and four are not begun.
     assert progress.seconds_left() == 100 / workers

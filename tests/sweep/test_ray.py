@@ -13,10 +13,10 @@ import psutil
 import pytest
 import ray_nodes
 import sweeps
-from test_sweep_runner import ENDS, Gammas, ends, new_record, wait_for
+from watched_sweeps import ENDS, Gammas, ends, new_record, wait_for
 
 from midrange_puffer.commands import sweep as command
-from midrange_puffer.config.reading import ConfigError
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.sweep import ray_worker
 from midrange_puffer.sweep.ray_host import NodeError
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record

@@ -3,8 +3,10 @@
 import math
 
 import pytest
+from machines import machine
 
-from midrange_puffer.config.reading import ConfigError, format_config, load_config
+from midrange_puffer.config.configuration import ConfigError, format_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.sweep.space import Space, trial_config
 
@@ -195,9 +197,7 @@ def test_what_no_training_looks_at_is_refused(tmp_path):
 
 def settled(settings):
     """The trial at the centre of a configuration's space, settled."""
-    trial = trial_config(settings, Space(settings).center)
-    settle(trial)
-    return trial
+    return settle(trial_config(settings, Space(settings).center), machine())
 
 
 def test_where_only_some_stages_set_a_key_it_is_said(tmp_path, capsys):
@@ -219,8 +219,7 @@ def test_what_this_machine_does_not_look_at_is_refused(tmp_path, key):
         Space(settings).check_effects(settled(settings))
 
 
-def test_engagements_may_be_divided_among_workers(tmp_path, monkeypatch):
-    monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 2)
+def test_engagements_may_be_divided_among_workers(tmp_path):
     text = of_key("env.num_envs", "uniform_pow2", 64, 128, 256)
     words = ("--vec.backend=Multiprocessing", "--vec.num-workers=2")
     settings = config(tmp_path, text, *words)

@@ -13,7 +13,8 @@ import sweeps
 
 from midrange_puffer.commands import cli
 from midrange_puffer.commands import sweep as command
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.sweep.progress import Progress

@@ -14,7 +14,8 @@ import sweeps
 import torch
 
 from midrange_puffer.commands import cli
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep import trial as trial_module
 from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Record, Trial, load_readings

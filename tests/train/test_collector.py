@@ -13,10 +13,12 @@ import pytest
 import ray
 import runs
 import torch
+from machines import machine
 from ray.exceptions import RayTaskError
 from torch.distributions import Categorical
 
-from midrange_puffer.config.reading import Config, load_config
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.policies.model_file import policy_spaces
@@ -43,9 +45,7 @@ def options(request) -> tuple[str, ...]:
 
 
 def small_config(folder: Path, *options: str) -> Config:
-    config = load_config(runs.small_config(folder), options)
-    settle(config)
-    return config
+    return settle(load_config(runs.small_config(folder), options), machine())
 
 
 def policies(config: Config, count: int) -> list[torch.nn.Module]:
@@ -122,7 +122,7 @@ def test_what_is_only_of_a_learner_on_a_gpu_has_no_effect(tmp_path):
     of = policies(config, 1)
     (expected,) = collect(config, SEED, of)
     gpu = {"device": "cuda", "precision": "bfloat16", "compile": True}
-    config["train"].update(gpu, pin_memory=True, cpu_offload=True)
+    config = config.replaced("train", "test", **gpu, pin_memory=True, cpu_offload=True)
     (rollout,) = collect(config, SEED, of)
     for name in GATHERED:
         np.testing.assert_array_equal(rollout.buffers[name], expected.buffers[name], name)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import runs
 import torch
-from test_continuous import CONTINUOUS, fresh_policy, save
+from continuous import CONTINUOUS, fresh_policy, save
 
 from midrange_puffer.commands.exploit import _parser, training
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.parameters import resolve

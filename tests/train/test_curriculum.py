@@ -11,7 +11,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.curriculum import Curriculum

@@ -23,7 +23,7 @@ from learners import (
     watched_steps,
 )
 
-from midrange_puffer.config.reading import ConfigError
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.errors import UserError
 from midrange_puffer.train.experience_buffer import ExperienceReplay
 

@@ -1,6 +1,5 @@
 """The pool as the learner keeps it: who is in it, and how often each is met."""
 
-import json
 import math
 import shutil
 from pathlib import Path
@@ -10,15 +9,15 @@ import numpy as np
 import pytest
 import runs
 import torch
+from pools import MIX, members
 
-from midrange_puffer.envs.opponents import LOOK_INTERVAL, Opponents
+from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.observation import FEATURES
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.pool_file import PoolError
 from midrange_puffer.train.pool import Pool
 
 SETTINGS = {"size": 8, "sampling": "pfsp", "power": 2.0, "include": None, "own": True}
-MIX = ("--env.opponent", "self:2,pool:1,straight:1")
 
 
 def pool_of(folder: Path, count: int, **settings: object) -> Pool:
@@ -27,12 +26,6 @@ def pool_of(folder: Path, count: int, **settings: object) -> Pool:
     for n in range(count):
         pool.add(frozen.save(folder / f"model_{n:06d}.pt", frozen.constant(2)), 1000 * n)
     return pool
-
-
-def members(folder: Path) -> dict[str, dict[str, object]]:
-    """The entries of the pool's file by name."""
-    entries = json.loads((folder / "pool.json").read_text())
-    return {entry["name"]: entry for entry in entries["members"]}
 
 
 def steps(pool: Pool) -> list[int]:
@@ -151,7 +144,7 @@ def test_named_models_stay_and_share_the_room(tmp_path):
     assert steps(pool)[-1] == 9000
     pool.refresh()
     assert list(members(run))[:2] == [str(path) for path in paths]
-    assert set(Opponents(run / "pool.json", 200, seed=0).names()) == set(members(run))
+    assert set(PoolCrew(run / "pool.json", 200, seed=0).names()) == set(members(run))
     only = pool_of(run, 3, size=2, include=include, own=False)
     assert steps(only) == [77, 77]
 
@@ -187,7 +180,7 @@ def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monke
     again = Pool(there, settings)
     again.refresh()
     assert again.members == pool.members
-    opponents = Opponents(there / "pool.json", 200, seed=0)
+    opponents = PoolCrew(there / "pool.json", 200, seed=0)
     assert set(opponents.names()) == set(members(there))
     seen = np.zeros((200, len(FEATURES)), np.float32)
     assert set(opponents.act(seen)[:, 0]) == {-0.5, 0}
@@ -212,7 +205,7 @@ def test_a_pool_may_lose_every_file(tmp_path):
     """It is empty until the next checkpoint joins; who flies in an environment flies on."""
     pool = pool_of(tmp_path, 1)
     pool.refresh()
-    opponents = Opponents(pool.path, 4, seed=0)
+    opponents = PoolCrew(pool.path, 4, seed=0)
     (tmp_path / "model_000000.pt").unlink()
     pool.refresh()
     assert members(tmp_path) == {}

@@ -8,10 +8,10 @@ import frozen
 import numpy as np
 import pytest
 import runs
-from test_pool import MIX, members
+from pools import MIX, members
 
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.envs.opponents import Opponents
+from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.game.actions import controls
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import Trainer
@@ -110,19 +110,19 @@ def test_a_run_cannot_lose_the_models_it_was_given(tmp_path, monkeypatch, capfd)
 
 def test_a_run_repeats_itself_however_slow_its_processes_are(tmp_path, monkeypatch):
     """Once the learner is late to write the pool's file, and once the worker to look at it."""
-    refresh, read = Pool.refresh, Opponents._read
+    refresh, read = Pool.refresh, PoolCrew._read
     words = ["--vec.backend=Multiprocessing", "--vec.num-workers=1", "--train.total-timesteps=9216"]
 
     def late_refresh(self: Pool) -> None:
         time.sleep(0.5 * (len(self) == 4))
         refresh(self)
 
-    def late_read(self: Opponents) -> None:
+    def late_read(self: PoolCrew) -> None:
         time.sleep(0.5 * bool(self._opponents))
         read(self)
 
     rows = []
-    for owner, name, late in ((Pool, "refresh", late_refresh), (Opponents, "_read", late_read)):
+    for owner, name, late in ((Pool, "refresh", late_refresh), (PoolCrew, "_read", late_read)):
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, late)
             folder = tmp_path / name

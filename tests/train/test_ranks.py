@@ -14,7 +14,7 @@ import torch
 from places import SUPPORT
 
 from midrange_puffer.commands import cli
-from midrange_puffer.config.reading import ConfigError
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.train import ranks, run_folder

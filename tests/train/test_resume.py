@@ -11,7 +11,8 @@ import pytest
 import runs
 import torch
 
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import WriteError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError

@@ -10,7 +10,8 @@ import psutil
 import pytest
 import runs
 
-from midrange_puffer.config.reading import ConfigError, load_config
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.game.observation import SPACES
@@ -180,7 +181,7 @@ def test_lstm_trains_and_loads(tmp_path):
 def test_a_time_limit_ends_an_episode_for_the_trainer(tmp_path):
     words = ["--env.time-limit", "5", "--train.device", "cpu"]
     config = load_config(runs.small_config(tmp_path), words)
-    config["vec"].update(num_envs=1)
+    config = config.replaced("vec", "test", num_envs=1)
     vecenv = VecEnv(make_env, config)
     vecenv.async_reset(0)
     truncated = 0

@@ -8,6 +8,7 @@ import shutil
 import pytest
 import runs
 import torch
+from machines import machine
 from policies import Constant
 from quick_fights import SHORT
 
@@ -65,7 +66,7 @@ def test_training_is_the_same_without(run, tmp_path):
 
 def test_a_rating_taken_again_replaces_its_replays(tmp_path):
     config = load_config(None, ["--train.replay-interval=5", "--env.opponent=ace"])
-    config["env"].update(SHORT)
+    config = config.replaced("env", "test", **SHORT)
     replays = TrainingReplays(tmp_path, config)
     for level, rudder in ((2, 0.0), (4, 1.0)):
         replays.rate(Constant(level, fire=0), "model_000005", 5000)
@@ -111,7 +112,7 @@ def another_fight(monkeypatch, replays: TrainingReplays) -> None:
 )
 def test_no_training_ends_for_want_of_a_replay(tmp_path, monkeypatch, capsys, mishap, reason):
     config = load_config(None, ["--train.replay-interval=5", "--env.opponent=ace"])
-    config["env"].update(SHORT)
+    config = config.replaced("env", "test", **SHORT)
     replays = TrainingReplays(tmp_path, config)
     mishap(monkeypatch, replays)
     assert replays.rate(Constant(fire=0), "model_000005", 5000) == {}
@@ -128,12 +129,12 @@ def test_no_training_ends_for_want_of_a_replay(tmp_path, monkeypatch, capsys, mi
     ],
 )
 def test_the_pilots_of_the_run_are_met_or_all(tmp_path, opponent, stages, met):
-    config = load_config(None, ["--train.replay-interval=1", f"--env.opponent={opponent}"])
-    config["env"].update(SHORT)
+    words = ["--train.replay-interval=1", f"--env.opponent={opponent}"]
     if stages:
-        config["curriculum"]["stages"] = ",".join(stages)
-        for name, pilots in stages.items():
-            config[f"curriculum.{name}"] = {"env.opponent": pilots}
+        words += [f"--curriculum.stages={','.join(stages)}"]
+        words += [f"--curriculum.{name}.env.opponent={met}" for name, met in stages.items()]
+        words += [f"--curriculum.{name}.max-steps=10" for name in stages]
+    config = load_config(None, words).replaced("env", "test", **SHORT)
     TrainingReplays(tmp_path, config).rate(Constant(), "model_000001", 1)
     assert {Replay.read(path).pilots[1] for path in (tmp_path / "replays").iterdir()} == met
 
@@ -141,5 +142,5 @@ def test_the_pilots_of_the_run_are_met_or_all(tmp_path, opponent, stages, met):
 @pytest.mark.parametrize(("steps", "interval"), [(1024, 1), (11 * 1024, 2), (200 * 1024, 20)])
 def test_by_default_a_run_keeps_about_ten_sets(tmp_path, steps, interval):
     config = load_config(runs.small_config(tmp_path), [f"--train.total-timesteps={steps}"])
-    settle(config)
+    config = settle(config, machine())
     assert config["train"]["replay_interval"] == interval

@@ -161,8 +161,8 @@ def small(tmp_path, backend: str, device: str) -> dict:
     words = [f"--vec.backend={backend}", f"--train.device={device}", "--train.pin-memory"]
     config = load_config(runs.small_config(tmp_path), words)
     instances = 2 if backend == "Multiprocessing" else 1
-    config["vec"].update(num_envs=instances, num_workers=instances, batch_size=1)
-    return config
+    numbers = {"num_envs": instances, "num_workers": instances, "batch_size": 1}
+    return config.replaced("vec", "test", **numbers)
 
 
 @pytest.mark.parametrize("backend", ["Serial", "Multiprocessing", "PufferEnv"])
@@ -186,7 +186,7 @@ def test_what_is_locked_is_what_is_given_out(tmp_path, monkeypatch, backend):
 def test_nothing_is_locked_unasked_or_without_a_gpu(tmp_path, monkeypatch, device, words):
     monkeypatch.delattr(torch.cuda, "cudart")
     config = small(tmp_path, "Serial", device)
-    config["train"]["pin_memory"] = words
+    config = config.replaced("train", "test", pin_memory=words)
     VecEnv(make_env, config).close()
 
 

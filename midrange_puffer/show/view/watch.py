@@ -44,9 +44,9 @@ def watch(
     for other, opponent in opponents.items():
         if isinstance(opponent, str) and opponent not in PILOTS:
             raise UsageError(f"opponent = {other!r}: a mix; one of {', '.join(PILOTS)} is shown")
-        crew, names = (policy, opponent), (name, Path(other).stem)
-        sessions.append(Session(crew, names, seed, greedy, **parameters))
-        sessions.append(Session(crew[::-1], names[::-1], seed, greedy, **parameters))
+        contestants, names = (policy, opponent), (name, Path(other).stem)
+        sessions.append(Session(contestants, names, seed, greedy, **parameters))
+        sessions.append(Session(contestants[::-1], names[::-1], seed, greedy, **parameters))
     with Window(title=f"midrange: {name}") as window:
         Watcher(sessions, Renderer(window.size), window.show).run()
 

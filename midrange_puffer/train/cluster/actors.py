@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import ray
 import torch
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.observation import OBSERVATION_VERSION
 from midrange_puffer.train.cluster.collector import Collector, Rollout

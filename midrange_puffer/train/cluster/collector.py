@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.trainer import pufferl, quiet, seed_everything

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.config.reading import Config
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
 from midrange_puffer.train.cluster.collector import Rollout
 from midrange_puffer.train.cluster.connect import ClusterError, LostError

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.config.reading import Config, run_configs
+from midrange_puffer.config.configuration import Config, run_configs
 from midrange_puffer.game.parameters import count_agents
 from midrange_puffer.policies import model_file
 from midrange_puffer.train.cluster.actors import RayActors

@@ -69,7 +69,7 @@ class PoolMirror:
     def update(self, files: PoolFiles) -> None:
         """Make it as `files` are, so that models in the pool's file are always there.
 
-        Those that have left can go: who still flies an engagement is in the memory of `Opponents`.
+        Those that have left can go: who still flies an engagement is in the memory of `PoolCrew`.
         """
         for name in files.models.keys() - self._models:
             file = self.path.parent / name

@@ -1,4 +1,4 @@
-"""Frozen policies in the other seat: the pool (pool.py) as the process of an environment has it."""
+"""The crew of a pool: frozen policies in the other seat, as an environment's process has them."""
 
 import sys
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class _Opponent:
     player: Player
 
 
-class Opponents:
+class PoolCrew:
     """Members of a pool, each flying some engagements from their start to their end.
 
     Who flies an engagement is drawn where it starts, by the weights in the pool's file, which is

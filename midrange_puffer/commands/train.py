@@ -1,0 +1,64 @@
+"""`puffer train midrange`: a run that is new, resumed, or restarted by torchrun."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from midrange_puffer.config.configuration import (
+    ConfigError,
+)
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.train.run import is_of_this_job, new_run, resumed_run, train_to_end
+from midrange_puffer.train.run_folder import Run
+
+
+def main(argv: Sequence[str]) -> int:
+    """Train, with the words after `puffer train midrange`; return the exit status."""
+    parser = argparse.ArgumentParser("puffer train midrange", add_help=False, allow_abbrev=False)
+    parser.add_argument("--config")
+    parser.add_argument("--resume")
+    options, overrides = parser.parse_known_args(argv)
+    with ranks.joined():
+        is_restarted = ranks.is_restarted()
+        run = ranks.from_first(lambda: _find_run(options, overrides, is_restarted))
+        return train_to_end(run)
+
+
+def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool) -> Run:
+    """The run that a command line asks for."""
+    if options.resume is None:
+        restarted = _restarted_run(options.config, overrides, is_restarted)
+        return restarted or new_run(options.config, overrides)
+    if options.config is not None:
+        raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
+    return resumed_run(options.resume, overrides)
+
+
+def _restarted_run(
+    config_path: str | None, overrides: Sequence[str], is_restarted: bool
+) -> Run | None:
+    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
+
+    Raises:
+        ConfigError: The job may be restarted, and its run has no name to be found by, or the job
+            none to know its run by.
+    """
+    if not ranks.may_restart():
+        return None
+    if ranks.job() == ranks.UNNAMED:
+        raise ConfigError(
+            "torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone, since "
+            "a restarted job knows its run by it"
+        )
+    train = load_config(config_path, overrides)["train"]
+    if train["run_name"] is None:
+        raise ConfigError(
+            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
+            "job finds its run by it"
+        )
+    folder = Path(train["data_dir"], train["run_name"])
+    if not (is_restarted and is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):
+        return None
+    # Its config.ini has the overrides, too, as they were settled. It may have failed after its end.
+    return resumed_run(str(folder), [], may_be_done=True)

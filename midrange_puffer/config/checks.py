@@ -1,0 +1,117 @@
+"""What the values of a configuration must be to each other."""
+
+from collections.abc import Mapping
+
+from midrange_puffer.config.configuration import Config, ConfigError, stage_config, stage_names
+from midrange_puffer.config.schema import STAGE
+from midrange_puffer.game.parameters import PARAMETERS, SELF, parse_opponent, resolve, suggest
+
+
+def check_pairs(config: Config, where: str) -> None:
+    """Check [env] values that bound each other; `where` begins an error message.
+
+    Raises:
+        ConfigError: Two do not fit.
+    """
+    _resolve(config["env"], f"{where}: [env]")
+    for stage in stage_names(config):
+        _resolve(stage_config(config, stage)["env"], f"{where}: [{STAGE}{stage}] with [env]")
+
+
+def check_stages(config: Config, where: str) -> None:
+    """Check that every stage has its section, and that each can be left for the next."""
+    stages = stage_names(config)
+    for stage in stages:
+        if STAGE + stage not in config:
+            sections = [name for name in config if name.startswith(STAGE)]
+            raise ConfigError(
+                f"{where}: [curriculum] stages = {config['curriculum']['stages']}: {stage} has no "
+                f"section [{STAGE}{stage}]{suggest(STAGE + stage, sections)}"
+            )
+    for stage in stages[:-1]:
+        _check_end(config, stage, stages[-1], f"{where}: [{STAGE}{stage}]")
+
+
+def _check_end(config: Config, stage: str, last: str, where: str) -> None:
+    """Check that a stage can be left, so that the last one is reached."""
+    limits = config[STAGE + stage]
+    if limits["max_steps"] is not None:
+        return
+    if limits["score"] is None:
+        raise ConfigError(f"{where} has neither score nor max_steps: {last} would never be reached")
+    opponent = stage_config(config, stage)["env"]["opponent"]
+    if set(parse_opponent(opponent)) == {SELF}:
+        raise ConfigError(
+            f"{where} has score = {limits['score']}, no max_steps, and env.opponent = {opponent}: "
+            f"against itself alone the score stays near 0.5, so that {last} would hardly be reached"
+        )
+
+
+def _resolve(env: Mapping[str, object], where: str) -> None:
+    try:
+        resolve({name: value for name, value in env.items() if name in PARAMETERS})
+    except ValueError as error:
+        raise ConfigError(f"{where} {error}") from None
+
+
+def check_training(config: Config, agents: int) -> None:
+    """Check what the trainer needs of a configuration without any "auto", for `agents` agents.
+
+    Raises:
+        ConfigError: With the numbers that do not fit.
+    """
+    train = config["train"]
+    horizon, batch, minibatch = (
+        train[name] for name in ("bptt_horizon", "batch_size", "minibatch_size")
+    )
+    rollout = agents * horizon
+    # PuffeRL fills whole segments of one horizon, all agents in turn.
+    if batch % rollout:
+        raise ConfigError(
+            f"train.batch_size {batch} must be a multiple of {rollout} = {agents} agents x "
+            f"bptt_horizon {horizon}"
+        )
+    part = min(minibatch, train["max_minibatch_size"])
+    if minibatch % part:
+        raise ConfigError(
+            f"train.minibatch_size {minibatch} is above train.max_minibatch_size {part} and must "
+            f"then be a multiple of it"
+        )
+    if part % horizon:
+        raise ConfigError(
+            f"train.minibatch_size or train.max_minibatch_size {part} must be a multiple of "
+            f"train.bptt_horizon {horizon}"
+        )
+    if batch % minibatch:
+        raise ConfigError(
+            f"train.batch_size {batch} = {batch // horizon} segments x bptt_horizon {horizon} must "
+            f"be a multiple of train.minibatch_size {minibatch}"
+        )
+    if train["total_timesteps"] < batch:
+        raise ConfigError(
+            f"train.total_timesteps {train['total_timesteps']} must be at least one "
+            f"train.batch_size, {batch}"
+        )
+    _check_replay(config["experience_replay"], batch // horizon, part // horizon)
+
+
+def _check_replay(replay: Mapping[str, float], segments: int, drawn: int) -> None:
+    """Check a replay beside updates of so many segments, of which so many are drawn at a time."""
+    capacity, warm_up, share = (replay[name] for name in ("capacity", "warm_up", "share"))
+    if not capacity:
+        return
+    if capacity < segments:
+        raise ConfigError(
+            f"experience_replay.capacity {capacity} must be 0 or at least the {segments} segments "
+            f"of an update"
+        )
+    if warm_up > capacity:
+        raise ConfigError(
+            f"experience_replay.warm_up {warm_up} must be at most experience_replay.capacity "
+            f"{capacity}"
+        )
+    if share * drawn < 1:
+        raise ConfigError(
+            f"experience_replay.share {share:g} must be at least 1/{drawn} = {1 / drawn:g}, one of "
+            f"the segments of train.minibatch_size or train.max_minibatch_size"
+        )

@@ -1,0 +1,25 @@
+"""Configurations in files, and any values of their keys."""
+
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from midrange_puffer.config.key import Key
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "my.ini"
+    path.write_text(text)
+    return path
+
+
+def values(key: Key) -> st.SearchStrategy:
+    """Values that `key` allows, by its declaration."""
+    words = st.sampled_from(key.words) if key.words else st.nothing()
+    if key.kind is bool:
+        return words | st.booleans()
+    if key.kind is int:
+        return words | st.integers(int(key.minimum), int(key.maximum))
+    if key.kind is float:
+        return words | st.floats(key.minimum, key.maximum)
+    return words | st.sampled_from(key.choices or (key.default or "text",))
