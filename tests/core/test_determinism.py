@@ -105,6 +105,7 @@ def test_there_is_a_compiler():
     assert shutil.which("gcc") or shutil.which("clang")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [("-O0",), ("-O3", "-march=native")], ids=" ".join)
 @EACH_COMPILER
 def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags):

@@ -21,6 +21,8 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.train.trainer import Trainer, pufferl, quiet
 from midrange_puffer.train.update import vtrace_advantages
 
+pytestmark = pytest.mark.slow
+
 
 def train_as_pufferl(self: Trainer) -> dict[str, float]:
     """PuffeRL's own update."""
