@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import contextlib
 import importlib.util
 import os
 from collections import Counter
@@ -12,6 +13,7 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+CLUSTER = pytest.StashKey[contextlib.ExitStack]()  # ends the `cluster`
 # Modules with tests that use the `cluster`.
 ON_CLUSTER = ("train/test_cluster.py", "train/test_cluster_chaos.py", "sweep/test_ray.py")
 
@@ -26,18 +28,26 @@ def one_thread() -> Iterator[None]:
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")  # of other processes
+        yield
     torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def envelope_cache(tmp_path_factory) -> Iterator[None]:
-    """Missile envelopes are kept from one test to the next, but for no other run of the tests."""
+def own_home(tmp_path_factory) -> Iterator[None]:
+    """Nothing that is kept in a home comes from the user or from an earlier run of the tests.
+
+    What one test leaves there, such as a missile envelope, the next ones find.
+    """
     folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:  # what one has found is there for all
+    if "PYTEST_XDIST_WORKER" in os.environ:  # one for all that run side by side
         folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MIDRANGE_CACHE", str(folder / "envelopes"))
+        patch.setenv("HOME", str(folder / "home"))
+        for name in ("MIDRANGE_CACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+            patch.delenv(name, raising=False)
+        (folder / "home").mkdir(exist_ok=True)
         yield
 
 
@@ -58,27 +68,31 @@ def one_map() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[object]:
+def cluster(pytestconfig) -> Iterator[object]:
     """A Ray cluster of a head and two nodes with a core each; who kills one adds another.
 
     See `ray_nodes`.
     """
     import ray_nodes
 
-    with ray_nodes.cluster(1, 1) as found:
-        yield found
+    with contextlib.ExitStack() as stack:
+        pytestconfig.stash[CLUSTER] = stack
+        yield stack.enter_context(ray_nodes.cluster(1, 1))
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures that use it
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the Ray cluster with the last test on it, so that it runs beside no others."""
+    if on_cluster(item) and not (nextitem and on_cluster(nextitem)):
+        item.config.stash.get(CLUSTER, contextlib.ExitStack()).close()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests on the Ray cluster come last, so that it runs beside no others.
+    """Tests on the Ray cluster come first, one after another, then others that take long.
 
-    Where tests run side by side they come first, and then others that take long, so that no worker
-    is left alone with them at the end.
+    Where tests run side by side no worker is left alone with them at the end.
     """
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
-    else:
-        items.sort(key=on_cluster)
+    items.sort(key=lambda item: (not on_cluster(item), "slow" not in item.keywords))
 
 
 def on_cluster(item: pytest.Item) -> bool:

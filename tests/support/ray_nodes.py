@@ -55,7 +55,9 @@ def cluster(*cores: int) -> Iterator[Cluster]:
         os.environ["RAY_TMPDIR"] = folder
         found = Cluster()
         stack.callback(found.shutdown)
-        add_node(found, 0, include_dashboard=False)
+        # Without what no test needs: a busy machine takes long to start each process.
+        spared = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+        add_node(found, 0, **spared)
         for count in cores:
             add_node(found, count)
         yield found
