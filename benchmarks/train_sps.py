@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from common import compare, machine, parse_training, print_machine
 
-from midrange_puffer import Midrange, train
+from midrange_puffer import Midrange
 from midrange_puffer.checkpoint import Run
 from midrange_puffer.config import Config, load_config
 from midrange_puffer.curriculum import Curriculum
@@ -25,6 +25,7 @@ from midrange_puffer.observation import spaces_of
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.puffer_import import pufferlib
+from midrange_puffer.seeding import seed_everything
 from midrange_puffer.settle import settle
 from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
@@ -63,7 +64,7 @@ def run(
     Returns:
         sps, agent decisions a second; share, of the time that went to the environment.
     """
-    train.seed_everything(config["train"]["seed"])
+    seed_everything(config["train"]["seed"])
     spaces = spaces_of(config["env"]["observation"])
     policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
     with (

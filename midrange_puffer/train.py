@@ -33,9 +33,10 @@ from midrange_puffer.parameters import EXPORTED
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import Pool
 from midrange_puffer.replay_training import TrainingReplays
+from midrange_puffer.seeding import seed_everything
 from midrange_puffer.settle import meets_pool, settle
 from midrange_puffer.stop_signals import StoppedError, StopSignals
-from midrange_puffer.trainer import Rater, Trainer, seed_everything
+from midrange_puffer.trainer import Rater, Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
 
 # The file of a run folder that names the job which made it, where torchrun may restart that.

@@ -13,8 +13,10 @@ from torch.distributions import Categorical
 from midrange_puffer.config import Config
 from midrange_puffer.curriculum import Curriculum
 from midrange_puffer.loggers import Loggers
+from midrange_puffer.observation import SPACES
+from midrange_puffer.seeding import seed_everything
 from midrange_puffer.train import _policy, new_run
-from midrange_puffer.trainer import Trainer, seed_everything
+from midrange_puffer.trainer import Trainer
 from midrange_puffer.vectorize import VecEnv, make_env
 
 # 64 segments of 16 decisions an update, all of them in one minibatch, none preferred to others,
@@ -42,6 +44,19 @@ def invent(trainer: Trainer, seed: int, staleness: float = 0.5) -> None:
     trainer.logprobs.add_(staleness * torch.randn(shape, generator=rng))
 
 
+def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:
+    """Experience that no environment has given, by the names of `GATHERED`."""
+    shape, levels = (segments, horizon), SPACES.single_action_space.nvec.tolist()
+    return {
+        "observations": torch.rand(*shape, *SPACES.single_observation_space.shape) * 2 - 1,
+        "actions": torch.stack([torch.randint(count, shape) for count in levels], dim=2),
+        "logprobs": torch.randn(shape) - 3,
+        "values": torch.randn(shape),
+        "rewards": torch.randn(shape),
+        "terminals": (torch.rand(shape) < 0.1).float(),
+    }
+
+
 def gathered(trainer: Trainer) -> dict[str, torch.Tensor]:
     """Copies of the buffers."""
     names = ("observations", "actions", "logprobs", "rewards", "terminals")
@@ -53,11 +68,15 @@ def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, tor
     seen = []
 
     def look(*_: object) -> None:
-        gradient = {name: one.grad.clone() for name, one in trainer.policy.named_parameters()}
-        seen.append((copy.deepcopy(trainer.policy), gradient))
+        seen.append((copy.deepcopy(trainer.policy), copied_gradient(trainer.policy)))
 
     trainer.optimizer.register_step_pre_hook(look)
     return seen
+
+
+def copied_gradient(policy: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The gradient as it is now, by the names of the parameters."""
+    return {name: one.grad.clone() for name, one in policy.named_parameters()}
 
 
 def watched_minibatches(trainer: Trainer) -> list[list[bytes]]:

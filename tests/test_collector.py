@@ -26,8 +26,8 @@ from midrange_puffer.env import Midrange
 from midrange_puffer.learning import GATHERED
 from midrange_puffer.policy import make_policy
 from midrange_puffer.pool import read_members
+from midrange_puffer.seeding import seed_everything
 from midrange_puffer.settle import settle
-from midrange_puffer.trainer import seed_everything
 
 SEED = 5
 KINDS = {

@@ -11,15 +11,21 @@ from learners import (
     WHOLE,
     Reference,
     check_gradient,
+    copied_gradient,
     gathered,
     invent,
+    invented_batch,
     small_trainer,
     watched_steps,
 )
 
 from midrange_puffer import checkpoint
-from midrange_puffer.learning import vtrace_advantages
-from midrange_puffer.trainer import Trainer, pufferl, quiet
+from midrange_puffer.config import load_config
+from midrange_puffer.fitted_pufferl import pufferl, quiet
+from midrange_puffer.learning import Learner, Schedule, vtrace_advantages
+from midrange_puffer.observation import SPACES
+from midrange_puffer.policy import make_policy
+from midrange_puffer.trainer import Trainer
 
 
 def train_as_pufferl(self: Trainer) -> dict[str, float]:
@@ -117,24 +123,35 @@ def test_accumulated_gradients_are_averaged(tmp_path, monkeypatch):
 
 
 def test_mixed_precision_is_for_the_policy_alone(tmp_path):
-    inside, outside = [], []
+    """Of a learner that has no trainer, and has seen no environment."""
+    inside, outside, steps = [], [], []
 
     def is_mixed(into: list[bool]) -> None:
         into.append(torch.is_autocast_enabled("cpu"))
 
-    with small_trainer(tmp_path, *WHOLE) as trainer:
-        trainer.evaluate()
-        invent(trainer, seed=3)
-        reference = Reference(copy.deepcopy(trainer.policy), gathered(trainer), trainer.run.config)
-        trainer.amp_context = torch.autocast("cpu", torch.bfloat16)
-        trainer.policy.register_forward_hook(lambda *_: is_mixed(inside))
-        trainer.optimizer.register_step_pre_hook(lambda *_: is_mixed(outside))
-        seen = watched_steps(trainer)
-        trainer.is_off_policy = True
-        trainer.train()
+    config = load_config(runs.small_config(tmp_path), [*WHOLE, "--train.batch-size=1024"])
+    torch.manual_seed(3)
+    policy = make_policy(SPACES, config["policy"])
+    before, batch = copy.deepcopy(policy), invented_batch(segments=64, horizon=16)
+    optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+    learner = Learner(
+        policy,
+        policy,
+        optimizer,
+        batch,
+        config["train"],
+        config["experience_replay"],
+        torch.autocast("cpu", torch.bfloat16),
+        pufferl.Profile(),
+    )
+    policy.register_forward_hook(lambda *_: is_mixed(inside))
+    optimizer.register_step_pre_hook(lambda *_: is_mixed(outside))
+    optimizer.register_step_pre_hook(lambda *_: steps.append(copied_gradient(policy)))
+    reference = Reference(before, {name: one.clone() for name, one in batch.items()}, config)
+    learner.update(True, Schedule(0, 1, 0.0, config["train"]["ent_coef"]))
     assert (set(inside), set(outside)) == ({True}, {False})
     assert not torch.is_autocast_enabled("cpu")
-    ((policy, gradient),) = seen
-    expected = reference.gradient(policy, policy)
+    (gradient,) = steps
+    expected = reference.gradient(before, before)
     for name, one in expected.items():
         assert torch.cosine_similarity(gradient[name].flatten(), one.flatten(), dim=0) > 0.99, name

@@ -12,9 +12,9 @@ import torch
 
 from midrange_puffer.config import Config
 from midrange_puffer.puffer_import import contained
+from midrange_puffer.seeding import seed_everything
 from midrange_puffer.sweep.record import FAILED, FINISHED, Trial
 from midrange_puffer.sweep.space import Parameter, Space, Value
-from midrange_puffer.trainer import seed_everything
 
 with contained():
     import pufferlib.sweep
