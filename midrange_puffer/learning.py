@@ -124,6 +124,7 @@ class Learner:
 
     Attributes:
         gathered: the tensors to be filled before an update, as those given.
+        experience: these, then the replay's, with what the latest policy gives for them.
 
     Raises:
         UserError: There is not the memory for the replay.
@@ -150,7 +151,7 @@ class Learner:
         longer = _lengthened(gathered, replay["capacity"]) if replay["capacity"] else gathered
         self.gathered = {name: one[: self._count] for name, one in longer.items()}
         like = longer["logprobs"]
-        self._experience = Segments(
+        self.experience = Segments(
             **longer, proximal=torch.zeros_like(like), ratio=torch.ones_like(like)
         )
         self._replay = ExperienceReplay(replay, like.device) if replay["capacity"] else None
@@ -182,7 +183,7 @@ class Learner:
             advantages = self._advantages(fresh)
             time("train_copy")
             draw = self._draw(advantages, schedule, replayed and replayed[number])
-            minibatch = self._experience.take(draw.rows)
+            minibatch = self.experience.take(draw.rows)
             time("train_forward")
             logprobs, values, entropy = self._forward(self._policy, minibatch)
             time("train_misc")
@@ -196,11 +197,9 @@ class Learner:
                 self._step()
         time("train_misc")
         means |= {name: torch.stack([row[name] for row in rows]).mean() for name in rows[0]}
-        means["explained_variance"] = _explained_variance(
-            self._experience.values[fresh], advantages
-        )
+        means["explained_variance"] = _explained_variance(self.experience.values[fresh], advantages)
         if self._replay:
-            self._experience.keep(self._count + self._replay.add(_priorities(advantages)))
+            self.experience.keep(self._count + self._replay.add(_priorities(advantages)))
         # A CUDA device is waited for once, not for each of these numbers.
         means = dict(zip(means, torch.stack([*means.values()]).tolist(), strict=True))
         self._clock.end()
@@ -222,7 +221,7 @@ class Learner:
             Of the experience of older policies, if there is any: the mean of pi / mu, and the part
             that is above V-trace's clip.
         """
-        older, experience, fresh = [], self._experience, slice(self._count)
+        older, experience, fresh = [], self.experience, slice(self._count)
         if is_off_policy:
             older.append(torch.arange(self._count, device=experience.ratio.device))
         else:
@@ -242,10 +241,10 @@ class Learner:
     def _correct(self, rows: torch.Tensor) -> None:
         """Find what the present policy gives for segments of older ones."""
         for part in rows.split(self._drawn):
-            segments = self._experience.take(part)
+            segments = self.experience.take(part)
             # The bare policy: ranks may have different numbers of parts.
             logprobs, values, _ = self._forward(self._bare_policy, segments)
-            self._experience.proximal[part] = logprobs
+            self.experience.proximal[part] = logprobs
             self._note(part, segments, logprobs, values)
 
     def _note(
@@ -256,12 +255,12 @@ class Learner:
         values: torch.Tensor,
     ) -> None:
         """Keep what the latest policy gives for these segments."""
-        self._experience.ratio[rows] = (logprobs.detach() - segments.logprobs).exp()
-        self._experience.values[rows] = values.detach()
+        self.experience.ratio[rows] = (logprobs.detach() - segments.logprobs).exp()
+        self.experience.values[rows] = values.detach()
 
     def _advantages(self, rows: slice | torch.Tensor) -> torch.Tensor:
         """Of the segments in these rows, as far as is known of the latest policy."""
-        of = self._experience
+        of = self.experience
         parts = (one[rows] for one in (of.values, of.rewards, of.terminals, of.ratio))
         return vtrace_advantages(*parts, self._settings)
 
@@ -294,7 +293,7 @@ class Learner:
         observations = segments.observations
         if not self._bare_policy.memory_size:
             observations = observations.flatten(0, 1)
-        state = {"action": segments.actions, "lstm_h": None, "lstm_c": None}
+        state = {"done": segments.terminals}
         with self._precision:
             logits, values = policy(observations, state)
             _, logprobs, entropy = pufferlib.pytorch.sample_logits(logits, segments.actions)

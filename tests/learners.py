@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from torch.distributions import Categorical
 
 from midrange_puffer.config import Config
 from midrange_puffer.curriculum import Curriculum
+from midrange_puffer.learning import GATHERED
 from midrange_puffer.loggers import Loggers
 from midrange_puffer.observation import SPACES
 from midrange_puffer.seeding import seed_everything
@@ -59,8 +61,28 @@ def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:
 
 def gathered(trainer: Trainer) -> dict[str, torch.Tensor]:
     """Copies of the buffers."""
-    names = ("observations", "actions", "logprobs", "rewards", "terminals")
-    return {name: getattr(trainer, name).clone() for name in names}
+    return {name: getattr(trainer, name).clone() for name in GATHERED}
+
+
+def check_gathered(policy: torch.nn.Module, buffers: dict[str, torch.Tensor]) -> None:
+    """What was gathered is of this policy, asked for each engagement's part of a segment alone."""
+    for row, ends in enumerate(buffers["terminals"]):
+        starts = sorted({0, *ends.nonzero().flatten().tolist(), len(ends)})
+        for part in itertools.starmap(slice, itertools.pairwise(starts)):
+            seen, acted, chances, worth = (
+                buffers[name][row, part]
+                for name in ("observations", "actions", "logprobs", "values")
+            )
+            memory = {"lstm_h": None, "lstm_c": None}
+            with torch.no_grad():
+                found, values = policy(seen[None] if policy.memory_size else seen, memory)
+            if isinstance(found, torch.distributions.Normal):
+                logprobs = found.log_prob(acted).sum(1)
+            else:
+                heads = zip(found, acted.unbind(1), strict=True)
+                logprobs = sum(Categorical(logits=head).log_prob(one) for head, one in heads)
+            torch.testing.assert_close(logprobs, chances, rtol=0, atol=1e-5)
+            torch.testing.assert_close(values.flatten(), worth, rtol=0, atol=1e-5)
 
 
 def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, torch.Tensor]]]:
@@ -168,14 +190,32 @@ class Reference:
     def _outputs(self, policy: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Log-probabilities of the actions and values, [segments, horizon], and mean entropy."""
         seen, actions = self.batch["observations"], self.batch["actions"].flatten(0, 1)
-        state = {"lstm_h": None, "lstm_c": None}
-        logits, values = policy(seen if self.is_recurrent else seen.flatten(0, 1), state)
+        if self.is_recurrent:
+            logits, values = self._remembered(policy)
+        else:
+            logits, values = policy(seen.flatten(0, 1))
         parts = [Categorical(logits=part.double()) for part in logits]
         pairs = zip(parts, actions.unbind(1), strict=True)
         logprobs = sum(part.log_prob(action) for part, action in pairs)
         entropy = sum(part.entropy() for part in parts).mean()
         shape = self.batch["rewards"].shape
         return logprobs.view(shape), values.double().view(shape), entropy
+
+    def _remembered(self, policy: torch.nn.Module) -> tuple[list[torch.Tensor], torch.Tensor]:
+        """What a policy with a memory gives, decision by decision, for all segments at once."""
+        seen, ends = self.batch["observations"], self.batch["terminals"]
+        h = c = torch.zeros(len(seen), policy.memory_size)
+        steps = []
+        for step in range(seen.shape[1]):
+            goes_on = 1 - ends[:, step, None]
+            hidden = policy.policy.encode_observations(seen[:, step])
+            h, c = policy.cell(hidden, (goes_on * h, goes_on * c))
+            logits, values = policy.policy.decode_actions(h)
+            steps.append((*logits, values))
+        *logits, values = (
+            torch.stack(part, dim=1).flatten(0, 1) for part in zip(*steps, strict=True)
+        )
+        return logits, values
 
 
 def check_gradient(ours: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]) -> None:

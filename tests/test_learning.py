@@ -27,6 +27,10 @@ from midrange_puffer.observation import SPACES
 from midrange_puffer.policy import make_policy
 from midrange_puffer.trainer import Trainer
 
+MEMORY = ("--base.rnn-name=Recurrent",)
+# No engagement ends, where PuffeRL's own update would not forget it.
+ENDLESS = ("--env.time-limit=300", "--policy.fire-bias=-20")
+
 
 def train_as_pufferl(self: Trainer) -> dict[str, float]:
     """PuffeRL's own update."""
@@ -39,7 +43,7 @@ def train_as_pufferl(self: Trainer) -> dict[str, float]:
     "options",
     [
         ["--train.prio-alpha=0.5", "--train.prio-beta0=0.3"],
-        ["--base.rnn-name=Recurrent", "--train.update-epochs=2", "--train.vtrace-c-clip=0.8"],
+        [*MEMORY, *ENDLESS, "--train.update-epochs=2", "--train.vtrace-c-clip=0.8"],
         ["--env.action-mode=continuous", "--train.optimizer=adam", "--train.clip-coef=0.05"],
     ],
 )
@@ -58,7 +62,21 @@ def test_it_is_pufferls_own_to_the_bit(tmp_path, monkeypatch, options):
     for row, next_row in zip(runs.rows(ours), runs.rows(theirs)[1:], strict=False):
         losses = {name: value for name, value in next_row.items() if name.startswith("losses/")}
         assert len(losses) == 8
+        assert not any(name in options for name in ENDLESS) or "environment/score" not in row
         assert {name: row[name] for name in losses} == pytest.approx(losses, rel=1e-5)
+
+
+def test_before_the_first_step_the_policy_is_what_gathered(tmp_path):
+    """Also after an end in a segment, where its memory begins anew in both."""
+    with small_trainer(tmp_path, *WHOLE, *MEMORY, "--train.learning-rate=0.1") as trainer:
+        for _ in range(4):
+            trainer.evaluate()
+            ends = trainer.terminals[:, 1:].any(dim=1)
+            trainer.train()
+            # As the only minibatch of the update has found it.
+            ratio = trainer.learner.experience.ratio[ends]
+            torch.testing.assert_close(ratio, torch.ones_like(ratio), rtol=0, atol=1e-5)
+        assert len(ratio) > 8
 
 
 @pytest.mark.parametrize("clips", [(1.0, 1.0), (0.7, 1.5), (1000.0, 0.0)])

@@ -2,6 +2,7 @@
 
 import math
 
+import learners
 import pytest
 import runs
 import torch
@@ -75,6 +76,33 @@ def test_a_rater_may_end_the_run(tmp_path, capsys):
     assert "busy/steps" in rows[-1]
     assert runs.resume(tmp_path / "run") == 0
     assert runs.rows(tmp_path / "run")[-1]["agent_steps"] == 4096
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--vec.backend=PufferEnv"],
+        ["--vec.backend=Serial", "--vec.num-envs=2"],
+        *(
+            ["--vec.backend=Multiprocessing", "--vec.num-workers=2", f"--vec.batch-size={size}"]
+            for size in (1, 2)
+        ),
+    ],
+    ids=" ".join,
+)
+def test_a_memory_ends_with_the_engagement(tmp_path, options):
+    """What acts after an end is the policy with an empty memory, whatever steps the environments.
+
+    The memory is made to matter: its last values weigh more than what is seen.
+    """
+    with learners.small_trainer(tmp_path, "--base.rnn-name=Recurrent", *options) as trainer:
+        with torch.no_grad():
+            trainer.policy.lstm.weight_hh_l0.mul_(3)
+            trainer.policy.policy.actor.weight.mul_(100)
+        for _ in range(3):
+            trainer.evaluate()
+            learners.check_gathered(trainer.policy, learners.gathered(trainer))
+        assert trainer.terminals[:, 1:].any()
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e8])
