@@ -1,6 +1,7 @@
 """What training does with raters, and with a policy that is of no more use."""
 
 import math
+import threading
 
 import learners
 import pytest
@@ -9,6 +10,8 @@ import torch
 
 from midrange_puffer import checkpoint
 from midrange_puffer.actions import ACTION_MODES
+from midrange_puffer.fitted_pufferl import pufferl
+from midrange_puffer.machine import Machine
 from midrange_puffer.stop_signals import StopSignals
 from midrange_puffer.train import new_run, train
 from midrange_puffer.trainer import DivergedError, Trainer
@@ -76,6 +79,15 @@ def test_a_rater_may_end_the_run(tmp_path, capsys):
     assert "busy/steps" in rows[-1]
     assert runs.resume(tmp_path / "run") == 0
     assert runs.rows(tmp_path / "run")[-1]["agent_steps"] == 4096
+
+
+def test_pufferl_is_left_as_it_is_and_starts_no_thread(tmp_path):
+    threads = threading.active_count()
+    with learners.small_trainer(tmp_path) as trainer:
+        assert threading.active_count() == threads
+        assert isinstance(trainer.utilization, Machine)
+    for name in ("Utilization", "Profile", "dist_sum"):
+        assert getattr(pufferl, name).__module__ == "pufferlib.pufferl"
 
 
 @pytest.mark.parametrize(
