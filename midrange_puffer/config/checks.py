@@ -71,6 +71,15 @@ def check_training(config: Config, agents: int) -> None:
             f"train.batch_size {batch} must be a multiple of {rollout} = {agents} agents x "
             f"bptt_horizon {horizon}"
         )
+    rnn_name = config["base"]["rnn_name"]
+    # Learning begins every segment without a memory; so does gathering, but only an update's first.
+    # A collector gathers one at a time.
+    if batch > rollout and rnn_name is not None and config["cluster"]["engine"] is None:
+        raise ConfigError(
+            f"train.batch_size {batch} must be {rollout} = {agents} agents x bptt_horizon "
+            f"{horizon} with base.rnn_name = {rnn_name}, whose memory is empty only where an "
+            f"update begins; or use a longer bptt_horizon"
+        )
     part = min(minibatch, train["max_minibatch_size"])
     if minibatch % part:
         raise ConfigError(

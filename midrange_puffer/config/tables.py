@@ -35,7 +35,8 @@ def _check_run_name(text: str) -> None:
 BASE = (
     Key("env_name", str, "environment", "midrange", choices=("midrange",)),
     Key("policy_name", str, "policy", choices=("Policy",)),
-    Key("rnn_name", str, "recurrent wrapper of the policy (an LSTM)", words=NONE,
+    Key("rnn_name", str, "recurrent wrapper of the policy: an LSTM, whose memory ends with the "
+        "engagement and, in training, after train.bptt_horizon decisions", words=NONE,
         choices=("Recurrent",)),
     Key("load_model_path", str, "a model whose weights a new run begins with; None = random ones",
         None, words=NONE),

@@ -186,7 +186,7 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     Raises:
         UsageError: A tracker refuses, for want of an account or a network.
     """
-    from midrange_puffer.train.trainer import pufferl
+    from midrange_puffer.train.fitted_pufferl import pufferl
 
     base = config["base"]
     loggers: list[Logger] = [TensorBoard(run, step)] if base["tensorboard"] else []

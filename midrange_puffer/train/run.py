@@ -39,8 +39,9 @@ from midrange_puffer.train.loggers import (
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.stop_signals import StoppedError, StopSignals
-from midrange_puffer.train.trainer import Rater, Trainer, seed_everything
+from midrange_puffer.train.trainer import Rater, Trainer
 from midrange_puffer.train.training_league import TrainingLeague
 from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env

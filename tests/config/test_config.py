@@ -217,6 +217,17 @@ def test_numbers_that_do_not_fit_are_named(change, numbers):
         assert number in str(caught.value)
 
 
+def test_a_memory_is_empty_at_the_start_of_every_segment():
+    """By itself only of those that an update begins with, or that a collector gathers."""
+    memory = {**load_config()["base"], "rnn_name": "Recurrent"}
+    config = {**load_config(), "base": memory, "train": FITTING}
+    message = r"batch_size 2048 must be 1024 = 64 agents x bptt_horizon 16 with .*Recurrent"
+    with pytest.raises(ConfigError, match=message):
+        check_training(config, AGENTS)
+    check_training({**config, "train": {**FITTING, "batch_size": 1024}}, AGENTS)
+    check_training({**config, "cluster": {**config["cluster"], "engine": "ray"}}, AGENTS)
+
+
 @pytest.mark.parametrize(("cuda", "device"), [(0, "cpu"), (2, "cuda")])
 def test_device_auto_takes_cuda_where_it_is(cuda, device):
     here = machine(gpus=cuda)

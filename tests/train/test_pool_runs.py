@@ -10,8 +10,10 @@ import pytest
 import runs
 from pools import MIX, members
 
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.envs.pool_crew import PoolCrew
+from midrange_puffer.config.settle import settle
+from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.actions import controls
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import Trainer
@@ -131,6 +133,20 @@ def test_a_run_repeats_itself_however_slow_its_processes_are(tmp_path, monkeypat
         rows.append(runs.timeless(folder / "run"))
     assert len(rows[0]) == 6
     assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("horizon", [63, 64, 65, 66, 1, 2])
+def test_no_look_at_the_pool_meets_a_write(tmp_path, horizon):
+    """The learner writes while workers are at the last decision of an update, by their count."""
+    words = ["--env.opponent=pool", "--vec.backend=Multiprocessing", "--vec.num-workers=2"]
+    words += [f"--train.bptt-horizon={horizon}", f"--train.minibatch-size={64 * horizon}"]
+    looks = {first + 1 for first in range(0, 10_000, LOOK_INTERVAL)}
+    config = load_config(runs.small_config(tmp_path), words)
+    if not looks.isdisjoint(range(horizon, 10_000, horizon)):
+        with pytest.raises(ConfigError, match=rf"bptt_horizon = {horizon}: must be even"):
+            settle(config)
+        config["vec"]["backend"] = "Serial"
+    settle(config)
 
 
 def test_workers_have_the_pool_too(tmp_path):

@@ -263,9 +263,9 @@ def test_the_entropy_bonus_falls_linearly_to_its_final_weight(tmp_path, monkeypa
     seen = []
     update = Learner.update
 
-    def watched(self, *arguments):
-        seen.append(self._config["ent_coef"])
-        return update(self, *arguments)
+    def watched(self, is_off_policy, schedule):
+        seen.append(schedule.ent_coef)
+        return update(self, is_off_policy, schedule)
 
     monkeypatch.setattr(Learner, "update", watched)
     assert runs.train(tmp_path, "--train.ent-coef=0.4", "--train.ent-coef-final=0") == 0
