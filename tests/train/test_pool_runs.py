@@ -8,6 +8,7 @@ import frozen
 import numpy as np
 import pytest
 import runs
+from machines import machine
 from pools import MIX, members
 
 from midrange_puffer.config.configuration import ConfigError
@@ -144,9 +145,9 @@ def test_no_look_at_the_pool_meets_a_write(tmp_path, horizon):
     config = load_config(runs.small_config(tmp_path), words)
     if not looks.isdisjoint(range(horizon, 10_000, horizon)):
         with pytest.raises(ConfigError, match=rf"bptt_horizon = {horizon}: must be even"):
-            settle(config)
-        config["vec"]["backend"] = "Serial"
-    settle(config)
+            settle(config, machine())
+        config = config.replaced("vec", "test", backend="Serial")
+    settle(config, machine())
 
 
 def test_workers_have_the_pool_too(tmp_path):
@@ -154,7 +155,8 @@ def test_workers_have_the_pool_too(tmp_path):
     path = frozen.write_pool(tmp_path, {"a": 1}, a=frozen.constant(2))
     words = ["--env.opponent", "pool", "--env.num-envs", "8", "--env.ammunition", "0"]
     config = load_config(None, words)
-    config["vec"].update(backend="Multiprocessing", num_envs=1, num_workers=1, batch_size=1)
+    one = {"num_envs": 1, "num_workers": 1, "batch_size": 1}
+    config = config.replaced("vec", "test", backend="Multiprocessing", **one)
     infos = []
     with closing(VecEnv(make_env, config, path)) as vecenv:
         vecenv.async_reset(3)
