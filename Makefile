@@ -7,15 +7,19 @@ BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
+SANITIZED_TESTS := tests/core tests/game
 NEWEST := .venv-newest
 NEWEST_BUILD := build/newest
 
 INSTALLER := tools/install_dependencies.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
+# pytest's workers: one a core, of which more than eight would find little to do. Which tests stay
+# together and which come first is said in tests/conftest.py.
+SIDE_BY_SIDE := -n logical --maxprocesses 8 --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test newest lint format bench sanitize clean help
+.PHONY: setup install train sweep test check fresh newest lint format bench sanitize clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -43,8 +47,14 @@ train: setup ## train with the default config: make train ARGS="--section.key va
 sweep: setup ## search better settings: make sweep ARGS="--sweep.workers 4"
 	$(BIN)/puffer sweep midrange --config configs/sweep.ini $(ARGS)
 
-test: setup ## run the tests: make test ARGS="-k name"
-	$(BIN)/pytest $(ARGS)
+test: setup ## run the tests, side by side on all cores: make test ARGS="-k name"
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(ARGS)
+
+check: setup lint ## lint, and the tests that take no time; a minute or less
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" $(ARGS)
+
+fresh: ## train and test in a clone of HEAD as on a machine that is new: make fresh TARGETS="lint test"
+	$(PYTHON) tools/fresh.py $(TARGETS)
 
 # Beside the pins that PufferLib needs, in an environment of its own, without PufferLib and torch.
 newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium, PettingZoo, numpy …
@@ -74,7 +84,7 @@ bench: setup ## measure the environment alone, then its share of training
 # A second build beside the normal one. torch throws C++ exceptions, so libstdc++ must be there when
 # ASan starts; Python never frees everything, so leaks are not looked for; a sanitizer's report goes
 # to the terminal only if pytest leaves file descriptor 2 alone.
-sanitize: setup ## run the tests against a build with address and undefined-behaviour sanitizers
+sanitize: setup ## test core and binding built with address and undefined-behaviour sanitizers
 	rm -rf $(SANITIZED)
 	CC=gcc MIDRANGE_SANITIZE=1 $(BIN)/python setup.py -q build \
 	    --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
@@ -83,7 +93,7 @@ sanitize: setup ## run the tests against a build with address and undefined-beha
 	    LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$$(gcc -print-file-name=lib$(lib).so))"; \
 	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
 	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
-	$(BIN)/pytest --capture=sys $(ARGS)
+	$(BIN)/pytest $(SIDE_BY_SIDE) --capture=sys $(SANITIZED_TESTS) $(ARGS)
 
 clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)

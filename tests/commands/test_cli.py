@@ -118,6 +118,7 @@ def test_the_name_of_the_environment_may_be_left_out(call):
     assert call("train", "--help") == call("train", "midrange", "--help")
 
 
+@pytest.mark.slow
 def test_other_environments_are_pufferlibs(tmp_path):
     words = ("train", "no_such_env", "--train.gamma", "0.5")
     ours = command(tmp_path, "midrange_puffer", *words)
@@ -138,6 +139,7 @@ def test_other_environments_get_every_word(monkeypatch):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pufferlib_is_imported_without_its_side_effects(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", IMPORT], cwd=tmp_path, capture_output=True, text=True, timeout=120

@@ -14,6 +14,8 @@ from midrange_puffer.files import WriteError
 from midrange_puffer.game.envelope import Envelope, Grid
 from midrange_puffer.show.envelope_plot import ZONES, plot_aspect, plot_off_boresight
 
+pytestmark = pytest.mark.slow
+
 SPEEDS = (200.0, 350.0, 500.0)
 GRID = Grid(9, 16, SPEEDS, SPEEDS)
 

@@ -25,6 +25,8 @@ from midrange_puffer.policies.exported import ExportedPolicy
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player
 
+pytestmark = pytest.mark.slow
+
 ENGAGEMENTS = 8
 
 

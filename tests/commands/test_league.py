@@ -21,6 +21,8 @@ from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.policies import model_file
 from midrange_puffer.train import run_folder
 
+pytestmark = pytest.mark.slow
+
 GAME = ["--env.time-limit", "20", "--env.start-range-min=9000", "--env.start-range-max", "9000"]
 
 # Rock beats scissors, scissors paper, paper rock; dust loses to all and draws with paper.

@@ -6,13 +6,13 @@ new HASHES.
 
 import functools
 import os
-import platform
 import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from needs import EACH_COMPILER, EACH_ISA, KERNELS
 from places import CSRC, SUPPORT
 from reference_envelope import Crooked
 
@@ -36,11 +36,7 @@ HASHES = {
 }
 ENGAGEMENTS, DECISIONS, SEED = 33, 500, 2**40 + 5
 SHORT = {"start_range_min": 3000, "start_range_max": 20_000, "time_limit": 60}
-
 ISAS = _core.isas()
-COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
-# The kernels that csrc/midrange.c wants, see setup.py.
-KERNELS = ("sse2", "avx2", "avx512") if platform.machine() == "x86_64" else ("portable",)
 
 
 @functools.cache
@@ -83,7 +79,7 @@ def line(hashes: tuple[int, int]) -> str:
     return " ".join(f"{value:016x}" for value in hashes)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@EACH_ISA
 @pytest.mark.parametrize("fight", HASHES)
 def test_hashes_are_the_constants_on_every_instruction_set(fight, isa):
     assert line(hashes_after_random_actions(fight, isa)) == line(HASHES[fight])
@@ -106,11 +102,12 @@ def build(folder: Path, compiler: str, flags: tuple[str, ...]) -> Path:
 
 
 def test_there_is_a_compiler():
-    assert COMPILERS
+    assert shutil.which("gcc") or shutil.which("clang")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [("-O0",), ("-O3", "-march=native")], ids=" ".join)
-@pytest.mark.parametrize("compiler", COMPILERS)
+@EACH_COMPILER
 def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags):
     """Not vectorised at all, and with all that this machine has, FMA too, in every kernel."""
     program = build(tmp_path, compiler, flags)
@@ -126,7 +123,7 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
 # Lanes and batches
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@EACH_ISA
 @pytest.mark.parametrize("opponent", ["self", "shooter,snake,ace"])
 def test_an_engagement_does_not_depend_on_the_others(opponent, isa):
     """In any batch size, and so whatever flies in the other lanes, an engagement is the same."""

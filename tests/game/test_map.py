@@ -6,6 +6,7 @@ Mostly a map that is none of any missile's, so that whatever is the wrong way ro
 import numpy as np
 import pytest
 from flights import exactly
+from needs import EACH_ISA
 from reference_envelope import Crooked, reach_of
 from scenes import BLUE, RED
 
@@ -14,7 +15,6 @@ from midrange_puffer.game.parameters import MAP_PILOTS, resolve, seat_weights
 
 CROOKED = Crooked()
 NAMES = [feature.name for feature in STG_FEATURES]
-ISAS = _core.isas()
 
 
 def make(
@@ -69,7 +69,7 @@ def distance(one: dict, other: dict) -> float:
     return float(np.hypot(one["x"] - other["x"], one["y"] - other["y"]))
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@EACH_ISA
 def test_ranges_are_those_of_the_map_between_its_nodes(isa):
     """Of shots of both sides, from all directions, against the same worked out in float64."""
     core = make(300, isa=isa)
@@ -108,7 +108,7 @@ def test_the_nodes_are_where_they_should_be():
     assert value(seen, "own_nez")[:, RED] == pytest.approx(reach / (reach + 10_000), abs=1e-5)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@EACH_ISA
 def test_pilots_go_by_the_map(isa):
     """They fire inside R_NEZ of the very geometry, at any angle that they fire at."""
     rng = np.random.default_rng(5)
@@ -146,7 +146,7 @@ def fire_once(core: _core.Core) -> np.ndarray:
     return records
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@EACH_ISA
 def test_shots_are_classed_by_the_map(isa):
     """Each engagement ends with one shot; its record says where that stood in the envelope.
 

@@ -5,13 +5,13 @@ from math import hypot
 
 import numpy as np
 import pytest
+from needs import EACH_ISA
 from scenes import BLUE, FAR, RED, controls, place, read, turned
 
 from midrange_puffer import Simulation, _core
 from midrange_puffer.game.spacetime import SpaceTime, spacetime
 
 SECOND = 10  # physics steps
-ISAS = _core.isas()
 
 
 def fight(decisions: int, seed: int = 1, **parameters: float) -> Simulation:
@@ -360,7 +360,7 @@ def hold_still(sim: Simulation) -> Simulation:
     return sim
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@EACH_ISA
 def test_a_graph_depends_on_nothing_but_its_engagement(isa):
     """In any lane and batch, on any instruction set, the same bits."""
     batch = Simulation(num_envs=20, seed=4, red="snake", blue="ace", start_range_max=31_000)

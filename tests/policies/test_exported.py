@@ -20,6 +20,8 @@ from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.player import Player
 from midrange_puffer.replays.session import Session
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", ["levels", "levels, memory"])
 def test_its_figures_are_those_of_the_model(tmp_path, kind):

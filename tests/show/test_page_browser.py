@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from browser import PROGRAM, Browser
+from browser import NEEDED, Browser
 from replays import record
 
 from midrange_puffer import Simulation
@@ -13,7 +13,7 @@ from midrange_puffer.show.page.content import collect
 from midrange_puffer.show.page.packing import pack
 from midrange_puffer.show.page.writer import render, write_page
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="neither Chromium nor Chrome is on PATH")
+pytestmark = NEEDED
 
 NAMES = ("</script><script>document.title = 'run'</script>", 'Böb & "Co" <i>\'s')
 TEXTS = ("--ink", "--dim", "--red", "--blue", "--safe", "--danger")

@@ -11,8 +11,20 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PROGRAM = next(filter(None, map(shutil.which, NAMES)), None)
+from needs import need
+
+VARIABLE = "MIDRANGE_BROWSER"  # of the environment: which program it is
+# All speak the same protocol. On macOS programs are not on PATH.
+NAMES = (
+    *("chromium", "chromium-browser", "chromium-headless-shell"),
+    *("google-chrome", "google-chrome-stable", "google-chrome-beta", "google-chrome-unstable"),
+    *("chrome", "chrome-headless-shell", "headless_shell"),
+    *("microsoft-edge", "microsoft-edge-stable", "msedge"),
+    *(
+        f"/Applications/{name}.app/Contents/MacOS/{name}"
+        for name in ("Chromium", "Google Chrome", "Microsoft Edge")
+    ),
+)
 PATIENCE = 60.0  # s for an answer
 # It reads commands from descriptor 3 and answers to 4.
 START = """import os, sys
@@ -27,6 +39,29 @@ OPTIONS = (
     "--disable-dev-shm-usage",
     "--no-first-run",
     "--remote-debugging-pipe",
+)
+
+
+def find_program() -> str | None:
+    """The browser's program: the one that `VARIABLE` names, else one of `NAMES`; None: no such.
+
+    Raises:
+        RuntimeError: `VARIABLE` names none.
+    """
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return next(filter(None, map(shutil.which, NAMES)), None)
+    if program := shutil.which(named):
+        return program
+    raise RuntimeError(f"{VARIABLE} = {named}: must be the name or path of a browser's program")
+
+
+PROGRAM = find_program()
+NEEDED = need(
+    PROGRAM,
+    "Chromium, Chrome or Edge",
+    "install one (apt-get install chromium, dnf install chromium, brew install --cask chromium), "
+    f"or name its program in {VARIABLE}",
 )
 
 

@@ -50,9 +50,14 @@ def cluster(*cores: int) -> Iterator[Cluster]:
         folder = stack.enter_context(  # its sockets cannot have long paths
             tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True)
         )
+        # The one setting that all of Ray goes by: `Cluster` also notes its address in the default
+        # folder, whether that is there or not, and removes the note of a cluster of the user's.
+        os.environ["RAY_TMPDIR"] = folder
         found = Cluster()
         stack.callback(found.shutdown)
-        add_node(found, 0, include_dashboard=False, temp_dir=folder)
+        # Without what no test needs: a busy machine takes long to start each process.
+        spared = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+        add_node(found, 0, **spared)
         for count in cores:
             add_node(found, count)
         yield found

@@ -24,6 +24,8 @@ from midrange_puffer.sweep.runner import Runner
 from midrange_puffer.sweep.workers import workers_of
 from midrange_puffer.train.cluster.connect import ClusterError
 
+pytestmark = pytest.mark.slow
+
 
 def on(cluster, *options: str) -> list[str]:
     return ["--sweep.engine=ray", f"--cluster.address={cluster.address}", *options]

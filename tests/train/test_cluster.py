@@ -23,6 +23,8 @@ from midrange_puffer.train.cluster.collectors import Collectors
 from midrange_puffer.train.cluster.connect import ClusterError, connected
 from midrange_puffer.train.machine import usable_cores
 
+pytestmark = pytest.mark.slow
+
 RAY = ("--cluster.engine=ray", "--cluster.max-collectors=2", "--vec.backend=auto")
 
 

@@ -21,6 +21,8 @@ from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.vector import VecEnv
 
+pytestmark = pytest.mark.slow
+
 MIX = ("--env.opponent=self:2,pool:1,straight:1", "--train.checkpoint-interval=2")
 
 

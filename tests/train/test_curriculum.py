@@ -18,6 +18,8 @@ from midrange_puffer.train import run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.trainer import Trainer
 
+pytestmark = pytest.mark.slow
+
 EPISODES = 100
 GOAL = 0.5
 FIRST = ["--curriculum.first.env.opponent=straight", f"--curriculum.first.score={GOAL}"]

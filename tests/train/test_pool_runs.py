@@ -20,6 +20,8 @@ from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.vector import VecEnv, make_env
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:

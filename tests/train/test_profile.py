@@ -20,6 +20,8 @@ from midrange_puffer.commands.profile import divide, make_report
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.train.profiling import Measurement, Phases, pufferl
 
+pytestmark = pytest.mark.slow
+
 DECISIONS = 16  # of an agent in an update of runs.SMALL
 MINIBATCHES = 2
 LAYERS = 4  # of the policy: two hidden ones, actor, critic

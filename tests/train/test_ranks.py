@@ -20,6 +20,8 @@ from midrange_puffer.files import WriteError
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.machine import usable_cores
 
+pytestmark = pytest.mark.slow
+
 PROBE = SUPPORT / "rank_probe.py"
 FAULTS = SUPPORT / "rank_faults.py"
 

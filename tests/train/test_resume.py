@@ -19,6 +19,8 @@ from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.trainer import Trainer
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def stopped(tmp_path_factory):

@@ -26,6 +26,8 @@ from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.update import Learner
 from midrange_puffer.train.vector import VecEnv, make_env
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):

@@ -15,6 +15,8 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.training_league import TrainingLeague
 
+pytestmark = pytest.mark.slow
+
 CONFIG = load_config(None, ["--policy.hidden-size", "16"])
 
 

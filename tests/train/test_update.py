@@ -31,6 +31,8 @@ MEMORY = ("--base.rnn-name=Recurrent",)
 # No engagement ends, where PuffeRL's own update would not forget it.
 ENDLESS = ("--env.time-limit=300", "--policy.fire-bias=-20")
 
+pytestmark = pytest.mark.slow
+
 
 def train_as_pufferl(self: Trainer) -> dict[str, float]:
     """PuffeRL's own update."""

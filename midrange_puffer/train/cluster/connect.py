@@ -120,16 +120,16 @@ def start_patiently(start: Callable[[], object], clear: Callable[[], object]) ->
 
     Args:
         start: starts them.
-        clear: ends what was started too late.
+        clear: ends what was started in vain.
     """
     for attempt in range(1, STARTS + 1):
         try:
             start()
             return
         except Exception as error:
+            clear()
             if attempt == STARTS or not re.search("(?i)timed out .*startup", str(error)):
                 raise
-            clear()
 
 
 def _init(options: Mapping[str, object]) -> None:

@@ -1,0 +1,28 @@
+"""What some tests need of the machine. The end of a run tells what was missing, see `conftest`."""
+
+import platform
+import shutil
+
+import pytest
+
+from midrange_puffer import _core
+
+# The kernels that csrc/midrange.c wants, see setup.py.
+KERNELS = ("sse2", "avx2", "avx512") if platform.machine() == "x86_64" else ("portable",)
+
+
+def need(present: object, what: str, how: str) -> pytest.MarkDecorator:
+    """The mark of a test that is skipped where something is not there, with how to get it."""
+    return pytest.mark.skipif(not present, reason=f"no {what}: {how}")
+
+
+def _isa(name: str) -> object:
+    return pytest.param(name, marks=need(name in _core.isas(), name, "use a processor that has it"))
+
+
+def _compiler(name: str) -> object:
+    return pytest.param(name, marks=need(shutil.which(name), name, f"install {name}"))
+
+
+EACH_ISA = pytest.mark.parametrize("isa", [_isa(name) for name in KERNELS])
+EACH_COMPILER = pytest.mark.parametrize("compiler", [_compiler(name) for name in ("gcc", "clang")])

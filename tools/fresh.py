@@ -1,0 +1,137 @@
+"""Runs the README's two commands as on a machine where this project has never been.
+
+    python tools/fresh.py               `make train`, for half a minute, and `make test`
+    python tools/fresh.py lint test     other targets of the Makefile
+
+They run in a clone of HEAD with an empty HOME, empty caches and an empty temporary folder, and with
+no variable of the user's shell but those of `KEPT`. Where the system allows private mounts (Linux,
+as root or with user namespaces) /tmp is empty, too. Of the user's files only pip's configuration is
+carried over: it says where packages come from.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGETS = ("train", "test")
+# What bounds a target that would take long.
+ARGUMENTS = {"train": "--train.total-timesteps=2_000_000"}
+
+# Variables that say what the machine is like and where packages come from, by how they begin.
+KEPT = (
+    *("PATH", "LD_LIBRARY_PATH", "LANG", "LC_", "TERM", "TZ", "USER", "LOGNAME", "SHELL"),
+    *("CC", "CFLAGS", "LDFLAGS", "CUDA_", "PYENV_", "MIDRANGE_BROWSER"),
+    *("PIP_", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+)
+PIP_CONFIGURATION = (
+    *(".config/pip/pip.conf", ".pip/pip.conf", "Library/Application Support/pip/pip.conf"),
+)
+PRIVATE = ("unshare", "--mount", *(() if os.geteuid() == 0 else ("--map-root-user",)))
+
+
+def main() -> None:
+    """Run each target in turn, up to the first that fails, and say how long each took."""
+    targets = sys.argv[1:] or TARGETS
+    # Not in /tmp, where the clone would be hidden by an empty one, and which may be in memory.
+    place = "/var/tmp" if Path("/var/tmp").is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="midrange-fresh-", dir=place) as folder:
+        machine = FreshMachine(Path(folder))
+        print(f"fresh: {machine.told}", flush=True)
+        times, status = [], 0
+        for target in targets:
+            status, seconds = machine.make(target)
+            times.append(f"  make {target:9} {seconds}{f', failed with {status}' * bool(status)}")
+            if status:
+                break
+        print("fresh:", machine.told, *times, sep="\n", flush=True)
+    sys.exit(status)
+
+
+class FreshMachine:
+    """A clone of HEAD, and what is around it.
+
+    Args:
+        folder: where all of it is.
+
+    Attributes:
+        told: what it is, in words.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._clone, home, temporary = (folder / name for name in ("clone", "home", "tmp"))
+        subprocess.run(["git", "clone", "-q", ROOT, self._clone], check=True)
+        left_out = _git(ROOT, "status", "--porcelain")
+        home.mkdir()
+        temporary.mkdir()
+        temporary.chmod(0o1777)
+        _copy_pip_configuration(home)
+        self._environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name.upper().startswith(KEPT) and name != "PIP_CACHE_DIR"
+        } | {"HOME": str(home), "PYTHON": sys.executable}
+        self._wrapper = _with_own_tmp(temporary)
+        if self._wrapper:
+            tmp = "an empty /tmp of its own"
+        else:
+            tmp = "the /tmp of this machine, as private mounts are not allowed here"
+            self._environment["TMPDIR"] = str(temporary)
+        self.told = f"{_git(self._clone, 'log', '-1', '--format=%h (%s)')} in {self._clone}, "
+        self.told += "without what is not committed, " * bool(left_out)
+        self.told += f"with an empty HOME and {tmp}"
+
+    def make(self, target: str) -> tuple[int, str]:
+        """Run `make TARGET`; return its exit status, and how long it took, in words."""
+        words = [f"ARGS={ARGUMENTS[target]}"] if target in ARGUMENTS else []
+        print(f"fresh: make {target}", *words, flush=True)
+        begin = time.time()
+        done = subprocess.run(
+            [*self._wrapper, "make", target, *words],
+            cwd=self._clone,
+            env=self._environment,
+            check=False,
+        )
+        whole = time.time() - begin
+        built = self._clone / ".venv" / ".built"  # `make setup` writes it at its end
+        setup = built.stat().st_mtime - begin if built.exists() else 0
+        if setup <= 0:
+            return done.returncode, f"{whole:.0f} s"
+        return done.returncode, f"{whole:.0f} s, of which setup {setup:.0f} s"
+
+
+def _git(folder: Path, *words: str) -> str:
+    """What git says in a folder."""
+    command = ["git", "-C", folder, *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _copy_pip_configuration(home: Path) -> None:
+    """Carry over the user's to another home."""
+    old = Path.home()
+    for name in PIP_CONFIGURATION:
+        source = old / name
+        if name.startswith(".config/") and "XDG_CONFIG_HOME" in os.environ:
+            source = Path(os.environ["XDG_CONFIG_HOME"], name.removeprefix(".config/"))
+        if source.is_file():
+            (home / name).parent.mkdir(parents=True)
+            shutil.copy(source, home / name)
+
+
+def _with_own_tmp(folder: Path) -> list[str]:
+    """The words before a command that let it see a folder as /tmp; none where that cannot be."""
+    words = [*PRIVATE, "sh", "-c", 'mount --bind "$0" /tmp && exec "$@"', str(folder)]
+    if shutil.which("unshare") and Path("/tmp") not in folder.resolve().parents:
+        tried = subprocess.run([*words, "true"], check=False, capture_output=True)
+        if tried.returncode == 0:
+            return words
+    return []
+
+
+if __name__ == "__main__":
+    main()
