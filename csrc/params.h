@@ -10,6 +10,8 @@
 //
 // Groups: rules, flight, missile and start make the game; reward and pilot may be changed
 // in training without changing what a result means (evaluation always takes their defaults).
+// A reward's row of unit "1" is the weight of a potential within +-1, one of "1/s" that of a rate
+// within +-1: the bound of a reward follows from these units.
 
 #pragma once
 

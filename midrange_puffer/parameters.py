@@ -166,6 +166,24 @@ def resolve(
     return values
 
 
+def reward_bound(parameters: Mapping[str, float]) -> float:
+    """What the size of no reward exceeds, by the weights and the length of a decision.
+
+    A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1
+    (csrc/RULES.md, "Rewards").
+
+    Args:
+        parameters: a value for every parameter, as of `resolve`.
+    """
+    rewards = [row for row in PARAMETERS.values() if row.group == "reward"]
+    potential, rate = (
+        sum(parameters[row.name] for row in rewards if row.unit == unit) for unit in ("1", "1/s")
+    )
+    # The potential turns to its opposite, or ends with the engagement, which then has a result.
+    most = max(2 * potential, potential + 1)
+    return most + rate * parameters["physics_dt"] * parameters["substeps"]
+
+
 def pilot_names(text: str) -> tuple[str, ...]:
     """The pilots in a text: "all", or names with commas between.
 

@@ -24,7 +24,7 @@ from midrange_puffer.loggers import Loggers
 from midrange_puffer.machine import Machine
 from midrange_puffer.pool import Pool
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.vectorize import VecEnv
+from midrange_puffer.vectorize import REWARD_SCALE, VecEnv
 
 with contained():
     from pufferlib import pufferl
@@ -154,6 +154,7 @@ class Trainer(pufferl.PuffeRL):
     def gather(self) -> None:
         """Fill the buffers with whole segments, adding to `stats` and `global_step`."""
         super().evaluate()
+        self.rewards *= REWARD_SCALE
 
     def source_metrics(self) -> dict[str, float]:
         """Figures of where the experience of this update came from."""

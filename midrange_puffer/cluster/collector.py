@@ -13,7 +13,7 @@ from midrange_puffer.config import Config
 from midrange_puffer.learning import GATHERED
 from midrange_puffer.policy import make_policy
 from midrange_puffer.trainer import pufferl, quiet, seed_everything
-from midrange_puffer.vectorize import VecEnv, make_env
+from midrange_puffer.vectorize import REWARD_SCALE, VecEnv, make_env
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,12 @@ class _Puffer(pufferl.PuffeRL):
         with quiet():
             super().__init__(settings, vecenv, policy)
         self.amp_context = contextlib.nullcontext()
+
+    def evaluate(self) -> dict[str, list[float]]:
+        """Fill the buffers; return the results of the engagements that finished, by name."""
+        stats = super().evaluate()
+        self.rewards *= REWARD_SCALE
+        return stats
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Nothing: the learner has one."""
