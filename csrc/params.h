@@ -95,6 +95,16 @@
   X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
 // clang-format on
 
+// The version of this table, which goes into replays and models. A row that is added raises it, and
+// stands in the list below, too:
+//
+//     X(name, version of the rules that brought it, neutral value)
+//
+// With the neutral value everything is as it was before the row. Replays, models and runs of older
+// versions have it, not the default. (A row of a pilot that did not exist may have any value.)
+#define MR_RULES_VERSION 1
+#define MR_PARAM_ADDITIONS(X)
+
 // Ordered pairs of rows: the first may not exceed the second.
 #define MR_PARAM_PAIRS(X)                        \
   X(start_range_min, start_range_max)            \

@@ -16,7 +16,13 @@ from midrange_puffer.config import Config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.observation import OBSERVATION_VERSION, Spaces, spaces_of
-from midrange_puffer.parameters import EXPORTED, OPTIONS
+from midrange_puffer.parameters import (
+    EXPORTED,
+    FIRST_RULES,
+    OPTIONS,
+    RULES_VERSION,
+    neutral_values,
+)
 from midrange_puffer.policy import make_policy
 
 FORMAT = "midrange_puffer policy"
@@ -34,6 +40,7 @@ _TYPES = {
     "rnn_name": (str, type(None)),
     "rnn": (dict,),
     "env": (dict,),
+    "rules_version": (int,),
     "agent_steps": (int,),
 }
 
@@ -84,6 +91,7 @@ def save_model(
         "rnn_name": config["base"]["rnn_name"],
         "rnn": config["rnn"],
         "env": config["env"],
+        "rules_version": RULES_VERSION,
         "observation_version": OBSERVATION_VERSION,
         "action_nvec": _action_nvec(config["env"]),
         "agent_steps": agent_steps,
@@ -96,7 +104,8 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[torch.nn.Module,
 
     Returns:
         The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
-        rnn, env, observation_version, action_nvec (None: continuous actions), agent_steps.
+        rnn, env (complete, whichever version of the rules it is of), rules_version (the present
+        one), observation_version, action_nvec (None: continuous actions), agent_steps.
 
     Raises:
         CheckpointError: The file is missing, damaged, not ours or of another version.
@@ -129,7 +138,7 @@ def check_is_file(path: Path, expected: str) -> None:
 
 
 def check_entries(path: Path, entries: object) -> None:
-    """Check all entries of a model file but its weights.
+    """Check all entries of a model file but its weights, and bring its [env] up to date.
 
     Raises:
         CheckpointError: They are not of one, or do not fit this version's environment.
@@ -138,8 +147,10 @@ def check_entries(path: Path, entries: object) -> None:
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
+    rules_version = entries.setdefault("rules_version", FIRST_RULES)
     _check_types(path, entries, _TYPES)
-    env = entries["env"]
+    env = entries["env"] = neutral_values(rules_version) | entries["env"]
+    entries["rules_version"] = RULES_VERSION
     for name in SHAPING:
         choices, value = OPTIONS[name].choices, env.setdefault(name, OPTIONS[name].default)
         if value not in choices:

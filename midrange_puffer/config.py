@@ -28,7 +28,9 @@ class ConfigError(UsageError):
     """A configuration names an unknown key or holds a value that is not allowed."""
 
 
-def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -> Config:
+def load_config(
+    path: str | Path | None = None, overrides: Sequence[str] = (), complete: bool = False
+) -> Config:
     """Read and check a configuration.
 
     Keys that are retired are left out, with a word on stderr.
@@ -37,6 +39,8 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
         path: An ini file with sections of `schema()`, [curriculum.<stage>] for each stage, and
             [sweep.<section>.<key>] for each key that a sweep varies.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
+        complete: The file is as `format_config` writes it. What [env] lacks was added to
+            csrc/params.h since then, and has its neutral value instead of its default.
 
     Returns:
         Section -> key -> value, complete; some values may still be "auto". A stage's section holds
@@ -50,6 +54,10 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
         section: {name: key.default for name, key in keys.items()}
         for section, keys in schema().items()
     }
+    if complete:
+        from midrange_puffer.parameters import FIRST_RULES, neutral_values
+
+        config["env"].update(neutral_values(FIRST_RULES))
     if path is not None:
         sections = _read_ini(Path(path))
         for section, items in sections.items():

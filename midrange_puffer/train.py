@@ -168,8 +168,8 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
         may_be_done: accept a run that has made all its steps.
     """
     folder = checkpoint.find_run(name, data_dir(overrides))
-    old = load_config(folder / checkpoint.CONFIG)
-    config = load_config(folder / checkpoint.CONFIG, overrides)
+    old = load_config(folder / checkpoint.CONFIG, complete=True)
+    config = load_config(folder / checkpoint.CONFIG, overrides, complete=True)
     run_name = old["train"]["run_name"]
     for settings in (old, config):  # the folder may have been moved
         settings["train"].update(data_dir=str(folder.parent), run_name=run_name)
