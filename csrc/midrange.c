@@ -31,6 +31,12 @@ const MrParameterPair *mr_parameter_pairs(void) {
   return pairs;
 }
 
+#define MR_DESCRIBE_ADDITION(name, version, neutral) {#name, version, neutral},
+const MrParameterAddition *mr_parameter_additions(void) {
+  static const MrParameterAddition additions[] = {MR_PARAM_ADDITIONS(MR_DESCRIBE_ADDITION){NULL, 0, 0}};
+  return additions;
+}
+
 #define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map},
 const MrPilotInfo *mr_pilots(void) {
   static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){0}};

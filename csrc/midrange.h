@@ -139,14 +139,22 @@ typedef struct {
   const char *low, *high;
 } MrParameterPair;
 
+// A row of params.h that is not of version 1 of the rules, and the value with which it changes nothing.
+typedef struct {
+  const char *name;
+  int32_t version;
+  double neutral;
+} MrParameterAddition;
+
 typedef struct {
   const char *name, *meaning;
   bool by_map;
 } MrPilotInfo;
 
-// The tables of parameters, of their ordered pairs and of pilots; each ends with a NULL name.
+// The tables of parameters, of their ordered pairs, of those added and of pilots; each ends with a NULL name.
 const MrParameter *mr_parameters(void);
 const MrParameterPair *mr_parameter_pairs(void);
+const MrParameterAddition *mr_parameter_additions(void);
 const MrPilotInfo *mr_pilots(void);
 
 MrParams mr_default_params(void);

@@ -10,6 +10,8 @@
 //
 // Groups: rules, flight, missile and start make the game; reward and pilot may be changed
 // in training without changing what a result means (evaluation always takes their defaults).
+// A reward's row of unit "1" is the weight of a potential within +-1, one of "1/s" that of a rate
+// within +-1: the bound of a reward follows from these units.
 
 #pragma once
 
@@ -92,6 +94,16 @@
   X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace goes by missiles that could run it down, or would fall short by less than this if it is nose-on; drawn per engagement") \
   X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
 // clang-format on
+
+// The version of this table, which goes into replays and models. A row that is added raises it, and
+// stands in the list below, too:
+//
+//     X(name, version of the rules that brought it, neutral value)
+//
+// With the neutral value everything is as it was before the row. Replays, models and runs of older
+// versions have it, not the default. (A row of a pilot that did not exist may have any value.)
+#define MR_RULES_VERSION 1
+#define MR_PARAM_ADDITIONS(X)
 
 // Ordered pairs of rows: the first may not exceed the second.
 #define MR_PARAM_PAIRS(X)                        \

@@ -61,9 +61,8 @@ static void mr_reward(const struct MrSim *sim, MrBlock *b, const MrSight sights[
     sum += mr_select(b->outcome[i] == MR_RED_WINS, 1.0f, 0.0f);
     sum -= mr_select(b->outcome[i] == MR_BLUE_WINS, 1.0f, 0.0f);
     sum += pressure * (mr_geometry(range, &sights[0], i) - mr_geometry(range, &sights[1], i));
-    float clipped = mr_select(was_open[i], mr_clip(sum, -1.0f, 1.0f), 0.0f);
-    reward[i] = clipped;
+    reward[i] = mr_select(was_open[i], sum, 0.0f);
     b->potential[i] = potential[i];
-    b->episode_return[i] += clipped;
+    b->episode_return[i] += reward[i];
   }
 }

@@ -14,6 +14,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_FIRE_LEVELS
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
+    enum: MR_RULES_VERSION
     enum: MR_MAP_OFF
     enum: MR_MAP_ASPECT
     enum: MR_MAP_LAUNCH
@@ -38,6 +39,10 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrParameterPair:
         const char *low
         const char *high
+    ctypedef struct MrParameterAddition:
+        const char *name
+        int32_t version
+        double neutral
     ctypedef struct MrPilotInfo:
         const char *name
         const char *meaning
@@ -96,6 +101,7 @@ cdef extern from "midrange.h" nogil:
 
     const MrParameter *mr_parameters()
     const MrParameterPair *mr_parameter_pairs()
+    const MrParameterAddition *mr_parameter_additions()
     const MrPilotInfo *mr_pilots()
     const MrFeature *mr_features()
     int32_t mr_feature_count(MrObservation observation)

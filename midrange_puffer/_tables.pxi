@@ -5,6 +5,7 @@ FIGHTERS = MR_FIGHTERS
 MISSILES = MR_MISSILES
 ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
+RULES_VERSION = MR_RULES_VERSION
 # What an agent may observe: name -> so many of feature_rows().
 OBSERVATIONS = {
     "default": mr_feature_count(MR_OBSERVE_DEFAULT),
@@ -64,6 +65,16 @@ def parameter_rows():
         })
         row += 1
     return rows
+
+
+def parameter_additions():
+    """(name, version of the rules that brought it, neutral value) of rows not of version 1."""
+    cdef const MrParameterAddition *addition = mr_parameter_additions()
+    additions = []
+    while addition.name != NULL:
+        additions.append((addition.name.decode(), addition.version, addition.neutral))
+        addition += 1
+    return additions
 
 
 def parameter_pairs():

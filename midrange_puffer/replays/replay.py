@@ -18,7 +18,14 @@ import numpy as np
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import PARAMETERS, SEATS, suggest
+from midrange_puffer.game.parameters import (
+    FIRST_RULES,
+    PARAMETERS,
+    RULES_VERSION,
+    SEATS,
+    neutral_values,
+    suggest,
+)
 from midrange_puffer.game.paths import Tracks, outcome_words
 from midrange_puffer.game.simulation import Simulation
 
@@ -31,6 +38,7 @@ _LENGTH = struct.Struct("<Q")
 _DIGEST_BYTES = 32
 _CONTROLS = 3  # rudder, throttle, fire
 _TYPES = {
+    "rules_version": int,
     "parameters": dict,
     "parameters_hash": str,
     "seed": int,
@@ -136,10 +144,14 @@ class Replay:
 
     def to_bytes(self) -> bytes:
         """The content of its file."""
+        derived = {
+            "rules_version": RULES_VERSION,
+            "parameters_hash": parameters_hash(self.parameters),
+        }
         header = {
             "package": importlib.metadata.version("midrange_puffer"),
-            **{name: getattr(self, name) for name in _TYPES if name != "parameters_hash"},
-            "parameters_hash": parameters_hash(self.parameters),
+            **{name: getattr(self, name) for name in _TYPES if name not in derived},
+            **derived,
         }
         arrays = _control_bytes(self.controls) + self.hashes.astype("<u8").tobytes()
         body = json.dumps(header).encode() + b"\n" + zlib.compress(arrays, 9)
@@ -304,7 +316,7 @@ def _body(data: bytes) -> bytes:
 
 
 def _header(line: bytes) -> dict[str, object]:
-    """The header, of the right types, with the parameters of this version."""
+    """The header, of the right types, with all parameters of this version."""
     try:
         header = json.loads(line)
         json.dumps(header, ensure_ascii=False).encode()
@@ -312,6 +324,8 @@ def _header(line: bytes) -> dict[str, object]:
         raise ReplayError("its header holds text that is no Unicode") from None
     except (ValueError, RecursionError):
         raise ReplayError("its header is not JSON, or too deep") from None
+    if isinstance(header, dict):
+        header.setdefault("rules_version", FIRST_RULES)
     for name, kind in _TYPES.items():
         if not isinstance(header, dict) or type(header.get(name)) is not kind:
             raise ReplayError(f"its header has no {name} of type {kind.__name__}")
@@ -320,21 +334,28 @@ def _header(line: bytes) -> dict[str, object]:
             raise ReplayError(f"its header has {name} that are not two texts")
     if header["decisions"] < 0 or header["hash_interval"] < 1:
         raise ReplayError("its header has decisions below 0 or a hash_interval below 1")
-    _check_parameters(header["parameters"], header["parameters_hash"])
+    header["parameters"] = _complete_parameters(header)
     return header
 
 
-def _check_parameters(parameters: Mapping[str, object], expected: str) -> None:
+def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
+    """Its parameters, checked by name, and the neutral values of rows added since its rules."""
+    parameters, version = header["parameters"], header["rules_version"]
+    expected = header["parameters_hash"]
     if (found := parameters_hash(parameters)) != expected:
         raise ReplayError(f"its parameters have the hash {found}, not {expected} as its header has")
     for name in parameters:
         if name not in PARAMETERS:
             raise ReplayError(
-                f"its parameter {name} is unknown to this version of the rules"
-                f"{suggest(name, PARAMETERS)}"
+                f"its parameter {name} is unknown to version {RULES_VERSION} of the rules, the "
+                f"present one; it is of version {version}{suggest(name, PARAMETERS)}"
             )
+    parameters = neutral_values(version) | parameters
     if missing := [name for name in PARAMETERS if name not in parameters]:
-        raise ReplayError(f"without the parameters {', '.join(missing)} of this version's rules")
+        raise ReplayError(
+            f"without the parameters {', '.join(missing)}, which version {version} of the rules has"
+        )
+    return parameters
 
 
 def _arrays(compressed: bytes, decisions: int, hashes: int) -> tuple[np.ndarray, np.ndarray]:

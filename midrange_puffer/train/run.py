@@ -141,6 +141,9 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
     folder = run_folder.find_run(name, data_dir(overrides))
     old = load_config(folder / run_folder.CONFIG)
     config = load_config(folder / run_folder.CONFIG, overrides)
+    folder = run_folder.find_run(name, data_dir(overrides))
+    old = load_config(folder / run_folder.CONFIG, complete=True)
+    config = load_config(folder / run_folder.CONFIG, overrides, complete=True)
     run_name = old["train"]["run_name"]
     here = {"data_dir": str(folder.parent), "run_name": run_name}  # the folder may have been moved
     old, config = (one.replaced("train", "the run's folder", **here) for one in (old, config))

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from midrange_puffer.errors import UserError
+from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL, quiet
@@ -22,7 +23,11 @@ from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.update import GATHERED, Learner, Schedule
-from midrange_puffer.train.vector import VecEnv
+from midrange_puffer.train.vector import REWARD_SCALE, VecEnv
+
+with contained():
+    pass
+
 
 # The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
 # as these cannot yet overflow a float32, whatever they see.
@@ -152,6 +157,7 @@ class Trainer(FittedPuffeRL):
     def gather(self) -> None:
         """Fill the buffers with whole segments, adding to `stats` and `global_step`."""
         super().evaluate()
+        self.rewards *= REWARD_SCALE
 
     def source_metrics(self) -> dict[str, float]:
         """Figures of where the experience of this update came from."""

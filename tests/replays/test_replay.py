@@ -1,15 +1,12 @@
 """Replays: what is flown again is the same fight, bit for bit; nothing else is taken for one."""
 
-import hashlib
-import json
-import struct
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from quick_fights import SHORT
-from replays import random_controls, record
+from replays import forged, random_controls, record, with_header, with_parameters
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
@@ -20,7 +17,6 @@ from midrange_puffer.replays.replay import (
     Recorder,
     Replay,
     ReplayError,
-    parameters_hash,
 )
 
 FIRST_LINE = b"midrange_puffer replay 1\n"
@@ -150,27 +146,6 @@ def test_a_replay_cut_short_anywhere_is_refused_as_that(data):
         Replay.from_bytes(data + b"\n")
 
 
-def forged(data: bytes, **changes: object) -> bytes:
-    """With another header, and a checksum that fits; None takes an entry away."""
-    line, _, rest = data[len(FIRST_LINE) + 8 + 32 :].partition(b"\n")
-    header = {**json.loads(line), **changes}
-    header = {name: value for name, value in header.items() if value is not None}
-    return with_header(json.dumps(header).encode(), rest)
-
-
-def with_header(line: bytes, rest: bytes = b"") -> bytes:
-    """A file of any header, and a checksum that fits."""
-    body = line + b"\n" + rest
-    return FIRST_LINE + struct.pack("<Q", len(body)) + hashlib.sha256(body).digest() + body
-
-
-def with_parameters(data: bytes, change) -> bytes:
-    """With changed parameters and their hash."""
-    parameters = dict(Replay.from_bytes(data).parameters)
-    change(parameters)
-    return forged(data, parameters=parameters, parameters_hash=parameters_hash(parameters))
-
-
 def test_a_forgery_of_nothing_is_the_replay(data):
     assert forged(data) == with_parameters(data, lambda parameters: None) == data
 
@@ -179,7 +154,7 @@ def test_a_forgery_of_nothing_is_the_replay(data):
     ("change", "message"),
     [
         (lambda p: p.update(missile_trust=1.0), "missile_trust is unknown.*mean 'missile_thrust'"),
-        (lambda p: p.pop("gravity"), "without the parameters gravity of this"),
+        (lambda p: p.pop("gravity"), "without the parameters gravity, which version 1"),
         (lambda p: p.update(gravity=0), "gravity = 0: must be from 1"),
         (lambda p: p.update(gravity="9.8"), "gravity = '9.8': must be a number"),
         (lambda p: p.update(start_range_min=9999), "start_range_min = 9999 is above"),

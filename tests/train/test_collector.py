@@ -87,8 +87,12 @@ def test_probabilities_and_values_are_those_of_the_weights_that_were_sent(tmp_pa
 
 
 def test_segments_follow_each_other_and_are_of_the_game(tmp_path):
-    """The actions, flown once more, give the same observations, rewards and ends."""
-    config = small_config(tmp_path)
+    """The actions, flown once more, give the same observations, rewards and ends.
+
+    Rewards are beyond 1, too, where PuffeRL would clamp them: a long decision of much pressure.
+    """
+    long = ("--env.opponent=crank", "--env.substeps=50", "--env.reward-pressure=0.1")
+    config = small_config(tmp_path, *long, "--env.time-limit=100")
     env = Midrange(**config["env"])
     observations, _ = env.reset(SEED)
     rewards, ends = np.zeros(env.num_agents), np.zeros(env.num_agents, bool)
@@ -96,12 +100,13 @@ def test_segments_follow_each_other_and_are_of_the_game(tmp_path):
         buffers = rollout.buffers
         for step in range(config["train"]["bptt_horizon"]):
             np.testing.assert_array_equal(buffers["observations"][:, step], observations)
-            np.testing.assert_array_equal(buffers["rewards"][:, step], np.clip(rewards, -1, 1))
+            np.testing.assert_array_equal(buffers["rewards"][:, step], rewards)
             np.testing.assert_array_equal(buffers["terminals"][:, step], ends)
             actions = buffers["actions"][:, step].astype(np.int32)
             observations, rewards, terminals, truncations, _ = env.step(actions)
             ends = terminals | truncations
     assert ends.any() or buffers["terminals"].any()
+    assert np.abs(buffers["rewards"]).max() > 1
 
 
 def test_what_is_only_of_a_learner_on_a_gpu_has_no_effect(tmp_path):
