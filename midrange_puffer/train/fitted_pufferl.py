@@ -12,7 +12,7 @@ import torch
 
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.utilization import Machine
-from midrange_puffer.train.vector import VecEnv
+from midrange_puffer.train.vector import REWARD_SCALE, VecEnv
 
 with contained():
     from pufferlib import pufferl
@@ -46,6 +46,12 @@ class FittedPuffeRL(pufferl.PuffeRL):
         self.profile.frequency = 1  # measure every update, not each fifth
         if config["precision"] == "float32":
             self.amp_context = contextlib.nullcontext()
+
+    def evaluate(self) -> dict[str, list[float]]:
+        """Fill the buffers; return the results of the engagements that finished, by name."""
+        stats = super().evaluate()
+        self.rewards *= REWARD_SCALE
+        return stats
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Print it, with the numbers of steps as they are: the sums of all ranks already."""

@@ -23,7 +23,7 @@ from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.update import GATHERED, Learner, Schedule
-from midrange_puffer.train.vector import REWARD_SCALE, VecEnv
+from midrange_puffer.train.vector import VecEnv
 
 with contained():
     pass
@@ -157,7 +157,6 @@ class Trainer(FittedPuffeRL):
     def gather(self) -> None:
         """Fill the buffers with whole segments, adding to `stats` and `global_step`."""
         super().evaluate()
-        self.rewards *= REWARD_SCALE
 
     def source_metrics(self) -> dict[str, float]:
         """Figures of where the experience of this update came from."""

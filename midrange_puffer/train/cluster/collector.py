@@ -13,7 +13,7 @@ from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.update import GATHERED
-from midrange_puffer.train.vector import REWARD_SCALE, VecEnv, make_env
+from midrange_puffer.train.vector import VecEnv, make_env
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,6 @@ class _Gatherer(FittedPuffeRL):
             "use_rnn": config["base"]["rnn_name"] is not None,
         }
         super().__init__(settings, vecenv, policy)
-
-    def evaluate(self) -> dict[str, list[float]]:
-        """Fill the buffers; return the results of the engagements that finished, by name."""
-        stats = super().evaluate()
-        self.rewards *= REWARD_SCALE
-        return stats
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Nothing: the learner has one."""
