@@ -2,6 +2,7 @@
 
 import configparser
 import functools
+import importlib.util
 import io
 import sys
 from collections.abc import Iterable, Sequence
@@ -36,8 +37,9 @@ def load_config(
     Keys that are retired are left out, with a word on stderr.
 
     Args:
-        path: An ini file with sections of `schema()`, [curriculum.<stage>] for each stage, and
-            [sweep.<section>.<key>] for each key that a sweep varies.
+        path: An ini file, as `find_config` finds it, with sections of `schema()`,
+            [curriculum.<stage>] for each stage, and [sweep.<section>.<key>] for each key that a
+            sweep varies.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
         complete: The file is as `format_config` writes it. What [env] lacks was added to
             csrc/params.h since then, and has its neutral value instead of its default.
@@ -59,7 +61,8 @@ def load_config(
 
         config["env"].update(neutral_values(FIRST_RULES))
     if path is not None:
-        sections = _read_ini(Path(path))
+        path = find_config(path)
+        sections = _read_ini(path)
         for section, items in sections.items():
             where = f"{path}: [{section}]"
             _open_section(config, section, where)
@@ -83,6 +86,37 @@ def load_config(
     _check_stages(config, " and ".join(sources))
     check_pairs(config, " and ".join(sources))
     return config
+
+
+def find_config(path: str | Path) -> Path:
+    """The file at `path` or, where there is none, the installed one called NAME or configs/NAME.
+
+    Raises:
+        ConfigError: There is neither.
+    """
+    path = Path(path)
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return _installed(path)
+    except OSError:
+        pass  # reading it tells why
+    return path
+
+
+def _installed(path: Path) -> Path:
+    package = Path(importlib.util.find_spec("midrange_puffer").origin).parent
+    # In the package or, of an editable installation, beside it.
+    files = [*package.glob("configs/*.ini")] or [*package.parent.glob("configs/*.ini")]
+    if path.parent in (Path(), Path("configs")):
+        for file in files:
+            if file.name == path.name:
+                return file
+    names = sorted(f"configs/{file.name}" for file in files)
+    raise ConfigError(
+        f"{path}: No such file or directory; installed are {', '.join(names)}"
+        f"{_suggest(f'configs/{path.name}', names)}"
+    )
 
 
 def data_dir(overrides: Sequence[str]) -> str:

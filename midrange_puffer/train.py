@@ -1,6 +1,7 @@
 """`puffer train midrange`: one run, from its configuration to its last checkpoint."""
 
 import argparse
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -111,13 +112,18 @@ def _restarted_run(
 
 
 def train_to_end(run: Run) -> int:
-    """Train until the end of the run, or until a signal comes; return the exit status."""
+    """Train until the end of the run, or until a signal comes; return the exit status.
+
+    The folder of a run that fails before its first checkpoint is taken away.
+    """
     with StopSignals() as signals:
         try:
             train(run, signals)
         except UserError:
             if (run.folder / checkpoint.STATE).exists():
                 print(f"the last checkpoint still stands: --resume {run.folder}", file=sys.stderr)
+            elif ranks.is_first():  # it never began, and another try may have its name
+                shutil.rmtree(run.folder, ignore_errors=True)
             raise
     return 128 + signals.caught if signals.caught else 0
 

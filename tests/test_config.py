@@ -24,7 +24,8 @@ from midrange_puffer.settle import settle
 from midrange_puffer.vectorize import choose_device, choose_threads, choose_vec
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
-CONFIGS = sorted(Path(__file__).parents[1].glob("configs/*.ini"))
+ROOT = Path(__file__).parents[1]
+CONFIGS = sorted(ROOT.glob("configs/*.ini"))
 
 
 def write(folder: Path, text: str) -> Path:
@@ -185,6 +186,40 @@ def test_a_wrong_option_is_refused_by_name(words, parts):
     message = error(None, *words)
     for part in ("command line", *parts):
         assert part in message
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_installed_configs_are_found_from_everywhere(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    for name in (f"configs/{path.name}", path.name):
+        assert load_config(name) == load_config(path)
+
+
+def test_a_file_that_is_there_comes_before_an_installed_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").mkdir()
+    for folder, gamma in (("configs", 0.8), (".", 0.7)):
+        (tmp_path / folder / "default.ini").write_text(f"[train]\ngamma = {gamma}\n")
+        assert load_config(Path(folder, "default.ini"))["train"]["gamma"] == gamma
+
+
+def test_a_file_that_is_nowhere_is_refused_with_those_installed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("configs/defualt.ini", "defualt.ini"):
+        message = error(name)
+        assert message.startswith(f"{name}: No such file or directory; installed are ")
+        assert message.endswith("; did you mean 'configs/default.ini'?")
+        assert all(f"configs/{path.name}" in message for path in CONFIGS)
+    # Of another folder somebody has named nothing is guessed.
+    assert "No such file" in error("experiments/default.ini")
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_configs_point_to_sections_that_there_are(path):
+    comments = " ".join(re.findall(r"^# ?(.*)", path.read_text(), re.MULTILINE))
+    for name, section in re.findall(r"(\S+\.md)(?:, \"(.*?)\")?", comments):
+        text = (ROOT / name.strip("(),")).read_text()
+        assert not section or re.search(rf"^#+ {re.escape(section)}$", text, re.MULTILINE)
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
