@@ -1,5 +1,6 @@
 """One run, from its configuration to its last checkpoint."""
 
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -68,13 +69,18 @@ class Engine(NamedTuple):
 
 
 def train_to_end(run: Run) -> int:
-    """Train until the end of the run, or until a signal comes; return the exit status."""
+    """Train until the end of the run, or until a signal comes; return the exit status.
+
+    The folder of a run that fails before its first checkpoint is taken away.
+    """
     with StopSignals() as signals:
         try:
             train(run, signals)
         except UserError:
             if (run.folder / run_folder.STATE).exists():
                 print(f"the last checkpoint still stands: --resume {run.folder}", file=sys.stderr)
+            elif ranks.is_first():  # it never began, and another try may have its name
+                shutil.rmtree(run.folder, ignore_errors=True)
             raise
     return 128 + signals.caught if signals.caught else 0
 
