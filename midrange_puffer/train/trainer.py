@@ -107,14 +107,14 @@ class Trainer(FittedPuffeRL):
         self.policy = ranks.share(self.policy)
         self.total_epochs = epoch + updates
         self.learner = Learner(
-            self.policy,
-            self.uncompiled_policy,
-            self.optimizer,
-            {name: getattr(self, name) for name in GATHERED},
-            config,
-            run.config["experience_replay"],
-            self.amp_context,
-            self.profile,
+            policy=self.policy,
+            bare_policy=self.uncompiled_policy,
+            optimizer=self.optimizer,
+            gathered={name: getattr(self, name) for name in GATHERED},
+            settings=config,
+            replay=run.config["experience_replay"],
+            precision=self.amp_context,
+            clock=self.profile,
         )
         vars(self).update(self.learner.gathered)  # into which it is gathered from now on
         if run.state:

@@ -1,7 +1,8 @@
 """The update: PPO on prioritised segments of experience, corrected by V-trace.
 
-Where the experience is the present policy's own it is PuffeRL's update, to the bit. Where it is
-that of older policies, whose probabilities of the actions (mu) are not the present ones (pi),
+Where the experience is the present policy's own it is PuffeRL's update, to the bit, but that a
+policy's memory ends with the engagement. Where it is that of older policies, whose probabilities of
+the actions (mu) are not the present ones (pi),
 
 * V-trace (Espeholt et al. 2018, arXiv 1802.01561) weights the temporal differences by pi / mu, and
 * PPO's clip is around the policy at the start of the update, the "proximal" one, and not around mu,

@@ -38,12 +38,17 @@ def small_trainer(folder: Path, *options: str) -> Iterator[Trainer]:
 
 
 def invent(trainer: Trainer, seed: int, staleness: float = 0.5) -> None:
-    """Give what was gathered other rewards and ends, and other probabilities of its actions."""
+    """Give what was gathered other rewards, and other ends and probabilities of its actions.
+
+    `staleness`: of the probabilities; 0: they and the ends stay those of the policy that gathered,
+    whose memory depends on the ends.
+    """
     rng = torch.Generator().manual_seed(seed)
     shape = trainer.rewards.shape
     trainer.rewards.copy_(torch.randn(shape, generator=rng))
-    trainer.terminals.copy_((torch.rand(shape, generator=rng) < 0.1).float())
-    trainer.logprobs.add_(staleness * torch.randn(shape, generator=rng))
+    if staleness:
+        trainer.terminals.copy_((torch.rand(shape, generator=rng) < 0.1).float())
+        trainer.logprobs.add_(staleness * torch.randn(shape, generator=rng))
 
 
 def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:

@@ -155,14 +155,14 @@ def test_mixed_precision_is_for_the_policy_alone(tmp_path):
     before, batch = copy.deepcopy(policy), invented_batch(segments=64, horizon=16)
     optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
     learner = Learner(
-        policy,
-        policy,
-        optimizer,
-        batch,
-        config["train"],
-        config["experience_replay"],
-        torch.autocast("cpu", torch.bfloat16),
-        pufferl.Profile(),
+        policy=policy,
+        bare_policy=policy,
+        optimizer=optimizer,
+        gathered=batch,
+        settings=config["train"],
+        replay=config["experience_replay"],
+        precision=torch.autocast("cpu", torch.bfloat16),
+        clock=pufferl.Profile(),
     )
     policy.register_forward_hook(lambda *_: is_mixed(inside))
     optimizer.register_step_pre_hook(lambda *_: is_mixed(outside))
