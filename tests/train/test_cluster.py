@@ -54,6 +54,12 @@ def mirrors(folder: Path) -> list[Path]:
     return list(folder.glob("**/midrange-pool-*"))
 
 
+def test_the_tests_cluster_leaves_that_of_the_user_alone(cluster):
+    """Ray notes which cluster is the latest: not where users of this machine would find it."""
+    note = Path(cluster.head_node.temp_dir) / "ray_current_cluster"
+    assert note.read_text() == cluster.address
+
+
 def test_a_blocking_run_repeats_itself(tmp_path, joined, blocking):
     assert runs.train(tmp_path, *RAY, "--train.total-timesteps=4096") == 0
     one, same = (runs.timeless(run) for run in (blocking, tmp_path / "run"))
