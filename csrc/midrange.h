@@ -144,10 +144,22 @@ typedef struct {
   bool by_map;
 } MrPilotInfo;
 
-// The tables of parameters, of their ordered pairs and of pilots; each ends with a NULL name.
+// What has fields: an engagement, each of its MR_FIGHTERS fighters, each of its MR_MISSILES missile slots.
+typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE } MrEntity;
+
+// A field of the state, a row of state_fields.h.
+typedef struct {
+  const char *name, *meaning;
+  bool is_int, hashed;
+  double minimum, maximum;
+  size_t offset;  // for the core's own use
+} MrField;
+
+// The tables of parameters, of their ordered pairs, of pilots and of an entity's fields; each ends with a NULL name.
 const MrParameter *mr_parameters(void);
 const MrParameterPair *mr_parameter_pairs(void);
 const MrPilotInfo *mr_pilots(void);
+const MrField *mr_fields(MrEntity entity);
 
 MrParams mr_default_params(void);
 
@@ -203,15 +215,14 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
 // Launches at once, whatever the launch interval. False without a missile left or a living enemy.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
-MrOutcome mr_outcome(const MrSim *sim, int32_t env, bool *truncated);
-int32_t mr_time(const MrSim *sim, int32_t env);     // physics steps since the start
-int32_t mr_episode(const MrSim *sim, int32_t env);
+// Copies one field of mr_fields(entity), of all engagements, to [num_envs][of that entity in an engagement].
+void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
 
-// Exact copies of the state. mr_restore takes what mr_snapshot of an equal simulation wrote; it refuses, and
-// changes nothing, where a pilot is none.
+// Exact copies of the state. mr_restore takes what mr_snapshot of an equal simulation wrote. If a field is out
+// of its range it changes nothing and returns the field's name, else NULL.
 size_t mr_snapshot_bytes(const MrSim *sim);
 void mr_snapshot(const MrSim *sim, void *bytes);
-bool mr_restore(MrSim *sim, const void *bytes);
+const char *mr_restore(MrSim *sim, const void *bytes);
 // Hash of everything that the course of the engagements depends on, one after the other; neither lanes nor
 // what is only counted for the records enter.
 uint64_t mr_state_hash(const MrSim *sim);

@@ -42,6 +42,14 @@ cdef extern from "midrange.h" nogil:
         const char *name
         const char *meaning
         c_bool by_map
+    ctypedef enum MrEntity:
+        MR_ENGAGEMENT
+        MR_FIGHTER
+        MR_MISSILE
+    ctypedef struct MrField:
+        const char *name
+        const char *meaning
+        c_bool is_int
     ctypedef struct MrFeature:
         const char *name
         float scale
@@ -97,6 +105,7 @@ cdef extern from "midrange.h" nogil:
     const MrParameter *mr_parameters()
     const MrParameterPair *mr_parameter_pairs()
     const MrPilotInfo *mr_pilots()
+    const MrField *mr_fields(MrEntity entity)
     const MrFeature *mr_features()
     int32_t mr_feature_count(MrObservation observation)
     MrParams mr_default_params()
@@ -119,12 +128,10 @@ cdef extern from "midrange.h" nogil:
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)
     void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state)
     c_bool mr_launch(MrSim *sim, int32_t env, int32_t fighter)
-    int mr_outcome(const MrSim *sim, int32_t env, c_bool *truncated)
-    int32_t mr_time(const MrSim *sim, int32_t env)
-    int32_t mr_episode(const MrSim *sim, int32_t env)
+    void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values)
     size_t mr_snapshot_bytes(const MrSim *sim)
     void mr_snapshot(const MrSim *sim, void *bytes)
-    c_bool mr_restore(MrSim *sim, const void *bytes)
+    const char *mr_restore(MrSim *sim, const void *bytes)
     uint64_t mr_state_hash(const MrSim *sim)
     int32_t mr_record_count(const MrSim *sim)
     const MrRecord *mr_take_records(MrSim *sim, int32_t *count)

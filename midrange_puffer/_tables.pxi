@@ -17,6 +17,13 @@ MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bit
 # Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
 MAX_START = 2**30
 
+# What has fields, and how many of them an engagement has.
+_ENTITIES = {
+    "engagement": (MR_ENGAGEMENT, 1),
+    "fighter": (MR_FIGHTER, MR_FIGHTERS),
+    "missile": (MR_MISSILE, MR_MISSILES),
+}
+
 # MrRecord, field by field.
 RECORD = np.dtype([
     ("env", "i4"), ("outcome", "i4"), ("truncated", "i4"), ("mutual_kill", "i4"),
