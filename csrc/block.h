@@ -130,6 +130,12 @@ static inline float mr_max(float a, float b) { return a > b ? a : b; }
 static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
 static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
 
+// A field of the missile's target in lane i, out of an array of one struct for each fighter. By comparing, so that
+// it stays a vector operation. A loop over the fighters in its place would keep gcc from vectorising the lanes.
+#define MR_OF_TARGET(missile, fighters, field, i) \
+  mr_select((missile)->target[i] == 1, (fighters)[1].field[i], (fighters)[0].field[i])
+_Static_assert(MR_FIGHTERS == 2, "MR_OF_TARGET chooses one of two fighters");
+
 // Sum of 0/1 flags over the lanes.
 static inline int32_t mr_count(const int32_t flags[MR_LANES]) {
   int32_t n = 0;

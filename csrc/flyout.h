@@ -9,6 +9,7 @@
 
 #include "engagement.h"
 #include "evasion.h"
+#include "frame.h"
 #include "physics.h"
 
 // A fly-out is a miss after so long [s]: with next to no drag a missile would hardly ever be spent.
@@ -52,7 +53,7 @@ static void mr_give_up_outrun(const struct MrSim *sim, const MrTrack *track, con
   MrMissile *m = &b->missiles[0];
   float near = MR_OUTRUN_RADII * sim->params.missile_hit_radius;
   MR_FOR_LANES(i) {
-    float ahead = -(track->x[i] * target->c[i] + track->y[i] * target->s[i]);  // of the missile
+    float ahead = -mr_into_frame(track->x[i], track->y[i], target->c[i], target->s[i]).ahead;  // of the missile
     float speed = target->v[i] < k->run_speed ? target->v[i] : k->run_speed;
     int runs = !evaders->beams[i] & (ahead > 0.97f * track->range[i]) & (fabsf(target->rudder[i]) < 0.1f);
     int slower = ((float)m->age[i] >= k->burn_steps) & (m->body.v[i] < 0.95f * speed);

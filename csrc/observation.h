@@ -9,6 +9,7 @@
 #include "block.h"
 #include "envelope.h"
 #include "feature_table.h"
+#include "frame.h"
 #include "prediction.h"
 #include "sense.h"
 #include "transpose.h"
@@ -116,13 +117,14 @@ static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, co
     float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
     float reach = mr_chase_reach(sim, m->v[i], m->age[i], m->target_speed[i]);
     MR_PUT(present, 1.0f);
-    MR_PUT(ahead, (dx * c + dy * s) * inverse);
-    MR_PUT(left, (dy * c - dx * s) * inverse);
+    MrVector place = mr_into_frame(dx, dy, c, s), heading = mr_into_frame(m->c[i], m->s[i], c, s);
+    MR_PUT(ahead, place.ahead * inverse);
+    MR_PUT(left, place.left * inverse);
     MR_PUT(nearness, MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]));
     MR_PUT(urgency, MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]));
     MR_PUT(speed, m->v[i]);
-    MR_PUT(heading_ahead, m->c[i] * c + m->s[i] * s);
-    MR_PUT(heading_left, m->s[i] * c - m->c[i] * s);
+    MR_PUT(heading_ahead, heading.ahead);
+    MR_PUT(heading_left, heading.left);
     MR_PUT(reach, reach - m->range[i]);
   }
 #undef MR_PUT

@@ -7,6 +7,7 @@
 
 #include "block.h"
 #include "envelope.h"
+#include "frame.h"
 #include "sense.h"
 
 // Directions to steer to, unit vectors in the own frame.
@@ -42,8 +43,8 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
     mr_track(b, slot, &track);
     MR_FOR_LANES(i) {
       float inverse = 1.0f / (track.range[i] > 1.0f ? track.range[i] : 1.0f);
-      float ahead = (track.x[i] * own->c[i] + track.y[i] * own->s[i]) * inverse;
-      float left = (track.y[i] * own->c[i] - track.x[i] * own->s[i]) * inverse;
+      MrVector place = mr_into_frame(track.x[i], track.y[i], own->c[i], own->s[i]);
+      float ahead = place.ahead * inverse, left = place.left * inverse;
       float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - track.range[i];
       int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
       int threatens = (m->active[i] != 0) & (m->target[i] == fighter) &
@@ -66,21 +67,22 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   const MrTactics *t = &f->tactics;
   int32_t period = sim->constants.snake_period;
   MR_FOR_LANES(i) {
-    float ahead = sight->ahead[i], left = sight->left[i];
+    MrVector enemy = {sight->ahead[i], sight->left[i]};
     int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
     // Off the enemy to the side on which the nose is.
-    float c = t->off_c[i], s = left > 0.0f ? -t->off_s[i] : t->off_s[i];
-    out->ahead[i] = mr_select(supports, ahead * c - left * s, ahead);
-    out->left[i] = mr_select(supports, left * c + ahead * s, left);
+    MrVector off = mr_turn(enemy, t->off_c[i], enemy.left > 0.0f ? -t->off_s[i] : t->off_s[i]);
+    out->ahead[i] = mr_select(supports, off.ahead, enemy.ahead);
+    out->left[i] = mr_select(supports, off.left, enemy.left);
 
     int leaves = t->prudent[i] & (f->ammunition[i] == 0) & (threat->own_in_air[i] == 0);
-    out->ahead[i] = mr_select(leaves, -ahead, out->ahead[i]);
-    out->left[i] = mr_select(leaves, -left, out->left[i]);
+    out->ahead[i] = mr_select(leaves, -enemy.ahead, out->ahead[i]);
+    out->left[i] = mr_select(leaves, -enemy.left, out->left[i]);
 
     int weaves = t->weave_s[i] != 0.0f;
-    float wc = t->weave_c[i], ws = b->time[i] % period < period / 2 ? t->weave_s[i] : -t->weave_s[i];
-    float away_ahead = mr_select(weaves, ahead * wc - left * ws, -threat->ahead[i]);
-    float away_left = mr_select(weaves, left * wc + ahead * ws, -threat->left[i]);
+    float side = b->time[i] % period < period / 2 ? t->weave_s[i] : -t->weave_s[i];
+    MrVector weave = mr_turn(enemy, t->weave_c[i], side);
+    float away_ahead = mr_select(weaves, weave.ahead, -threat->ahead[i]);
+    float away_left = mr_select(weaves, weave.left, -threat->left[i]);
     out->ahead[i] = mr_select(threat->present[i], away_ahead, out->ahead[i]);
     out->left[i] = mr_select(threat->present[i], away_left, out->left[i]);
   }

@@ -10,6 +10,7 @@
 #include "block.h"
 #include "evasion.h"
 #include "flight.h"
+#include "frame.h"
 #include "guidance.h"
 #include "trig.h"
 
@@ -43,8 +44,8 @@ static void mr_fly_cone(const struct MrSim *sim, float launch_speed, int32_t int
       }
       float burn_left = k->burn_steps - (float)step;
       MR_FOR_LANES(i) {
-        float ahead = c[i] * body.c[i] + s[i] * body.s[i], left = s[i] * body.c[i] - c[i] * body.s[i];
-        float command = rudder * mr_turn_to(ahead, left, 1.0f);
+        MrVector heading = mr_into_frame(c[i], s[i], body.c[i], body.s[i]);
+        float command = rudder * mr_turn_to(heading.ahead, heading.left, 1.0f);
         body.rudder[i] = mr_actuate(body.rudder[i], command, k->missile.rudder_step);
         mr_fly(k, &k->missile, k->dt, mr_motor(k, burn_left), &body, i);
         spent[i] |= (body.v[i] < sim->params.missile_spent_speed) & (burn_left <= 1.0f);

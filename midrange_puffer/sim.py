@@ -320,7 +320,7 @@ def _body(
 
 
 def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """x y vx vy speed heading rudder of entities, from their fields."""
+    """From fields of entities: x y vx vy speed heading rudder."""
     ahead, left, speed = state["c"], state["s"], state["v"]
     return {
         "x": state["x"],
