@@ -7,12 +7,9 @@
 #include <math.h>
 
 #include "block.h"
+#include "definitions.h"
 #include "frame.h"
 #include "sense.h"
-
-// Rudder per sine of the angle off the course. Full beyond 14 degrees: at 15 degrees a second the half second
-// in which the rudder comes back from there ends the turn without passing the course by much.
-#define MR_EVASION_STEERING 4.0f
 
 // What the lanes' targets do, one evasion each.
 typedef struct {

@@ -6,20 +6,16 @@
 //     X(name, scale, lateral, meaning)
 //
 // The observation is value / scale, clipped to [-1, 1]. Reflecting the engagement changes the sign of the
-// lateral features exactly, and of no other. A change of these tables needs a new MR_OBSERVATION_VERSION.
+// lateral features exactly, and of no other. A change of these tables, or of what definitions.h
+// says about observations, needs a new MR_OBSERVATION_VERSION.
 // MR_OBSERVE_DEFAULT has the features of the first table, MR_OBSERVE_STG those of the second, too.
 
 #pragma once
 
+#include "definitions.h"
 #include "midrange.h"
 
 enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN_OWN };
-
-// Half-way points of the features that resolve near things finely: near / (near + value).
-#define MR_NEAR_FIGHTER 10000.0f   // m
-#define MR_NEAR_MISSILE 5000.0f    // m
-#define MR_NEAR_TIME 10.0f         // s
-#define MR_NEAR_MISS 1000.0f       // m
 
 // clang-format off
 #define MR_MISSILE_FEATURES(X, prefix) \

@@ -7,13 +7,11 @@
 
 #include <string.h>
 
+#include "definitions.h"
 #include "engagement.h"
 #include "evasion.h"
 #include "frame.h"
 #include "physics.h"
-
-// A fly-out is a miss after so long [s]: with next to no drag a missile would hardly ever be spent.
-#define MR_FLY_OUT_TIME 300.0
 
 // From a missile nearer than so many hit radii the target may still have to turn.
 #define MR_OUTRUN_RADII 5.0f

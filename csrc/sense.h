@@ -8,9 +8,8 @@
 #include <math.h>
 
 #include "block.h"
+#include "definitions.h"
 #include "frame.h"
-
-#define MR_TIME_TO_GO_MAX 100.0f  // s; also of a missile that does not close
 
 // One fighter's enemy: in the fighter's frame, x along its velocity and y to the left.
 typedef struct {

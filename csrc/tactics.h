@@ -35,23 +35,23 @@ static MrTacticsRow mr_tactics_of(const MrParams *p, MrPilot pilot, float evade_
     case MR_PILOT_crank:
       return (MrTacticsRow){
           .far = mr_between(p->crank_fire_min, p->crank_fire_max, fire_draw),
-          .salvo = 1,
+          .salvo = p->crank_salvo,
           .off_deg = p->crank_angle_deg,
           .cold_time = mr_between(p->crank_cold_time_min, p->crank_cold_time_max, evade_draw)};
     case MR_PILOT_bracket_shooter:
       return (MrTacticsRow){
           .near = mr_between(p->bracket_fire_min, p->bracket_fire_max, fire_draw),
-          .salvo = 2,
+          .salvo = p->bracket_salvo,
           .cold_time = mr_between(p->bracket_cold_time_min, p->bracket_cold_time_max, evade_draw)};
     case MR_PILOT_turn_back:
       return (MrTacticsRow){
           .far = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, fire_draw),
-          .salvo = 1,
+          .salvo = p->turn_back_salvo,
           .delay = mr_between(p->turn_back_delay_min, p->turn_back_delay_max, evade_draw),
           .off_deg = 180.0f};
     case MR_PILOT_snake:
       return (MrTacticsRow){.far = mr_between(p->snake_fire_min, p->snake_fire_max, fire_draw),
-                            .salvo = 2,
+                            .salvo = p->snake_salvo,
                             .cold_time = mr_between(p->snake_time_min, p->snake_time_max, evade_draw),
                             .weave_deg = p->snake_angle_deg};
     case MR_PILOT_ace:

@@ -8,15 +8,12 @@
 #include <string.h>
 
 #include "block.h"
+#include "definitions.h"
 #include "evasion.h"
 #include "flight.h"
 #include "frame.h"
 #include "guidance.h"
 #include "trig.h"
-
-// Each turn's rudder over the one before, the fourth root of 1/2. The hardest turn is the shortest; the gentlest are
-// near the best lift-to-drag ratio and cost the least speed.
-#define MR_CONE_RATIO 0.84089642f
 
 // Missiles from the origin, launched along x at this speed, that turn left into a heading each, then fly straight.
 // Not-a-number from where one is spent.
