@@ -22,12 +22,14 @@ enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for miss
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
 // Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
-// X(name, by_map, meaning); by_map: fires by R_NEZ, so that the simulation needs an MrEnvelope. Those without
-// tactics first.
-#define MR_PILOTS(X)                                                                 \
+// X(name, by_map, meaning); by_map: fires by R_NEZ, so that the simulation needs an MrEnvelope. The first list
+// never fires; a pilot of the second fights by its tactics, the function mr_tactics_NAME of tactics.h.
+#define MR_PEACEFUL_PILOTS(X)                                                        \
   X(agent, 0, "controls come from outside")                                          \
   X(straight, 0, "flies straight on, never fires")                                   \
-  X(weave, 0, "turns left and right, never fires")                                   \
+  X(weave, 0, "turns left and right, never fires")
+
+#define MR_FIGHTING_PILOTS(X)                                                        \
   X(shooter, 0, "pursues, fires inside a fraction of R_max, never evades")           \
   X(evader, 0, "fires like shooter, turns cold from inbound missiles, recommits")    \
   X(crank, 0, "fires near R_max, flies off to the side while its missile is in the air, then as evader") \
@@ -36,8 +38,12 @@ enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTI
   X(snake, 0, "weaves against inbound missiles and counter-attacks")                 \
   X(ace, 1, "probes, keeps missiles for R_NEZ, turns from what can reach it for as long as it can")
 
+#define MR_PILOTS(X) MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X)
+
 #define MR_ENUM_PILOT(name, by_map, meaning) MR_PILOT_##name,
+#define MR_COUNT_PILOT(name, by_map, meaning) +1
 typedef enum { MR_PILOTS(MR_ENUM_PILOT) MR_PILOT_COUNT } MrPilot;
+enum { MR_PEACEFUL_PILOT_COUNT = 0 MR_PEACEFUL_PILOTS(MR_COUNT_PILOT) };  // their MrPilot comes first
 
 // How a target evades in a fly-out: the declared set of R_NEZ.
 // X(name, side, beams, time_to_go, meaning): turns to that side (1 left, -1 right) and runs straight away from

@@ -132,7 +132,7 @@ static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   MrFighter *f = &b->fighters[fighter];
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
-    int mine = f->pilot[i] > MR_PILOT_weave;  // agent, straight and weave come first
+    int mine = f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
     float side = course.left[i] < 0.0f ? -1.0f : 1.0f;
     float rudder = course.ahead[i] < 0.0f ? side : mr_clip(gain * course.left[i], -1.0f, 1.0f);
     f->rudder_command[i] = mr_select(mine, rudder, f->rudder_command[i]);
@@ -155,18 +155,21 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
 static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
   for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
     MrFighter *f = &b->fighters[fighter];
-    int32_t flown[MR_PILOT_COUNT] = {0};  // lanes of each pilot
-    MR_EACH_LANE(i) flown[f->pilot[i]]++;
-    int32_t agents = flown[MR_PILOT_agent], weaving = flown[MR_PILOT_weave];
+    int32_t agents = 0, weaving = 0, fighting = 0;  // lanes
+    MR_FOR_LANES(i) {
+      agents += f->pilot[i] == MR_PILOT_agent;
+      weaving += f->pilot[i] == MR_PILOT_weave;
+      fighting += f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
+    }
     if (agents == MR_LANES) continue;
 
-    MR_FOR_LANES(i) {  // straight, and what the others have in common
+    MR_FOR_LANES(i) {  // what all of them begin with; straight leaves it at that
       int scripted = f->pilot[i] != MR_PILOT_agent;
       f->rudder_command[i] = mr_select(scripted, 0.0f, f->rudder_command[i]);
       f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);
       f->fire[i] = mr_select_int(scripted, 0, f->fire[i]);
     }
     if (weaving) mr_weave(sim, b, fighter);
-    if (agents + weaving + flown[MR_PILOT_straight] < MR_LANES) mr_fight(sim, b, fighter);
+    if (fighting) mr_fight(sim, b, fighter);
   }
 }
