@@ -71,6 +71,7 @@ typedef struct {
 typedef struct {
   float one;  // 1, but not to the compiler: gcc 12 makes two instructions of a minimum with a constant
   float dt;
+  float clock_rate;  // seconds of the feature time_left for one of the engagement's
   int32_t substeps, time_limit, launch_interval;  // physics steps
   MrAirframe fighter, missile;
   float throttle_step;

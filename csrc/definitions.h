@@ -15,7 +15,8 @@
 //
 // A change below needs a new MR_OBSERVATION_VERSION: policies have learnt what these features mean.
 
-// The clock counts seconds by this scale, or by the time limit if that is longer [s].
+// The clock shows the seconds left over this scale [s]. With a longer time limit it shows the share of the limit
+// that is left, so that it runs from 1 to 0, too.
 #define MR_CLOCK_SCALE 300.0f
 
 // Half-way points of the features that resolve near things finely: near / (near + value).

@@ -31,7 +31,7 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(prefix##_reach, 20000, 0, "how much farther it could chase the target, running away now, than it has to [m]")
 
 #define MR_FIGHTER_FEATURES(X) \
-  X(time_left, 300, 0, "until the time limit [s]") \
+  X(time_left, MR_CLOCK_SCALE, 0, "until the time limit [s]; if that is above 300 s, 300 times the share of it left") \
   X(own_alive, 1, 0, "1 while alive") \
   X(own_speed, 500, 0, "own speed [m/s]") \
   X(own_rudder, 1, 1, "own rudder position") \

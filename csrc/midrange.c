@@ -111,6 +111,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
       .one = 1.0f,
       .dt = p->physics_dt,
+      .clock_rate = p->time_limit > MR_CLOCK_SCALE ? MR_CLOCK_SCALE / p->time_limit : 1.0f,
       .substeps = p->substeps,
       .time_limit = mr_steps_of(p, p->time_limit),
       .launch_interval = mr_steps_of(p, p->launch_interval),

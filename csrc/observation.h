@@ -192,7 +192,7 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
   MR_FOR_LANES(i) {
     int32_t own_wait = own->ready[i] - b->time[i], enemy_wait = enemy->ready[i] - b->time[i];
     float range = sight->range[i];
-    float time_left = (float)(k->time_limit - b->time[i]) * k->dt;
+    float time_left = (float)(k->time_limit - b->time[i]) * k->dt * k->clock_rate;
     float own_alive = (float)own->alive[i];
     float own_speed = own->body.v[i];
     float own_rudder = own->body.rudder[i];
