@@ -238,6 +238,19 @@ uint64_t mr_state_hash(const MrSim *sim);
 int32_t mr_record_count(const MrSim *sim);
 const MrRecord *mr_take_records(MrSim *sim, int32_t *count);
 
+// Where a struct has a member, for who reads its bytes.
+typedef struct {
+  const char *name;
+  bool is_float;  // the member, or what it is an array of; int32_t otherwise
+  size_t offset, size;
+} MrMember;
+
+// The members of structs whose bytes leave the core, in their order; each ends with a NULL name.
+typedef struct {
+  const MrMember *record, *shot, *moment, *prediction;  // of MrRecord, MrShot, MrMoment, MrPrediction
+} MrLayouts;
+MrLayouts mr_layouts(void);
+
 // Unit vector of an angle in degrees; exact at multiples of 90.
 void mr_direction(double degrees, float *x, float *y);
 

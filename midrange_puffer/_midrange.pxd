@@ -101,6 +101,15 @@ cdef extern from "midrange.h" nogil:
         pass
     ctypedef struct MrPrediction:
         pass
+    ctypedef struct MrMember:
+        const char *name
+        c_bool is_float
+        size_t offset, size
+    ctypedef struct MrLayouts:
+        const MrMember *record
+        const MrMember *shot
+        const MrMember *moment
+        const MrMember *prediction
 
     const MrParameter *mr_parameters()
     const MrParameterPair *mr_parameter_pairs()
@@ -135,6 +144,7 @@ cdef extern from "midrange.h" nogil:
     uint64_t mr_state_hash(const MrSim *sim)
     int32_t mr_record_count(const MrSim *sim)
     const MrRecord *mr_take_records(MrSim *sim, int32_t *count)
+    MrLayouts mr_layouts()
     void mr_direction(double degrees, float *x, float *y)
     void mr_philox4x32(const uint32_t *counter, const uint32_t *key, uint32_t *out)
     const MrEvasion *mr_evasions()
