@@ -233,6 +233,7 @@ void mr_destroy(MrSim *sim) {
 const char *mr_isa(const MrSim *sim) { return sim->kernel->name; }
 size_t mr_state_bytes(void) { return sizeof(MrBlock) / MR_LANES; }
 int32_t mr_agents_per_env(const MrSim *sim) { return sim->agents_per_env; }
+uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 
 // Running ------------------------------------------------------------------------------------------------
 

@@ -179,6 +179,7 @@ void mr_destroy(MrSim *sim);
 const char *mr_isa(const MrSim *sim);
 size_t mr_state_bytes(void);         // of one engagement
 int32_t mr_agents_per_env(const MrSim *sim);
+uint64_t mr_seed(const MrSim *sim);  // as last given, or restored
 
 // Starts episode 0 of every engagement.
 void mr_reset(MrSim *sim, uint64_t seed);

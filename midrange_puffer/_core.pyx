@@ -136,6 +136,11 @@ cdef class Core:
         """The instruction set in use."""
         return mr_isa(self.sim).decode()
 
+    @property
+    def seed(self):
+        """The seed of the starts: as last given, or as of the snapshot last restored."""
+        return mr_seed(self.sim)
+
     def reset(self, uint64_t seed):
         """Start episode 0 of every engagement."""
         with nogil:

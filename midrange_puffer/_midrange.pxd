@@ -124,6 +124,7 @@ cdef extern from "midrange.h" nogil:
     const char *mr_isa(const MrSim *sim)
     size_t mr_state_bytes()
     int32_t mr_agents_per_env(const MrSim *sim)
+    uint64_t mr_seed(const MrSim *sim)
     void mr_reset(MrSim *sim, uint64_t seed)
     void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode)
     void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results)

@@ -60,7 +60,7 @@ class Simulation:
     ) -> None:
         self.parameters = resolve(parameters, Simulation)
         self.num_envs = checked_num_envs(num_envs)
-        self._seed = checked_seed(seed)
+        seed = checked_seed(seed)
         self._seats = [red, blue]
         weights = [_controller("red", red), _controller("blue", blue)]
         checked_choice("observation", observation)
@@ -68,7 +68,7 @@ class Simulation:
         asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
         envelope = game_envelope(self.parameters) if asks else None
         self._core = _core.Core(
-            self.parameters, self.num_envs, self._seed, weights, False, isa, envelope, observation
+            self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation
         )
         self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
 
@@ -78,10 +78,8 @@ class Simulation:
         return self._core
 
     def reset(self, seed: int | None = None) -> None:
-        """Start every engagement from `seed`, by default the one last given."""
-        if seed is not None:
-            self._seed = checked_seed(seed)
-        self._core.reset(self._seed)
+        """Start every engagement from `seed`, by default the one last given or restored."""
+        self._core.reset(self._core.seed if seed is None else checked_seed(seed))
         self.rewards[:] = 0
 
     def start(self, env: int = 0, engagement: int = 0, episode: int = 0) -> None:
@@ -239,7 +237,7 @@ class Simulation:
         return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
 
     def restore(self, snapshot: bytes) -> None:
-        """Take the state back.
+        """Take the state back, and with it the seed that `start` and `reset` go by.
 
         Raises:
             ValueError: not a snapshot, damaged, or of another simulation; nothing is changed.

@@ -74,3 +74,15 @@ def test_a_snapshot_with_any_field_out_of_its_range_is_refused():
         named.add(str(error.value).split()[2])
     assert named == fields
     assert sim.state_hash() == before
+
+
+def test_a_restored_simulation_has_the_seed_of_the_snapshot():
+    """For `start` and for `reset` alike, and for a second snapshot."""
+    ours, theirs = Simulation(3, seed=1), Simulation(3, seed=2)
+    ours.restore(theirs.snapshot())
+    for act in (lambda sim: sim.start(1, engagement=5, episode=2), lambda sim: sim.reset()):
+        act(ours)
+        act(theirs)
+        assert ours.snapshot() == theirs.snapshot()
+    ours.reset(1)
+    assert ours.snapshot() == Simulation(3, seed=1).snapshot()
