@@ -309,6 +309,8 @@ def _body(data: bytes) -> bytes:
     [length] = _LENGTH.unpack_from(data, len(_FIRST_LINE))
     if len(data) < start + length:
         raise ReplayError(f"cut short: {len(data)} bytes of {start + length}")
+    if len(data) > start + length:
+        raise ReplayError(f"damaged: {len(data)} bytes, {start + length} expected")
     body = data[start:]
     if hashlib.sha256(body).digest() != data[start - _DIGEST_BYTES : start]:
         raise ReplayError("damaged: its checksum is not that of its content")

@@ -29,10 +29,10 @@ OLD = GOLDEN / "rules_1.replay"
 
 @pytest.fixture
 def added(monkeypatch):
-    """Declares that version 2 has added a row, with a neutral value."""
+    """Declares that version 2 has added another row, with a neutral value."""
 
     def declare(name: str, neutral: float) -> None:
-        monkeypatch.setattr(parameters, "ADDITIONS", [(name, 2, neutral)])
+        monkeypatch.setattr(parameters, "ADDITIONS", [*ADDITIONS, (name, 2, neutral)])
 
     return declare
 
