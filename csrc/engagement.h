@@ -2,6 +2,8 @@
 //
 // The rules of an engagement around its physics steps: launches and the outcome.
 // RULES.md, "Order of events".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

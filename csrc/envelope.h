@@ -2,9 +2,12 @@
 //
 // Looks shots up in the map of the missile envelope: linear between its nodes along all four axes. RULES.md,
 // "Missile envelopes".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
+#include <assert.h>
 #include <math.h>
 
 #include "block.h"
@@ -95,6 +98,7 @@ static void mr_look_up(const struct MrSim *sim, const MrBlock *b, int32_t fighte
     target[i] = cell.target;
   }
   MR_EACH_LANE(i) {
+    assert(corner[i] >= 0 && corner[i] < MR_OFF_STRIDE * (MR_MAP_OFF - 1) && "the cell is of the map");
     MrCell cell = {corner[i], off[i], aspect[i], launch[i], target[i]};
     mr_store_quad(mr_ranges(&sim->map, cell), ranges[i]);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // How targets evade a missile in fly-outs: the declared set MR_EVASIONS. RULES.md, "Evasions".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -2,6 +2,8 @@
 //
 // Fly-outs: does a shot hit a target that evades in a declared way? One shot a lane, flown by the same steps as
 // any engagement. RULES.md, "Fly-outs".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -2,6 +2,8 @@
 //
 // Vectors in the frame of a body: x along its velocity, y to the left. Everybody who looks at something from a
 // fighter or a missile turns it here.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

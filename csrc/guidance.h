@@ -2,6 +2,8 @@
 //
 // Missile guidance and fuze. Pure proportional navigation: P. Zarchan, "Tactical and Strategic Missile
 // Guidance"; M. Guelman, "A qualitative study of proportional navigation", 1971.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Writes observations: fills the table of feature_table.h for one fighter, scales and clips it.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
+#include <assert.h>
 #include <string.h>
 
 #include "block.h"
@@ -96,6 +99,7 @@ static void mr_collect(const MrBlock *b, const MrTrack tracks[MR_MISSILES],
                        const int32_t rank[MR_LANES], MrSeen *out) {
   for (int i = 0; i < MR_LANES; i++) {
     int32_t slot = rank[i] & MR_SLOT_BITS;
+    assert(slot < MR_MISSILES && b->live[slot] && "what is read of it are numbers");
     const MrMissile *m = &b->missiles[slot];
     const MrTrack *track = &tracks[slot];
     out->x[i] = m->body.x[i];

@@ -5,6 +5,8 @@
 // A missile affects nothing but whether its target lives, and what a missile does after its end or a fighter
 // after its death concerns nobody. So all steps are flown without a branch, noting when each missile would
 // end; what ends what is settled after the last step.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

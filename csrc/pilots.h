@@ -2,6 +2,8 @@
 //
 // Scripted pilots, for either seat: their commands follow from what there is to see and from their tactics.
 // RULES.md, "Pilots".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

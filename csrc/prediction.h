@@ -2,6 +2,8 @@
 //
 // Where inbound missiles will pass a fighter that holds its rudder and throttle: the flight law and the guidance
 // once more, in the few coarse steps that definitions.h gives. RULES.md, "Observation".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Rewards: the outcome, and shaping by the change of a zero-sum potential. RULES.md, "Rewards".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -2,6 +2,8 @@
 //
 // What there is to see: the geometry of fighters to each other and of missiles to their targets. Pilots,
 // rewards and observations all use it, so that both seats and all three mean the same.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

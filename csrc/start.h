@@ -2,6 +2,8 @@
 //
 // How an engagement starts: random geometry and pilots, the same distribution for both seats.
 // RULES.md, "Start".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -2,6 +2,8 @@
 //
 // Access to the state from outside: reading and setting it, snapshots, its hash.
 
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "block.h"
@@ -57,6 +59,56 @@ void mr_get_field(const MrSim *sim, MrEntity kind, const MrField *field, void *v
   }
 }
 
+// The field's value is of its range; not-a-number is not.
+static bool in_range(const MrField *field, const char *at) {
+  int32_t whole;
+  float number;
+  memcpy(&whole, at, sizeof whole);
+  memcpy(&number, at, sizeof number);
+  double value = field->is_int ? whole : (double)number;
+  return value >= field->minimum && value <= field->maximum;
+}
+
+// The first field of a block, at any address, that is out of its range; NULL if there is none.
+static const MrField *field_out_of_range(const void *block) {
+  for (size_t kind = 0; kind < sizeof entities / sizeof entities[0]; kind++) {
+    const Entity *entity = &entities[kind];
+    for (const MrField *field = entity->fields; field->name; field++) {
+      for (int32_t number = 0; number < entity->count; number++) {
+        MR_EACH_LANE(i) {
+          if (!in_range(field, place(block, entity, number, field, i))) return field;
+        }
+      }
+    }
+  }
+  return NULL;
+}
+
+#ifndef NDEBUG
+static void assert_unit(const MrBody *body, int lane) {
+  float length2 = body->c[lane] * body->c[lane] + body->s[lane] * body->s[lane];
+  assert(length2 > 0.99f && length2 < 1.01f && "a direction is a unit vector");
+}
+
+void mr_assert_state(const MrBlock *b) {
+  const MrField *wrong = field_out_of_range(b);
+  if (wrong) fprintf(stderr, "midrange: %s is out of its range\n", wrong->name);
+  assert(!wrong && "every field is in its range");
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MR_EACH_LANE(i) assert_unit(&b->fighters[f].body, i);
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    const MrMissile *m = &b->missiles[slot];
+    assert(b->live[slot] == mr_count(m->active) && "`live` counts the lanes whose slot is active");
+    MR_EACH_LANE(i) {
+      if (!m->active[i]) continue;
+      assert_unit(&m->body, i);
+      assert(b->fighters[m->target[i]].alive[i] && "no missile goes for the dead");
+    }
+  }
+}
+#endif
+
 // Entities -----------------------------------------------------------------------------------------------
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state) {
@@ -99,6 +151,7 @@ void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterSta
   f->ammunition[i] = state->ammunition;
   f->ready[i] = b->time[i] + state->launch_wait;
   drop_missiles_at_dead(b, i);
+  mr_assert_state(b);
   sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -129,6 +182,7 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
   m->body.rudder[i] = state->rudder;
   b->live[slot] = mr_count(m->active);
   drop_missiles_at_dead(b, i);
+  mr_assert_state(b);
   sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -145,31 +199,6 @@ size_t mr_snapshot_bytes(const MrSim *sim) {
 void mr_snapshot(const MrSim *sim, void *bytes) {
   memcpy(bytes, &sim->seed, sizeof sim->seed);
   memcpy((char *)bytes + sizeof sim->seed, sim->blocks, (size_t)sim->num_blocks * sizeof(MrBlock));
-}
-
-// The field's value is of its range; not-a-number is not.
-static bool in_range(const MrField *field, const char *at) {
-  int32_t whole;
-  float number;
-  memcpy(&whole, at, sizeof whole);
-  memcpy(&number, at, sizeof number);
-  double value = field->is_int ? whole : (double)number;
-  return value >= field->minimum && value <= field->maximum;
-}
-
-// The first field of a block, at any address, that is out of its range; NULL if there is none.
-static const MrField *field_out_of_range(const char *block) {
-  for (size_t kind = 0; kind < sizeof entities / sizeof entities[0]; kind++) {
-    const Entity *entity = &entities[kind];
-    for (const MrField *field = entity->fields; field->name; field++) {
-      for (int32_t number = 0; number < entity->count; number++) {
-        MR_EACH_LANE(i) {
-          if (!in_range(field, place(block, entity, number, field, i))) return field;
-        }
-      }
-    }
-  }
-  return NULL;
 }
 
 const char *mr_restore(MrSim *sim, const void *bytes) {

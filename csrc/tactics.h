@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The tactics of each scripted pilot: which parameters say how it fights. RULES.md, "Pilots".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
+
+#include <assert.h>
 
 #include "block.h"
 #include "trig.h"
@@ -89,6 +93,7 @@ static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
 // Gives a pilot its tactics for the engagement that starts in a lane.
 static void mr_brief(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,
                      int lane) {
+  assert(pilot < MR_PILOT_COUNT);
   MrTacticsRow row = mr_tactics_of[pilot](p, evade_draw, fire_draw);
   t->far[lane] = row.far;
   t->near[lane] = row.near;

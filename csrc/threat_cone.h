@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The threat cone: where a missile launched now could be, however it steered. RULES.md, "Space-time graph".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -1,6 +1,7 @@
-"""A row of a table of the core is whole: what its users would lack does not compile."""
+"""The core is of one piece: a row that lacks what its users need does not compile."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -72,3 +73,21 @@ def test_a_pilot_that_never_fires_needs_none(core):
 )
 def test_a_field_of_the_state_is_one_row(core, table):
     assert core("state_fields.h", table, 'X(int32_t, mood, 1, 0, 9, 1, "nothing else to do")')
+
+
+def included(path: Path) -> set[str]:
+    """The headers of the core that a file includes, also by way of others."""
+    found, left = set(), [path]
+    while left:
+        new = {*re.findall(r'#include "(.*)"', left.pop().read_text())} - found
+        found |= new
+        left += [CSRC / name for name in new]
+    return found
+
+
+def test_headers_that_are_part_of_the_kernel_say_so():
+    others = included(CSRC / "midrange.c") | included(CSRC / "state.c")
+    of_kernel = included(CSRC / "kernel.c") - others
+    assert {path.name for path in CSRC.glob("*.h")} == of_kernel | others
+    says_so = {path.name for path in CSRC.glob("*.h") if "Part of kernel.c" in path.read_text()}
+    assert says_so == of_kernel
