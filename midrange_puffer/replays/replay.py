@@ -26,7 +26,7 @@ from midrange_puffer.game.parameters import (
     neutral_values,
     suggest,
 )
-from midrange_puffer.game.paths import Tracks, outcome_words
+from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
 
 SUFFIX = ".replay"
@@ -121,13 +121,13 @@ class Replay:
         if (outcome := outcome_words(sim)) != self.outcome:
             raise ReplayError(f"ends with {outcome!r}, not with {self.outcome!r} as was recorded")
 
-    def tracks(self) -> Tracks:
+    def paths(self) -> Paths:
         """Where everything went; raises as `play`."""
         sim = self.simulation()
-        tracks = Tracks(sim)
+        paths = Paths(sim)
         for _ in self.play(sim):
-            tracks.note()
-        return tracks
+            paths.note()
+        return paths
 
     def verify(self) -> None:
         """Fly it to its end; raises as `play`."""

@@ -65,17 +65,17 @@ def test_a_fight_is_kept_in_kilobytes(tmp_path):
     assert (read.names, read.meta, read.duration) == (("Ann", "Böb"), {"note": "just so"}, 300)
 
 
-def test_tracks_are_those_of_the_fight():
+def test_paths_are_those_of_the_fight():
     replay, _ = record(("ace", "evader"), seed=3)
     sim = Simulation(1, 3, "ace", "evader", **SHORT)
-    tracks = replay.tracks()
+    paths = replay.paths()
     for decision in range(replay.decisions):
         fighters = sim.fighters
-        for track in tracks.fighters:
-            assert track.x[decision] == fighters["x"][0, track.seat]
+        for path in paths.fighters:
+            assert path.x[decision] == fighters["x"][0, path.seat]
         sim.step()
-    assert tracks.time == pytest.approx(replay.duration)
-    assert max(track.times[-1] for track in tracks.fighters) == pytest.approx(replay.duration)
+    assert paths.time == pytest.approx(replay.duration)
+    assert max(path.times[-1] for path in paths.fighters) == pytest.approx(replay.duration)
 
 
 def test_a_replay_may_be_of_nothing():
