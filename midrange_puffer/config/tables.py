@@ -80,7 +80,7 @@ CLUSTER = (
         60.0, 1, 1e6, unit="s"),
 )  # fmt: skip
 
-EXPERIENCE_REPLAY = (
+EXPERIENCE_BUFFER = (
     Key("capacity", int, "latest segments that each rank keeps to learn from again, anew in every "
         "stage and after a resume; 0 = none: on-policy. With train.cpu_offload their observations "
         "are in page-locked memory", 0, 0, 10**7, unit="segments"),
