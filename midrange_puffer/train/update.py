@@ -272,7 +272,7 @@ class Learner:
         schedule: Schedule,
         older_draws: tuple[torch.Tensor, torch.Tensor] | None,
     ) -> Draw:
-        """Draw a minibatch, of fresh segments with these advantages and of those from the buffer."""
+        """Draw a minibatch: fresh segments, with these advantages, and some from the buffer."""
         alpha, beta0 = self._settings["prio_alpha"], self._settings["prio_beta0"]
         # As PuffeRL has it: the correction grows more slowly the smaller alpha is.
         beta = beta0 + (1 - beta0) * alpha * schedule.epoch / schedule.epochs
