@@ -238,9 +238,12 @@ void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void 
 size_t mr_snapshot_bytes(const MrSim *sim);
 void mr_snapshot(const MrSim *sim, void *bytes);
 const char *mr_restore(MrSim *sim, const void *bytes);
-// Hash of everything that the course of the engagements depends on, one after the other; neither lanes nor
-// what is only counted for the records enter.
+// Hash of everything that the future of the engagements depends on, one after the other, the seed and their numbers
+// included. Neither lanes nor what is only counted for the records enter. Simulations have equal parameters and pilots
+// here.
 uint64_t mr_state_hash(const MrSim *sim);
+// The same without seed and numbers: of what has been flown since the start. Replays compare it.
+uint64_t mr_fight_hash(const MrSim *sim);
 
 // Engagements finished since they were last taken. The caller takes them before there are more than
 // num_envs of them; then none is lost.

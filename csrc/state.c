@@ -238,10 +238,19 @@ static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
   return h;
 }
 
-uint64_t mr_state_hash(const MrSim *sim) {
+uint64_t mr_fight_hash(const MrSim *sim) {
   uint64_t h = 14695981039346656037u;
   for (int32_t env = 0; env < sim->num_envs; env++) {
     h = hash_engagement(h, &sim->blocks[env / MR_LANES], env % MR_LANES);
+  }
+  return h;
+}
+
+uint64_t mr_state_hash(const MrSim *sim) {
+  uint32_t seed[] = {(uint32_t)sim->seed, (uint32_t)(sim->seed >> 32)};
+  uint64_t h = mix(mix(mr_fight_hash(sim), &seed[0]), &seed[1]);
+  for (int32_t env = 0; env < sim->num_envs; env++) {
+    h = mix(h, &sim->blocks[env / MR_LANES].engagement[env % MR_LANES]);
   }
   return h;
 }

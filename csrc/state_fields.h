@@ -6,9 +6,9 @@
 //
 // and everything else follows from it: the array [lane] in the struct, its value when an episode starts, the
 // range that a snapshot is checked against, whether it enters the hash, and how it is read from outside. So a
-// new field is one new row. `type` is float or int32_t; the range includes its ends. `hashed` is 1 for what the
-// course of the engagement depends on; it is 0 for what is only counted for the record, and for what follows
-// from fields that are hashed. SI units.
+// new field is one new row. `type` is float or int32_t; the range includes its ends. `hashed` is 1 for what tells
+// the fight so far; it is 0 for what is only counted for the record, and for what follows from fields that are
+// hashed. SI units.
 
 #pragma once
 
@@ -17,7 +17,8 @@
 
 // clang-format off
 
-// Which start it is: with the seed, the key of its random numbers. Set from outside, so never cleared.
+// Which start it is: with the seed, the key of its random numbers. Set from outside, so never cleared. The number of
+// the engagement enters the hash of the state beside the seed, and not that of the fight.
 #define MR_KEY_FIELDS(X) \
   X(int32_t, engagement, 0, 0, INT32_MAX, 0, "number of the engagement") \
   X(int32_t, episode, 0, 0, INT32_MAX, 1, "number of the episode, from 0")

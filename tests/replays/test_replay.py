@@ -41,7 +41,7 @@ def test_a_thousand_random_fights_are_flown_again_bit_for_bit():
         )
         read = Replay.from_bytes(replay.to_bytes())
         assert read.controls.tobytes() == replay.controls.tobytes()
-        assert [sim.state_hash() for sim in read.play()] == expected
+        assert [sim.fight_hash() for sim in read.play()] == expected
         for name in ("parameters", "seed", "engagement", "episode", "pilots", "names", "outcome"):
             assert getattr(read, name) == getattr(replay, name)
         outcomes.add(read.outcome)
@@ -154,7 +154,7 @@ def test_a_forgery_of_nothing_is_the_replay(data):
     ("change", "message"),
     [
         (lambda p: p.update(missile_trust=1.0), "missile_trust is unknown.*mean 'missile_thrust'"),
-        (lambda p: p.pop("gravity"), "without the parameters gravity, which version 1"),
+        (lambda p: p.pop("gravity"), r"without the parameters gravity, which version \d"),
         (lambda p: p.update(gravity=0), "gravity = 0: must be from 1"),
         (lambda p: p.update(gravity="9.8"), "gravity = '9.8': must be a number"),
         (lambda p: p.update(start_range_min=9999), "start_range_min = 9999 is above"),
