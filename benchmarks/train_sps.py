@@ -23,12 +23,12 @@ from midrange_puffer.files import write_json
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.puffer_import import pufferlib
-from midrange_puffer.train import run as train
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.vector import VecEnv, make_env
 
@@ -66,7 +66,7 @@ def run(
     Returns:
         sps, agent decisions a second; share, of the time that went to the environment.
     """
-    train.seed_everything(config["train"]["seed"])
+    seed_everything(config["train"]["seed"])
     spaces = spaces_of(config["env"]["observation"])
     policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
     with (

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The state: blocks of MR_LANES engagements in lock-step, every quantity an array [lane], so that a
-// plain loop over the lanes is one vector instruction or a few. Also the constants derived from the
-// parameters at creation.
+// plain loop over the lanes is one vector instruction or a few. state_fields.h lists the quantities. Also
+// the constants derived from the parameters at creation.
 
 #pragma once
 
 #include "midrange.h"
+#include "state_fields.h"
 
 // A loop over the lanes, for the vectoriser: lanes do not depend on each other, and unrolling sixteen
 // scalar rounds first would hide that.
@@ -22,64 +23,36 @@
 // Arrays over the lanes start at a cache line: split vectors would cost twice.
 #define MR_ALIGNED _Alignas(64)
 
-// What flies: a fighter or a missile.
+// The structs of the state; state_fields.h says what their fields mean.
+#define MR_DECLARE_FIELD(type, name, ...) MR_ALIGNED type name[MR_LANES];
+
 typedef struct {
-  MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // position [m]
-  float c[MR_LANES], s[MR_LANES];  // unit direction of the velocity
-  float v[MR_LANES];               // speed [m/s]
-  float rudder[MR_LANES];          // actuator position
+  MR_BODY_FIELDS(MR_DECLARE_FIELD)
 } MrBody;
 
-// How a scripted pilot fights, drawn at the start of the engagement. RULES.md, "Pilots".
 typedef struct {
-  float far[MR_LANES], near[MR_LANES];  // fires inside these fractions of R_max and R_NEZ
-  int32_t salvo[MR_LANES];      // most of its missiles in the air
-  int32_t reserve[MR_LANES];    // missiles kept for R_NEZ
-  int32_t delay[MR_LANES];      // flies on so long after a launch [physics steps], then
-  float off_c[MR_LANES], off_s[MR_LANES];  // so far off the enemy while its missile is in the air
-  float cold_time[MR_LANES];    // evades missiles with less time to go [s]
-  float guard[MR_LANES];        // and, if prudent, such as fall short by less than this when it is nose-on [m]
-  int32_t prudent[MR_LANES];    // 0 or 1: goes by that guard, and leaves when all is shot
-  float weave_c[MR_LANES], weave_s[MR_LANES];  // evades by weaving so far off the enemy; (1, 0): by running
+  MR_TACTICS_FIELDS(MR_DECLARE_FIELD)
 } MrTactics;
 
 typedef struct {
   MrBody body;
-  float throttle[MR_LANES];
-  float rudder_command[MR_LANES], throttle_command[MR_LANES];
-  int32_t fire[MR_LANES];  // command, 0 or 1
-  int32_t alive[MR_LANES];  // 0 or 1
-  int32_t ammunition[MR_LANES];
-  int32_t ready[MR_LANES];  // time [physics steps] from which the next launch is allowed
-  int32_t launched[MR_LANES];  // time of the last launch
-  int32_t pilot[MR_LANES];  // MrPilot
   MrTactics tactics;
-  int32_t shots[MR_LANES], hits[MR_LANES];
-  int32_t shots_in_nez[MR_LANES], shots_wasted[MR_LANES];
-  float launch_range[MR_LANES];  // sum over shots [m]
+  MR_FIGHTER_FIELDS(MR_DECLARE_FIELD)
 } MrFighter;
 
 // Slots are shared by an engagement's fighters: a launch takes the lowest free one, so that a block
 // works on few of them.
 typedef struct {
   MrBody body;
-  int32_t active[MR_LANES];  // 0 or 1
-  int32_t owner[MR_LANES], target[MR_LANES];
-  int32_t age[MR_LANES];  // physics steps since launch
+  MR_MISSILE_FIELDS(MR_DECLARE_FIELD)
 } MrMissile;
 
 typedef struct {
-  MR_ALIGNED int32_t engagement[MR_LANES];
-  int32_t episode[MR_LANES];
-  int32_t time[MR_LANES];  // physics steps since the start
-  int32_t decisions[MR_LANES];
-  int32_t outcome[MR_LANES];  // MrOutcome
-  int32_t truncated[MR_LANES];
-  float potential[MR_LANES];  // red's shaping potential after the last decision
-  float episode_return[MR_LANES];  // red's
+  MR_KEY_FIELDS(MR_DECLARE_FIELD)
+  MR_ENGAGEMENT_FIELDS(MR_DECLARE_FIELD)
   MrFighter fighters[MR_FIGHTERS];
   MrMissile missiles[MR_MISSILES];
-  int32_t live[MR_MISSILES];  // how many lanes use the slot; no lane, no work
+  int32_t live[MR_MISSILES];  // in how many lanes the slot is active; no lane, no work
   int32_t padding[4];         // to a multiple of 64 bytes
 } MrBlock;
 
@@ -98,6 +71,7 @@ typedef struct {
 typedef struct {
   float one;  // 1, but not to the compiler: gcc 12 makes two instructions of a minimum with a constant
   float dt;
+  float clock_rate;  // seconds of the feature time_left for one of the engagement's
   int32_t substeps, time_limit, launch_interval;  // physics steps
   MrAirframe fighter, missile;
   float throttle_step;
@@ -156,6 +130,12 @@ static inline float mr_max(float a, float b) { return a > b ? a : b; }
 // read or write of an array would become a masked one, which is slow to forward to later reads.
 static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
 static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
+
+// A field of the missile's target in lane i, out of an array of one struct for each fighter. By comparing, so that
+// it stays a vector operation. A loop over the fighters in its place would keep gcc from vectorising the lanes.
+#define MR_OF_TARGET(missile, fighters, field, i) \
+  mr_select((missile)->target[i] == 1, (fighters)[1].field[i], (fighters)[0].field[i])
+_Static_assert(MR_FIGHTERS == 2, "MR_OF_TARGET chooses one of two fighters");
 
 // Sum of 0/1 flags over the lanes.
 static inline int32_t mr_count(const int32_t flags[MR_LANES]) {

@@ -2,6 +2,8 @@
 //
 // The rules of an engagement around its physics steps: launches and the outcome.
 // RULES.md, "Order of events".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
@@ -9,6 +11,7 @@
 
 #include "block.h"
 #include "envelope.h"
+#include "frame.h"
 
 // The nearest living enemy of a fighter in one lane, or -1.
 static inline int32_t mr_enemy_of(const MrBlock *b, int32_t fighter, int lane) {
@@ -35,9 +38,9 @@ static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrF
   shooter->shots[lane]++;
   shooter->launch_range[lane] += range;
   if (!sim->has_map) return;
-  float c = from->c[lane], s = from->s[lane], tc = to->c[lane], ts = to->s[lane];
-  MrCell cell = mr_cell(&sim->map, dx * c + dy * s, dy * c - dx * s, -(dx * tc + dy * ts), dx * ts - dy * tc,
-                        from->v[lane], to->v[lane]);
+  MrVector target_seen = mr_into_frame(dx, dy, from->c[lane], from->s[lane]);
+  MrVector shooter_seen = mr_into_frame(-dx, -dy, to->c[lane], to->s[lane]);
+  MrCell cell = mr_cell(&sim->map, target_seen, shooter_seen, from->v[lane], to->v[lane]);
   MrQuad ranges = mr_ranges(&sim->map, cell);
   float aero = ranges[0], nez = ranges[1], minimum = ranges[3];
   shooter->shots_wasted[lane] += range > aero || range < minimum;

@@ -2,12 +2,16 @@
 //
 // Looks shots up in the map of the missile envelope: linear between its nodes along all four axes. RULES.md,
 // "Missile envelopes".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
+#include <assert.h>
 #include <math.h>
 
 #include "block.h"
+#include "frame.h"
 #include "quad.h"
 #include "sense.h"
 
@@ -41,14 +45,13 @@ static inline int32_t mr_node_below(float *place, int32_t nodes) {
   return node;
 }
 
-// The cell of a shot with the target at (ahead, left) in the shooter's frame, the shooter at
-// (target_ahead, target_left) in the target's. A nose to the right of the line to the target is taken for one to the
-// left, with the target reflected, too.
-static inline MrCell mr_cell(const MrMap *map, float ahead, float left, float target_ahead, float target_left,
-                             float launch_speed, float target_speed) {
-  float aspect_left = left > 0.0f ? target_left : -target_left;
-  float off = mr_diamond(ahead, fabsf(left)) * (0.5f * (MR_MAP_OFF - 1));
-  float aspect = (mr_diamond(target_ahead, aspect_left) + 2.0f) * (0.25f * MR_MAP_ASPECT);
+// The cell of a shot: the target in the shooter's frame, and the shooter in the target's. The map has noses on one
+// side of the line to the target; a shot with the nose on the other side is looked up as its mirror image.
+static inline MrCell mr_cell(const MrMap *map, MrVector target_seen, MrVector shooter_seen, float launch_speed,
+                             float target_speed) {
+  float aspect_left = target_seen.left > 0.0f ? shooter_seen.left : -shooter_seen.left;
+  float off = mr_diamond(target_seen.ahead, fabsf(target_seen.left)) * (0.5f * (MR_MAP_OFF - 1));
+  float aspect = (mr_diamond(shooter_seen.ahead, aspect_left) + 2.0f) * (0.25f * MR_MAP_ASPECT);
   float launch = mr_clip((launch_speed - map->launch_speed_min) * map->launch_nodes, 0.0f, MR_MAP_LAUNCH - 1);
   float target = mr_clip((target_speed - map->target_speed_min) * map->target_nodes, 0.0f, MR_MAP_TARGET - 1);
   int32_t corner = mr_node_below(&off, MR_MAP_OFF) * MR_OFF_STRIDE +
@@ -85,8 +88,9 @@ static void mr_look_up(const struct MrSim *sim, const MrBlock *b, int32_t fighte
   MR_ALIGNED float off[MR_LANES], aspect[MR_LANES], launch[MR_LANES], target[MR_LANES];
   MR_ALIGNED float ranges[MR_LANES][4];
   MR_FOR_LANES(i) {
-    MrCell cell = mr_cell(&sim->map, sight->ahead[i], sight->left[i], sight->enemy_ahead[i], sight->enemy_left[i],
-                          own->v[i], enemy->v[i]);
+    MrVector target_seen = {sight->ahead[i], sight->left[i]};
+    MrVector shooter_seen = {sight->enemy_ahead[i], sight->enemy_left[i]};
+    MrCell cell = mr_cell(&sim->map, target_seen, shooter_seen, own->v[i], enemy->v[i]);
     corner[i] = cell.corner;
     off[i] = cell.off;
     aspect[i] = cell.aspect;
@@ -94,6 +98,7 @@ static void mr_look_up(const struct MrSim *sim, const MrBlock *b, int32_t fighte
     target[i] = cell.target;
   }
   MR_EACH_LANE(i) {
+    assert(corner[i] >= 0 && corner[i] < MR_OFF_STRIDE * (MR_MAP_OFF - 1) && "the cell is of the map");
     MrCell cell = {corner[i], off[i], aspect[i], launch[i], target[i]};
     mr_store_quad(mr_ranges(&sim->map, cell), ranges[i]);
   }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // How targets evade a missile in fly-outs: the declared set MR_EVASIONS. RULES.md, "Evasions".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
 #include <math.h>
 
 #include "block.h"
+#include "definitions.h"
+#include "frame.h"
 #include "sense.h"
-
-// Rudder per sine of the angle off the course. Full beyond 14 degrees: at 15 degrees a second the half second
-// in which the rudder comes back from there ends the turn without passing the course by much.
-#define MR_EVASION_STEERING 4.0f
 
 // What the lanes' targets do, one evasion each.
 typedef struct {
@@ -37,8 +37,8 @@ static void mr_evade(const MrConstants *k, const MrTrack *missile, MrEvaders *ev
   const MrBody *body = &f->body;
   MR_FOR_LANES(i) {
     float inverse = 1.0f / mr_max(missile->range[i], k->one);
-    float ahead = (missile->x[i] * body->c[i] + missile->y[i] * body->s[i]) * inverse;
-    float left = (missile->y[i] * body->c[i] - missile->x[i] * body->s[i]) * inverse;
+    MrVector place = mr_into_frame(missile->x[i], missile->y[i], body->c[i], body->s[i]);
+    float ahead = place.ahead * inverse, left = place.left * inverse;
     // Abeam: it may be on either wing, the nearer one counts.
     int beams = evaders->beams[i];
     float course_ahead = mr_select(beams, fabsf(left), -ahead);

@@ -5,21 +5,18 @@
 //
 //     X(name, scale, lateral, meaning)
 //
+// and observation.h has a variable of that name for its value: a row without one does not compile.
 // The observation is value / scale, clipped to [-1, 1]. Reflecting the engagement changes the sign of the
-// lateral features exactly, and of no other. A change of these tables needs a new MR_OBSERVATION_VERSION.
+// lateral features exactly, and of no other. A change of these tables, or of what definitions.h
+// says about observations, needs a new MR_OBSERVATION_VERSION.
 // MR_OBSERVE_DEFAULT has the features of the first table, MR_OBSERVE_STG those of the second, too.
 
 #pragma once
 
+#include "definitions.h"
 #include "midrange.h"
 
 enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN_OWN };
-
-// Half-way points of the features that resolve near things finely: near / (near + value).
-#define MR_NEAR_FIGHTER 10000.0f   // m
-#define MR_NEAR_MISSILE 5000.0f    // m
-#define MR_NEAR_TIME 10.0f         // s
-#define MR_NEAR_MISS 1000.0f       // m
 
 // clang-format off
 #define MR_MISSILE_FEATURES(X, prefix) \
@@ -33,8 +30,8 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(prefix##_heading_left, 1, 1, "its direction: sine of that angle") \
   X(prefix##_reach, 20000, 0, "how much farther it could chase the target, running away now, than it has to [m]")
 
-#define MR_FEATURES(X) \
-  X(time_left, 300, 0, "until the time limit [s]") \
+#define MR_FIGHTER_FEATURES(X) \
+  X(time_left, MR_CLOCK_SCALE, 0, "until the time limit [s]; if that is above 300 s, 300 times the share of it left") \
   X(own_alive, 1, 0, "1 while alive") \
   X(own_speed, 500, 0, "own speed [m/s]") \
   X(own_rudder, 1, 1, "own rudder position") \
@@ -59,7 +56,10 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(own_aspect_ahead, 1, 0, "own bearing as the enemy sees it: cosine of the angle off its nose") \
   X(own_aspect_left, 1, 1, "own bearing as the enemy sees it: sine of that angle") \
   X(own_reach, 40000, 0, "own R_max on the enemy less the range [m]") \
-  X(enemy_reach, 40000, 0, "enemy's R_max on us less the range [m]") \
+  X(enemy_reach, 40000, 0, "enemy's R_max on us less the range [m]")
+
+#define MR_FEATURES(X) \
+  MR_FIGHTER_FEATURES(X) \
   MR_MISSILE_FEATURES(X, inbound_1) \
   MR_MISSILE_FEATURES(X, inbound_2) \
   MR_MISSILE_FEATURES(X, inbound_3) \
@@ -69,12 +69,15 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
 #define MR_MISS_MEANING(which) \
   "1 km / (1 km + predicted miss distance) of the " which " inbound missile against the present rudder; 0 without one"
 
-#define MR_STG_FEATURES(X) \
+#define MR_ENVELOPE_FEATURES(X) \
   X(own_aero, 1, 0, "own R_aero on the enemy against the range, R / (R + range): 1/2 at its edge") \
   X(own_nez, 1, 0, "own R_NEZ on the enemy, likewise; R_min where it can escape from any range") \
   X(enemy_aero, 1, 0, "enemy's R_aero on us, likewise") \
   X(enemy_nez, 1, 0, "enemy's R_NEZ on us, likewise; R_min where we can escape from any range") \
-  X(escape_margin, 20000, 0, "range less the enemy's R_cold on us: above 0, turning cold outruns a shot fired now [m]") \
+  X(escape_margin, 20000, 0, "range less the enemy's R_cold on us: above 0, turning cold outruns a shot fired now [m]")
+
+#define MR_STG_FEATURES(X) \
+  MR_ENVELOPE_FEATURES(X) \
   X(inbound_1_miss, 1, 0, MR_MISS_MEANING("first")) \
   X(inbound_2_miss, 1, 0, MR_MISS_MEANING("second")) \
   X(inbound_3_miss, 1, 0, MR_MISS_MEANING("third"))
@@ -88,12 +91,17 @@ static inline int32_t mr_features_of(MrObservation observation) {
   return observation == MR_OBSERVE_STG ? MR_STG_FEATURE_COUNT : MR_FEATURE_COUNT;
 }
 
-// The features of one missile, in table order.
+// The features of one missile, counted from its first.
+#define MR_ENUM_SEEN(name, scale, lateral, meaning) MR_SEEN_##name,
+enum { MR_MISSILE_FEATURES(MR_ENUM_SEEN, missile) MR_SEEN_FEATURES };
+
+// observation.h writes these lists, MR_SEEN missiles and a miss for each inbound missile, and no more.
+#define MR_COUNT_FEATURE(name, scale, lateral, meaning) +1
 enum {
-  MR_SEEN_present, MR_SEEN_ahead, MR_SEEN_left, MR_SEEN_nearness, MR_SEEN_urgency, MR_SEEN_speed,
-  MR_SEEN_heading_ahead, MR_SEEN_heading_left, MR_SEEN_reach, MR_SEEN_FEATURES
+  MR_FIGHTER_FEATURE_COUNT = 0 MR_FIGHTER_FEATURES(MR_COUNT_FEATURE),
+  MR_ENVELOPE_FEATURE_COUNT = 0 MR_ENVELOPE_FEATURES(MR_COUNT_FEATURE)
 };
-_Static_assert(MR_OBS_inbound_1_reach - MR_OBS_inbound_1_present + 1 == MR_SEEN_FEATURES,
-               "one list of missile features");
-_Static_assert(MR_FEATURE_COUNT == MR_OBS_inbound_1_present + MR_SEEN * MR_SEEN_FEATURES,
-               "missiles come last");
+_Static_assert(MR_FEATURE_COUNT == MR_FIGHTER_FEATURE_COUNT + MR_SEEN * MR_SEEN_FEATURES,
+               "a feature that is in no list that is written");
+_Static_assert(MR_STG_FEATURE_COUNT == MR_FEATURE_COUNT + MR_ENVELOPE_FEATURE_COUNT + MR_SEEN_INBOUND,
+               "a feature that is in no list that is written");

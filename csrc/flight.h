@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The flight law: one physics step of fighters and missiles alike. Equations: RULES.md, "Flight".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -2,17 +2,18 @@
 //
 // Fly-outs: does a shot hit a target that evades in a declared way? One shot a lane, flown by the same steps as
 // any engagement. RULES.md, "Fly-outs".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
 #include <string.h>
 
+#include "definitions.h"
 #include "engagement.h"
 #include "evasion.h"
+#include "frame.h"
 #include "physics.h"
-
-// A fly-out is a miss after so long [s]: with next to no drag a missile would hardly ever be spent.
-#define MR_FLY_OUT_TIME 300.0
 
 // From a missile nearer than so many hit radii the target may still have to turn.
 #define MR_OUTRUN_RADII 5.0f
@@ -52,7 +53,7 @@ static void mr_give_up_outrun(const struct MrSim *sim, const MrTrack *track, con
   MrMissile *m = &b->missiles[0];
   float near = MR_OUTRUN_RADII * sim->params.missile_hit_radius;
   MR_FOR_LANES(i) {
-    float ahead = -(track->x[i] * target->c[i] + track->y[i] * target->s[i]);  // of the missile
+    float ahead = -mr_into_frame(track->x[i], track->y[i], target->c[i], target->s[i]).ahead;  // of the missile
     float speed = target->v[i] < k->run_speed ? target->v[i] : k->run_speed;
     int runs = !evaders->beams[i] & (ahead > 0.97f * track->range[i]) & (fabsf(target->rudder[i]) < 0.1f);
     int slower = ((float)m->age[i] >= k->burn_steps) & (m->body.v[i] < 0.95f * speed);

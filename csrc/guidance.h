@@ -2,6 +2,8 @@
 //
 // Missile guidance and fuze. Pure proportional navigation: P. Zarchan, "Tactical and Strategic Missile
 // Guidance"; M. Guelman, "A qualitative study of proportional navigation", 1971.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
@@ -30,11 +32,8 @@ static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIG
                             const MrChase *chase, MrMissile *m) {
   MrBody *body = &m->body;
   MR_FOR_LANES(i) {
-    float vx = fighters[0].vx[i], vy = fighters[0].vy[i];
-    for (int32_t f = 1; f < MR_FIGHTERS; f++) {  // by comparing, so that it stays a vector operation
-      vx = mr_select(m->target[i] == f, fighters[f].vx[i], vx);
-      vy = mr_select(m->target[i] == f, fighters[f].vy[i], vy);
-    }
+    float vx = MR_OF_TARGET(m, fighters, vx, i);
+    float vy = MR_OF_TARGET(m, fighters, vy, i);
     float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
     float cross = chase->x[i] * wy - chase->y[i] * wx;
     float command = k->navigation_gain * cross / mr_max(chase->range2[i] * v, k->one);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // One decision of a block of engagements. This file is compiled once for each instruction set, with
-// MR_ISA its name; all give the same bits.
+// MR_ISA its name; all give the same bits. setup.py has the flags. Most of it
+// stands in the headers whose tops say that they are part of kernel.c.
 
-// gcc 12's passes that spoil loops over lanes for the vectoriser: jump threading turns clips between
-// constants back into branches; unroll-and-jam and distribution rearrange loops around and in them.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-thread-jumps,no-tree-pre,no-loop-unroll-and-jam,no-tree-loop-distribution," \
-                     "no-tree-loop-distribute-patterns")
-#endif
+#include <assert.h>
 
 #include "kernel.h"
 
@@ -93,6 +89,7 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
 
 static void record(MrSim *sim, int32_t block, int lane) {
   const MrBlock *b = &sim->blocks[block];
+  assert(sim->record_count < 2 * sim->num_envs && "records are taken before there are too many");
   MrRecord *r = &sim->records[sim->record_count++];
   r->env = block * MR_LANES + lane;
   r->outcome = b->outcome[lane];
@@ -156,14 +153,16 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
   if (finish_lanes(sim, block, was_open)) {
     look_around(b, &scene);
-    // Of the engagements that go on it is what it was.
+    // This changes nothing for the engagements that go on: their potential comes out as before.
     mr_potential(sim, b, scene.sights, scene.tracks, b->potential);
   }
   write_observations(sim, block, &scene, out, out->to.observations);
+  mr_assert_state(b);
 }
 
 static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
   mr_fly_steps(sim, b, steps);
+  mr_assert_state(b);
 }
 
 static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {

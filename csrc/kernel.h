@@ -27,6 +27,13 @@ typedef struct MrKernel {
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 
+// The invariants of a block's state; state.c. Asserted in builds without NDEBUG, such as the sanitizers'.
+#ifdef NDEBUG
+#define mr_assert_state(block) ((void)0)
+#else
+void mr_assert_state(const MrBlock *block);
+#endif
+
 // Lanes of a block that are engagements; the last block may have spare ones.
 static inline int mr_used_lanes(const MrSim *sim, int32_t block) {
   int32_t rest = sim->num_envs - block * MR_LANES;

@@ -31,6 +31,12 @@ const MrParameterPair *mr_parameter_pairs(void) {
   return pairs;
 }
 
+#define MR_DESCRIBE_ADDITION(name, version, neutral) {#name, version, neutral},
+const MrParameterAddition *mr_parameter_additions(void) {
+  static const MrParameterAddition additions[] = {MR_PARAM_ADDITIONS(MR_DESCRIBE_ADDITION){NULL, 0, 0}};
+  return additions;
+}
+
 #define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map},
 const MrPilotInfo *mr_pilots(void) {
   static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){0}};
@@ -53,6 +59,27 @@ const MrEvasion *mr_evasions(void) {
 
 #define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
 MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)}; }
+
+#define MR_IS_FLOAT(member) \
+  _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES][2]: true, default: false)
+#define MR_MEMBER(type, name) {#name, MR_IS_FLOAT(((type *)0)->name), offsetof(type, name), sizeof(((type *)0)->name)}
+MrLayouts mr_layouts(void) {
+  static const MrMember record[] = {
+      MR_MEMBER(MrRecord, env), MR_MEMBER(MrRecord, outcome), MR_MEMBER(MrRecord, truncated),
+      MR_MEMBER(MrRecord, mutual_kill), MR_MEMBER(MrRecord, decisions), MR_MEMBER(MrRecord, pilot),
+      MR_MEMBER(MrRecord, shots), MR_MEMBER(MrRecord, hits), MR_MEMBER(MrRecord, shots_in_nez),
+      MR_MEMBER(MrRecord, shots_wasted), MR_MEMBER(MrRecord, launch_range), MR_MEMBER(MrRecord, episode_return),
+      {0}};
+  static const MrMember shot[] = {
+      MR_MEMBER(MrShot, range), MR_MEMBER(MrShot, nose_x), MR_MEMBER(MrShot, nose_y), MR_MEMBER(MrShot, aspect_x),
+      MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed), MR_MEMBER(MrShot, target_speed),
+      MR_MEMBER(MrShot, evasion), {0}};
+  static const MrMember moment[] = {MR_MEMBER(MrMoment, own), MR_MEMBER(MrMoment, missiles), {0}};
+  static const MrMember prediction[] = {
+      MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits), MR_MEMBER(MrPrediction, ended),
+      MR_MEMBER(MrPrediction, harmless), MR_MEMBER(MrPrediction, miss), {0}};
+  return (MrLayouts){record, shot, moment, prediction};
+}
 
 // Instruction sets ---------------------------------------------------------------------------------------
 
@@ -111,6 +138,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
       .one = 1.0f,
       .dt = p->physics_dt,
+      .clock_rate = p->time_limit > MR_CLOCK_SCALE ? MR_CLOCK_SCALE / p->time_limit : 1.0f,
       .substeps = p->substeps,
       .time_limit = mr_steps_of(p, p->time_limit),
       .launch_interval = mr_steps_of(p, p->launch_interval),
@@ -211,6 +239,7 @@ void mr_destroy(MrSim *sim) {
 const char *mr_isa(const MrSim *sim) { return sim->kernel->name; }
 size_t mr_state_bytes(void) { return sizeof(MrBlock) / MR_LANES; }
 int32_t mr_agents_per_env(const MrSim *sim) { return sim->agents_per_env; }
+uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 
 // Running ------------------------------------------------------------------------------------------------
 

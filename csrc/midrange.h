@@ -22,12 +22,14 @@ enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for miss
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
 // Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
-// X(name, by_map, meaning); by_map: fires by R_NEZ, so that the simulation needs an MrEnvelope. Those without
-// tactics first.
-#define MR_PILOTS(X)                                                                 \
+// X(name, by_map, meaning); by_map: fires by R_NEZ, so that the simulation needs an MrEnvelope. The first list
+// never fires; a pilot of the second fights by its tactics, the function mr_tactics_NAME of tactics.h.
+#define MR_PEACEFUL_PILOTS(X)                                                        \
   X(agent, 0, "controls come from outside")                                          \
   X(straight, 0, "flies straight on, never fires")                                   \
-  X(weave, 0, "turns left and right, never fires")                                   \
+  X(weave, 0, "turns left and right, never fires")
+
+#define MR_FIGHTING_PILOTS(X)                                                        \
   X(shooter, 0, "pursues, fires inside a fraction of R_max, never evades")           \
   X(evader, 0, "fires like shooter, turns cold from inbound missiles, recommits")    \
   X(crank, 0, "fires near R_max, flies off to the side while its missile is in the air, then as evader") \
@@ -36,8 +38,12 @@ enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTI
   X(snake, 0, "weaves against inbound missiles and counter-attacks")                 \
   X(ace, 1, "probes, keeps missiles for R_NEZ, turns from what can reach it for as long as it can")
 
+#define MR_PILOTS(X) MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X)
+
 #define MR_ENUM_PILOT(name, by_map, meaning) MR_PILOT_##name,
+#define MR_COUNT_PILOT(name, by_map, meaning) +1
 typedef enum { MR_PILOTS(MR_ENUM_PILOT) MR_PILOT_COUNT } MrPilot;
+enum { MR_PEACEFUL_PILOT_COUNT = 0 MR_PEACEFUL_PILOTS(MR_COUNT_PILOT) };  // their MrPilot comes first
 
 // How a target evades in a fly-out: the declared set of R_NEZ.
 // X(name, side, beams, time_to_go, meaning): turns to that side (1 left, -1 right) and runs straight away from
@@ -139,15 +145,35 @@ typedef struct {
   const char *low, *high;
 } MrParameterPair;
 
+// A row of params.h that is not of version 1 of the rules, and the value with which it changes nothing.
+typedef struct {
+  const char *name;
+  int32_t version;
+  double neutral;
+} MrParameterAddition;
+
 typedef struct {
   const char *name, *meaning;
   bool by_map;
 } MrPilotInfo;
 
-// The tables of parameters, of their ordered pairs and of pilots; each ends with a NULL name.
+// What has fields: an engagement, each of its MR_FIGHTERS fighters, each of its MR_MISSILES missile slots.
+typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE } MrEntity;
+
+// A field of the state, a row of state_fields.h.
+typedef struct {
+  const char *name, *meaning;
+  bool is_int, hashed;
+  double minimum, maximum;
+  size_t offset;  // for the core's own use
+} MrField;
+
+// The tables of parameters, of their ordered pairs, of those added, of pilots and of an entity's fields; each ends with a NULL name.
 const MrParameter *mr_parameters(void);
 const MrParameterPair *mr_parameter_pairs(void);
+const MrParameterAddition *mr_parameter_additions(void);
 const MrPilotInfo *mr_pilots(void);
+const MrField *mr_fields(MrEntity entity);
 
 MrParams mr_default_params(void);
 
@@ -161,6 +187,7 @@ void mr_destroy(MrSim *sim);
 const char *mr_isa(const MrSim *sim);
 size_t mr_state_bytes(void);         // of one engagement
 int32_t mr_agents_per_env(const MrSim *sim);
+uint64_t mr_seed(const MrSim *sim);  // as last given, or restored
 
 // Starts episode 0 of every engagement.
 void mr_reset(MrSim *sim, uint64_t seed);
@@ -203,23 +230,38 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
 // Launches at once, whatever the launch interval. False without a missile left or a living enemy.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
-MrOutcome mr_outcome(const MrSim *sim, int32_t env, bool *truncated);
-int32_t mr_time(const MrSim *sim, int32_t env);     // physics steps since the start
-int32_t mr_episode(const MrSim *sim, int32_t env);
+// Copies one field of mr_fields(entity), of all engagements, to [num_envs][of that entity in an engagement].
+void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
 
-// Exact copies of the state. mr_restore takes what mr_snapshot of an equal simulation wrote; it refuses, and
-// changes nothing, where a pilot is none.
+// Exact copies of the state. mr_restore takes what mr_snapshot of an equal simulation wrote. If a field is out
+// of its range it changes nothing and returns the field's name, else NULL.
 size_t mr_snapshot_bytes(const MrSim *sim);
 void mr_snapshot(const MrSim *sim, void *bytes);
-bool mr_restore(MrSim *sim, const void *bytes);
-// Hash of everything that the course of the engagements depends on, one after the other; neither lanes nor
-// what is only counted for the records enter.
+const char *mr_restore(MrSim *sim, const void *bytes);
+// Hash of everything that the future of the engagements depends on, one after the other, the seed and their numbers
+// included. Neither lanes nor what is only counted for the records enter. Simulations have equal parameters and pilots
+// here.
 uint64_t mr_state_hash(const MrSim *sim);
+// The same without seed and numbers: of what has been flown since the start. Replays compare it.
+uint64_t mr_fight_hash(const MrSim *sim);
 
 // Engagements finished since they were last taken. The caller takes them before there are more than
 // num_envs of them; then none is lost.
 int32_t mr_record_count(const MrSim *sim);
 const MrRecord *mr_take_records(MrSim *sim, int32_t *count);
+
+// Where a struct has a member, for who reads its bytes.
+typedef struct {
+  const char *name;
+  bool is_float;  // the member, or what it is an array of; int32_t otherwise
+  size_t offset, size;
+} MrMember;
+
+// The members of structs whose bytes leave the core, in their order; each ends with a NULL name.
+typedef struct {
+  const MrMember *record, *shot, *moment, *prediction;  // of MrRecord, MrShot, MrMoment, MrPrediction
+} MrLayouts;
+MrLayouts mr_layouts(void);
 
 // Unit vector of an angle in degrees; exact at multiples of 90.
 void mr_direction(double degrees, float *x, float *y);

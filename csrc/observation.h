@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // Writes observations: fills the table of feature_table.h for one fighter, scales and clips it.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
+#include <assert.h>
 #include <string.h>
 
 #include "block.h"
 #include "envelope.h"
 #include "feature_table.h"
+#include "frame.h"
 #include "prediction.h"
 #include "sense.h"
 #include "transpose.h"
@@ -23,14 +27,19 @@ static inline float mr_scaled(int feature, float value) {
   return mr_clip(value * mr_feature_factor[feature], -1.0f, 1.0f);
 }
 
+// Writes the variable that is named as the feature.
+#define MR_WRITE_FEATURE(name, scale, lateral, meaning) out[MR_OBS_##name][i] = mr_scaled(MR_OBS_##name, name);
+
 // A rank's missile, as one number that sorts by time to go: the bits of the (positive) time, the slot in the
-// lowest ones. Missiles that do not close come last, the older first; slots do not show.
+// lowest ones. Missiles that do not close come last, the older first. The slot decides only between missiles that
+// are alike in that.
 enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
 _Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "slots fit in a rank");
 
 typedef struct {
   MR_ALIGNED int32_t ranks[MR_SEEN][MR_LANES];  // inbound, then own
   MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];  // how many are in the air
+  bool any;  // without any, there are no ranks
 } MrRanking;
 
 // Puts a missile in its place among `count` ranks; the later ones move down.
@@ -46,16 +55,17 @@ static inline void mr_insert(int32_t ranks[][MR_LANES], int count, const int32_t
   }
 }
 
-// Ranks the inbound and the own missiles by time to go; false when there are none.
-static bool mr_rank_missiles(float dt, const MrBlock *b, int32_t fighter,
+// Ranks the inbound and the own missiles by time to go.
+static void mr_rank_missiles(float dt, const MrBlock *b, int32_t fighter,
                              const MrTrack tracks[MR_MISSILES], MrRanking *out) {
   int32_t slot = 0;
   while (slot < MR_MISSILES && !b->live[slot]) slot++;
-  if (slot == MR_MISSILES) return false;
+  out->any = slot < MR_MISSILES;
+  MR_FOR_LANES(i) out->inbound[i] = out->own[i] = 0;
+  if (!out->any) return;
   for (int rank = 0; rank < MR_SEEN; rank++) {
     MR_FOR_LANES(i) out->ranks[rank][i] = MR_NO_MISSILE | slot;  // some slot that holds numbers
   }
-  MR_FOR_LANES(i) out->inbound[i] = out->own[i] = 0;
   for (; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
@@ -77,7 +87,6 @@ static bool mr_rank_missiles(float dt, const MrBlock *b, int32_t fighter,
     mr_insert(out->ranks, MR_SEEN_INBOUND, inbound);
     mr_insert(out->ranks + MR_SEEN_INBOUND, MR_SEEN_OWN, own);
   }
-  return true;
 }
 
 // The missiles of one rank, collected from their slots.
@@ -90,6 +99,7 @@ static void mr_collect(const MrBlock *b, const MrTrack tracks[MR_MISSILES],
                        const int32_t rank[MR_LANES], MrSeen *out) {
   for (int i = 0; i < MR_LANES; i++) {
     int32_t slot = rank[i] & MR_SLOT_BITS;
+    assert(slot < MR_MISSILES && b->live[slot] && "what is read of it are numbers");
     const MrMissile *m = &b->missiles[slot];
     const MrTrack *track = &tracks[slot];
     out->x[i] = m->body.x[i];
@@ -107,25 +117,27 @@ static void mr_collect(const MrBlock *b, const MrTrack tracks[MR_MISSILES],
 // The features of one rank's missiles as their target or their owner sees them.
 static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, const MrSeen *m,
                                   const int32_t rank[MR_LANES], float out[][MR_LANES]) {
-#define MR_PUT(name, value) \
-  out[MR_SEEN_##name][i] = mr_select(present, mr_scaled(MR_OBS_inbound_1_##name, value), 0.0f)
+#define MR_WRITE_SEEN(name, scale, lateral, meaning) \
+  out[MR_SEEN_##name][i] = mr_select(present, mr_scaled(MR_OBS_inbound_1_present + MR_SEEN_##name, name), 0.0f);
   MR_FOR_LANES(i) {
     int present = rank[i] < MR_NO_MISSILE;
     float c = own->c[i], s = own->s[i];
     float dx = m->x[i] - own->x[i], dy = m->y[i] - own->y[i];
     float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
     float reach = mr_chase_reach(sim, m->v[i], m->age[i], m->target_speed[i]);
-    MR_PUT(present, 1.0f);
-    MR_PUT(ahead, (dx * c + dy * s) * inverse);
-    MR_PUT(left, (dy * c - dx * s) * inverse);
-    MR_PUT(nearness, MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]));
-    MR_PUT(urgency, MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]));
-    MR_PUT(speed, m->v[i]);
-    MR_PUT(heading_ahead, m->c[i] * c + m->s[i] * s);
-    MR_PUT(heading_left, m->s[i] * c - m->c[i] * s);
-    MR_PUT(reach, reach - m->range[i]);
+    MrVector place = mr_into_frame(dx, dy, c, s), heading = mr_into_frame(m->c[i], m->s[i], c, s);
+    float missile_present = 1.0f;
+    float missile_ahead = place.ahead * inverse;
+    float missile_left = place.left * inverse;
+    float missile_nearness = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]);
+    float missile_urgency = MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]);
+    float missile_speed = m->v[i];
+    float missile_heading_ahead = heading.ahead;
+    float missile_heading_left = heading.left;
+    float missile_reach = reach - m->range[i];
+    MR_MISSILE_FEATURES(MR_WRITE_SEEN, missile)
   }
-#undef MR_PUT
+#undef MR_WRITE_SEEN
 }
 
 // The predicted misses of the inbound missiles.
@@ -159,64 +171,59 @@ static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const M
 }
 
 static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                            const MrTrack tracks[MR_MISSILES], MrFeatures out) {
+                            const MrTrack tracks[MR_MISSILES], const MrRanking *ranking, MrFeatures out) {
   const MrFighter *own = &b->fighters[fighter];
   bool foresees = sim->observation == MR_OBSERVE_STG;
-  MrRanking ranking;
-  if (!mr_rank_missiles(sim->constants.dt, b, fighter, tracks, &ranking)) {
+  if (!ranking->any) {
     memset(out[MR_OBS_inbound_1_present], 0, MR_SEEN * sizeof(float[MR_SEEN_FEATURES][MR_LANES]));
-    MR_FOR_LANES(i) out[MR_OBS_own_in_air][i] = out[MR_OBS_enemy_in_air][i] = 0.0f;
     if (foresees) memset(out[MR_OBS_inbound_1_miss], 0, sizeof(float[MR_SEEN_INBOUND][MR_LANES]));
     return;
   }
-  MR_FOR_LANES(i) {
-    out[MR_OBS_own_in_air][i] = mr_scaled(MR_OBS_own_in_air, (float)ranking.own[i]);
-    out[MR_OBS_enemy_in_air][i] = mr_scaled(MR_OBS_enemy_in_air, (float)ranking.inbound[i]);
-  }
   MrSeen seen[MR_SEEN];
-  for (int rank = 0; rank < MR_SEEN; rank++) mr_collect(b, tracks, ranking.ranks[rank], &seen[rank]);
+  for (int rank = 0; rank < MR_SEEN; rank++) mr_collect(b, tracks, ranking->ranks[rank], &seen[rank]);
   for (int rank = 0; rank < MR_SEEN; rank++) {
-    mr_see_missile(sim, &own->body, &seen[rank], ranking.ranks[rank],
+    mr_see_missile(sim, &own->body, &seen[rank], ranking->ranks[rank],
                    out + MR_OBS_inbound_1_present + rank * MR_SEEN_FEATURES);
   }
-  if (foresees) mr_see_misses(sim, own, seen, ranking.ranks, out);
+  if (foresees) mr_see_misses(sim, own, seen, ranking->ranks, out);
 }
 
 // Everything but the missiles.
 static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                            const MrSight *sight, MrFeatures out) {
+                            const MrSight *sight, const MrRanking *ranking, MrFeatures out) {
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[mr_opponent(fighter)];
-#define MR_PUT(name, value) out[MR_OBS_##name][i] = mr_scaled(MR_OBS_##name, value)
   MR_FOR_LANES(i) {
     int32_t own_wait = own->ready[i] - b->time[i], enemy_wait = enemy->ready[i] - b->time[i];
     float range = sight->range[i];
-    MR_PUT(time_left, (float)(k->time_limit - b->time[i]) * k->dt);
-    MR_PUT(own_alive, (float)own->alive[i]);
-    MR_PUT(own_speed, own->body.v[i]);
-    MR_PUT(own_rudder, own->body.rudder[i]);
-    MR_PUT(own_throttle, own->throttle[i]);
-    MR_PUT(own_ammunition, (float)own->ammunition[i]);
-    MR_PUT(own_reload, (float)mr_select_int(own_wait > 0, own_wait, 0) * k->dt);
-    MR_PUT(enemy_alive, (float)enemy->alive[i]);
-    MR_PUT(enemy_speed, enemy->body.v[i]);
-    MR_PUT(enemy_rudder, enemy->body.rudder[i]);
-    MR_PUT(enemy_ammunition, (float)enemy->ammunition[i]);
-    MR_PUT(enemy_reload, (float)mr_select_int(enemy_wait > 0, enemy_wait, 0) * k->dt);
-    MR_PUT(enemy_ahead, sight->ahead[i]);
-    MR_PUT(enemy_left, sight->left[i]);
-    MR_PUT(enemy_range, range);
-    MR_PUT(enemy_nearness, MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + range));
-    MR_PUT(enemy_closing, sight->closing[i]);
-    MR_PUT(enemy_los_rate, sight->los_rate[i]);
-    MR_PUT(enemy_heading_ahead, sight->heading_ahead[i]);
-    MR_PUT(enemy_heading_left, sight->heading_left[i]);
-    MR_PUT(own_aspect_ahead, sight->enemy_ahead[i]);
-    MR_PUT(own_aspect_left, sight->enemy_left[i]);
-    MR_PUT(own_reach, mr_reach(k, sight->approach[i]) - range);
-    MR_PUT(enemy_reach, mr_reach(k, sight->ahead[i] * own->body.v[i]) - range);
+    float time_left = (float)(k->time_limit - b->time[i]) * k->dt * k->clock_rate;
+    float own_alive = (float)own->alive[i];
+    float own_speed = own->body.v[i];
+    float own_rudder = own->body.rudder[i];
+    float own_throttle = own->throttle[i];
+    float own_ammunition = (float)own->ammunition[i];
+    float own_reload = (float)mr_select_int(own_wait > 0, own_wait, 0) * k->dt;
+    float own_in_air = (float)ranking->own[i];
+    float enemy_alive = (float)enemy->alive[i];
+    float enemy_speed = enemy->body.v[i];
+    float enemy_rudder = enemy->body.rudder[i];
+    float enemy_ammunition = (float)enemy->ammunition[i];
+    float enemy_reload = (float)mr_select_int(enemy_wait > 0, enemy_wait, 0) * k->dt;
+    float enemy_in_air = (float)ranking->inbound[i];
+    float enemy_ahead = sight->ahead[i];
+    float enemy_left = sight->left[i];
+    float enemy_range = range;
+    float enemy_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + range);
+    float enemy_closing = sight->closing[i];
+    float enemy_los_rate = sight->los_rate[i];
+    float enemy_heading_ahead = sight->heading_ahead[i];
+    float enemy_heading_left = sight->heading_left[i];
+    float own_aspect_ahead = sight->enemy_ahead[i];
+    float own_aspect_left = sight->enemy_left[i];
+    float own_reach = mr_reach(k, sight->approach[i]) - range;
+    float enemy_reach = mr_reach(k, sight->ahead[i] * own->body.v[i]) - range;
+    MR_FIGHTER_FEATURES(MR_WRITE_FEATURE)
   }
-#undef MR_PUT
 }
 
 // A range of the envelope against the distance to the enemy, 1/2 at its edge.
@@ -224,16 +231,15 @@ static inline float mr_against(float reach, float range) { return reach / mr_max
 
 // How the fighters stand in each other's envelopes.
 static void mr_see_envelopes(const MrSight *sight, const MrReaches *own, const MrReaches *enemy, MrFeatures out) {
-#define MR_PUT(name, value) out[MR_OBS_##name][i] = mr_scaled(MR_OBS_##name, value)
   MR_FOR_LANES(i) {
     float range = sight->range[i];
-    MR_PUT(own_aero, mr_against(own->aero[i], range));
-    MR_PUT(own_nez, mr_against(own->nez[i], range));
-    MR_PUT(enemy_aero, mr_against(enemy->aero[i], range));
-    MR_PUT(enemy_nez, mr_against(enemy->nez[i], range));
-    MR_PUT(escape_margin, range - enemy->cold[i]);
+    float own_aero = mr_against(own->aero[i], range);
+    float own_nez = mr_against(own->nez[i], range);
+    float enemy_aero = mr_against(enemy->aero[i], range);
+    float enemy_nez = mr_against(enemy->nez[i], range);
+    float escape_margin = range - enemy->cold[i];
+    MR_ENVELOPE_FEATURES(MR_WRITE_FEATURE)
   }
-#undef MR_PUT
 }
 
 // Observations of one fighter in `lanes` lanes; lane i's row starts at rows + i * stride. The reaches of both
@@ -242,8 +248,10 @@ static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_
                                const MrSight *sight, const MrTrack tracks[MR_MISSILES],
                                const MrReaches reaches[MR_FIGHTERS], int lanes, float *rows, size_t stride) {
   MR_ALIGNED MrFeatures features;
-  mr_see_fighters(sim, b, fighter, sight, features);
-  mr_see_missiles(sim, b, fighter, tracks, features);
+  MrRanking ranking;
+  mr_rank_missiles(sim->constants.dt, b, fighter, tracks, &ranking);
+  mr_see_fighters(sim, b, fighter, sight, &ranking, features);
+  mr_see_missiles(sim, b, fighter, tracks, &ranking, features);
   if (sim->observation == MR_OBSERVE_STG) {
     mr_see_envelopes(sight, &reaches[fighter], &reaches[mr_opponent(fighter)], features);
   }

@@ -6,10 +6,13 @@
 //
 // and everything else follows from it: the C struct `MrParams` and its defaults, the Python keyword,
 // the [env] key of the ini file, its range check and error message, `--help` and the documentation.
-// A constant of the game stands nowhere else. SI units; type is `float` or `int`.
+// A constant that makes the game stands nowhere else; definitions.h has the constants that say what a word
+// means. SI units; type is `float` or `int`.
 //
 // Groups: rules, flight, missile and start make the game; reward and pilot may be changed
 // in training without changing what a result means (evaluation always takes their defaults).
+// A reward's row of unit "1" is the weight of a potential within +-1, one of "1/s" that of a rate
+// within +-1: the bound of a reward follows from these units.
 
 #pragma once
 
@@ -66,20 +69,24 @@
   X(pilot, float, crank_angle_deg, 55, 0, 180, "deg", "crank flies so far off the enemy while its missile is in the air") \
   X(pilot, float, crank_cold_time_min, 14, 0, 100, "s", "crank turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, crank_cold_time_max, 18, 0, 100, "s", "upper end of that draw") \
+  X(pilot, int, crank_salvo, 1, 1, 6, "missiles", "crank has at most so many of its missiles in the air") \
   X(pilot, float, bracket_fire_min, 0.8, 0, 4, "R_NEZ", "bracket_shooter fires inside this fraction of R_NEZ; drawn per engagement") \
   X(pilot, float, bracket_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
   X(pilot, float, bracket_cold_time_min, 8, 0, 100, "s", "bracket_shooter turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, bracket_cold_time_max, 12, 0, 100, "s", "upper end of that draw") \
+  X(pilot, int, bracket_salvo, 2, 1, 6, "missiles", "bracket_shooter has at most so many of its missiles in the air") \
   X(pilot, float, turn_back_fire_min, 0.85, 0, 2, "R_max", "turn_back fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, turn_back_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, float, turn_back_delay_min, 3, 0, 60, "s", "turn_back flies on so long after firing, then runs; drawn per engagement") \
   X(pilot, float, turn_back_delay_max, 8, 0, 60, "s", "upper end of that draw") \
+  X(pilot, int, turn_back_salvo, 1, 1, 6, "missiles", "turn_back has at most so many of its missiles in the air") \
   X(pilot, float, snake_fire_min, 0.5, 0, 2, "R_max", "snake fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, snake_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, float, snake_time_min, 10, 0, 100, "s", "snake weaves from a missile with less time to go; drawn per engagement") \
   X(pilot, float, snake_time_max, 16, 0, 100, "s", "upper end of that draw") \
   X(pilot, float, snake_angle_deg, 75, 1, 179, "deg", "snake weaves so far to either side of the enemy") \
   X(pilot, float, snake_period, 10, 1, 200, "s", "snake: time from one turn to the left to the next") \
+  X(pilot, int, snake_salvo, 2, 1, 6, "missiles", "snake has at most so many of its missiles in the air") \
   X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace makes the enemy turn by a shot inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, ace_probe_max, 0.65, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "ace keeps so many for R_NEZ") \
@@ -92,6 +99,20 @@
   X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace goes by missiles that could run it down, or would fall short by less than this if it is nose-on; drawn per engagement") \
   X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
 // clang-format on
+
+// The version of this table, which goes into replays and models. A row that is added raises it, and
+// stands in the list below, too:
+//
+//     X(name, version of the rules that brought it, neutral value)
+//
+// With the neutral value everything is as it was before the row. Replays, models and runs of older
+// versions have it, not the default. (A row of a pilot that did not exist may have any value.)
+#define MR_RULES_VERSION 2
+#define MR_PARAM_ADDITIONS(X) \
+  X(crank_salvo, 2, 1)        \
+  X(bracket_salvo, 2, 2)      \
+  X(turn_back_salvo, 2, 1)    \
+  X(snake_salvo, 2, 2)
 
 // Ordered pairs of rows: the first may not exceed the second.
 #define MR_PARAM_PAIRS(X)                        \

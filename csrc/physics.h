@@ -5,6 +5,8 @@
 // A missile affects nothing but whether its target lives, and what a missile does after its end or a fighter
 // after its death concerns nobody. So all steps are flown without a branch, noting when each missile would
 // end; what ends what is settled after the last step.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
@@ -53,11 +55,8 @@ static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, M
 static inline void mr_fly_missile_arc(const MrMotion fighters[MR_FIGHTERS], const MrArcs *arcs,
                                       MrMissile *m, MrChase *chase) {
   MR_FOR_LANES(i) {
-    float x = fighters[0].x[i], y = fighters[0].y[i];
-    for (int32_t f = 1; f < MR_FIGHTERS; f++) {
-      x = mr_select(m->target[i] == f, fighters[f].x[i], x);
-      y = mr_select(m->target[i] == f, fighters[f].y[i], y);
-    }
+    float x = MR_OF_TARGET(m, fighters, x, i);
+    float y = MR_OF_TARGET(m, fighters, y, i);
     mr_fly_arc((MrArc){arcs->length[i], arcs->half_turn[i]}, &m->body, i);
     x -= m->body.x[i];
     y -= m->body.y[i];
@@ -75,12 +74,9 @@ static bool mr_begin_chase(const struct MrSim *sim, const MrBlock *b, const MrMi
   float radius = sim->params.missile_hit_radius;
   MR_ALIGNED int32_t near[MR_LANES];
   MR_FOR_LANES(i) {
-    float x = b->fighters[0].body.x[i], y = b->fighters[0].body.y[i], v = b->fighters[0].body.v[i];
-    for (int32_t f = 1; f < MR_FIGHTERS; f++) {
-      x = mr_select(m->target[i] == f, b->fighters[f].body.x[i], x);
-      y = mr_select(m->target[i] == f, b->fighters[f].body.y[i], y);
-      v = mr_select(m->target[i] == f, b->fighters[f].body.v[i], v);
-    }
+    float x = MR_OF_TARGET(m, b->fighters, body.x, i);
+    float y = MR_OF_TARGET(m, b->fighters, body.y, i);
+    float v = MR_OF_TARGET(m, b->fighters, body.v, i);
     x -= m->body.x[i];
     y -= m->body.y[i];
     float range2 = x * x + y * y;

@@ -2,11 +2,14 @@
 //
 // Scripted pilots, for either seat: their commands follow from what there is to see and from their tactics.
 // RULES.md, "Pilots".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
 #include "block.h"
 #include "envelope.h"
+#include "frame.h"
 #include "sense.h"
 
 // Directions to steer to, unit vectors in the own frame.
@@ -42,8 +45,8 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
     mr_track(b, slot, &track);
     MR_FOR_LANES(i) {
       float inverse = 1.0f / (track.range[i] > 1.0f ? track.range[i] : 1.0f);
-      float ahead = (track.x[i] * own->c[i] + track.y[i] * own->s[i]) * inverse;
-      float left = (track.y[i] * own->c[i] - track.x[i] * own->s[i]) * inverse;
+      MrVector place = mr_into_frame(track.x[i], track.y[i], own->c[i], own->s[i]);
+      float ahead = place.ahead * inverse, left = place.left * inverse;
       float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - track.range[i];
       int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
       int threatens = (m->active[i] != 0) & (m->target[i] == fighter) &
@@ -66,21 +69,22 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   const MrTactics *t = &f->tactics;
   int32_t period = sim->constants.snake_period;
   MR_FOR_LANES(i) {
-    float ahead = sight->ahead[i], left = sight->left[i];
+    MrVector enemy = {sight->ahead[i], sight->left[i]};
     int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
     // Off the enemy to the side on which the nose is.
-    float c = t->off_c[i], s = left > 0.0f ? -t->off_s[i] : t->off_s[i];
-    out->ahead[i] = mr_select(supports, ahead * c - left * s, ahead);
-    out->left[i] = mr_select(supports, left * c + ahead * s, left);
+    MrVector off = mr_turn(enemy, t->off_c[i], enemy.left > 0.0f ? -t->off_s[i] : t->off_s[i]);
+    out->ahead[i] = mr_select(supports, off.ahead, enemy.ahead);
+    out->left[i] = mr_select(supports, off.left, enemy.left);
 
     int leaves = t->prudent[i] & (f->ammunition[i] == 0) & (threat->own_in_air[i] == 0);
-    out->ahead[i] = mr_select(leaves, -ahead, out->ahead[i]);
-    out->left[i] = mr_select(leaves, -left, out->left[i]);
+    out->ahead[i] = mr_select(leaves, -enemy.ahead, out->ahead[i]);
+    out->left[i] = mr_select(leaves, -enemy.left, out->left[i]);
 
     int weaves = t->weave_s[i] != 0.0f;
-    float wc = t->weave_c[i], ws = b->time[i] % period < period / 2 ? t->weave_s[i] : -t->weave_s[i];
-    float away_ahead = mr_select(weaves, ahead * wc - left * ws, -threat->ahead[i]);
-    float away_left = mr_select(weaves, left * wc + ahead * ws, -threat->left[i]);
+    float side = b->time[i] % period < period / 2 ? t->weave_s[i] : -t->weave_s[i];
+    MrVector weave = mr_turn(enemy, t->weave_c[i], side);
+    float away_ahead = mr_select(weaves, weave.ahead, -threat->ahead[i]);
+    float away_left = mr_select(weaves, weave.left, -threat->left[i]);
     out->ahead[i] = mr_select(threat->present[i], away_ahead, out->ahead[i]);
     out->left[i] = mr_select(threat->present[i], away_left, out->left[i]);
   }
@@ -130,7 +134,7 @@ static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   MrFighter *f = &b->fighters[fighter];
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
-    int mine = f->pilot[i] > MR_PILOT_weave;  // agent, straight and weave come first
+    int mine = f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
     float side = course.left[i] < 0.0f ? -1.0f : 1.0f;
     float rudder = course.ahead[i] < 0.0f ? side : mr_clip(gain * course.left[i], -1.0f, 1.0f);
     f->rudder_command[i] = mr_select(mine, rudder, f->rudder_command[i]);
@@ -153,18 +157,21 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
 static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
   for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
     MrFighter *f = &b->fighters[fighter];
-    int32_t flown[MR_PILOT_COUNT] = {0};  // lanes of each pilot
-    MR_EACH_LANE(i) flown[f->pilot[i]]++;
-    int32_t agents = flown[MR_PILOT_agent], weaving = flown[MR_PILOT_weave];
+    int32_t agents = 0, weaving = 0, fighting = 0;  // lanes
+    MR_FOR_LANES(i) {
+      agents += f->pilot[i] == MR_PILOT_agent;
+      weaving += f->pilot[i] == MR_PILOT_weave;
+      fighting += f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
+    }
     if (agents == MR_LANES) continue;
 
-    MR_FOR_LANES(i) {  // straight, and what the others have in common
+    MR_FOR_LANES(i) {  // what all of them begin with; straight leaves it at that
       int scripted = f->pilot[i] != MR_PILOT_agent;
       f->rudder_command[i] = mr_select(scripted, 0.0f, f->rudder_command[i]);
       f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);
       f->fire[i] = mr_select_int(scripted, 0, f->fire[i]);
     }
     if (weaving) mr_weave(sim, b, fighter);
-    if (agents + weaving + flown[MR_PILOT_straight] < MR_LANES) mr_fight(sim, b, fighter);
+    if (fighting) mr_fight(sim, b, fighter);
   }
 }

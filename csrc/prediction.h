@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // Where inbound missiles will pass a fighter that holds its rudder and throttle: the flight law and the guidance
-// once more, in a few coarse steps. RULES.md, "Observations".
+// once more, in the few coarse steps that definitions.h gives. RULES.md, "Observation".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
 #include <math.h>
 
 #include "block.h"
+#include "definitions.h"
 #include "flight.h"
-
-// How far ahead, and in what steps: twice the time to go of the missile that has the longest, since it may have to
-// turn, and within limits: few missiles outlive the longer. The first step is the given share of it, so that all
-// make up the whole, and each next one longer by the growth. With all of the navigation constant missiles would turn
-// too far in a step.
-//
-// The predicted miss distance tells hits from misses with an AUC of 0.975 on 8,300 missiles out of fights of policies
-// and pilots, and of 0.95 out of fights of pilots alone, where half the targets hold full rudder. More steps would be
-// better, seven 0.96 there, and cost more than a quarter of the throughput.
-#define MR_FORESIGHT_MIN 10.0f  // s
-#define MR_FORESIGHT_MAX 36.0f  // s
-enum { MR_FORESIGHT_STEPS = 6 };
-#define MR_FORESIGHT_GROWTH 1.25f
-#define MR_FORESIGHT_FIRST 0.08882f  // (growth - 1) / (growth^steps - 1)
-#define MR_FORESIGHT_GAIN 0.8f
 
 // A fighter's velocity before a step, and how far it comes in it.
 typedef struct {
@@ -90,8 +78,8 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
   }
 }
 
-// Predicts the miss distances of `count` sets of missiles, of which the last ones have `time_to_go`. Each stage goes
-// over all of them before the next, as in mr_fly_missiles.
+// Predicts the miss distances of `count` sets of missiles. `time_to_go` is the longest of each lane's missiles. Each
+// stage goes over all sets before the next stage, as in mr_fly_missiles.
 static void mr_foresee(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
                        MrPursuit pursuits[], int count) {
   const MrConstants *k = &sim->constants;

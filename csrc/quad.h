@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Four floats side by side, as gcc and clang know them on every machine.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

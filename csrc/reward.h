@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Rewards: the outcome, and shaping by the change of a zero-sum potential. RULES.md, "Rewards".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
@@ -61,9 +63,8 @@ static void mr_reward(const struct MrSim *sim, MrBlock *b, const MrSight sights[
     sum += mr_select(b->outcome[i] == MR_RED_WINS, 1.0f, 0.0f);
     sum -= mr_select(b->outcome[i] == MR_BLUE_WINS, 1.0f, 0.0f);
     sum += pressure * (mr_geometry(range, &sights[0], i) - mr_geometry(range, &sights[1], i));
-    float clipped = mr_select(was_open[i], mr_clip(sum, -1.0f, 1.0f), 0.0f);
-    reward[i] = clipped;
+    reward[i] = mr_select(was_open[i], sum, 0.0f);
     b->potential[i] = potential[i];
-    b->episode_return[i] += clipped;
+    b->episode_return[i] += reward[i];
   }
 }

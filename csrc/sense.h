@@ -2,14 +2,16 @@
 //
 // What there is to see: the geometry of fighters to each other and of missiles to their targets. Pilots,
 // rewards and observations all use it, so that both seats and all three mean the same.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
 #include <math.h>
 
 #include "block.h"
-
-#define MR_TIME_TO_GO_MAX 100.0f  // s; also of a missile that does not close
+#include "definitions.h"
+#include "frame.h"
 
 // One fighter's enemy: in the fighter's frame, x along its velocity and y to the left.
 typedef struct {
@@ -40,33 +42,29 @@ static void mr_look(const MrBlock *b, int32_t fighter, MrSight *out) {
     float inverse = 1.0f / (range > 1.0f ? range : 1.0f);
     float ux = dx * inverse, uy = dy * inverse;
     float wx = enemy->v[i] * ec - own->v[i] * c, wy = enemy->v[i] * es - own->v[i] * s;
+    MrVector bearing = mr_into_frame(ux, uy, c, s), heading = mr_into_frame(ec, es, c, s);
+    MrVector aspect = mr_into_frame(-ux, -uy, ec, es);
     out->range[i] = range;
-    out->ahead[i] = ux * c + uy * s;
-    out->left[i] = uy * c - ux * s;
+    out->ahead[i] = bearing.ahead;
+    out->left[i] = bearing.left;
     out->closing[i] = -(wx * ux + wy * uy);
     out->los_rate[i] = (ux * wy - uy * wx) * inverse;
-    out->heading_ahead[i] = ec * c + es * s;
-    out->heading_left[i] = es * c - ec * s;
-    out->enemy_ahead[i] = -(ux * ec + uy * es);
-    out->enemy_left[i] = ux * es - uy * ec;
-    out->approach[i] = out->enemy_ahead[i] * enemy->v[i];
+    out->heading_ahead[i] = heading.ahead;
+    out->heading_left[i] = heading.left;
+    out->enemy_ahead[i] = aspect.ahead;
+    out->enemy_left[i] = aspect.left;
+    out->approach[i] = aspect.ahead * enemy->v[i];
   }
 }
 
 static inline void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
   const MrMissile *m = &b->missiles[slot];
-  const MrBody *first = &b->fighters[0].body;
   MR_FOR_LANES(i) {
-    float tx = first->x[i], ty = first->y[i], tv = first->v[i], tc = first->c[i], ts = first->s[i];
-    for (int32_t f = 1; f < MR_FIGHTERS; f++) {
-      const MrBody *body = &b->fighters[f].body;
-      int is_target = m->target[i] == f;
-      tx = mr_select(is_target, body->x[i], tx);
-      ty = mr_select(is_target, body->y[i], ty);
-      tv = mr_select(is_target, body->v[i], tv);
-      tc = mr_select(is_target, body->c[i], tc);
-      ts = mr_select(is_target, body->s[i], ts);
-    }
+    float tx = MR_OF_TARGET(m, b->fighters, body.x, i);
+    float ty = MR_OF_TARGET(m, b->fighters, body.y, i);
+    float tv = MR_OF_TARGET(m, b->fighters, body.v, i);
+    float tc = MR_OF_TARGET(m, b->fighters, body.c, i);
+    float ts = MR_OF_TARGET(m, b->fighters, body.s, i);
     float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
     float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
     float range = sqrtf(x * x + y * y);

@@ -2,6 +2,8 @@
 //
 // What will be, if: one engagement flown ahead with several manoeuvres of one fighter side by side, each a
 // lane, by the same steps as ever. RULES.md, "Space-time graph".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 

@@ -2,10 +2,10 @@
 //
 // How an engagement starts: random geometry and pilots, the same distribution for both seats.
 // RULES.md, "Start".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
-
-#include <string.h>
 
 #include "block.h"
 #include "rng.h"
@@ -19,51 +19,29 @@ static inline int32_t mr_draw_pilot(const float ends[MR_PILOT_COUNT], float u) {
   return pilot;
 }
 
-// Zeroes one lane of an array.
-#define MR_CLEAR(array, lane) memset(&(array)[lane], 0, sizeof((array)[lane]))
+// One lane of a struct as it is when an episode starts.
+#define MR_START_FIELD(type, name, start, ...) to->name[lane] = start;
 
-static inline void mr_clear_body(MrBody *body, int lane) {
-  MR_CLEAR(body->x, lane);
-  MR_CLEAR(body->y, lane);
-  MR_CLEAR(body->s, lane);
-  MR_CLEAR(body->v, lane);
-  MR_CLEAR(body->rudder, lane);
-  body->c[lane] = 1.0f;
+static inline void mr_start_engagement(MrBlock *to, int lane) { MR_ENGAGEMENT_FIELDS(MR_START_FIELD) }
+static inline void mr_start_body(MrBody *to, int lane) { MR_BODY_FIELDS(MR_START_FIELD) }
+static inline void mr_start_tactics(MrTactics *to, int lane) { MR_TACTICS_FIELDS(MR_START_FIELD) }
+
+static void mr_start_fighter(MrFighter *to, int lane) {
+  mr_start_body(&to->body, lane);
+  mr_start_tactics(&to->tactics, lane);
+  MR_FIGHTER_FIELDS(MR_START_FIELD)
+}
+
+static void mr_start_missile(MrMissile *to, int lane) {
+  mr_start_body(&to->body, lane);
+  MR_MISSILE_FIELDS(MR_START_FIELD)
 }
 
 static void mr_clear_missiles(MrBlock *b, int lane) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    MrMissile *m = &b->missiles[slot];
-    b->live[slot] -= m->active[lane];
-    mr_clear_body(&m->body, lane);
-    MR_CLEAR(m->active, lane);
-    MR_CLEAR(m->owner, lane);
-    MR_CLEAR(m->target, lane);
-    MR_CLEAR(m->age, lane);
+    b->live[slot] -= b->missiles[slot].active[lane];
+    mr_start_missile(&b->missiles[slot], lane);
   }
-}
-
-// Places one fighter, as it is at the start of an episode.
-static void mr_place(const MrParams *p, MrFighter *f, int lane, float x, float y,
-                     double heading_turns, float speed) {
-  mr_clear_body(&f->body, lane);
-  f->body.x[lane] = x;
-  f->body.y[lane] = y;
-  mr_unit_vector(heading_turns, &f->body.c[lane], &f->body.s[lane]);
-  f->body.v[lane] = speed;
-  f->throttle[lane] = 1.0f;
-  f->throttle_command[lane] = 1.0f;
-  MR_CLEAR(f->rudder_command, lane);
-  MR_CLEAR(f->fire, lane);
-  MR_CLEAR(f->ready, lane);
-  MR_CLEAR(f->launched, lane);
-  MR_CLEAR(f->shots, lane);
-  MR_CLEAR(f->hits, lane);
-  MR_CLEAR(f->shots_in_nez, lane);
-  MR_CLEAR(f->shots_wasted, lane);
-  MR_CLEAR(f->launch_range, lane);
-  f->alive[lane] = 1;
-  f->ammunition[lane] = p->ammunition;
 }
 
 // Starts the lane's present episode from the random numbers keyed by it.
@@ -76,6 +54,7 @@ static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
   mr_uniform4(sim->seed, engagement, episode, 2, pilots);
   mr_uniform4(sim->seed, engagement, episode, 3, tactics);
 
+  mr_start_engagement(b, lane);
   float range = p->start_range_min + (p->start_range_max - p->start_range_min) * place[0];
   double bearing = (double)place[1];  // of blue from red, in turns
   float dx, dy;
@@ -86,15 +65,14 @@ static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
     float along = (blue ? 0.5f : -0.5f) * range;
     double off = (2.0 * (double)noses[f] - 1.0) * (double)p->start_off_boresight_max_deg / 360.0;
     float speed = p->start_speed_min + (p->start_speed_max - p->start_speed_min) * noses[2 + f];
-    mr_place(p, fighter, lane, along * dx, along * dy, bearing + (blue ? 0.5 : 0.0) + off, speed);
+    mr_start_fighter(fighter, lane);
+    fighter->body.x[lane] = along * dx;
+    fighter->body.y[lane] = along * dy;
+    mr_unit_vector(bearing + (blue ? 0.5 : 0.0) + off, &fighter->body.c[lane], &fighter->body.s[lane]);
+    fighter->body.v[lane] = speed;
+    fighter->ammunition[lane] = p->ammunition;
     fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[f]);
     mr_brief(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tactics[f], &fighter->tactics, lane);
   }
   mr_clear_missiles(b, lane);
-  b->time[lane] = 0;
-  b->decisions[lane] = 0;
-  b->outcome[lane] = MR_OPEN;
-  b->truncated[lane] = 0;
-  b->potential[lane] = 0.0f;
-  b->episode_return[lane] = 0.0f;
 }

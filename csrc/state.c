@@ -2,11 +2,114 @@
 //
 // Access to the state from outside: reading and setting it, snapshots, its hash.
 
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "block.h"
 #include "kernel.h"
 #include "midrange.h"
+
+// Fields -------------------------------------------------------------------------------------------------
+
+#define MR_IS_float false
+#define MR_IS_int32_t true
+#define MR_DESCRIBE(type, name, minimum, maximum, hashed, meaning, offset) \
+  {#name, meaning, MR_IS_##type, hashed, minimum, maximum, offset},
+#define MR_OF_ENGAGEMENT(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrBlock, name))
+#define MR_OF_FIGHTER(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrFighter, name))
+#define MR_OF_TACTICS(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrFighter, tactics.name))
+#define MR_OF_FIGHTER_BODY(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrFighter, body.name))
+#define MR_OF_MISSILE(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrMissile, name))
+#define MR_OF_MISSILE_BODY(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrMissile, body.name))
+
+static const MrField engagement_fields[] = {
+    MR_KEY_FIELDS(MR_OF_ENGAGEMENT) MR_ENGAGEMENT_FIELDS(MR_OF_ENGAGEMENT){0}};
+static const MrField fighter_fields[] = {
+    MR_BODY_FIELDS(MR_OF_FIGHTER_BODY) MR_TACTICS_FIELDS(MR_OF_TACTICS) MR_FIGHTER_FIELDS(MR_OF_FIGHTER){0}};
+static const MrField missile_fields[] = {MR_BODY_FIELDS(MR_OF_MISSILE_BODY) MR_MISSILE_FIELDS(MR_OF_MISSILE){0}};
+
+// Where a kind of entity lies in a block, and what it has.
+typedef struct {
+  const MrField *fields;
+  size_t offset, size;
+  int32_t count;
+} Entity;
+
+static const Entity entities[] = {
+    [MR_ENGAGEMENT] = {engagement_fields, 0, sizeof(MrBlock), 1},
+    [MR_FIGHTER] = {fighter_fields, offsetof(MrBlock, fighters), sizeof(MrFighter), MR_FIGHTERS},
+    [MR_MISSILE] = {missile_fields, offsetof(MrBlock, missiles), sizeof(MrMissile), MR_MISSILES},
+};
+
+const MrField *mr_fields(MrEntity entity) { return entities[entity].fields; }
+
+// The four bytes of a field in one lane of one of a block's entities.
+static const char *place(const void *block, const Entity *entity, int32_t number, const MrField *field, int lane) {
+  return (const char *)block + entity->offset + (size_t)number * entity->size + field->offset + 4 * (size_t)lane;
+}
+
+void mr_get_field(const MrSim *sim, MrEntity kind, const MrField *field, void *values) {
+  const Entity *entity = &entities[kind];
+  char *to = values;
+  for (int32_t env = 0; env < sim->num_envs; env++) {
+    for (int32_t number = 0; number < entity->count; number++, to += 4) {
+      memcpy(to, place(&sim->blocks[env / MR_LANES], entity, number, field, env % MR_LANES), 4);
+    }
+  }
+}
+
+// The field's value is of its range; not-a-number is not.
+static bool in_range(const MrField *field, const char *at) {
+  int32_t whole;
+  float number;
+  memcpy(&whole, at, sizeof whole);
+  memcpy(&number, at, sizeof number);
+  double value = field->is_int ? whole : (double)number;
+  return value >= field->minimum && value <= field->maximum;
+}
+
+// The first field of a block, at any address, that is out of its range; NULL if there is none.
+static const MrField *field_out_of_range(const void *block) {
+  for (size_t kind = 0; kind < sizeof entities / sizeof entities[0]; kind++) {
+    const Entity *entity = &entities[kind];
+    for (const MrField *field = entity->fields; field->name; field++) {
+      for (int32_t number = 0; number < entity->count; number++) {
+        MR_EACH_LANE(i) {
+          if (!in_range(field, place(block, entity, number, field, i))) return field;
+        }
+      }
+    }
+  }
+  return NULL;
+}
+
+#ifndef NDEBUG
+static void assert_unit(const MrBody *body, int lane) {
+  float length2 = body->c[lane] * body->c[lane] + body->s[lane] * body->s[lane];
+  assert(length2 > 0.99f && length2 < 1.01f && "a direction is a unit vector");
+}
+
+void mr_assert_state(const MrBlock *b) {
+  const MrField *wrong = field_out_of_range(b);
+  if (wrong) fprintf(stderr, "midrange: %s is out of its range\n", wrong->name);
+  assert(!wrong && "every field is in its range");
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MR_EACH_LANE(i) assert_unit(&b->fighters[f].body, i);
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    const MrMissile *m = &b->missiles[slot];
+    assert(b->live[slot] == mr_count(m->active) && "`live` counts the lanes whose slot is active");
+    MR_EACH_LANE(i) {
+      if (!m->active[i]) continue;
+      assert_unit(&m->body, i);
+      assert(b->fighters[m->target[i]].alive[i] && "no missile goes for the dead");
+    }
+  }
+}
+#endif
+
+// Entities -----------------------------------------------------------------------------------------------
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state) {
   const MrBlock *b = &sim->blocks[env / MR_LANES];
@@ -48,6 +151,7 @@ void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterSta
   f->ammunition[i] = state->ammunition;
   f->ready[i] = b->time[i] + state->launch_wait;
   drop_missiles_at_dead(b, i);
+  mr_assert_state(b);
   sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -78,6 +182,7 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
   m->body.rudder[i] = state->rudder;
   b->live[slot] = mr_count(m->active);
   drop_missiles_at_dead(b, i);
+  mr_assert_state(b);
   sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -85,19 +190,7 @@ bool mr_launch(MrSim *sim, int32_t env, int32_t fighter) {
   return sim->kernel->launch(sim, &sim->blocks[env / MR_LANES], fighter, env % MR_LANES);
 }
 
-MrOutcome mr_outcome(const MrSim *sim, int32_t env, bool *truncated) {
-  const MrBlock *b = &sim->blocks[env / MR_LANES];
-  *truncated = b->truncated[env % MR_LANES];
-  return (MrOutcome)b->outcome[env % MR_LANES];
-}
-
-int32_t mr_time(const MrSim *sim, int32_t env) {
-  return sim->blocks[env / MR_LANES].time[env % MR_LANES];
-}
-
-int32_t mr_episode(const MrSim *sim, int32_t env) {
-  return sim->blocks[env / MR_LANES].episode[env % MR_LANES];
-}
+// Snapshots and hash --------------------------------------------------------------------------------------
 
 size_t mr_snapshot_bytes(const MrSim *sim) {
   return sizeof sim->seed + (size_t)sim->num_blocks * sizeof(MrBlock);
@@ -108,22 +201,15 @@ void mr_snapshot(const MrSim *sim, void *bytes) {
   memcpy((char *)bytes + sizeof sim->seed, sim->blocks, (size_t)sim->num_blocks * sizeof(MrBlock));
 }
 
-bool mr_restore(MrSim *sim, const void *bytes) {
+const char *mr_restore(MrSim *sim, const void *bytes) {
   const char *from = (const char *)bytes + sizeof sim->seed;
   for (int32_t block = 0; block < sim->num_blocks; block++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      int32_t pilots[MR_LANES];
-      size_t at = (size_t)block * sizeof(MrBlock) + offsetof(MrBlock, fighters) +
-                  (size_t)f * sizeof(MrFighter) + offsetof(MrFighter, pilot);
-      memcpy(pilots, from + at, sizeof pilots);
-      for (int i = 0; i < MR_LANES; i++) {
-        if (pilots[i] < 0 || pilots[i] >= MR_PILOT_COUNT) return false;
-      }
-    }
+    const MrField *wrong = field_out_of_range(from + (size_t)block * sizeof(MrBlock));
+    if (wrong) return wrong->name;
   }
   memcpy(&sim->seed, bytes, sizeof sim->seed);
   memcpy(sim->blocks, from, (size_t)sim->num_blocks * sizeof(MrBlock));
-  return true;
+  return NULL;
 }
 
 // FNV-1a over 32-bit words.
@@ -133,45 +219,38 @@ static uint64_t mix(uint64_t hash, const void *word) {
   return (hash ^ bits) * 1099511628211u;
 }
 
-static uint64_t hash_body(uint64_t h, const MrBody *body, int lane) {
-  const float *fields[] = {body->x, body->y, body->c, body->s, body->v, body->rudder};
-  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) h = mix(h, fields[i] + lane);
-  return h;
-}
-
-// What is drawn of them; the rest follows from the pilot.
-static uint64_t hash_tactics(uint64_t h, const MrTactics *t, int lane) {
-  const void *drawn[] = {&t->far[lane], &t->near[lane], &t->delay[lane], &t->cold_time[lane], &t->guard[lane]};
-  for (size_t i = 0; i < sizeof drawn / sizeof drawn[0]; i++) h = mix(h, drawn[i]);
+static uint64_t hash_entity(uint64_t h, const MrBlock *b, MrEntity kind, int32_t number, int lane) {
+  const Entity *entity = &entities[kind];
+  for (const MrField *field = entity->fields; field->name; field++) {
+    if (field->hashed) h = mix(h, place(b, entity, number, field, lane));
+  }
   return h;
 }
 
 static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
-  const void *common[] = {&b->episode[lane], &b->time[lane], &b->decisions[lane], &b->outcome[lane],
-                          &b->truncated[lane], &b->potential[lane]};
-  for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) h = mix(h, common[i]);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    const MrFighter *x = &b->fighters[f];
-    const void *own[] = {&x->throttle[lane], &x->rudder_command[lane], &x->throttle_command[lane],
-                         &x->fire[lane],     &x->alive[lane],          &x->ammunition[lane],
-                         &x->ready[lane],    &x->launched[lane],       &x->pilot[lane]};
-    h = hash_tactics(hash_body(h, &x->body, lane), &x->tactics, lane);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) h = mix(h, own[i]);
-  }
+  h = hash_entity(h, b, MR_ENGAGEMENT, 0, lane);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) h = hash_entity(h, b, MR_FIGHTER, f, lane);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    const MrMissile *m = &b->missiles[slot];
-    h = mix(h, &m->active[lane]);
-    if (!m->active[lane]) continue;  // what is left in an empty slot does not matter
-    h = hash_body(h, &m->body, lane);
-    h = mix(mix(mix(h, &m->owner[lane]), &m->target[lane]), &m->age[lane]);
+    h = mix(h, &b->missiles[slot].active[lane]);
+    // What is left in an empty slot does not matter.
+    if (b->missiles[slot].active[lane]) h = hash_entity(h, b, MR_MISSILE, slot, lane);
+  }
+  return h;
+}
+
+uint64_t mr_fight_hash(const MrSim *sim) {
+  uint64_t h = 14695981039346656037u;
+  for (int32_t env = 0; env < sim->num_envs; env++) {
+    h = hash_engagement(h, &sim->blocks[env / MR_LANES], env % MR_LANES);
   }
   return h;
 }
 
 uint64_t mr_state_hash(const MrSim *sim) {
-  uint64_t h = 14695981039346656037u;
+  uint32_t seed[] = {(uint32_t)sim->seed, (uint32_t)(sim->seed >> 32)};
+  uint64_t h = mix(mix(mr_fight_hash(sim), &seed[0]), &seed[1]);
   for (int32_t env = 0; env < sim->num_envs; env++) {
-    h = hash_engagement(h, &sim->blocks[env / MR_LANES], env % MR_LANES);
+    h = mix(h, &sim->blocks[env / MR_LANES].engagement[env % MR_LANES]);
   }
   return h;
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The tactics of each scripted pilot: which parameters say how it fights. RULES.md, "Pilots".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
+
+#include <assert.h>
 
 #include "block.h"
 #include "trig.h"
@@ -21,57 +25,76 @@ typedef struct {
 // What lies at u of [0, 1) between two ends.
 static inline float mr_between(float low, float high, float u) { return low + (high - low) * u; }
 
-// Two draws of [0, 1): one says when the pilot evades or turns, one when it fires.
-static MrTacticsRow mr_tactics_of(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw) {
-  switch (pilot) {
-    case MR_PILOT_shooter:
-      return (MrTacticsRow){.far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
-                            .salvo = MR_MISSILES_PER_FIGHTER};
-    case MR_PILOT_evader:
-      return (MrTacticsRow){
-          .far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
-          .salvo = p->evader_salvo,
-          .cold_time = mr_between(p->evader_cold_time_min, p->evader_cold_time_max, evade_draw)};
-    case MR_PILOT_crank:
-      return (MrTacticsRow){
-          .far = mr_between(p->crank_fire_min, p->crank_fire_max, fire_draw),
-          .salvo = 1,
-          .off_deg = p->crank_angle_deg,
-          .cold_time = mr_between(p->crank_cold_time_min, p->crank_cold_time_max, evade_draw)};
-    case MR_PILOT_bracket_shooter:
-      return (MrTacticsRow){
-          .near = mr_between(p->bracket_fire_min, p->bracket_fire_max, fire_draw),
-          .salvo = 2,
-          .cold_time = mr_between(p->bracket_cold_time_min, p->bracket_cold_time_max, evade_draw)};
-    case MR_PILOT_turn_back:
-      return (MrTacticsRow){
-          .far = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, fire_draw),
-          .salvo = 1,
-          .delay = mr_between(p->turn_back_delay_min, p->turn_back_delay_max, evade_draw),
-          .off_deg = 180.0f};
-    case MR_PILOT_snake:
-      return (MrTacticsRow){.far = mr_between(p->snake_fire_min, p->snake_fire_max, fire_draw),
-                            .salvo = 2,
-                            .cold_time = mr_between(p->snake_time_min, p->snake_time_max, evade_draw),
-                            .weave_deg = p->snake_angle_deg};
-    case MR_PILOT_ace:
-      return (MrTacticsRow){.far = mr_between(p->ace_probe_min, p->ace_probe_max, fire_draw),
-                            .near = mr_between(p->ace_fire_min, p->ace_fire_max, fire_draw),
-                            .salvo = p->ace_salvo,
-                            .reserve = p->ace_reserve,
-                            .off_deg = p->ace_crank_angle_deg,
-                            .cold_time = mr_between(p->ace_cold_time_min, p->ace_cold_time_max, evade_draw),
-                            .guard = mr_between(p->ace_guard_min, p->ace_guard_max, evade_draw),
-                            .prudent = 1};
-    default:
-      return (MrTacticsRow){0};
-  }
+// One function for each fighting pilot. Two draws of [0, 1): one says when the pilot evades or turns, one when
+// it fires.
+
+static MrTacticsRow mr_tactics_shooter(const MrParams *p, float evade_draw, float fire_draw) {
+  (void)evade_draw;
+  return (MrTacticsRow){.far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
+                        .salvo = MR_MISSILES_PER_FIGHTER};
 }
+
+static MrTacticsRow mr_tactics_evader(const MrParams *p, float evade_draw, float fire_draw) {
+  return (MrTacticsRow){.far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
+                        .salvo = p->evader_salvo,
+                        .cold_time = mr_between(p->evader_cold_time_min, p->evader_cold_time_max, evade_draw)};
+}
+
+static MrTacticsRow mr_tactics_crank(const MrParams *p, float evade_draw, float fire_draw) {
+  return (MrTacticsRow){.far = mr_between(p->crank_fire_min, p->crank_fire_max, fire_draw),
+                        .salvo = p->crank_salvo,
+                        .off_deg = p->crank_angle_deg,
+                        .cold_time = mr_between(p->crank_cold_time_min, p->crank_cold_time_max, evade_draw)};
+}
+
+static MrTacticsRow mr_tactics_bracket_shooter(const MrParams *p, float evade_draw, float fire_draw) {
+  return (MrTacticsRow){.near = mr_between(p->bracket_fire_min, p->bracket_fire_max, fire_draw),
+                        .salvo = p->bracket_salvo,
+                        .cold_time = mr_between(p->bracket_cold_time_min, p->bracket_cold_time_max, evade_draw)};
+}
+
+static MrTacticsRow mr_tactics_turn_back(const MrParams *p, float evade_draw, float fire_draw) {
+  return (MrTacticsRow){.far = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, fire_draw),
+                        .salvo = p->turn_back_salvo,
+                        .delay = mr_between(p->turn_back_delay_min, p->turn_back_delay_max, evade_draw),
+                        .off_deg = 180.0f};
+}
+
+static MrTacticsRow mr_tactics_snake(const MrParams *p, float evade_draw, float fire_draw) {
+  return (MrTacticsRow){.far = mr_between(p->snake_fire_min, p->snake_fire_max, fire_draw),
+                        .salvo = p->snake_salvo,
+                        .cold_time = mr_between(p->snake_time_min, p->snake_time_max, evade_draw),
+                        .weave_deg = p->snake_angle_deg};
+}
+
+static MrTacticsRow mr_tactics_ace(const MrParams *p, float evade_draw, float fire_draw) {
+  return (MrTacticsRow){.far = mr_between(p->ace_probe_min, p->ace_probe_max, fire_draw),
+                        .near = mr_between(p->ace_fire_min, p->ace_fire_max, fire_draw),
+                        .salvo = p->ace_salvo,
+                        .reserve = p->ace_reserve,
+                        .off_deg = p->ace_crank_angle_deg,
+                        .cold_time = mr_between(p->ace_cold_time_min, p->ace_cold_time_max, evade_draw),
+                        .guard = mr_between(p->ace_guard_min, p->ace_guard_max, evade_draw),
+                        .prudent = 1};
+}
+
+// The peaceful pilots': a salvo of 0 never fires.
+static MrTacticsRow mr_no_tactics(const MrParams *p, float evade_draw, float fire_draw) {
+  (void)p, (void)evade_draw, (void)fire_draw;
+  return (MrTacticsRow){0};
+}
+
+typedef MrTacticsRow MrTacticsOf(const MrParams *p, float evade_draw, float fire_draw);
+#define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_no_tactics,
+#define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
+static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
+    MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS)};
 
 // Gives a pilot its tactics for the engagement that starts in a lane.
 static void mr_brief(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,
                      int lane) {
-  MrTacticsRow row = mr_tactics_of(p, pilot, evade_draw, fire_draw);
+  assert(pilot < MR_PILOT_COUNT);
+  MrTacticsRow row = mr_tactics_of[pilot](p, evade_draw, fire_draw);
   t->far[lane] = row.far;
   t->near[lane] = row.near;
   t->salvo[lane] = row.salvo;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The threat cone: where a missile launched now could be, however it steered. RULES.md, "Space-time graph".
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
 
@@ -8,14 +10,12 @@
 #include <string.h>
 
 #include "block.h"
+#include "definitions.h"
 #include "evasion.h"
 #include "flight.h"
+#include "frame.h"
 #include "guidance.h"
 #include "trig.h"
-
-// Each turn's rudder over the one before, the fourth root of 1/2. The hardest turn is the shortest; the gentlest are
-// near the best lift-to-drag ratio and cost the least speed.
-#define MR_CONE_RATIO 0.84089642f
 
 // Missiles from the origin, launched along x at this speed, that turn left into a heading each, then fly straight.
 // Not-a-number from where one is spent.
@@ -43,8 +43,8 @@ static void mr_fly_cone(const struct MrSim *sim, float launch_speed, int32_t int
       }
       float burn_left = k->burn_steps - (float)step;
       MR_FOR_LANES(i) {
-        float ahead = c[i] * body.c[i] + s[i] * body.s[i], left = s[i] * body.c[i] - c[i] * body.s[i];
-        float command = rudder * mr_turn_to(ahead, left, 1.0f);
+        MrVector heading = mr_into_frame(c[i], s[i], body.c[i], body.s[i]);
+        float command = rudder * mr_turn_to(heading.ahead, heading.left, 1.0f);
         body.rudder[i] = mr_actuate(body.rudder[i], command, k->missile.rudder_step);
         mr_fly(k, &k->missile, k->dt, mr_motor(k, burn_left), &body, i);
         spent[i] |= (body.v[i] < sim->params.missile_spent_speed) & (burn_left <= 1.0f);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // From quantities [lane] to rows of one lane each: a transposition in squares of four.
+//
+// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
 
 #pragma once
+
+#include <assert.h>
 
 #include "block.h"
 #include "quad.h"
@@ -22,6 +26,7 @@ static inline void mr_transpose_square(const float from[][MR_LANES], int lane, f
 // Writes `count` >= 4 quantities of the first `lanes` lanes; lane i's row starts at rows + i * stride.
 static void mr_write_rows(const float from[][MR_LANES], int count, int lanes, float *rows,
                           size_t stride) {
+  assert(count >= 4 && lanes <= MR_LANES);
   int whole = lanes & ~3;
   for (int lane = 0; lane < whole; lane += 4) {
     float *row = rows + (size_t)lane * stride;

@@ -136,6 +136,11 @@ cdef class Core:
         """The instruction set in use."""
         return mr_isa(self.sim).decode()
 
+    @property
+    def seed(self):
+        """The seed of the starts: as last given, or as of the snapshot last restored."""
+        return mr_seed(self.sim)
+
     def reset(self, uint64_t seed):
         """Start episode 0 of every engagement."""
         with nogil:
@@ -287,21 +292,33 @@ cdef class Core:
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
         return bool(mr_launch(self.sim, env, fighter))
 
+    def read(self, str entity):
+        """The fields of an entity: name -> array [num_envs, entities of an engagement].
+
+        `entity` is "engagement", "fighter" or "missile"; csrc/state_fields.h lists the fields.
+        float32, and int32 for whole numbers; copies.
+
+        Raises:
+            KeyError: no such entity.
+        """
+        cdef MrEntity kind
+        cdef const MrField *field
+        cdef uint8_t[:, ::1] values
+        kind, count = _ENTITIES[entity]
+        field = mr_fields(kind)
+        out = {}
+        while field.name != NULL:
+            array = np.empty((self.num_envs, count), np.int32 if field.is_int else np.float32)
+            values = array.view(np.uint8)
+            mr_get_field(self.sim, kind, field, &values[0, 0])
+            out[field.name.decode()] = array
+            field += 1
+        return out
+
     def status(self):
         """Arrays [num_envs] of outcome, truncated, time (physics steps) and episode."""
-        cdef int32_t[::1] outcome = np.empty(self.num_envs, np.int32)
-        cdef uint8_t[::1] truncated = np.empty(self.num_envs, np.uint8)
-        cdef int32_t[::1] time = np.empty(self.num_envs, np.int32)
-        cdef int32_t[::1] episode = np.empty(self.num_envs, np.int32)
-        cdef c_bool flag
-        cdef int env
-        for env in range(self.num_envs):
-            outcome[env] = mr_outcome(self.sim, env, &flag)
-            truncated[env] = flag
-            time[env] = mr_time(self.sim, env)
-            episode[env] = mr_episode(self.sim, env)
-        return (np.asarray(outcome), np.asarray(truncated).view(bool), np.asarray(time),
-                np.asarray(episode))
+        fields = {name: array[:, 0] for name, array in self.read("engagement").items()}
+        return fields["outcome"], fields["truncated"].astype(bool), fields["time"], fields["episode"]
 
     def snapshot(self):
         """An exact copy of the state."""
@@ -316,12 +333,17 @@ cdef class Core:
         if <size_t> state.shape[0] != mr_snapshot_bytes(self.sim):
             raise ValueError(f"snapshot of {state.shape[0]} bytes: "
                              f"this simulation's have {mr_snapshot_bytes(self.sim)}")
-        if not mr_restore(self.sim, &state[0]):
-            raise ValueError("snapshot with a pilot that does not exist")
+        cdef const char *wrong = mr_restore(self.sim, &state[0])
+        if wrong != NULL:
+            raise ValueError(f"snapshot whose {wrong.decode()} is out of range")
 
     def state_hash(self):
-        """64-bit hash of everything that the future depends on."""
+        """64-bit hash of everything that the future depends on, given parameters and pilots."""
         return mr_state_hash(self.sim)
+
+    def fight_hash(self):
+        """64-bit hash of what has been flown: without the seed and the engagements' numbers."""
+        return mr_fight_hash(self.sim)
 
     def fly_shots(self, shots):
         """Fly out shots by this simulation's parameters; its state plays no part.

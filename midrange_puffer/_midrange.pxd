@@ -14,6 +14,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_FIRE_LEVELS
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
+    enum: MR_RULES_VERSION
     enum: MR_MAP_OFF
     enum: MR_MAP_ASPECT
     enum: MR_MAP_LAUNCH
@@ -38,10 +39,22 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrParameterPair:
         const char *low
         const char *high
+    ctypedef struct MrParameterAddition:
+        const char *name
+        int32_t version
+        double neutral
     ctypedef struct MrPilotInfo:
         const char *name
         const char *meaning
         c_bool by_map
+    ctypedef enum MrEntity:
+        MR_ENGAGEMENT
+        MR_FIGHTER
+        MR_MISSILE
+    ctypedef struct MrField:
+        const char *name
+        const char *meaning
+        c_bool is_int
     ctypedef struct MrFeature:
         const char *name
         float scale
@@ -93,10 +106,21 @@ cdef extern from "midrange.h" nogil:
         pass
     ctypedef struct MrPrediction:
         pass
+    ctypedef struct MrMember:
+        const char *name
+        c_bool is_float
+        size_t offset, size
+    ctypedef struct MrLayouts:
+        const MrMember *record
+        const MrMember *shot
+        const MrMember *moment
+        const MrMember *prediction
 
     const MrParameter *mr_parameters()
     const MrParameterPair *mr_parameter_pairs()
+    const MrParameterAddition *mr_parameter_additions()
     const MrPilotInfo *mr_pilots()
+    const MrField *mr_fields(MrEntity entity)
     const MrFeature *mr_features()
     int32_t mr_feature_count(MrObservation observation)
     MrParams mr_default_params()
@@ -106,6 +130,7 @@ cdef extern from "midrange.h" nogil:
     const char *mr_isa(const MrSim *sim)
     size_t mr_state_bytes()
     int32_t mr_agents_per_env(const MrSim *sim)
+    uint64_t mr_seed(const MrSim *sim)
     void mr_reset(MrSim *sim, uint64_t seed)
     void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode)
     void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results)
@@ -119,15 +144,15 @@ cdef extern from "midrange.h" nogil:
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)
     void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state)
     c_bool mr_launch(MrSim *sim, int32_t env, int32_t fighter)
-    int mr_outcome(const MrSim *sim, int32_t env, c_bool *truncated)
-    int32_t mr_time(const MrSim *sim, int32_t env)
-    int32_t mr_episode(const MrSim *sim, int32_t env)
+    void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values)
     size_t mr_snapshot_bytes(const MrSim *sim)
     void mr_snapshot(const MrSim *sim, void *bytes)
-    c_bool mr_restore(MrSim *sim, const void *bytes)
+    const char *mr_restore(MrSim *sim, const void *bytes)
     uint64_t mr_state_hash(const MrSim *sim)
+    uint64_t mr_fight_hash(const MrSim *sim)
     int32_t mr_record_count(const MrSim *sim)
     const MrRecord *mr_take_records(MrSim *sim, int32_t *count)
+    MrLayouts mr_layouts()
     void mr_direction(double degrees, float *x, float *y)
     void mr_philox4x32(const uint32_t *counter, const uint32_t *key, uint32_t *out)
     const MrEvasion *mr_evasions()

@@ -5,6 +5,7 @@ FIGHTERS = MR_FIGHTERS
 MISSILES = MR_MISSILES
 ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
+RULES_VERSION = MR_RULES_VERSION
 # What an agent may observe: name -> so many of feature_rows().
 OBSERVATIONS = {
     "default": mr_feature_count(MR_OBSERVE_DEFAULT),
@@ -17,7 +18,14 @@ MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bit
 # Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
 MAX_START = 2**30
 
-# MrRecord, field by field.
+# What has fields, and how many of them an engagement has.
+_ENTITIES = {
+    "engagement": (MR_ENGAGEMENT, 1),
+    "fighter": (MR_FIGHTER, MR_FIGHTERS),
+    "missile": (MR_MISSILE, MR_MISSILES),
+}
+
+# MrRecord, MrShot, MrMoment and MrPrediction, member by member.
 RECORD = np.dtype([
     ("env", "i4"), ("outcome", "i4"), ("truncated", "i4"), ("mutual_kill", "i4"),
     ("decisions", "i4"), ("pilot", "i4", (MR_FIGHTERS,)), ("shots", "i4", (MR_FIGHTERS,)),
@@ -25,25 +33,69 @@ RECORD = np.dtype([
     ("shots_wasted", "i4", (MR_FIGHTERS,)), ("launch_range", "f4", (MR_FIGHTERS,)),
     ("episode_return", "f4"),
 ])
-if RECORD.itemsize != sizeof(MrRecord):
-    raise ImportError("RECORD does not describe MrRecord")
-
-
-# MrShot, field by field.
 SHOT = np.dtype([
     ("range", "f4"), ("nose", "f4", (2,)), ("aspect", "f4", (2,)),
     ("launch_speed", "f4"), ("target_speed", "f4"), ("evasion", "i4"),
 ])
-if SHOT.itemsize != sizeof(MrShot):
-    raise ImportError("SHOT does not describe MrShot")
-
-# MrMoment and MrPrediction, field by field, and the lanes of Core.look_ahead.
 MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_MISSILES, MR_LANES, 2))])
 PREDICTION = np.dtype([
     ("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4"),
 ])
-if MOMENT.itemsize != sizeof(MrMoment) or PREDICTION.itemsize != sizeof(MrPrediction):
-    raise ImportError("MOMENT or PREDICTION does not describe its struct")
+
+
+cdef list _members(const MrMember *member):
+    """(name, is_float, offset, size) of a struct of the core."""
+    members = []
+    while member.name != NULL:
+        members.append((member.name.decode(), bool(member.is_float), member.offset, member.size))
+        member += 1
+    return members
+
+
+def layouts():
+    """Name of a struct -> its size [bytes] and (name, is_float, offset, size) of its members."""
+    cdef MrLayouts layouts = mr_layouts()
+    return {
+        "MrRecord": (sizeof(MrRecord), _members(layouts.record)),
+        "MrShot": (sizeof(MrShot), _members(layouts.shot)),
+        "MrMoment": (sizeof(MrMoment), _members(layouts.moment)),
+        "MrPrediction": (sizeof(MrPrediction), _members(layouts.prediction)),
+    }
+
+
+def check_layout(dtype, str struct, size, members):
+    """See that a dtype describes a struct: the same members in the same places.
+
+    A pair of members name_x and name_y may be one of the dtype, name, with two numbers.
+
+    Raises:
+        ImportError: it does not; the message names the first member that differs.
+    """
+    expected = {}
+    for name, is_float, offset, bytes_ in members:
+        pair = name.removesuffix("_y")
+        if pair != name and f"{pair}_x" in expected:
+            _, offset, before = expected.pop(f"{pair}_x")
+            name, bytes_ = pair, before + bytes_
+        expected[name] = ("f" if is_float else "i", offset, bytes_)
+    found = {
+        name: (kind.base.kind, offset, kind.itemsize)
+        for name, (kind, offset) in dtype.fields.items()
+    }
+    for name in [*expected, *found]:
+        if expected.get(name) != found.get(name):
+            raise ImportError(f"{struct}.{name}: (kind, offset, bytes) is {expected.get(name)} in "
+                              f"csrc/midrange.h, {found.get(name)} in _tables.pxi")
+    if dtype.itemsize != size:
+        raise ImportError(f"{struct} has {size} bytes in csrc/midrange.h, {dtype.itemsize} in "
+                          "_tables.pxi")
+
+
+for _dtype, _struct in ((RECORD, "MrRecord"), (SHOT, "MrShot"), (MOMENT, "MrMoment"),
+                        (PREDICTION, "MrPrediction")):
+    check_layout(_dtype, _struct, *layouts()[_struct])
+
+# The lanes of Core.look_ahead.
 MAX_MOMENTS = 1000
 AHEAD_HELD = MR_AHEAD_HELD
 AHEAD_ESCAPES = slice(MR_AHEAD_ESCAPES, MR_AHEAD_THREATENED)
@@ -64,6 +116,16 @@ def parameter_rows():
         })
         row += 1
     return rows
+
+
+def parameter_additions():
+    """(name, version of the rules that brought it, neutral value) of rows not of version 1."""
+    cdef const MrParameterAddition *addition = mr_parameter_additions()
+    additions = []
+    while addition.name != NULL:
+        additions.append((addition.name.decode(), addition.version, addition.neutral))
+        addition += 1
+    return additions
 
 
 def parameter_pairs():

@@ -31,16 +31,16 @@ class Mode:
 # Of the modes that take a whole configuration: what they take besides.
 CONFIG_OPTIONS = {
     "train": {
-        "--config FILE": "an ini file over the defaults; `config.ini` of a run is one",
+        "--config FILE": "an ini file over the defaults: config.ini of a run, configs/default.ini",
         "--resume RUN": "go on with a run: its folder, its name, or `latest`",
     },
     "sweep": {
-        "--config FILE": "an ini file over the defaults, with what is varied",
+        "--config FILE": "an ini file over the defaults, with what is varied: configs/sweep.ini",
         "--resume SWEEP": "go on with a sweep: its folder, its name, or `latest`",
         "--report SWEEP": "write report.html and best.ini of a sweep, which may be running",
     },
     "profile": {
-        "--config FILE": "an ini file over the defaults; `config.ini` of a run is one",
+        "--config FILE": "an ini file over the defaults: config.ini of a run, configs/default.ini",
         "--updates N": "updates that are measured (10)",
         "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
     },

@@ -4,7 +4,7 @@ import contextlib
 import io
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +17,12 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
 from midrange_puffer.train import ranks
+from midrange_puffer.train.fitted_pufferl import replaced
 from midrange_puffer.train.loggers import TRACKERS
 from midrange_puffer.train.profiling import LABELS, TRACED, WARM_UP, Measurement, Phases
 from midrange_puffer.train.run import planned_run, train
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.stop_signals import StopSignals
-from midrange_puffer.train.trainer import pufferl
 
 REPORT, TRACE = "profile.json", "trace.json.gz"
 ENDLESS = 10**13  # agent decisions: it is the measurement that ends the run
@@ -62,24 +62,14 @@ def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> Ru
 def _measure(run: Run, signals: StopSignals, updates: int, trace: Path) -> Measurement:
     """Let a run go on for so long, silently."""
     device = run.config["train"]["device"]
-    phases = Phases(device)
-    with _progress(WARM_UP + updates + TRACED) as advance, _clock(phases):
+    phases = Phases(device)  # the clock of the trainers of all stages
+    with _progress(WARM_UP + updates + TRACED) as advance, replaced(Profile=lambda: phases):
         measurement = Measurement(
             phases, device, updates, trace if ranks.is_first() else None, advance
         )
         with contextlib.redirect_stdout(io.StringIO()):
             train(run, signals, [measurement])
     return measurement
-
-
-@contextlib.contextmanager
-def _clock(phases: Phases) -> Iterator[None]:
-    """Give trainers this clock; those of later stages go on with it."""
-    stock, pufferl.Profile = pufferl.Profile, lambda: phases
-    try:
-        yield
-    finally:
-        pufferl.Profile = stock
 
 
 def _progress(updates: int) -> contextlib.AbstractContextManager[Callable[[int], None]]:

@@ -145,7 +145,7 @@ def _find(name: str, overrides: Sequence[str]) -> Path:
 
 def _overridden(record: Record, overrides: Sequence[str]) -> Config:
     """The configuration of a sweep, changed; train.data_dir only says where it was looked for."""
-    config = load_config(record.folder / Record.CONFIG, overrides)
+    config = load_config(record.folder / Record.CONFIG, overrides, complete=True)
     data_dir = record.config["train"]["data_dir"]
     return config.replaced("train", "the sweep's folder", data_dir=data_dir)
 

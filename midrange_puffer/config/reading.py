@@ -2,6 +2,7 @@
 
 import configparser
 import functools
+import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from midrange_puffer.config.checks import check_pairs, check_stages
 from midrange_puffer.config.configuration import DEFAULT, Config, ConfigError, stage_names
 from midrange_puffer.config.schema import (
+    RENAMED,
     RETIRED,
     RUN_KEYS,
     STAGE,
@@ -19,18 +21,23 @@ from midrange_puffer.config.schema import (
     sweepable,
 )
 from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
-from midrange_puffer.game.parameters import suggest
+from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 
 
-def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -> Config:
+def load_config(
+    path: str | Path | None = None, overrides: Sequence[str] = (), complete: bool = False
+) -> Config:
     """Read and check a configuration.
 
     Keys that are retired are left out, with a word on stderr.
 
     Args:
-        path: An ini file with sections of `schema()`, [curriculum.<stage>] for each stage, and
-            [sweep.<section>.<key>] for each key that a sweep varies.
+        path: An ini file, as `find_config` finds it, with sections of `schema()`,
+            [curriculum.<stage>] for each stage, and [sweep.<section>.<key>] for each key that a
+            sweep varies.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
+        complete: The file is as `format_config` writes it. What [env] lacks was added to
+            csrc/params.h since then, and has its neutral value instead of its default.
 
     Returns:
         It is complete; some values may still be "auto".
@@ -40,9 +47,13 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
             allowed and the nearest right name.
     """
     draft = _Draft()
+    if complete:
+        draft.values["env"].update(neutral_values(FIRST_RULES))
     if path is not None:
-        sections = _read_ini(Path(path))
+        path = find_config(path)
+        sections = _read_ini(path)
         for section, items in sections.items():
+            section = _todays(section)
             where = f"{path}: [{section}]"
             draft.open_section(section, where)
             for name, text in items.items():
@@ -52,6 +63,7 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
     of_the_file = set(draft.values)
     for option, text in _read_overrides(overrides):
         section, name = _split(option.replace("-", "_"))
+        section = _todays(section)
         where = f"command line: --{option}"
         draft.open_section(section, where)
         draft.set(section, name, text, where, "command line")
@@ -66,6 +78,37 @@ def load_config(path: str | Path | None = None, overrides: Sequence[str] = ()) -
     check_stages(config, " and ".join(sources))
     check_pairs(config, " and ".join(sources))
     return config
+
+
+def find_config(path: str | Path) -> Path:
+    """The file at `path` or, where there is none, the installed one called NAME or configs/NAME.
+
+    Raises:
+        ConfigError: There is neither.
+    """
+    path = Path(path)
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return _installed(path)
+    except OSError:
+        pass  # reading it tells why
+    return path
+
+
+def _installed(path: Path) -> Path:
+    package = Path(importlib.util.find_spec("midrange_puffer").origin).parent
+    # In the package or, of an editable installation, beside it.
+    files = [*package.glob("configs/*.ini")] or [*package.parent.glob("configs/*.ini")]
+    if path.parent in (Path(), Path("configs")):
+        for file in files:
+            if file.name == path.name:
+                return file
+    names = sorted(f"configs/{file.name}" for file in files)
+    raise ConfigError(
+        f"{path}: No such file or directory; installed are {', '.join(names)}"
+        f"{suggest(f'configs/{path.name}', names)}"
+    )
 
 
 def data_dir(overrides: Sequence[str]) -> str:
@@ -122,6 +165,13 @@ def _split(option: str) -> tuple[str, str]:
         return STAGE + stage, name
     section, _, name = option.rpartition(".")
     return section or "base", name
+
+
+def _todays(section: str) -> str:
+    """What a section, or that of a key of it that a sweep varies, is called now."""
+    prefix = SWEPT if section.startswith(SWEPT) else ""
+    home, dot, name = section.removeprefix(prefix).partition(".")
+    return f"{prefix}{RENAMED.get(home, home)}{dot}{name}"
 
 
 class _Draft:

@@ -32,6 +32,7 @@ def settle(config: Config, machine: Machine) -> Config:
     config = _settle_source(config, machine)
     config = _settle_memory(config)
     _check_pool(config)
+    _check_looks(config)
     for stage in stage_names(config):
         config = _settle_stage(config, stage, divided)
     config = _settle_update(config, machine)
@@ -115,6 +116,19 @@ def _check_pool(config: Config) -> None:
             "pool.own = False: nobody is in the pool, an opponent of this run; "
             "pool.include must name a model"
         )
+
+
+def _check_looks(config: Config) -> None:
+    """Check that no worker looks at the pool's file while it may be written; see LOOK_INTERVAL."""
+    for part in run_configs(config):
+        horizon, opponent = part["train"]["bptt_horizon"], part["env"]["opponent"]
+        has_workers = part["vec"]["backend"] == "Multiprocessing"
+        if horizon % 2 and has_workers and POOL in parse_opponent(opponent):
+            raise ConfigError(
+                f"train.bptt_horizon = {horizon}: must be even with vec.backend = Multiprocessing "
+                f"and env.opponent = {opponent}, or workers may look at the pool while it is "
+                f"written, and the run would not repeat itself"
+            )
 
 
 def _settle_stage(config: Config, stage: str, divided: bool) -> Config:

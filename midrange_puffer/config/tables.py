@@ -35,7 +35,8 @@ def _check_run_name(text: str) -> None:
 BASE = (
     Key("env_name", str, "environment", "midrange", choices=("midrange",)),
     Key("policy_name", str, "policy", choices=("Policy",)),
-    Key("rnn_name", str, "recurrent wrapper of the policy (an LSTM)", words=NONE,
+    Key("rnn_name", str, "recurrent wrapper of the policy: an LSTM, whose memory ends with the "
+        "engagement and, in training, after train.bptt_horizon decisions", words=NONE,
         choices=("Recurrent",)),
     Key("load_model_path", str, "a model whose weights a new run begins with; None = random ones",
         None, words=NONE),
@@ -79,7 +80,7 @@ CLUSTER = (
         60.0, 1, 1e6, unit="s"),
 )  # fmt: skip
 
-EXPERIENCE_REPLAY = (
+EXPERIENCE_BUFFER = (
     Key("capacity", int, "latest segments that each rank keeps to learn from again, anew in every "
         "stage and after a resume; 0 = none: on-policy. With train.cpu_offload their observations "
         "are in page-locked memory", 0, 0, 10**7, unit="segments"),

@@ -53,7 +53,7 @@ class Midrange(pufferlib.PufferEnv):
     Rewards:
         +1 for a win, 0 for a draw, -1 for a loss, at the end; besides, the change of a potential
         and a rate for pressing the enemy, zero-sum between the seats and weighted by the `reward_*`
-        parameters. Always within [-1, 1].
+        parameters. At most `parameters.reward_bound` in size, 1.5 by default; nothing is clipped.
 
     Starting state:
         Range, bearing, noses and speeds drawn from the `start_*` parameters, alike for both seats.

@@ -20,8 +20,9 @@ from midrange_puffer.policies.pool_file import Member, PoolError, read_members
 
 # Decisions from one look at the pool's file to the next, the first being before decision 1. The
 # learner writes the file between two updates, when workers may still be at the last decision of the
-# first. That one's number is a multiple of bptt_horizon; with an even horizon it is none of 1, 65,
-# 129 and so on. So no look meets a write, and a run repeats itself however fast its processes are.
+# first. That one's number is a multiple of bptt_horizon; with an even horizon, which settle.py sees
+# to, it is none of 1, 65, 129 and so on. So no look meets a write, and a run repeats itself however
+# fast its processes are.
 LOOK_INTERVAL = 64
 
 # Where the levels of rudder, throttle and fire end in a row of logits.

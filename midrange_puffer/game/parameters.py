@@ -45,6 +45,10 @@ class Option:
 
 
 PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
+RULES_VERSION: int = _core.RULES_VERSION  # of the table, in replays and models
+FIRST_RULES = 1  # the version of files that name none
+# Rows that version 1 did not have: (name, version that brought it, value that changes nothing).
+ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
 PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 
 # Who may fly a fighter, in the core's order: outside control, then the scripted pilots.
@@ -164,6 +168,33 @@ def resolve(
                 f"{low} may be at most {high}"
             )
     return values
+
+
+def neutral_values(rules_version: int) -> dict[str, int | float]:
+    """The rows added since a version of the rules, each at the value that changes nothing."""
+    return {
+        name: PARAMETERS[name].kind(neutral)
+        for name, version, neutral in ADDITIONS
+        if version > rules_version
+    }
+
+
+def reward_bound(parameters: Mapping[str, float]) -> float:
+    """What the size of no reward exceeds, by the weights and the length of a decision.
+
+    A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1
+    (csrc/RULES.md, "Rewards").
+
+    Args:
+        parameters: a value for every parameter, as of `resolve`.
+    """
+    rewards = [row for row in PARAMETERS.values() if row.group == "reward"]
+    potential, rate = (
+        sum(parameters[row.name] for row in rewards if row.unit == unit) for unit in ("1", "1/s")
+    )
+    # The potential turns to its opposite, or ends with the engagement, which then has a result.
+    most = max(2 * potential, potential + 1)
+    return most + rate * parameters["physics_dt"] * parameters["substeps"]
 
 
 def pilot_names(text: str) -> tuple[str, ...]:

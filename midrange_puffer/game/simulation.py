@@ -60,7 +60,7 @@ class Simulation:
     ) -> None:
         self.parameters = resolve(parameters, Simulation)
         self.num_envs = checked_num_envs(num_envs)
-        self._seed = checked_seed(seed)
+        seed = checked_seed(seed)
         self._seats = [red, blue]
         weights = [_controller("red", red), _controller("blue", blue)]
         checked_choice("observation", observation)
@@ -68,7 +68,7 @@ class Simulation:
         asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
         envelope = game_envelope(self.parameters) if asks else None
         self._core = _core.Core(
-            self.parameters, self.num_envs, self._seed, weights, False, isa, envelope, observation
+            self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation
         )
         self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
 
@@ -78,10 +78,8 @@ class Simulation:
         return self._core
 
     def reset(self, seed: int | None = None) -> None:
-        """Start every engagement from `seed`, by default the one last given."""
-        if seed is not None:
-            self._seed = checked_seed(seed)
-        self._core.reset(self._seed)
+        """Start every engagement from `seed`, by default the one last given or restored."""
+        self._core.reset(self._core.seed if seed is None else checked_seed(seed))
         self.rewards[:] = 0
 
     def start(self, env: int = 0, engagement: int = 0, episode: int = 0) -> None:
@@ -193,20 +191,14 @@ class Simulation:
         radians; wait in physics steps until the next launch is allowed; pilot an index into
         `CONTROLLERS`.
         """
-        rows = [
-            [self._core.get_fighter(env, fighter) for fighter in range(_core.FIGHTERS)]
-            for env in range(self.num_envs)
-        ]
-        out = _motion(rows)
-        out["throttle"] = _column(rows, "throttle", np.float32)
-        for name, field in (
-            ("alive", "alive"),
-            ("ammo", "ammunition"),
-            ("wait", "launch_wait"),
-            ("pilot", "pilot"),
-        ):
-            out[name] = _column(rows, field, np.int32)
-        return out
+        state, engagement = self._core.read("fighter"), self._core.read("engagement")
+        return _motion(state) | {
+            "throttle": state["throttle"],
+            "alive": state["alive"],
+            "ammo": state["ammunition"],
+            "wait": np.maximum(state["ready"] - engagement["time"], 0),
+            "pilot": state["pilot"],
+        }
 
     @property
     def missiles(self) -> dict[str, np.ndarray]:
@@ -214,14 +206,9 @@ class Simulation:
 
         float32, and int32 from `active` on; all zero where not active. age in physics steps.
         """
-        rows = [
-            [self._core.get_missile(env, slot) for slot in range(_core.MISSILES)]
-            for env in range(self.num_envs)
-        ]
-        out = _motion(rows)
-        for name in ("active", "owner", "target", "age"):
-            out[name] = _column(rows, name, np.int32)
-        return out
+        state = self._core.read("missile")
+        out = _motion(state) | {name: state[name] for name in ("active", "owner", "target", "age")}
+        return {name: np.where(state["active"], values, 0) for name, values in out.items()}
 
     @property
     def outcome(self) -> np.ndarray:
@@ -250,7 +237,7 @@ class Simulation:
         return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
 
     def restore(self, snapshot: bytes) -> None:
-        """Take the state back.
+        """Take the state back, and with it the seed that `start` and `reset` go by.
 
         Raises:
             ValueError: not a snapshot, damaged, or of another simulation; nothing is changed.
@@ -279,8 +266,12 @@ class Simulation:
         return hashlib.sha256(text.encode()).digest()
 
     def state_hash(self) -> int:
-        """64-bit hash of everything that the future depends on."""
+        """64-bit hash of everything that the future depends on, given parameters and pilots."""
         return self._core.state_hash()
+
+    def fight_hash(self) -> int:
+        """64-bit hash of what has been flown: without the seed and the engagements' numbers."""
+        return self._core.fight_hash()
 
 
 def _controller(seat: str, name: str) -> list[float]:
@@ -330,20 +321,15 @@ def _body(
     return state
 
 
-def _column(rows: list[list[dict]], field: str, dtype: type) -> np.ndarray:
-    return np.array([[entity[field] for entity in row] for row in rows], dtype)
-
-
-def _motion(rows: list[list[dict]]) -> dict[str, np.ndarray]:
-    """Columns x y vx vy speed heading rudder of entities."""
-    ahead, left = _column(rows, "direction_x", np.float32), _column(rows, "direction_y", np.float32)
-    speed = _column(rows, "speed", np.float32)
+def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """From fields of entities: x y vx vy speed heading rudder."""
+    ahead, left, speed = state["c"], state["s"], state["v"]
     return {
-        "x": _column(rows, "x", np.float32),
-        "y": _column(rows, "y", np.float32),
+        "x": state["x"],
+        "y": state["y"],
         "vx": speed * ahead,
         "vy": speed * left,
         "speed": speed,
         "heading": np.arctan2(left, ahead),
-        "rudder": _column(rows, "rudder", np.float32),
+        "rudder": state["rudder"],
     }

@@ -13,7 +13,8 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[nn.Module, dict[
 
     Returns:
         The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
-        rnn, env, observation_version, action_nvec (None: continuous actions), agent_steps.
+        rnn, env (complete, whichever version of the rules it is of), rules_version (the present
+        one), observation_version, action_nvec (None: continuous actions), agent_steps.
 
     Raises:
         CheckpointError: The file is missing, damaged, not ours or of another version.

@@ -9,7 +9,12 @@ import torch
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
-from midrange_puffer.game.parameters import OPTIONS
+from midrange_puffer.game.parameters import (
+    FIRST_RULES,
+    OPTIONS,
+    RULES_VERSION,
+    neutral_values,
+)
 from midrange_puffer.policies.networks import make_policy
 
 FORMAT = "midrange_puffer policy"
@@ -24,6 +29,7 @@ _TYPES = {
     "rnn_name": (str, type(None)),
     "rnn": (dict,),
     "env": (dict,),
+    "rules_version": (int,),
     "agent_steps": (int,),
 }
 
@@ -54,6 +60,7 @@ def save_model(
         "rnn_name": config["base"]["rnn_name"],
         "rnn": dict(config["rnn"]),
         "env": dict(config["env"]),
+        "rules_version": RULES_VERSION,
         "observation_version": OBSERVATION_VERSION,
         "action_nvec": _action_nvec(config["env"]),
         "agent_steps": agent_steps,
@@ -84,7 +91,7 @@ def check_is_file(path: Path, expected: str) -> None:
 
 
 def check_entries(path: Path, entries: object) -> None:
-    """Check all entries of a model file but its weights.
+    """Check all entries of a model file but its weights, and bring its [env] up to date.
 
     Raises:
         CheckpointError: They are not of one, or do not fit this version's environment.
@@ -93,8 +100,10 @@ def check_entries(path: Path, entries: object) -> None:
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
+    rules_version = entries.setdefault("rules_version", FIRST_RULES)
     _check_types(path, entries, _TYPES)
-    env = entries["env"]
+    env = entries["env"] = neutral_values(rules_version) | entries["env"]
+    entries["rules_version"] = RULES_VERSION
     for name in SHAPING:
         choices, value = OPTIONS[name].choices, env.setdefault(name, OPTIONS[name].default)
         if value not in choices:

@@ -135,7 +135,11 @@ class Policy(nn.Module):
 
 
 class Recurrent(pufferlib.models.LSTMWrapper):
-    """PufferLib's LSTM between the encoder and the heads of `Policy`."""
+    """PufferLib's LSTM between the encoder and the heads of `Policy`.
+
+    Its memory ends with the engagement: where the state has `done`, which says of every decision
+    whether the one before it was an engagement's last, it forgets before that decision.
+    """
 
     def __init__(
         self, env: object, policy: Policy, input_size: int = 128, hidden_size: int = 128
@@ -143,6 +147,53 @@ class Recurrent(pufferlib.models.LSTMWrapper):
         super().__init__(env, policy, input_size, hidden_size)
         self.features, self.memory_size = policy.features, hidden_size
         policy.initialise()  # anew: LSTMWrapper has set all weights and biases its own way
+
+    def forward_eval(
+        self, observations: torch.Tensor, state: dict[str, torch.Tensor]
+    ) -> tuple[Actions, torch.Tensor]:
+        """Actions and values [agents, 1] of one decision, the memory going on in `state`.
+
+        Args:
+            observations: float32 [agents, features].
+            state: lstm_h and lstm_c [agents, memory_size], and perhaps done, bool [agents].
+        """
+        if "done" in state:
+            for name in ("lstm_h", "lstm_c"):
+                state[name] = state[name].masked_fill(state["done"][:, None], 0)
+        return super().forward_eval(observations, state)
+
+    def forward(
+        self, observations: torch.Tensor, state: dict[str, torch.Tensor]
+    ) -> tuple[Actions, torch.Tensor]:
+        """Actions of all decisions of some segments, one after another, and values.
+
+        A segment begins without a memory. Without `done`, as in PuffeRL's own update, it forgets
+        nothing until its end.
+
+        Args:
+            observations: float32 [segments, horizon, features].
+            state: perhaps with done [segments, horizon].
+
+        Returns:
+            As `Policy` for segments x horizon agents, but values [segments, horizon].
+        """
+        if "done" not in state:
+            return super().forward(observations, state)
+        hidden = self.policy.encode_observations(observations.flatten(0, 1), state)
+        actions, values = self.policy.decode_actions(self._remember(hidden, state["done"]))
+        return actions, values.view(observations.shape[:2])
+
+    def _remember(self, hidden: torch.Tensor, done: torch.Tensor) -> torch.Tensor:
+        """The LSTM over each engagement's part of a segment by itself; [decisions, features]."""
+        is_first = done != 0
+        is_first[:, 0] = True
+        starts = is_first.flatten().nonzero().squeeze(1)  # decisions with which a part begins
+        part = is_first.flatten().cumsum(0) - 1  # of each decision
+        step = torch.arange(len(part), device=part.device) - starts[part]  # of it in its part
+        padded = hidden.new_zeros(int(step.max()) + 1, len(starts), self.input_size)
+        padded[step, part] = hidden
+        outputs, _ = self.lstm(padded)
+        return outputs[step, part]
 
 
 def make_policy(

@@ -18,8 +18,15 @@ import numpy as np
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import PARAMETERS, SEATS, suggest
-from midrange_puffer.game.paths import Tracks, outcome_words
+from midrange_puffer.game.parameters import (
+    FIRST_RULES,
+    PARAMETERS,
+    RULES_VERSION,
+    SEATS,
+    neutral_values,
+    suggest,
+)
+from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
 
 SUFFIX = ".replay"
@@ -31,6 +38,7 @@ _LENGTH = struct.Struct("<Q")
 _DIGEST_BYTES = 32
 _CONTROLS = 3  # rudder, throttle, fire
 _TYPES = {
+    "rules_version": int,
     "parameters": dict,
     "parameters_hash": str,
     "seed": int,
@@ -59,7 +67,7 @@ class Replay:
         pilots: Who flew red and blue: "agent" where the controls came from outside, or a pilot.
         names: What they are called.
         controls: float32 [decisions, fighters, 3], exactly as given to `Simulation.step`.
-        hashes: uint64, of the state at the start, after every `hash_interval` decisions, and at
+        hashes: uint64, `fight_hash` at the start, after every `hash_interval` decisions, and at
             the end.
         outcome: At the end, in words.
         hash_interval: [decisions]
@@ -113,13 +121,13 @@ class Replay:
         if (outcome := outcome_words(sim)) != self.outcome:
             raise ReplayError(f"ends with {outcome!r}, not with {self.outcome!r} as was recorded")
 
-    def tracks(self) -> Tracks:
+    def paths(self) -> Paths:
         """Where everything went; raises as `play`."""
         sim = self.simulation()
-        tracks = Tracks(sim)
+        paths = Paths(sim)
         for _ in self.play(sim):
-            tracks.note()
-        return tracks
+            paths.note()
+        return paths
 
     def verify(self) -> None:
         """Fly it to its end; raises as `play`."""
@@ -136,10 +144,14 @@ class Replay:
 
     def to_bytes(self) -> bytes:
         """The content of its file."""
+        derived = {
+            "rules_version": RULES_VERSION,
+            "parameters_hash": parameters_hash(self.parameters),
+        }
         header = {
             "package": importlib.metadata.version("midrange_puffer"),
-            **{name: getattr(self, name) for name in _TYPES if name != "parameters_hash"},
-            "parameters_hash": parameters_hash(self.parameters),
+            **{name: getattr(self, name) for name in _TYPES if name not in derived},
+            **derived,
         }
         arrays = _control_bytes(self.controls) + self.hashes.astype("<u8").tobytes()
         body = json.dumps(header).encode() + b"\n" + zlib.compress(arrays, 9)
@@ -188,10 +200,10 @@ class Replay:
         return replay
 
     def _compare(self, sim: Simulation, decision: int, expected: Mapping[int, int]) -> None:
-        if decision in expected and sim.state_hash() != expected[decision]:
+        if decision in expected and sim.fight_hash() != expected[decision]:
             raise ReplayError(
                 f"differs at decision {decision} of {self.decisions}: state hash "
-                f"{sim.state_hash():016x}, recorded {expected[decision]:016x}; it was flown by "
+                f"{sim.fight_hash():016x}, recorded {expected[decision]:016x}; it was flown by "
                 "another version of the rules or of the core"
             )
 
@@ -229,7 +241,7 @@ class Recorder:
             "names": tuple(names or pilots),
         }
         self._controls: list[np.ndarray] = []
-        self._hashes = [sim.state_hash()]  # of every HASH_INTERVAL decisions
+        self._hashes = [sim.fight_hash()]  # of every HASH_INTERVAL decisions
         empty = Replay(**self._start, controls=(), hashes=(), outcome="")
         if empty.simulation().state_hash() != sim.state_hash():
             raise ValueError("the simulation is not one engagement at the start that was named")
@@ -245,7 +257,7 @@ class Recorder:
         with np.errstate(over="ignore"):
             self._controls.append(np.array(controls, np.float32))
         if len(self) % HASH_INTERVAL == 0:
-            self._hashes.append(self._sim.state_hash())
+            self._hashes.append(self._sim.fight_hash())
 
     def truncate(self, decisions: int) -> None:
         """Forget what came after so many decisions; the simulation is taken back by others."""
@@ -255,7 +267,7 @@ class Recorder:
     def replay(self, **meta: object) -> Replay:
         """The replay of what was recorded so far, with `meta` beside it."""
         shape = (len(self), len(SEATS), _CONTROLS)
-        hashes = [*self._hashes, self._sim.state_hash()][: _hash_count(len(self), HASH_INTERVAL)]
+        hashes = [*self._hashes, self._sim.fight_hash()][: _hash_count(len(self), HASH_INTERVAL)]
         return Replay(
             **self._start,
             controls=np.array(self._controls, np.float32).reshape(shape),
@@ -297,6 +309,8 @@ def _body(data: bytes) -> bytes:
     [length] = _LENGTH.unpack_from(data, len(_FIRST_LINE))
     if len(data) < start + length:
         raise ReplayError(f"cut short: {len(data)} bytes of {start + length}")
+    if len(data) > start + length:
+        raise ReplayError(f"damaged: {len(data)} bytes, {start + length} expected")
     body = data[start:]
     if hashlib.sha256(body).digest() != data[start - _DIGEST_BYTES : start]:
         raise ReplayError("damaged: its checksum is not that of its content")
@@ -304,7 +318,7 @@ def _body(data: bytes) -> bytes:
 
 
 def _header(line: bytes) -> dict[str, object]:
-    """The header, of the right types, with the parameters of this version."""
+    """The header, of the right types, with all parameters of this version."""
     try:
         header = json.loads(line)
         json.dumps(header, ensure_ascii=False).encode()
@@ -312,6 +326,8 @@ def _header(line: bytes) -> dict[str, object]:
         raise ReplayError("its header holds text that is no Unicode") from None
     except (ValueError, RecursionError):
         raise ReplayError("its header is not JSON, or too deep") from None
+    if isinstance(header, dict):
+        header.setdefault("rules_version", FIRST_RULES)
     for name, kind in _TYPES.items():
         if not isinstance(header, dict) or type(header.get(name)) is not kind:
             raise ReplayError(f"its header has no {name} of type {kind.__name__}")
@@ -320,21 +336,28 @@ def _header(line: bytes) -> dict[str, object]:
             raise ReplayError(f"its header has {name} that are not two texts")
     if header["decisions"] < 0 or header["hash_interval"] < 1:
         raise ReplayError("its header has decisions below 0 or a hash_interval below 1")
-    _check_parameters(header["parameters"], header["parameters_hash"])
+    header["parameters"] = _complete_parameters(header)
     return header
 
 
-def _check_parameters(parameters: Mapping[str, object], expected: str) -> None:
+def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
+    """Its parameters, checked by name, and the neutral values of rows added since its rules."""
+    parameters, version = header["parameters"], header["rules_version"]
+    expected = header["parameters_hash"]
     if (found := parameters_hash(parameters)) != expected:
         raise ReplayError(f"its parameters have the hash {found}, not {expected} as its header has")
     for name in parameters:
         if name not in PARAMETERS:
             raise ReplayError(
-                f"its parameter {name} is unknown to this version of the rules"
-                f"{suggest(name, PARAMETERS)}"
+                f"its parameter {name} is unknown to version {RULES_VERSION} of the rules, the "
+                f"present one; it is of version {version}{suggest(name, PARAMETERS)}"
             )
+    parameters = neutral_values(version) | parameters
     if missing := [name for name in PARAMETERS if name not in parameters]:
-        raise ReplayError(f"without the parameters {', '.join(missing)} of this version's rules")
+        raise ReplayError(
+            f"without the parameters {', '.join(missing)}, which version {version} of the rules has"
+        )
+    return parameters
 
 
 def _arrays(compressed: bytes, decisions: int, hashes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -120,7 +120,7 @@ class Record:
         if not (folder / self.CONFIG).is_file():
             raise RecordError(f"{folder}: not the folder of a sweep: there is no {self.CONFIG}")
         self.folder = folder
-        self.config = load_config(folder / self.CONFIG)
+        self.config = load_config(folder / self.CONFIG, complete=True)
         trials = map(_load_trial, folder.glob("trials/*/trial.json"))
         self.trials = sorted(trials, key=lambda trial: trial.number)
         numbers = [trial.number for trial in self.trials]

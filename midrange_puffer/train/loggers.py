@@ -8,6 +8,7 @@ import secrets
 import textwrap
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -186,7 +187,7 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     Raises:
         UsageError: A tracker refuses, for want of an account or a network.
     """
-    from midrange_puffer.train.trainer import pufferl
+    from midrange_puffer.train.fitted_pufferl import pufferl
 
     base = config["base"]
     loggers: list[Logger] = [TensorBoard(run, step)] if base["tensorboard"] else []
@@ -195,10 +196,12 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     os.environ.setdefault("WANDB_DIR", str(run))
     os.environ.setdefault("WANDB_NAME", run.name)
     settings = {**config.as_dict(), **base}
+    # PufferLib would not heed the variable that neptune documents.
+    neptune = partial(pufferl.NeptuneLogger, mode=os.environ.get("NEPTUNE_MODE", "async"))
     # Neptune chooses the id of a new run itself.
     for name, tracker, new_id in (
         ("wandb", pufferl.WandbLogger, secrets.token_hex(4)),
-        ("neptune", pufferl.NeptuneLogger, None),
+        ("neptune", neptune, None),
     ):
         if not base[name]:
             continue

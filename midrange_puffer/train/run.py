@@ -1,5 +1,6 @@
 """One run, from its configuration to its last checkpoint."""
 
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -39,8 +40,9 @@ from midrange_puffer.train.loggers import (
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
+from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.stop_signals import StoppedError, StopSignals
-from midrange_puffer.train.trainer import Rater, Trainer, seed_everything
+from midrange_puffer.train.trainer import Rater, Trainer
 from midrange_puffer.train.training_league import TrainingLeague
 from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env
@@ -67,13 +69,18 @@ class Engine(NamedTuple):
 
 
 def train_to_end(run: Run) -> int:
-    """Train until the end of the run, or until a signal comes; return the exit status."""
+    """Train until the end of the run, or until a signal comes; return the exit status.
+
+    The folder of a run that fails before its first checkpoint is taken away.
+    """
     with StopSignals() as signals:
         try:
             train(run, signals)
         except UserError:
             if (run.folder / run_folder.STATE).exists():
                 print(f"the last checkpoint still stands: --resume {run.folder}", file=sys.stderr)
+            elif ranks.is_first():  # it never began, and another try may have its name
+                shutil.rmtree(run.folder, ignore_errors=True)
             raise
     return 128 + signals.caught if signals.caught else 0
 
@@ -140,6 +147,9 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
     folder = run_folder.find_run(name, data_dir(overrides))
     old = load_config(folder / run_folder.CONFIG)
     config = load_config(folder / run_folder.CONFIG, overrides)
+    folder = run_folder.find_run(name, data_dir(overrides))
+    old = load_config(folder / run_folder.CONFIG, complete=True)
+    config = load_config(folder / run_folder.CONFIG, overrides, complete=True)
     run_name = old["train"]["run_name"]
     here = {"data_dir": str(folder.parent), "run_name": run_name}  # the folder may have been moved
     old, config = (one.replaced("train", "the run's folder", **here) for one in (old, config))

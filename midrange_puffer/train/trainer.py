@@ -1,14 +1,12 @@
 """PuffeRL, fitted to runs that can be stopped, killed, repeated and resumed."""
 
-import contextlib
 import copy
 import math
 import random
 import sys
 import time
-import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -19,15 +17,16 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.fitted_pufferl import FittedPuffeRL, quiet
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
-from midrange_puffer.train.update import Learner
-from midrange_puffer.train.utilization import Machine
+from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.update import GATHERED, Learner, Schedule
 from midrange_puffer.train.vector import VecEnv
 
 with contained():
-    from pufferlib import pufferl
+    pass
 
 
 # The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
@@ -61,7 +60,7 @@ class Rater(Protocol):
         """
 
 
-class Trainer(pufferl.PuffeRL):
+class Trainer(FittedPuffeRL):
     """Trains one policy in one run folder, through one stage of its curriculum.
 
     `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a
@@ -90,7 +89,6 @@ class Trainer(pufferl.PuffeRL):
         self.model_path: Path | None = None
         self._settings, env = (curriculum.config[section] for section in ("train", "env"))
         epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
-        _fit_advantage_kernel()
         # Of engagements that begin together the short ones end first, and tell nothing of the long
         # ones: the stage's score begins when all of the first can have ended.
         longest = math.ceil(env["time_limit"] / (env["physics_dt"] * env["substeps"]))
@@ -105,15 +103,20 @@ class Trainer(pufferl.PuffeRL):
             "env": curriculum.stage or run.config["base"]["env_name"],  # on the dashboard
             "use_rnn": run.config["base"]["rnn_name"] is not None,
         }
-        with quiet():
-            super().__init__(config, vecenv, policy, logger)
+        super().__init__(config, vecenv, policy, logger)
         self.policy = ranks.share(self.policy)
-        self.learner = Learner(self, run.config["experience_replay"])
-        self.profile.frequency = 1  # measure every update, not each fifth
-        self.utilization = Machine(config["device"])
-        if config["precision"] == "float32":
-            self.amp_context = contextlib.nullcontext()
         self.total_epochs = epoch + updates
+        self.learner = Learner(
+            policy=self.policy,
+            bare_policy=self.uncompiled_policy,
+            optimizer=self.optimizer,
+            gathered={name: getattr(self, name) for name in GATHERED},
+            settings=config,
+            buffer=run.config["experience_buffer"],
+            precision=self.amp_context,
+            clock=self.profile,
+        )
+        vars(self).update(self.learner.gathered)  # into which it is gathered from now on
         if run.state:
             self._restore(run.state)
         if not ranks.is_first():  # others draw otherwise than rank 0, whose generators were saved
@@ -165,11 +168,9 @@ class Trainer(pufferl.PuffeRL):
         Raises:
             DivergedError: The policy is of no more use; nothing of it was saved or rated.
         """
-        first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
-        if final is not None:
-            self.config["ent_coef"] = final + (first - final) * self._share_left
+        schedule = Schedule(self.epoch, self.total_epochs, 1 - self._share_left, self._ent_coef)
         with quiet():
-            self.losses = self.learner.update(self.is_off_policy, 1 - self._share_left)
+            self.losses = self.learner.update(self.is_off_policy, schedule)
             self.scheduler.step()
         self.epoch += 1
         metrics = self.mean_and_log()
@@ -234,6 +235,12 @@ class Trainer(pufferl.PuffeRL):
             )
 
     @property
+    def _ent_coef(self) -> float:
+        """The weight of the entropy bonus, which falls linearly with the steps."""
+        first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
+        return first if final is None else final + (first - final) * self._share_left
+
+    @property
     def _share_left(self) -> float:
         """The part of the run that is still to come."""
         return max(1 - self.global_step / self.config["total_timesteps"], 0)
@@ -287,41 +294,8 @@ class Trainer(pufferl.PuffeRL):
         np.random.set_state(state["numpy_rng"])  # noqa: NPY002
         random.setstate(state["python_rng"])
 
-    def close(self) -> None:
-        """Nothing is left to end; the environments are the caller's to close."""
-
-
-def seed_everything(seed: int) -> None:
-    """Seed every random number generator of this process."""
-    torch.manual_seed(seed)
-    np.random.seed(seed)  # noqa: NPY002, the generator that libraries share
-    random.seed(seed)
-
 
 def _engagement_seed(seed: int, epoch: int) -> int:
     """Seed of a rank's engagements, another wherever a run is resumed: they start afresh there."""
     sequence = np.random.SeedSequence((seed, epoch, ranks.rank()))
     return int(sequence.generate_state(1)[0] >> 1)
-
-
-pufferl.Utilization = Machine
-pufferl.dist_sum = lambda value, device: value  # what the dashboard shows is of all ranks already
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Hide two warnings that say nothing here.
-
-    PuffeRL sets up CUDA's mixed precision even where there is no CUDA, and heavyball's optimizers
-    call a schedule of the learning rate experimental.
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*autocast", UserWarning)
-        warnings.filterwarnings("ignore", "Learning rate changed between steps", UserWarning)
-        yield
-
-
-def _fit_advantage_kernel() -> None:
-    """Use the CUDA advantage kernel if it was built; PuffeRL goes by nvcc being on PATH."""
-    operator = "pufferlib::compute_puff_advantage"
-    pufferl.ADVANTAGE_CUDA = torch._C._dispatch_has_kernel_for_dispatch_key(operator, "CUDA")

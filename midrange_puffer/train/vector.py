@@ -1,5 +1,6 @@
 """Where things run: the learner's device, and the processes that step the environments."""
 
+import math
 import multiprocessing
 import os
 import signal
@@ -13,11 +14,25 @@ import torch
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.errors import UserError
+from midrange_puffer.game.parameters import PARAMETERS, reward_bound
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
 
 with contained():
     import pufferlib.vector
+
+# Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
+# that feeds it, on the CPU as many as a small network makes use of.
+LEARNER_CORES = {"gpu": 1, "cpu": 4}
+
+# PuffeRL clamps rewards to +-1, where shaping is no longer what it should be. So it is given them
+# divided by a power of two that none exceeds, and they are multiplied again in its buffer: both are
+# exact.
+REWARD_SCALE = 2.0 ** math.ceil(
+    math.log2(reward_bound({name: row.maximum for name, row in PARAMETERS.items()}))
+)
+
+CORES = "MIDRANGE_CORES"  # variable of the environment: most cores that this process may count on
 
 
 class WorkerError(UserError):
@@ -75,9 +90,14 @@ class VecEnv:
         self._envs.send(np.ascontiguousarray(actions))
 
     def recv(self) -> tuple[object, ...]:
-        """Wait for the step: observations, rewards, ends, truncations, infos, agents, masks."""
+        """Wait for the step.
+
+        Returns:
+            Observations, rewards over REWARD_SCALE, ends, truncations, infos, agents, masks.
+        """
         observations, rewards, terminals, truncations, *rest = self._envs.recv()
-        return (observations, rewards, terminals | truncations, truncations, *rest)
+        ends = terminals | truncations
+        return (observations, rewards / REWARD_SCALE, ends, truncations, *rest)
 
     def _pin(self) -> None:
         """Let CUDA copy observations without a detour; the rest is a few bytes an agent."""

@@ -165,6 +165,40 @@ def test_a_wrong_option_is_refused_by_name(words, parts):
         assert part in message
 
 
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_installed_configs_are_found_from_everywhere(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    for name in (f"configs/{path.name}", path.name):
+        assert load_config(name) == load_config(path)
+
+
+def test_a_file_that_is_there_comes_before_an_installed_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").mkdir()
+    for folder, gamma in (("configs", 0.8), (".", 0.7)):
+        (tmp_path / folder / "default.ini").write_text(f"[train]\ngamma = {gamma}\n")
+        assert load_config(Path(folder, "default.ini"))["train"]["gamma"] == gamma
+
+
+def test_a_file_that_is_nowhere_is_refused_with_those_installed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("configs/defualt.ini", "defualt.ini"):
+        message = error(name)
+        assert message.startswith(f"{name}: No such file or directory; installed are ")
+        assert message.endswith("; did you mean 'configs/default.ini'?")
+        assert all(f"configs/{path.name}" in message for path in CONFIGS)
+    # Of another folder somebody has named nothing is guessed.
+    assert "No such file" in error("experiments/default.ini")
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_configs_point_to_sections_that_there_are(path):
+    comments = " ".join(re.findall(r"^# ?(.*)", path.read_text(), re.MULTILINE))
+    for name, section in re.findall(r"(\S+\.md)(?:, \"(.*?)\")?", comments):
+        text = (places.ROOT / name.strip("(),")).read_text()
+        assert not section or re.search(rf"^#+ {re.escape(section)}$", text, re.MULTILINE)
+
+
 def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     assert "No such file" in error(tmp_path / "nowhere.ini")
     assert "Is a directory" in error(tmp_path)
@@ -215,6 +249,17 @@ def test_numbers_that_do_not_fit_are_named(change, numbers):
         check_training({**config, "train": {**FITTING, **change}}, AGENTS)
     for number in (next(iter(change)), *numbers):
         assert number in str(caught.value)
+
+
+def test_a_memory_is_empty_at_the_start_of_every_segment():
+    """By itself only of those that an update begins with, or that a collector gathers."""
+    memory = {**load_config()["base"], "rnn_name": "Recurrent"}
+    config = {**load_config(), "base": memory, "train": FITTING}
+    message = r"batch_size 2048 must be 1024 = 64 agents x bptt_horizon 16 with .*Recurrent"
+    with pytest.raises(ConfigError, match=message):
+        check_training(config, AGENTS)
+    check_training({**config, "train": {**FITTING, "batch_size": 1024}}, AGENTS)
+    check_training({**config, "cluster": {**config["cluster"], "engine": "ray"}}, AGENTS)
 
 
 @pytest.mark.parametrize(("cuda", "device"), [(0, "cpu"), (2, "cuda")])

@@ -334,11 +334,11 @@ def test_a_snapshot_with_any_bit_changed_is_refused(fight):
 
 
 def test_a_snapshot_with_impossible_contents_is_refused(fight):
-    """Even if its checksum fits: every byte set to 255 makes pilots that do not exist."""
+    """Even if its checksum fits: every byte set to 255 puts fields out of range."""
     snapshot = fight.snapshot()
     body = len(snapshot) - len(fight._core.snapshot()) - fight.rewards.nbytes - 32
     forged = snapshot[body : body + 32] + b"\xff" * (len(snapshot) - body - 32)
-    refuses(fight, snapshot[: body - 32] + hashlib.sha256(forged).digest() + forged, "pilot")
+    refuses(fight, snapshot[: body - 32] + hashlib.sha256(forged).digest() + forged, "out of range")
 
 
 def test_a_snapshot_of_other_seats_is_refused():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
 
 from midrange_puffer import STG_FEATURES, Midrange, Simulation
-from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS
+from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS, resolve, reward_bound
 
 LATERAL = np.array([feature.lateral for feature in STG_FEATURES])
 BODY = ("x", "y", "vx", "vy", "speed", "rudder")
@@ -228,10 +228,10 @@ def test_slots_do_not_show(seat):
 @given(scenarios())
 @SETTINGS
 def test_rewards_sum_to_zero(scenario):
-    """What one seat gains the other loses, within +-1."""
+    """What one seat gains the other loses, within the bound."""
     rewards = np.array(play(scenario).rewards)
     assert (rewards[:, RED] == -rewards[:, BLUE]).all()
-    assert np.abs(rewards).max() <= 1
+    assert np.abs(rewards).max() <= reward_bound(resolve({}))
 
 
 @given(whole(-4, 4), whole(0, 4), whole(100, 600))

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 from places import ROOT
 
@@ -85,3 +86,21 @@ def test_the_readme_names_only_options_that_there_are():
     assert options
     for section, key in options:
         assert key.replace("-", "_") in section_keys(section)
+
+
+def test_structs_are_described_member_by_member():
+    """Members of equal size that have changed places are seen, which the structs' size hides."""
+    size, members = _core.layouts()["MrRecord"]
+    _core.check_layout(_core.RECORD, "MrRecord", size, members)
+    names = list(_core.RECORD.names)
+    swapped = names.copy()
+    swapped[1], swapped[2] = names[2], names[1]
+    fields = _core.RECORD.fields
+    for wrong, member in (
+        ([(name, fields[name][0]) for name in swapped], "outcome"),
+        ([(name, fields[name][0]) for name in names[:-1]] + [("episode_return", "i4")], "episode"),
+        ([(name, fields[name][0]) for name in names[:-1]], "episode_return"),
+        ([(name, fields[name][0]) for name in names] + [("luck", "f4")], "luck"),
+    ):
+        with pytest.raises(ImportError, match=rf"MrRecord\.{member}"):
+            _core.check_layout(np.dtype(wrong), "MrRecord", size, members)

@@ -165,7 +165,9 @@ def test_puffer_trains_on_the_emulated_pettingzoo_environment(tmp_path, monkeypa
     for i in range(2):
         own = slice(2 * i, 2 * i + 2)
         alone, ends = by_hand(MidrangeParallelEnv, SEED + i, actions[:-1, own])
-        for ours, theirs in zip(alone[:3], got, strict=True):
+        observations, rewards, terminations, _ = alone
+        clamped = np.clip(rewards, -1, 1)  # as PuffeRL does
+        for ours, theirs in zip((observations, clamped, terminations), got, strict=True):
             assert np.array_equal(ours, theirs[:, own])
         expected += ends
     assert got[2].any()

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from quick_fights import LEVELS, SHORT, UNSHAPED
 
-from midrange_puffer import FEATURES, Midrange  # first: it contains what importing PufferLib does
+from midrange_puffer import (  # first: it contains what importing PufferLib does
+    FEATURES,
+    Midrange,
+    Simulation,
+)
 from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
 
 # isort: split
@@ -130,6 +134,17 @@ def test_a_kill_terminates_with_plus_or_minus_one():
     assert terminals.any(axis=0).all()
     assert not truncations.any()
     assert np.array_equal(rewards, terminals.astype(np.float32))
+
+
+@pytest.mark.parametrize("limit", [60, 300, 301, 900, 3600])
+def test_the_clock_falls_from_start_to_end_whatever_the_time_limit(limit):
+    """In 300ths of a second up to a limit of 300 s, by share of the limit beyond that."""
+    sim = Simulation(time_limit=limit)
+    clock = [feature.name for feature in FEATURES].index("time_left")
+    for steps in range(0, 10 * limit, limit):
+        assert sim.observe()[0, :, clock] == pytest.approx((limit - steps / 10) / max(limit, 300))
+        sim.advance(limit)
+    assert (sim.observe()[0, :, clock] == 0).all()
 
 
 def test_the_next_episode_starts_in_the_step_that_ends_one():

@@ -1,10 +1,16 @@
 """The window to fly in: what it shows, what it saves, and how it ends."""
 
+import os
+import subprocess
+import sys
+
+import frozen
 import numpy as np
 import pygame
 import pytest
 from keyboard import FRAME, NEAR, SIZE, Player, count
 
+from midrange_puffer import Midrange
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.replays.replay import Recorder, Replay
@@ -12,6 +18,7 @@ from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.loop import Game, launch_words
 from midrange_puffer.show.view import theme
 from midrange_puffer.show.view.status import HEIGHT as BAR
+from midrange_puffer.show.view.window import Window
 
 pytestmark = pytest.mark.usefixtures("display")
 
@@ -141,9 +148,9 @@ def test_a_full_disk_ends_no_fight(tmp_path):
     player.wait(0.5)
     player.press(pygame.K_F5)
     assert player.game.saved == []
-    before = player.session.tracks.time
+    before = player.session.paths.time
     player.wait(1)
-    assert player.session.tracks.time > before
+    assert player.session.paths.time > before
 
 
 @pytest.mark.parametrize("event", ["key", "window"])
@@ -204,10 +211,51 @@ def test_a_folder_that_cannot_be_is_named_before_models_are_loaded(monkeypatch):
         cli.run("play", ["--blue", "gone.pt", "--save", __file__])
 
 
-def test_no_display_is_named(monkeypatch):
+# What tells where a display is.
+DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "SDL_VIDEODRIVER")
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="a display is always there")
+
+
+@on_linux
+@pytest.mark.parametrize("mode", ["play", "eval"])
+def test_without_a_display_a_command_ends_and_says_so(tmp_path, mode):
+    """As anybody has it on a machine reached by ssh; SDL would draw where nobody sees it."""
+    words = ["--load-model-path", str(frozen.save(tmp_path / "model.pt", frozen.policy()))]
+    options = {"play": [], "eval": [*words, "--opponent", "straight", "--render"]}[mode]
+    result = subprocess.run(
+        [sys.executable, "-m", "midrange_puffer", mode, "midrange", *options],
+        env={name: value for name, value in os.environ.items() if name not in DISPLAY},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == UsageError.exit_code
+    assert "no window can be opened: there is no display" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@on_linux
+def test_without_a_display_an_environment_for_humans_says_so(monkeypatch):
+    pygame.display.quit()
+    for name in DISPLAY:
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match=r"there is no display.*SDL_VIDEODRIVER=dummy"):
+        Midrange(num_envs=1, opponent="straight", render_mode="human").render()
+    assert not pygame.display.get_init()
+
+
+@pytest.mark.parametrize("driver", ["dummy", "offscreen"])
+def test_a_driver_that_shows_nothing_can_be_asked_for(monkeypatch, driver):
+    pygame.display.quit()
+    monkeypatch.setenv("SDL_VIDEODRIVER", driver)
+    with Window():
+        assert pygame.display.get_driver() == driver
+
+
+def test_a_driver_that_there_is_not_is_named(monkeypatch):
     pygame.display.quit()
     monkeypatch.setenv("SDL_VIDEODRIVER", "nosuch")
-    with pytest.raises(UsageError, match="SDL_VIDEODRIVER"):
+    with pytest.raises(UsageError, match="nosuch not available"):
         cli.run("play", [])
 
 

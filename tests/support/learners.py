@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import torch
 from torch.distributions import Categorical
 
 from midrange_puffer.config.configuration import Config
+from midrange_puffer.game.observation import SPACES
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.run import _policy, new_run
-from midrange_puffer.train.trainer import Trainer, seed_everything
+from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.update import GATHERED
 from midrange_puffer.train.vector import VecEnv, make_env
 
 # 64 segments of 16 decisions an update, all of them in one minibatch, none preferred to others,
@@ -34,18 +38,56 @@ def small_trainer(folder: Path, *options: str) -> Iterator[Trainer]:
 
 
 def invent(trainer: Trainer, seed: int, staleness: float = 0.5) -> None:
-    """Give what was gathered other rewards and ends, and other probabilities of its actions."""
+    """Give what was gathered other rewards, and other ends and probabilities of its actions.
+
+    `staleness`: of the probabilities; 0: they and the ends stay those of the policy that gathered,
+    whose memory depends on the ends.
+    """
     rng = torch.Generator().manual_seed(seed)
     shape = trainer.rewards.shape
     trainer.rewards.copy_(torch.randn(shape, generator=rng))
-    trainer.terminals.copy_((torch.rand(shape, generator=rng) < 0.1).float())
-    trainer.logprobs.add_(staleness * torch.randn(shape, generator=rng))
+    if staleness:
+        trainer.terminals.copy_((torch.rand(shape, generator=rng) < 0.1).float())
+        trainer.logprobs.add_(staleness * torch.randn(shape, generator=rng))
+
+
+def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:
+    """Experience that no environment has given, by the names of `GATHERED`."""
+    shape, levels = (segments, horizon), SPACES.single_action_space.nvec.tolist()
+    return {
+        "observations": torch.rand(*shape, *SPACES.single_observation_space.shape) * 2 - 1,
+        "actions": torch.stack([torch.randint(count, shape) for count in levels], dim=2),
+        "logprobs": torch.randn(shape) - 3,
+        "values": torch.randn(shape),
+        "rewards": torch.randn(shape),
+        "terminals": (torch.rand(shape) < 0.1).float(),
+    }
 
 
 def gathered(trainer: Trainer) -> dict[str, torch.Tensor]:
     """Copies of the buffers."""
-    names = ("observations", "actions", "logprobs", "rewards", "terminals")
-    return {name: getattr(trainer, name).clone() for name in names}
+    return {name: getattr(trainer, name).clone() for name in GATHERED}
+
+
+def check_gathered(policy: torch.nn.Module, buffers: dict[str, torch.Tensor]) -> None:
+    """What was gathered is of this policy, asked for each engagement's part of a segment alone."""
+    for row, ends in enumerate(buffers["terminals"]):
+        starts = sorted({0, *ends.nonzero().flatten().tolist(), len(ends)})
+        for part in itertools.starmap(slice, itertools.pairwise(starts)):
+            seen, acted, chances, worth = (
+                buffers[name][row, part]
+                for name in ("observations", "actions", "logprobs", "values")
+            )
+            memory = {"lstm_h": None, "lstm_c": None}
+            with torch.no_grad():
+                found, values = policy(seen[None] if policy.memory_size else seen, memory)
+            if isinstance(found, torch.distributions.Normal):
+                logprobs = found.log_prob(acted).sum(1)
+            else:
+                heads = zip(found, acted.unbind(1), strict=True)
+                logprobs = sum(Categorical(logits=head).log_prob(one) for head, one in heads)
+            torch.testing.assert_close(logprobs, chances, rtol=0, atol=1e-5)
+            torch.testing.assert_close(values.flatten(), worth, rtol=0, atol=1e-5)
 
 
 def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, torch.Tensor]]]:
@@ -53,11 +95,15 @@ def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, tor
     seen = []
 
     def look(*_: object) -> None:
-        gradient = {name: one.grad.clone() for name, one in trainer.policy.named_parameters()}
-        seen.append((copy.deepcopy(trainer.policy), gradient))
+        seen.append((copy.deepcopy(trainer.policy), copied_gradient(trainer.policy)))
 
     trainer.optimizer.register_step_pre_hook(look)
     return seen
+
+
+def copied_gradient(policy: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The gradient as it is now, by the names of the parameters."""
+    return {name: one.grad.clone() for name, one in policy.named_parameters()}
 
 
 def watched_minibatches(trainer: Trainer) -> list[list[bytes]]:
@@ -149,14 +195,32 @@ class Reference:
     def _outputs(self, policy: torch.nn.Module) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Log-probabilities of the actions and values, [segments, horizon], and mean entropy."""
         seen, actions = self.batch["observations"], self.batch["actions"].flatten(0, 1)
-        state = {"lstm_h": None, "lstm_c": None}
-        logits, values = policy(seen if self.is_recurrent else seen.flatten(0, 1), state)
+        if self.is_recurrent:
+            logits, values = self._remembered(policy)
+        else:
+            logits, values = policy(seen.flatten(0, 1))
         parts = [Categorical(logits=part.double()) for part in logits]
         pairs = zip(parts, actions.unbind(1), strict=True)
         logprobs = sum(part.log_prob(action) for part, action in pairs)
         entropy = sum(part.entropy() for part in parts).mean()
         shape = self.batch["rewards"].shape
         return logprobs.view(shape), values.double().view(shape), entropy
+
+    def _remembered(self, policy: torch.nn.Module) -> tuple[list[torch.Tensor], torch.Tensor]:
+        """What a policy with a memory gives, decision by decision, for all segments at once."""
+        seen, ends = self.batch["observations"], self.batch["terminals"]
+        h = c = torch.zeros(len(seen), policy.memory_size)
+        steps = []
+        for step in range(seen.shape[1]):
+            goes_on = 1 - ends[:, step, None]
+            hidden = policy.policy.encode_observations(seen[:, step])
+            h, c = policy.cell(hidden, (goes_on * h, goes_on * c))
+            logits, values = policy.policy.decode_actions(h)
+            steps.append((*logits, values))
+        *logits, values = (
+            torch.stack(part, dim=1).flatten(0, 1) for part in zip(*steps, strict=True)
+        )
+        return logits, values
 
 
 def check_gradient(ours: dict[str, torch.Tensor], reference: dict[str, torch.Tensor]) -> None:

@@ -202,7 +202,7 @@ class Engagement:
         result = {RED_WINS: 1.0, BLUE_WINS: -1.0}.get(self.outcome, 0.0)
         seconds = self.p["substeps"] * self.dt
         pressing = self.geometry(RED) - self.geometry(BLUE)
-        reward = clip(result + change + self.p["reward_pressure"] * seconds * pressing, -1, 1)
+        reward = result + change + self.p["reward_pressure"] * seconds * pressing
         return reward, -reward
 
     @staticmethod

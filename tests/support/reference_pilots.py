@@ -86,25 +86,27 @@ def tactics(name: str, p: Parameters) -> Tactics:
         case "crank":
             return Tactics(
                 far=drawn("crank_fire"),
-                salvo=1,
+                salvo=p["crank_salvo"],
                 off_deg=p["crank_angle_deg"],
                 evade_time=drawn("crank_cold_time"),
             )
         case "bracket_shooter":
             return Tactics(
-                near=drawn("bracket_fire"), salvo=2, evade_time=drawn("bracket_cold_time")
+                near=drawn("bracket_fire"),
+                salvo=p["bracket_salvo"],
+                evade_time=drawn("bracket_cold_time"),
             )
         case "turn_back":
             return Tactics(
                 far=drawn("turn_back_fire"),
-                salvo=1,
+                salvo=p["turn_back_salvo"],
                 off_deg=180,
                 delay=drawn("turn_back_delay"),
             )
         case "snake":
             return Tactics(
                 far=drawn("snake_fire"),
-                salvo=2,
+                salvo=p["snake_salvo"],
                 evade_time=drawn("snake_time"),
                 weave_deg=p["snake_angle_deg"],
             )

@@ -1,13 +1,17 @@
-"""Fights for the tests of replays."""
+"""Fights for the tests of replays, and files that nobody wrote."""
 
+import hashlib
+import json
+import struct
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from quick_fights import SHORT
 
 from midrange_puffer import Simulation
-from midrange_puffer.replays.replay import Recorder, Replay
+from midrange_puffer.replays.replay import Recorder, Replay, parameters_hash
 
+FIRST_LINE = b"midrange_puffer replay 1\n"
 LEVELS = np.array([-1, -0.5, 0, 0.5, 1], np.float32)
 
 
@@ -27,7 +31,7 @@ def record(
     names: tuple[str, str] | None = None,
     **parameters: float,
 ) -> tuple[Replay, list[int]]:
-    """Fly an engagement to its end; its replay, and the state hash after every decision."""
+    """Fly an engagement to its end; its replay, and its hash after every decision."""
     sim = Simulation(1, seed, *pilots, **(SHORT | parameters))
     sim.start(0, engagement, episode)
     recorder = Recorder(
@@ -39,5 +43,26 @@ def record(
         command = controls(rng)
         sim.step(command)
         recorder.add(command)
-        hashes.append(sim.state_hash())
+        hashes.append(sim.fight_hash())
     return recorder.replay(), hashes
+
+
+def forged(data: bytes, **changes: object) -> bytes:
+    """With another header, and a checksum that fits; None takes an entry away."""
+    line, _, rest = data[len(FIRST_LINE) + 8 + 32 :].partition(b"\n")
+    header = {**json.loads(line), **changes}
+    header = {name: value for name, value in header.items() if value is not None}
+    return with_header(json.dumps(header).encode(), rest)
+
+
+def with_header(line: bytes, rest: bytes = b"") -> bytes:
+    """A file of any header, and a checksum that fits."""
+    body = line + b"\n" + rest
+    return FIRST_LINE + struct.pack("<Q", len(body)) + hashlib.sha256(body).digest() + body
+
+
+def with_parameters(data: bytes, change) -> bytes:
+    """With changed parameters and their hash."""
+    parameters = dict(Replay.from_bytes(data).parameters)
+    change(parameters)
+    return forged(data, parameters=parameters, parameters_hash=parameters_hash(parameters))

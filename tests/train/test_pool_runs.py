@@ -8,10 +8,13 @@ import frozen
 import numpy as np
 import pytest
 import runs
+from machines import machine
 from pools import MIX, members
 
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.envs.pool_crew import PoolCrew
+from midrange_puffer.config.settle import settle
+from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.actions import controls
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import Trainer
@@ -113,7 +116,7 @@ def test_a_run_cannot_lose_the_models_it_was_given(tmp_path, monkeypatch, capfd)
 def test_a_run_repeats_itself_however_slow_its_processes_are(tmp_path, monkeypatch):
     """Once the learner is late to write the pool's file, and once the worker to look at it."""
     refresh, read = Pool.refresh, PoolCrew._read
-    words = ["--vec.backend=Multiprocessing", "--vec.num-workers=1", "--train.total-timesteps=9216"]
+    words = ["--vec.backend=Multiprocessing", "--vec.num-workers=2", "--train.total-timesteps=9216"]
 
     def late_refresh(self: Pool) -> None:
         time.sleep(0.5 * (len(self) == 4))
@@ -135,12 +138,27 @@ def test_a_run_repeats_itself_however_slow_its_processes_are(tmp_path, monkeypat
     assert rows[0] == rows[1]
 
 
+@pytest.mark.parametrize("horizon", [63, 64, 65, 66, 1, 2])
+def test_no_look_at_the_pool_meets_a_write(tmp_path, horizon):
+    """The learner writes while workers are at the last decision of an update, by their count."""
+    words = ["--env.opponent=pool", "--vec.backend=Multiprocessing", "--vec.num-workers=2"]
+    words += [f"--train.bptt-horizon={horizon}", f"--train.minibatch-size={64 * horizon}"]
+    looks = {first + 1 for first in range(0, 10_000, LOOK_INTERVAL)}
+    config = load_config(runs.small_config(tmp_path), words)
+    if not looks.isdisjoint(range(horizon, 10_000, horizon)):
+        with pytest.raises(ConfigError, match=rf"bptt_horizon = {horizon}: must be even"):
+            settle(config, machine())
+        config = config.replaced("vec", "test", backend="Serial")
+    settle(config, machine())
+
+
 def test_workers_have_the_pool_too(tmp_path):
     """Frozen policies fly in the process of their environment."""
     path = frozen.write_pool(tmp_path, {"a": 1}, a=frozen.constant(2))
     words = ["--env.opponent", "pool", "--env.num-envs", "8", "--env.ammunition", "0"]
     config = load_config(None, words)
-    config["vec"].update(backend="Multiprocessing", num_envs=1, num_workers=1, batch_size=1)
+    one = {"num_envs": 1, "num_workers": 1, "batch_size": 1}
+    config = config.replaced("vec", "test", backend="Multiprocessing", **one)
     infos = []
     with closing(VecEnv(make_env, config, path)) as vecenv:
         vecenv.async_reset(3)

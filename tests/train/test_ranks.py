@@ -52,7 +52,7 @@ def probed(tmp_path_factory):
     words += ["--train.data-dir", str(folder), "--train.run-name=run"]
     words += ["--base.rnn-name=Recurrent", "--train.total-timesteps=16384"]
     words += ["--league.interval=4", "--league.games=2", "--train.minibatch-size=256"]
-    words += ["--experience-replay.capacity=100", "--experience-replay.share=0.5"]
+    words += ["--experience-buffer.capacity=100", "--experience-buffer.share=0.5"]
     words += ["--curriculum.stages=first,second", "--curriculum.first.max-steps=6000"]
     words += ["--curriculum.second.env.opponent=self:1,pool:2,straight:1"]
     done = torchrun(str(PROBE), str(folder), *words)
@@ -115,7 +115,7 @@ def test_the_run_is_one_run(probed):
     assert run_folder.load_state(folder / "run")["global_step"] == rows[-1]["agent_steps"]
     assert "league/rating" in rows[-1]
     assert rows[-1]["pool/size"] >= 1
-    assert rows[-1]["experience_replay/size"] == 100
+    assert rows[-1]["experience_buffer/size"] == 100
     for once in ("run folder", "stage 1/2 first, from", "stage 2/2 second, from", "last score"):
         assert done.stdout.count(once) == 1
     assert "Warning" not in done.stdout + done.stderr.replace("FutureWarning: The pynvml", "")

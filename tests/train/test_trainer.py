@@ -1,16 +1,20 @@
 """What training does with raters, and with a policy that is of no more use."""
 
 import math
+import threading
 
+import learners
 import pytest
 import runs
 import torch
 
 from midrange_puffer.game.actions import ACTION_MODES
 from midrange_puffer.policies import model_file
+from midrange_puffer.train.fitted_pufferl import pufferl
 from midrange_puffer.train.run import new_run, train
 from midrange_puffer.train.stop_signals import StopSignals
 from midrange_puffer.train.trainer import DivergedError, Trainer
+from midrange_puffer.train.utilization import Machine
 
 
 def weights(path) -> dict[str, torch.Tensor]:
@@ -75,6 +79,42 @@ def test_a_rater_may_end_the_run(tmp_path, capsys):
     assert "busy/steps" in rows[-1]
     assert runs.resume(tmp_path / "run") == 0
     assert runs.rows(tmp_path / "run")[-1]["agent_steps"] == 4096
+
+
+def test_pufferl_is_left_as_it_is_and_starts_no_thread(tmp_path):
+    threads = threading.active_count()
+    with learners.small_trainer(tmp_path) as trainer:
+        assert threading.active_count() == threads
+        assert isinstance(trainer.utilization, Machine)
+    for name in ("Utilization", "Profile", "dist_sum"):
+        assert getattr(pufferl, name).__module__ == "pufferlib.pufferl"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--vec.backend=PufferEnv"],
+        ["--vec.backend=Serial", "--vec.num-envs=2"],
+        *(
+            ["--vec.backend=Multiprocessing", "--vec.num-workers=2", f"--vec.batch-size={size}"]
+            for size in (1, 2)
+        ),
+    ],
+    ids=" ".join,
+)
+def test_a_memory_ends_with_the_engagement(tmp_path, options):
+    """What acts after an end is the policy with an empty memory, whatever steps the environments.
+
+    The memory is made to matter: its last values weigh more than what is seen.
+    """
+    with learners.small_trainer(tmp_path, "--base.rnn-name=Recurrent", *options) as trainer:
+        with torch.no_grad():
+            trainer.policy.lstm.weight_hh_l0.mul_(3)
+            trainer.policy.policy.actor.weight.mul_(100)
+        for _ in range(3):
+            trainer.evaluate()
+            learners.check_gathered(trainer.policy, learners.gathered(trainer))
+        assert trainer.terminals[:, 1:].any()
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e8])

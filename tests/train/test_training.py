@@ -4,6 +4,8 @@ import json
 import signal
 import sys
 import time
+import types
+from unittest.mock import MagicMock
 
 import numpy as np
 import psutil
@@ -128,6 +130,51 @@ def test_a_missing_tracker_is_named_before_anything_starts(tmp_path, monkeypatch
     with pytest.raises(ConfigError, match=f"{name} is not installed: pip install {name}"):
         runs.train(tmp_path, f"--{name}")
     assert not (tmp_path / "run").exists()
+
+
+class FakeNeptune(types.ModuleType):
+    """Stands in for neptune, of which it has what PufferLib calls."""
+
+    def __init__(self, refuses: bool = False) -> None:
+        super().__init__("neptune")
+        self.refuses, self.options = refuses, {}
+
+    def init_run(self, **options: object) -> MagicMock:
+        self.options = options
+        if self.refuses:
+            raise RuntimeError("you have no account")
+        run = MagicMock()
+        run._sys_id = "MID-1"
+        return run
+
+
+@pytest.mark.parametrize("mode", [None, "offline"])
+def test_neptune_is_told_the_mode_of_its_variable(tmp_path, monkeypatch, mode):
+    neptune = FakeNeptune()
+    monkeypatch.setitem(sys.modules, "neptune", neptune)
+    monkeypatch.delenv("NEPTUNE_MODE", raising=False)
+    if mode:
+        monkeypatch.setenv("NEPTUNE_MODE", mode)
+    assert runs.train(tmp_path, "--neptune", "--train.total-timesteps=1024") == 0
+    assert neptune.options["mode"] == (mode or "async")
+    assert json.loads((tmp_path / "run" / "trackers.json").read_text()) == {"neptune": "MID-1"}
+
+
+def test_a_tracker_that_refuses_leaves_nothing_that_blocks_the_name(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "neptune", FakeNeptune(refuses=True))
+    with pytest.raises(UsageError, match=r"base.neptune: RuntimeError: you have no account"):
+        runs.train(tmp_path, "--neptune")
+    assert not (tmp_path / "run").exists()
+    assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
+
+
+def test_a_tracker_that_refuses_takes_nothing_from_a_run_that_is_resumed(tmp_path, monkeypatch):
+    assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
+    before = sorted(path.name for path in (tmp_path / "run").iterdir())
+    monkeypatch.setitem(sys.modules, "neptune", FakeNeptune(refuses=True))
+    with pytest.raises(UsageError, match="you have no account"):
+        runs.resume(tmp_path / "run", "--neptune", "--train.total-timesteps=2048")
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == before
 
 
 def test_console_prints_one_line_a_log_and_how_to_go_on(tmp_path, capfd):
@@ -265,9 +312,9 @@ def test_the_entropy_bonus_falls_linearly_to_its_final_weight(tmp_path, monkeypa
     seen = []
     update = Learner.update
 
-    def watched(self, *arguments):
-        seen.append(self._config["ent_coef"])
-        return update(self, *arguments)
+    def watched(self, is_off_policy, schedule):
+        seen.append(schedule.ent_coef)
+        return update(self, is_off_policy, schedule)
 
     monkeypatch.setattr(Learner, "update", watched)
     assert runs.train(tmp_path, "--train.ent-coef=0.4", "--train.ent-coef-final=0") == 0

@@ -11,15 +11,25 @@ from learners import (
     WHOLE,
     Reference,
     check_gradient,
+    copied_gradient,
     gathered,
     invent,
+    invented_batch,
     small_trainer,
     watched_steps,
 )
 
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies import model_file
-from midrange_puffer.train.trainer import Trainer, pufferl, quiet
-from midrange_puffer.train.update import vtrace_advantages
+from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train.fitted_pufferl import pufferl, quiet
+from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.update import Learner, Schedule, vtrace_advantages
+
+MEMORY = ("--base.rnn-name=Recurrent",)
+# No engagement ends, where PuffeRL's own update would not forget it.
+ENDLESS = ("--env.time-limit=300", "--policy.fire-bias=-20")
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +45,7 @@ def train_as_pufferl(self: Trainer) -> dict[str, float]:
     "options",
     [
         ["--train.prio-alpha=0.5", "--train.prio-beta0=0.3"],
-        ["--base.rnn-name=Recurrent", "--train.update-epochs=2", "--train.vtrace-c-clip=0.8"],
+        [*MEMORY, *ENDLESS, "--train.update-epochs=2", "--train.vtrace-c-clip=0.8"],
         ["--env.action-mode=continuous", "--train.optimizer=adam", "--train.clip-coef=0.05"],
     ],
 )
@@ -54,7 +64,21 @@ def test_it_is_pufferls_own_to_the_bit(tmp_path, monkeypatch, options):
     for row, next_row in zip(runs.rows(ours), runs.rows(theirs)[1:], strict=False):
         losses = {name: value for name, value in next_row.items() if name.startswith("losses/")}
         assert len(losses) == 8
+        assert not any(name in options for name in ENDLESS) or "environment/score" not in row
         assert {name: row[name] for name in losses} == pytest.approx(losses, rel=1e-5)
+
+
+def test_before_the_first_step_the_policy_is_what_gathered(tmp_path):
+    """Also after an end in a segment, where its memory begins anew in both."""
+    with small_trainer(tmp_path, *WHOLE, *MEMORY, "--train.learning-rate=0.1") as trainer:
+        for _ in range(4):
+            trainer.evaluate()
+            ends = trainer.terminals[:, 1:].any(dim=1)
+            trainer.train()
+            # As the only minibatch of the update has found it.
+            ratio = trainer.learner.experience.ratio[ends]
+            torch.testing.assert_close(ratio, torch.ones_like(ratio), rtol=0, atol=1e-5)
+        assert len(ratio) > 8
 
 
 @pytest.mark.parametrize("clips", [(1.0, 1.0), (0.7, 1.5), (1000.0, 0.0)])
@@ -119,24 +143,35 @@ def test_accumulated_gradients_are_averaged(tmp_path, monkeypatch):
 
 
 def test_mixed_precision_is_for_the_policy_alone(tmp_path):
-    inside, outside = [], []
+    """Of a learner that has no trainer, and has seen no environment."""
+    inside, outside, steps = [], [], []
 
     def is_mixed(into: list[bool]) -> None:
         into.append(torch.is_autocast_enabled("cpu"))
 
-    with small_trainer(tmp_path, *WHOLE) as trainer:
-        trainer.evaluate()
-        invent(trainer, seed=3)
-        reference = Reference(copy.deepcopy(trainer.policy), gathered(trainer), trainer.run.config)
-        trainer.amp_context = torch.autocast("cpu", torch.bfloat16)
-        trainer.policy.register_forward_hook(lambda *_: is_mixed(inside))
-        trainer.optimizer.register_step_pre_hook(lambda *_: is_mixed(outside))
-        seen = watched_steps(trainer)
-        trainer.is_off_policy = True
-        trainer.train()
+    config = load_config(runs.small_config(tmp_path), [*WHOLE, "--train.batch-size=1024"])
+    torch.manual_seed(3)
+    policy = make_policy(SPACES, config["policy"])
+    before, batch = copy.deepcopy(policy), invented_batch(segments=64, horizon=16)
+    optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+    learner = Learner(
+        policy=policy,
+        bare_policy=policy,
+        optimizer=optimizer,
+        gathered=batch,
+        settings=config["train"],
+        buffer=config["experience_buffer"],
+        precision=torch.autocast("cpu", torch.bfloat16),
+        clock=pufferl.Profile(),
+    )
+    policy.register_forward_hook(lambda *_: is_mixed(inside))
+    optimizer.register_step_pre_hook(lambda *_: is_mixed(outside))
+    optimizer.register_step_pre_hook(lambda *_: steps.append(copied_gradient(policy)))
+    reference = Reference(before, {name: one.clone() for name, one in batch.items()}, config)
+    learner.update(True, Schedule(0, 1, 0.0, config["train"]["ent_coef"]))
     assert (set(inside), set(outside)) == ({True}, {False})
     assert not torch.is_autocast_enabled("cpu")
-    ((policy, gradient),) = seen
-    expected = reference.gradient(policy, policy)
+    (gradient,) = steps
+    expected = reference.gradient(before, before)
     for name, one in expected.items():
         assert torch.cosine_similarity(gradient[name].flatten(), one.flatten(), dim=0) > 0.99, name

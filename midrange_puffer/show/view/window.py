@@ -1,10 +1,15 @@
 """A window on the screen."""
 
+import os
+
 import pygame
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.show.view.renderer import SIZE
 from midrange_puffer.show.view.theme import BACKGROUND
+
+DRIVER = "SDL_VIDEODRIVER"  # variable of the environment, by which SDL's driver is chosen
+UNSEEN = ("dummy", "offscreen")  # drivers that show nothing: what SDL takes without a display
 
 
 class Window:
@@ -15,17 +20,21 @@ class Window:
         title: Of the window.
 
     Raises:
-        UsageError: There is no display.
+        UsageError: There is no display, and none that nobody sees was asked for by SDL_VIDEODRIVER.
     """
 
     def __init__(self, size: tuple[int, int] = SIZE, title: str = "midrange") -> None:
         self.size = size
         try:
             pygame.display.init()
+            if pygame.display.get_driver() in UNSEEN and not os.environ.get(DRIVER):
+                pygame.display.quit()
+                raise pygame.error("there is no display")
             pygame.display.set_mode(size, pygame.RESIZABLE)
         except pygame.error as error:
             raise UsageError(
-                f"no window can be opened: {error}; a display is needed, or SDL_VIDEODRIVER=dummy"
+                f"no window can be opened: {error}; a display is needed, or {DRIVER}=dummy for a "
+                f"window that nobody sees"
             ) from None
         pygame.display.set_caption(title)
 

@@ -1,6 +1,5 @@
 """A collector: environments, a copy of the policy, and the experience that the two make."""
 
-import contextlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ import torch
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.train.trainer import pufferl, quiet, seed_everything
+from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
+from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.update import GATHERED
 from midrange_puffer.train.vector import VecEnv, make_env
 
@@ -42,13 +42,13 @@ class Collector:
 
     def __init__(self, config: Config, seed: int, pool: Path | None = None) -> None:
         torch.set_num_threads(1)
-        vec = {**config["vec"], "backend": "PufferEnv", "num_envs": 1}
-        train = {**config["train"], "device": "cpu"}
-        config = {**config, "vec": vec, "train": train}
+        source = "a collector"
+        config = config.replaced("vec", source, backend="PufferEnv", num_envs=1)
+        config = config.replaced("train", source, device="cpu")
         spaces = model_file.policy_spaces(config["env"])
         rnn_name = config["base"]["rnn_name"]
         self._policy = make_policy(spaces, config["policy"], rnn_name, config["rnn"])
-        self._puffer = _Puffer(config, VecEnv(make_env, config, pool), self._policy, seed)
+        self._gatherer = _Gatherer(config, VecEnv(make_env, config, pool), self._policy, seed)
         seed_everything(seed)
 
     def collect(self, weights: dict[str, torch.Tensor]) -> Rollout:
@@ -58,18 +58,18 @@ class Collector:
         """
         start = time.perf_counter()
         self._policy.load_state_dict(weights)
-        self._puffer.evaluate()
-        stats = dict(self._puffer.stats)
-        self._puffer.stats.clear()
-        buffers = {name: getattr(self._puffer, name).numpy() for name in GATHERED}
+        self._gatherer.evaluate()
+        stats = dict(self._gatherer.stats)
+        self._gatherer.stats.clear()
+        buffers = {name: getattr(self._gatherer, name).numpy() for name in GATHERED}
         return Rollout(buffers, stats, time.perf_counter() - start)
 
     def close(self) -> None:
         """End the environment."""
-        self._puffer.vecenv.close()
+        self._gatherer.vecenv.close()
 
 
-class _Puffer(pufferl.PuffeRL):
+class _Gatherer(FittedPuffeRL):
     """PuffeRL for its `evaluate()` and the buffers that it fills; it is never trained."""
 
     def __init__(self, config: Config, vecenv: VecEnv, policy: torch.nn.Module, seed: int) -> None:
@@ -86,9 +86,7 @@ class _Puffer(pufferl.PuffeRL):
             "env": "",
             "use_rnn": config["base"]["rnn_name"] is not None,
         }
-        with quiet():
-            super().__init__(settings, vecenv, policy)
-        self.amp_context = contextlib.nullcontext()
+        super().__init__(settings, vecenv, policy)
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Nothing: the learner has one."""
