@@ -34,12 +34,12 @@
 // The predicted miss tells hits from misses with an AUC of 0.975 on 8,300 missiles out of fights of policies and
 // pilots, and of 0.95 out of fights of pilots alone, where half the targets hold full rudder. Seven steps would
 // reach 0.96 there, but cost more than a quarter of the throughput.
-#define MR_FORESIGHT_MIN 10.0f  // s
-#define MR_FORESIGHT_MAX 36.0f  // s
-enum { MR_FORESIGHT_STEPS = 6 };
-#define MR_FORESIGHT_GROWTH 1.25f
-#define MR_FORESIGHT_FIRST 0.08882f  // (growth - 1) / (growth^steps - 1)
-#define MR_FORESIGHT_GAIN 0.8f       // of the navigation constant
+#define MR_PREDICTION_MIN 10.0f  // s
+#define MR_PREDICTION_MAX 36.0f  // s
+enum { MR_PREDICTION_STEPS = 6 };
+#define MR_PREDICTION_GROWTH 1.25f
+#define MR_PREDICTION_FIRST 0.08882f  // (growth - 1) / (growth^steps - 1)
+#define MR_PREDICTION_GAIN 0.8f       // of the navigation constant
 
 // Fly-outs and envelopes ---------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
 }
 
 // Decides the engagements that are still open, from the state at the end of a decision.
-static void mr_decide(const struct MrSim *sim, MrBlock *b) {
+static void mr_decide_outcomes(const struct MrSim *sim, MrBlock *b) {
   MR_ALIGNED int32_t missiles_left[MR_LANES] = {0}, in_air[MR_LANES] = {0};
   MR_ALIGNED int32_t living[2][MR_LANES] = {{0}};
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {

@@ -21,7 +21,7 @@ enum { MR_ASPECT_STRIDE = MR_MAP_LAUNCH * MR_LAUNCH_STRIDE, MR_OFF_STRIDE = (MR_
 // Ranges of a fighter's shot on its enemy [m].
 typedef struct {
   MR_ALIGNED float aero[MR_LANES], nez[MR_LANES], cold[MR_LANES];
-} MrReaches;
+} MrShotRanges;
 
 // A shot's cell of the map, by its first corner, and how far in it lies along each axis, 0 ... 1.
 typedef struct {
@@ -82,14 +82,14 @@ static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
 
 // The ranges of one fighter's shots, given its sight of the enemy, in all lanes.
 static void mr_look_up(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
-                       MrReaches *out) {
+                       MrShotRanges *out) {
   const MrBody *own = &b->fighters[fighter].body, *enemy = &b->fighters[mr_opponent(fighter)].body;
   MR_ALIGNED int32_t corner[MR_LANES];
   MR_ALIGNED float off[MR_LANES], aspect[MR_LANES], launch[MR_LANES], target[MR_LANES];
   MR_ALIGNED float ranges[MR_LANES][4];
   MR_FOR_LANES(i) {
     MrVector target_seen = {sight->ahead[i], sight->left[i]};
-    MrVector shooter_seen = {sight->enemy_ahead[i], sight->enemy_left[i]};
+    MrVector shooter_seen = {sight->aspect_ahead[i], sight->aspect_left[i]};
     MrCell cell = mr_cell(&sim->map, target_seen, shooter_seen, own->v[i], enemy->v[i]);
     corner[i] = cell.corner;
     off[i] = cell.off;

@@ -33,7 +33,7 @@ static inline float mr_cruise_throttle(const MrConstants *k, float v) {
 }
 
 // Commands of the fighters that evade the missile of one slot, each lane its own.
-static void mr_evade(const MrConstants *k, const MrTrack *missile, MrEvaders *evaders, MrFighter *f) {
+static void mr_evade(const MrConstants *k, const MrIntercept *missile, MrEvaders *evaders, MrFighter *f) {
   const MrBody *body = &f->body;
   MR_FOR_LANES(i) {
     float inverse = 1.0f / mr_max(missile->range[i], k->one);

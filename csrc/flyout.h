@@ -46,16 +46,16 @@ static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *
 }
 
 // Gives up missiles that are burnt out and slower than a target that runs straight away: the range only grows.
-static void mr_give_up_outrun(const struct MrSim *sim, const MrTrack *track, const MrEvaders *evaders,
+static void mr_give_up_outrun(const struct MrSim *sim, const MrIntercept *intercept, const MrEvaders *evaders,
                               MrBlock *b) {
   const MrConstants *k = &sim->constants;
   const MrBody *target = &b->fighters[MR_TARGET].body;
   MrMissile *m = &b->missiles[0];
   float near = MR_OUTRUN_RADII * sim->params.missile_hit_radius;
   MR_FOR_LANES(i) {
-    float ahead = -mr_into_frame(track->x[i], track->y[i], target->c[i], target->s[i]).ahead;  // of the missile
+    float ahead = -mr_into_frame(intercept->x[i], intercept->y[i], target->c[i], target->s[i]).ahead;  // of the missile
     float speed = target->v[i] < k->run_speed ? target->v[i] : k->run_speed;
-    int runs = !evaders->beams[i] & (ahead > 0.97f * track->range[i]) & (fabsf(target->rudder[i]) < 0.1f);
+    int runs = !evaders->beams[i] & (ahead > 0.97f * intercept->range[i]) & (fabsf(target->rudder[i]) < 0.1f);
     int slower = ((float)m->age[i] >= k->burn_steps) & (m->body.v[i] < 0.95f * speed);
     m->active[i] &= !(runs & slower & (ahead > near));
   }
@@ -66,15 +66,15 @@ static void mr_give_up_outrun(const struct MrSim *sim, const MrTrack *track, con
 static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
   MrBlock b;
   MrEvaders evaders;
-  MrTrack track;
+  MrIntercept intercept;
   memset(&b, 0, sizeof b);
   memset(&evaders, 0, sizeof evaders);
   for (int lane = 0; lane < count; lane++) mr_place_shot(sim, &shots[lane], &b, &evaders, lane);
   int32_t last = mr_steps_of(&sim->params, MR_FLY_OUT_TIME);
   while (b.live[0] && b.time[0] < last) {
-    mr_track(&b, 0, &track);
-    mr_give_up_outrun(sim, &track, &evaders, &b);
-    mr_evade(&sim->constants, &track, &evaders, &b.fighters[MR_TARGET]);
+    mr_intercept(&b, 0, &intercept);
+    mr_give_up_outrun(sim, &intercept, &evaders, &b);
+    mr_evade(&sim->constants, &intercept, &evaders, &b.fighters[MR_TARGET]);
     mr_fly_steps(sim, &b, 1);
   }
   for (int lane = 0; lane < count; lane++) hits[lane] = !b.fighters[MR_TARGET].alive[lane];

@@ -20,7 +20,7 @@ typedef struct {
 // Target - missile, after one physics step and before the next.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], range2[MR_LANES];
-} MrChase;
+} MrLineOfSight;
 
 // Thrust of the motor with so many steps left to burn; the last may burn in part.
 static inline float mr_motor(const MrConstants *k, float burn_left) {
@@ -29,14 +29,14 @@ static inline float mr_motor(const MrConstants *k, float burn_left) {
 
 // Steers one slot's missiles by PN on their targets' state before the step.
 static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIGHTERS],
-                            const MrChase *chase, MrMissile *m) {
+                            const MrLineOfSight *los, MrMissile *m) {
   MrBody *body = &m->body;
   MR_FOR_LANES(i) {
     float vx = MR_OF_TARGET(m, fighters, vx, i);
     float vy = MR_OF_TARGET(m, fighters, vy, i);
     float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
-    float cross = chase->x[i] * wy - chase->y[i] * wx;
-    float command = k->navigation_gain * cross / mr_max(chase->range2[i] * v, k->one);
+    float cross = los->x[i] * wy - los->y[i] * wx;
+    float command = k->navigation_gain * cross / mr_max(los->range2[i] * v, k->one);
     command = mr_clip(command, -k->one, k->one);
     body->rudder[i] = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
   }
@@ -44,7 +44,7 @@ static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIG
 
 // Notes in `end` 2 * step where a missile passes its target within the radius. Swept over the step without a
 // division: the nearest point of the line from a to b lies between, and its distance is |cross| / |a - b|.
-static inline void mr_fuze(float radius, int32_t step, const MrChase *a, const MrChase *b,
+static inline void mr_fuze(float radius, int32_t step, const MrLineOfSight *a, const MrLineOfSight *b,
                            int32_t end[MR_LANES]) {
   MR_FOR_LANES(i) {
     float dx = a->x[i] - b->x[i], dy = a->y[i] - b->y[i];

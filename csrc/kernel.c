@@ -23,13 +23,13 @@
 // What there is to see in a block at one moment.
 typedef struct {
   MrSight sights[MR_FIGHTERS];
-  MrTrack tracks[MR_MISSILES];  // of live slots only
+  MrIntercept intercepts[MR_MISSILES];  // of live slots only
 } MrScene;
 
 static void look_around(const MrBlock *b, MrScene *scene) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look(b, f, &scene->sights[f]);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (b->live[slot]) mr_track(b, slot, &scene->tracks[slot]);
+    if (b->live[slot]) mr_intercept(b, slot, &scene->intercepts[slot]);
   }
 }
 
@@ -37,7 +37,7 @@ static void rate_lane(const MrSim *sim, MrBlock *b, int lane) {
   MrScene scene;
   MR_ALIGNED float potential[MR_LANES];
   look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.tracks, potential);
+  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
   b->potential[lane] = potential[lane];
 }
 
@@ -54,13 +54,13 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
   size_t features = (size_t)mr_features_of(sim->observation);
   float *row = observations + (size_t)block * MR_LANES * rows * features;
-  MrReaches reaches[MR_FIGHTERS];
+  MrShotRanges shot_ranges[MR_FIGHTERS];
   if (sim->observation == MR_OBSERVE_STG) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &reaches[f]);
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &shot_ranges[f]);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->tracks, reaches, mr_used_lanes(sim, block), row,
+    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->intercepts, shot_ranges, mr_used_lanes(sim, block), row,
                        rows * features);
     row += features;
   }
@@ -145,16 +145,16 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
     was_open[i] = b->outcome[i] == MR_OPEN;
     b->decisions[i]++;
   }
-  mr_decide(sim, b);
+  mr_decide_outcomes(sim, b);
   look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.tracks, potential);
+  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
   mr_reward(sim, b, scene.sights, potential, was_open, reward);
   write_results(sim, block, reward, out);
   if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
   if (finish_lanes(sim, block, was_open)) {
     look_around(b, &scene);
     // This changes nothing for the engagements that go on: their potential comes out as before.
-    mr_potential(sim, b, scene.sights, scene.tracks, b->potential);
+    mr_potential(sim, b, scene.sights, scene.intercepts, b->potential);
   }
   write_observations(sim, block, &scene, out, out->to.observations);
   mr_assert_state(b);

@@ -53,23 +53,23 @@ static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, M
 
 // Moves one slot's missiles along their arcs; finds where their targets are then.
 static inline void mr_fly_missile_arc(const MrMotion fighters[MR_FIGHTERS], const MrArcs *arcs,
-                                      MrMissile *m, MrChase *chase) {
+                                      MrMissile *m, MrLineOfSight *los) {
   MR_FOR_LANES(i) {
     float x = MR_OF_TARGET(m, fighters, x, i);
     float y = MR_OF_TARGET(m, fighters, y, i);
     mr_fly_arc((MrArc){arcs->length[i], arcs->half_turn[i]}, &m->body, i);
     x -= m->body.x[i];
     y -= m->body.y[i];
-    chase->x[i] = x;
-    chase->y[i] = y;
-    chase->range2[i] = x * x + y * y;
+    los->x[i] = x;
+    los->y[i] = y;
+    los->range2[i] = x * x + y * y;
   }
 }
 
 // Where a slot's missiles have their targets before the first step; those within the radius hit in it. Says
 // whether any could hit in the time t: if not, their fuzes need not be watched.
-static bool mr_begin_chase(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, float t,
-                           MrChase *chase, int32_t end[MR_LANES]) {
+static bool mr_begin_flight(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, float t,
+                           MrLineOfSight *los, int32_t end[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius;
   MR_ALIGNED int32_t near[MR_LANES];
@@ -83,9 +83,9 @@ static bool mr_begin_chase(const struct MrSim *sim, const MrBlock *b, const MrMi
     float speed = v + m->body.v[i] + (k->fighter.thrust + k->missile.thrust) * t;  // none closes faster
     float reach = 1.01f * (radius + speed * t);
     near[i] = m->active[i] & (range2 < reach * reach);
-    chase->x[i] = x;
-    chase->y[i] = y;
-    chase->range2[i] = range2;
+    los->x[i] = x;
+    los->y[i] = y;
+    los->range2[i] = range2;
     end[i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
   }
   return mr_count(near) > 0;
@@ -96,7 +96,7 @@ typedef struct {
   int32_t count, near_count;
   MrMissile *missile[MR_MISSILES];
   int32_t near[MR_MISSILES];            // the entries that could hit
-  MrChase chase[2][MR_MISSILES];        // before the present step and after it, by turns
+  MrLineOfSight los[2][MR_MISSILES];    // before the present step and after it, by turns
   MrArcs arcs[MR_MISSILES];
   MR_ALIGNED int32_t end[MR_MISSILES][MR_LANES];
 } MrFlights;
@@ -108,7 +108,7 @@ static void mr_begin_flights(const struct MrSim *sim, MrBlock *b, int32_t steps,
     if (!b->live[slot]) continue;
     int32_t n = flights->count++;
     flights->missile[n] = &b->missiles[slot];
-    if (mr_begin_chase(sim, b, flights->missile[n], t, &flights->chase[0][n], flights->end[n])) {
+    if (mr_begin_flight(sim, b, flights->missile[n], t, &flights->los[0][n], flights->end[n])) {
       flights->near[flights->near_count++] = n;
     }
   }
@@ -119,8 +119,8 @@ static void mr_begin_flights(const struct MrSim *sim, MrBlock *b, int32_t steps,
 static void mr_fly_missiles(const struct MrSim *sim, int32_t step, const MrMotion fighters[MR_FIGHTERS],
                             MrFlights *flights) {
   const MrConstants *k = &sim->constants;
-  const MrChase *before = flights->chase[step & 1];
-  MrChase *after = flights->chase[~step & 1];
+  const MrLineOfSight *before = flights->los[step & 1];
+  MrLineOfSight *after = flights->los[~step & 1];
   int32_t count = flights->count;
   for (int32_t n = 0; n < count; n++) mr_guide(k, fighters, &before[n], flights->missile[n]);
   for (int32_t n = 0; n < count; n++) {
@@ -183,7 +183,7 @@ static int32_t mr_end_flights(MrBlock *b, MrMissile *m, const int32_t end[MR_LAN
 typedef struct {
   MrBody body;
   MR_ALIGNED float throttle[MR_LANES];
-} MrTakeoff;
+} MrFlightState;
 
 static inline void mr_copy_body(const MrBody *from, MrBody *to) {
   MR_FOR_LANES(i) {
@@ -197,7 +197,7 @@ static inline void mr_copy_body(const MrBody *from, MrBody *to) {
 }
 
 // Kills a fighter: flies it again from before the first step, up to its death.
-static void mr_kill(const MrConstants *k, const MrTakeoff *before, int32_t steps,
+static void mr_kill(const MrConstants *k, const MrFlightState *before, int32_t steps,
                     const int32_t death[MR_LANES], MrFighter *f) {
   MrMotion unused;
   mr_copy_body(&before->body, &f->body);
@@ -210,7 +210,7 @@ static void mr_kill(const MrConstants *k, const MrTakeoff *before, int32_t steps
 
 // Settles who has died and which missiles are gone.
 static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
-                      const MrTakeoff before[MR_FIGHTERS], const MrFlights *flights, MrDeaths death) {
+                      const MrFlightState before[MR_FIGHTERS], const MrFlights *flights, MrDeaths death) {
   if (!mr_find_deaths(flights, death)) return;
   for (int32_t n = 0; n < flights->count; n++) {
     MrMissile *m = flights->missile[n];
@@ -226,7 +226,7 @@ static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
 // Flies a block for some steps.
 static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
   const MrConstants *k = &sim->constants;
-  MrTakeoff before[MR_FIGHTERS];
+  MrFlightState before[MR_FIGHTERS];
   MrMotion motion[MR_FIGHTERS];
   MrFlights flights;
   MR_ALIGNED MrDeaths death;

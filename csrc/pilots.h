@@ -41,19 +41,19 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
-    MrTrack track;
-    mr_track(b, slot, &track);
+    MrIntercept intercept;
+    mr_intercept(b, slot, &intercept);
     MR_FOR_LANES(i) {
-      float inverse = 1.0f / (track.range[i] > 1.0f ? track.range[i] : 1.0f);
-      MrVector place = mr_into_frame(track.x[i], track.y[i], own->c[i], own->s[i]);
+      float inverse = 1.0f / (intercept.range[i] > 1.0f ? intercept.range[i] : 1.0f);
+      MrVector place = mr_into_frame(intercept.x[i], intercept.y[i], own->c[i], own->s[i]);
       float ahead = place.ahead * inverse, left = place.left * inverse;
-      float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - track.range[i];
+      float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - intercept.range[i];
       int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
       int threatens = (m->active[i] != 0) & (m->target[i] == fighter) &
-                      (track.time_to_go[i] < t->cold_time[i]) &
-                      (track.time_to_go[i] < out->time_to_go[i]) & (reaches | !t->prudent[i]);
+                      (intercept.time_to_go[i] < t->cold_time[i]) &
+                      (intercept.time_to_go[i] < out->time_to_go[i]) & (reaches | !t->prudent[i]);
       out->present[i] |= threatens;
-      out->time_to_go[i] = mr_select(threatens, track.time_to_go[i], out->time_to_go[i]);
+      out->time_to_go[i] = mr_select(threatens, intercept.time_to_go[i], out->time_to_go[i]);
       out->ahead[i] = mr_select(threatens, ahead, out->ahead[i]);
       out->left[i] = mr_select(threatens, left, out->left[i]);
       out->own_in_air[i] += m->active[i] & (m->owner[i] == fighter);
@@ -91,18 +91,18 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
 }
 
 // R_NEZ of the pilots that go by it; where there is none the map need not be looked up.
-static void mr_no_escape(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
+static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
                          float nez[MR_LANES]) {
   const MrTactics *t = &b->fighters[fighter].tactics;
   MR_ALIGNED int32_t asks[MR_LANES];
-  MrReaches reaches;
+  MrShotRanges ranges;
   MR_FOR_LANES(i) {
-    asks[i] = t->near[i] > 0.0f;
+    asks[i] = t->fire_r_nez[i] > 0.0f;
     nez[i] = 0.0f;
   }
   if (mr_count(asks) == 0) return;
-  mr_look_up(sim, b, fighter, sight, &reaches);
-  MR_FOR_LANES(i) nez[i] = reaches.nez[i];
+  mr_look_up(sim, b, fighter, sight, &ranges);
+  MR_FOR_LANES(i) nez[i] = ranges.nez[i];
 }
 
 // Whether the pilots fire: the enemy off the nose by little, and near enough for the missiles left.
@@ -112,11 +112,11 @@ static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fi
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
   MR_ALIGNED float nez[MR_LANES];
-  mr_no_escape(sim, b, fighter, sight, nez);
+  mr_look_up_r_nez(sim, b, fighter, sight, nez);
   MR_FOR_LANES(i) {
-    int far = (sight->range[i] < t->far[i] * mr_reach(k, sight->approach[i])) &
+    int far = (sight->range[i] < t->fire_r_max[i] * mr_r_max(k, sight->approach[i])) &
               (f->ammunition[i] > t->reserve[i]);
-    int near = sight->range[i] < t->near[i] * nez[i];
+    int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
     fire[i] = (sight->ahead[i] > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
   }
 }

@@ -43,7 +43,7 @@ static inline void mr_steer(const struct MrSim *sim, const float dt[MR_LANES], c
   const MrConstants *k = &sim->constants;
   float spent_speed = sim->params.missile_spent_speed;
   MrBody *m = &p->body;
-  float half_navigation = MR_FORESIGHT_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
+  float half_navigation = MR_PREDICTION_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
   MR_FOR_LANES(i) {
     float x = m->x[i], y = m->y[i], v = m->v[i];
     float wx = v * m->c[i] - target->vx[i], wy = v * m->s[i] - target->vy[i];
@@ -80,19 +80,19 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
 
 // Predicts the miss distances of `count` sets of missiles. `time_to_go` is the longest of each lane's missiles. Each
 // stage goes over all sets before the next stage, as in mr_fly_missiles.
-static void mr_foresee(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
+static void mr_predict_misses(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
                        MrPursuit pursuits[], int count) {
   const MrConstants *k = &sim->constants;
   MrBody body = fighter->body;
   MrStride stride;
   MR_ALIGNED float dt[MR_LANES];
   MR_FOR_LANES(i) {
-    dt[i] = MR_FORESIGHT_FIRST * mr_clip(2.0f * time_to_go[i], MR_FORESIGHT_MIN, MR_FORESIGHT_MAX);
+    dt[i] = MR_PREDICTION_FIRST * mr_clip(2.0f * time_to_go[i], MR_PREDICTION_MIN, MR_PREDICTION_MAX);
   }
-  for (int step = 0; step < MR_FORESIGHT_STEPS; step++) {
+  for (int step = 0; step < MR_PREDICTION_STEPS; step++) {
     mr_stride(k, dt, fighter->throttle, &body, &stride);
     for (int n = 0; n < count; n++) mr_steer(sim, dt, &stride, &pursuits[n]);
     for (int n = 0; n < count; n++) mr_pass(k, &stride, &pursuits[n]);
-    MR_FOR_LANES(i) dt[i] *= MR_FORESIGHT_GROWTH;
+    MR_FOR_LANES(i) dt[i] *= MR_PREDICTION_GROWTH;
   }
 }

@@ -18,7 +18,7 @@ static inline float mr_geometry(float range, const MrSight *sight, int i) {
 
 // Red's potential: red's merits less blue's, 0 once the engagement is over.
 static void mr_potential(const struct MrSim *sim, const MrBlock *b,
-                         const MrSight sights[MR_FIGHTERS], const MrTrack tracks[MR_MISSILES],
+                         const MrSight sights[MR_FIGHTERS], const MrIntercept intercepts[MR_MISSILES],
                          float potential[MR_LANES]) {
   const MrParams *p = &sim->params;
   float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
@@ -30,7 +30,7 @@ static void mr_potential(const struct MrSim *sim, const MrBlock *b,
       if (!b->live[slot]) continue;
       const MrMissile *m = &b->missiles[slot];
       MR_FOR_LANES(i) {
-        float time = tracks[slot].time_to_go[i];
+        float time = intercepts[slot].time_to_go[i];
         int nearer = m->active[i] & (m->target[i] == f) & (time < least[i]);
         least[i] = mr_select(nearer, time, least[i]);
       }

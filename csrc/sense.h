@@ -18,7 +18,7 @@ typedef struct {
   MR_ALIGNED float range[MR_LANES], ahead[MR_LANES], left[MR_LANES];      // [m], unit vector to the enemy
   MR_ALIGNED float closing[MR_LANES], los_rate[MR_LANES];                  // [m/s], [rad/s]
   MR_ALIGNED float heading_ahead[MR_LANES], heading_left[MR_LANES];        // enemy's direction
-  MR_ALIGNED float enemy_ahead[MR_LANES], enemy_left[MR_LANES];            // unit vector from enemy to us, its frame
+  MR_ALIGNED float aspect_ahead[MR_LANES], aspect_left[MR_LANES];          // unit vector from enemy to us, its frame
   MR_ALIGNED float approach[MR_LANES];  // enemy's speed component toward us [m/s]
 } MrSight;
 
@@ -27,7 +27,7 @@ typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // missile - target [m]
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];
   MR_ALIGNED float target_speed[MR_LANES];
-} MrTrack;
+} MrIntercept;
 
 // The enemy of a fighter. With one fighter a side it is the other seat.
 static inline int32_t mr_opponent(int32_t fighter) { return fighter ^ 1; }
@@ -51,13 +51,13 @@ static void mr_look(const MrBlock *b, int32_t fighter, MrSight *out) {
     out->los_rate[i] = (ux * wy - uy * wx) * inverse;
     out->heading_ahead[i] = heading.ahead;
     out->heading_left[i] = heading.left;
-    out->enemy_ahead[i] = aspect.ahead;
-    out->enemy_left[i] = aspect.left;
+    out->aspect_ahead[i] = aspect.ahead;
+    out->aspect_left[i] = aspect.left;
     out->approach[i] = aspect.ahead * enemy->v[i];
   }
 }
 
-static inline void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
+static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
   const MrMissile *m = &b->missiles[slot];
   MR_FOR_LANES(i) {
     float tx = MR_OF_TARGET(m, b->fighters, body.x, i);
@@ -80,7 +80,7 @@ static inline void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
 }
 
 // Farthest a missile of this fighter would reach its enemy now, if the enemy flew on (RULES.md, R_max).
-static inline float mr_reach(const MrConstants *k, float approach) {
+static inline float mr_r_max(const MrConstants *k, float approach) {
   return k->reach + k->reach_time * approach;
 }
 

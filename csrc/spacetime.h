@@ -18,7 +18,7 @@
 
 // One slot's missiles on their way to their targets.
 typedef struct {
-  MrChase chase[2];                        // before the present step and after it, by turns
+  MrLineOfSight los[2];                    // before the present step and after it, by turns
   MR_ALIGNED int32_t present[MR_LANES];    // 0 or 1: was there at the beginning
   MR_ALIGNED int32_t flying[MR_LANES];
   MR_ALIGNED float miss2[MR_LANES];        // least distance yet, squared
@@ -60,22 +60,22 @@ static void mr_escape(MrBlock *b, int32_t seat) {
 }
 
 // Where the missiles of a slot have their targets.
-static void mr_find_targets(const MrBlock *b, int32_t slot, MrChase *chase) {
-  MrTrack track;
-  mr_track(b, slot, &track);
+static void mr_find_targets(const MrBlock *b, int32_t slot, MrLineOfSight *los) {
+  MrIntercept intercept;
+  mr_intercept(b, slot, &intercept);
   MR_FOR_LANES(i) {
-    chase->x[i] = -track.x[i];
-    chase->y[i] = -track.y[i];
-    chase->range2[i] = track.x[i] * track.x[i] + track.y[i] * track.y[i];
+    los->x[i] = -intercept.x[i];
+    los->y[i] = -intercept.y[i];
+    los->range2[i] = intercept.x[i] * intercept.x[i] + intercept.y[i] * intercept.y[i];
   }
 }
 
 static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
   const MrMissile *m = &b->missiles[slot];
-  mr_find_targets(b, slot, &out->chase[0]);
+  mr_find_targets(b, slot, &out->los[0]);
   MR_FOR_LANES(i) {
     out->present[i] = out->flying[i] = m->active[i];
-    out->miss2[i] = out->chase[0].range2[i];
+    out->miss2[i] = out->los[0].range2[i];
     out->closed[i] = out->hits[i] = 0;
     out->ended[i] = -1;
   }
@@ -85,8 +85,8 @@ static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
 static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_t slot, int32_t step,
                                MrApproach *a) {
   const MrMissile *m = &b->missiles[slot];
-  const MrChase *from = &a->chase[step & 1];
-  MrChase *to = &a->chase[~step & 1];
+  const MrLineOfSight *from = &a->los[step & 1];
+  MrLineOfSight *to = &a->los[~step & 1];
   float radius = sim->params.missile_hit_radius;
   MR_ALIGNED int32_t end[MR_LANES];
   mr_find_targets(b, slot, to);
@@ -112,12 +112,12 @@ static void mr_sum_up(const struct MrSim *sim, const MrMissile *m, int32_t steps
                       MrPrediction out[MR_LANES]) {
   MR_EACH_LANE(i) {
     bool burns = (float)m->age[i] < sim->constants.burn_steps;
-    bool open = a->flying[i] && (burns || a->closed[i] == steps);
+    bool undecided = a->flying[i] && (burns || a->closed[i] == steps);
     out[i] = (MrPrediction){
         .present = a->present[i],
         .hits = a->hits[i],
         .ended = a->ended[i],
-        .harmless = !a->present[i] || a->hits[i] || open ? -1 : a->closed[i],
+        .harmless = !a->present[i] || a->hits[i] || undecided ? -1 : a->closed[i],
         .miss = a->hits[i] ? 0.0f : sqrtf(a->miss2[i]),
     };
   }

@@ -72,7 +72,7 @@ static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
     fighter->body.v[lane] = speed;
     fighter->ammunition[lane] = p->ammunition;
     fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[f]);
-    mr_brief(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tactics[f], &fighter->tactics, lane);
+    mr_assign_tactics(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tactics[f], &fighter->tactics, lane);
   }
   mr_clear_missiles(b, lane);
 }

@@ -41,8 +41,8 @@
 
 // How a scripted pilot fights, drawn at the start of the engagement. RULES.md, "Pilots".
 #define MR_TACTICS_FIELDS(X) \
-  X(float, far, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_max") \
-  X(float, near, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_NEZ") \
+  X(float, fire_r_max, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_max") \
+  X(float, fire_r_nez, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_NEZ") \
   X(int32_t, salvo, 0, 0, INT32_MAX, 0, "has at most so many of its missiles in the air") \
   X(int32_t, reserve, 0, 0, INT32_MAX, 0, "keeps so many missiles for R_NEZ") \
   X(int32_t, delay, 0, 0, INT32_MAX, 1, "flies on for so long after a launch [physics steps]") \

@@ -13,7 +13,7 @@
 
 // One pilot's tactics in one engagement; what is left out is 0.
 typedef struct {
-  float far, near;
+  float fire_r_max, fire_r_nez;
   int32_t salvo, reserve;
   float delay;  // [s]
   float off_deg;
@@ -30,46 +30,46 @@ static inline float mr_between(float low, float high, float u) { return low + (h
 
 static MrTacticsRow mr_tactics_shooter(const MrParams *p, float evade_draw, float fire_draw) {
   (void)evade_draw;
-  return (MrTacticsRow){.far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
+  return (MrTacticsRow){.fire_r_max = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
                         .salvo = MR_MISSILES_PER_FIGHTER};
 }
 
 static MrTacticsRow mr_tactics_evader(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.far = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
+  return (MrTacticsRow){.fire_r_max = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
                         .salvo = p->evader_salvo,
                         .cold_time = mr_between(p->evader_cold_time_min, p->evader_cold_time_max, evade_draw)};
 }
 
 static MrTacticsRow mr_tactics_crank(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.far = mr_between(p->crank_fire_min, p->crank_fire_max, fire_draw),
+  return (MrTacticsRow){.fire_r_max = mr_between(p->crank_fire_min, p->crank_fire_max, fire_draw),
                         .salvo = p->crank_salvo,
                         .off_deg = p->crank_angle_deg,
                         .cold_time = mr_between(p->crank_cold_time_min, p->crank_cold_time_max, evade_draw)};
 }
 
 static MrTacticsRow mr_tactics_bracket_shooter(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.near = mr_between(p->bracket_fire_min, p->bracket_fire_max, fire_draw),
+  return (MrTacticsRow){.fire_r_nez = mr_between(p->bracket_fire_min, p->bracket_fire_max, fire_draw),
                         .salvo = p->bracket_salvo,
                         .cold_time = mr_between(p->bracket_cold_time_min, p->bracket_cold_time_max, evade_draw)};
 }
 
 static MrTacticsRow mr_tactics_turn_back(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.far = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, fire_draw),
+  return (MrTacticsRow){.fire_r_max = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, fire_draw),
                         .salvo = p->turn_back_salvo,
                         .delay = mr_between(p->turn_back_delay_min, p->turn_back_delay_max, evade_draw),
                         .off_deg = 180.0f};
 }
 
 static MrTacticsRow mr_tactics_snake(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.far = mr_between(p->snake_fire_min, p->snake_fire_max, fire_draw),
+  return (MrTacticsRow){.fire_r_max = mr_between(p->snake_fire_min, p->snake_fire_max, fire_draw),
                         .salvo = p->snake_salvo,
                         .cold_time = mr_between(p->snake_time_min, p->snake_time_max, evade_draw),
                         .weave_deg = p->snake_angle_deg};
 }
 
 static MrTacticsRow mr_tactics_ace(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.far = mr_between(p->ace_probe_min, p->ace_probe_max, fire_draw),
-                        .near = mr_between(p->ace_fire_min, p->ace_fire_max, fire_draw),
+  return (MrTacticsRow){.fire_r_max = mr_between(p->ace_probe_min, p->ace_probe_max, fire_draw),
+                        .fire_r_nez = mr_between(p->ace_fire_min, p->ace_fire_max, fire_draw),
                         .salvo = p->ace_salvo,
                         .reserve = p->ace_reserve,
                         .off_deg = p->ace_crank_angle_deg,
@@ -91,12 +91,12 @@ static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
     MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS)};
 
 // Gives a pilot its tactics for the engagement that starts in a lane.
-static void mr_brief(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,
+static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,
                      int lane) {
   assert(pilot < MR_PILOT_COUNT);
   MrTacticsRow row = mr_tactics_of[pilot](p, evade_draw, fire_draw);
-  t->far[lane] = row.far;
-  t->near[lane] = row.near;
+  t->fire_r_max[lane] = row.fire_r_max;
+  t->fire_r_nez[lane] = row.fire_r_nez;
   t->salvo[lane] = row.salvo;
   t->reserve[lane] = row.reserve;
   t->delay[lane] = mr_steps_of(p, (double)row.delay);
