@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Fly-outs: does a shot hit a target that evades in a declared way? One shot a lane, flown by the same steps as
-// any engagement. RULES.md, "Fly-outs".
+// Fly-outs: does a shot hit a target that evades in a given way? Each lane flies one shot, by the physics steps of
+// every engagement. RULES.md, "Fly-outs".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "frame.h"
 #include "physics.h"
 
-// From a missile nearer than so many hit radii the target may still have to turn.
+// A target must be this many hit radii ahead of the missile to count as outrunning it. A nearer target may still turn.
 #define MR_OUTRUN_RADII 5.0f
 
 enum { MR_SHOOTER, MR_TARGET };
@@ -45,7 +45,9 @@ static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *
   evaders->beams[lane] = evasion->beams;
 }
 
-// Gives up missiles that are burnt out and slower than a target that runs straight away: the range only grows.
+// Ends fly-outs whose missile is burnt out and slower than a target that runs straight away: the range can then only
+// grow. To be safe, the missile must be 5 % slower, and the target's nose within 14 degrees (cosine 0.97) of the line
+// away from the missile, with almost no rudder.
 static void mr_give_up_outrun(const struct MrSim *sim, const MrIntercept *intercept, const MrEvaders *evaders,
                               MrBlock *b) {
   const MrConstants *k = &sim->constants;
@@ -62,7 +64,7 @@ static void mr_give_up_outrun(const struct MrSim *sim, const MrIntercept *interc
   b->live[0] = mr_count(m->active);
 }
 
-// Flies up to MR_LANES shots until each has hit or is gone; a lane whose shot has ended idles.
+// Flies up to MR_LANES shots until each missile has hit or is gone. A lane whose shot has ended is flown on idly.
 static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
   MrBlock b;
   MrEvaders evaders;

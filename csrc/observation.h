@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes observations: fills the table of feature_table.h for one fighter, scales and clips it.
+// Writes observations: computes the features of feature_table.h for one fighter, scales and clips them.
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -22,27 +22,27 @@ typedef float MrFeatures[MR_STG_FEATURE_COUNT][MR_LANES];
 #define MR_SCALE_FEATURE(name, scale, lateral, meaning) (float)(1.0 / (scale)),
 static const float mr_feature_factor[] = {MR_FEATURES(MR_SCALE_FEATURE) MR_STG_FEATURES(MR_SCALE_FEATURE)};
 
-// An observation: the value divided by its feature's scale and clipped.
+// A feature's value as it is observed: divided by the feature's scale and clipped.
 static inline float mr_scaled(int feature, float value) {
   return mr_clip(value * mr_feature_factor[feature], -1.0f, 1.0f);
 }
 
-// Writes the variable that is named as the feature.
+// Writes a feature from the variable of its name.
 #define MR_WRITE_FEATURE(name, scale, lateral, meaning) out[MR_OBS_##name][i] = mr_scaled(MR_OBS_##name, name);
 
-// A rank's missile, as one number that sorts by time to go: the bits of the (positive) time, the slot in the
-// lowest ones. Missiles that do not close come last, the older first. The slot decides only between missiles that
-// are alike in that.
+// Missiles are ranked by a key, an integer that holds both their order and their slot. Its high bits are those of the
+// time to go as a float, since positive floats sort like their bits. Its lowest bits, MR_SLOT_BITS, are the slot, which
+// decides only between missiles whose high bits are equal. Missiles that do not close come last, the older first.
 enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
-_Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "slots fit in a rank");
+_Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "the number of a slot fits in its bits of a key");
 
 typedef struct {
-  MR_ALIGNED int32_t ranks[MR_SEEN][MR_LANES];  // inbound, then own
-  MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];  // how many are in the air
-  bool any;  // without any, there are no ranks
+  MR_ALIGNED int32_t ranks[MR_SEEN][MR_LANES];  // keys: MR_SEEN_INBOUND of inbound missiles, then MR_SEEN_OWN of own
+  MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];  // number of missiles in the air
+  bool any;  // whether the block has any missile; if not, `ranks` is not set
 } MrRanking;
 
-// Puts a missile in its place among `count` ranks; the later ones move down.
+// Inserts a missile's key among `count` sorted keys. The keys after it move down; the last one drops out.
 static inline void mr_insert(int32_t ranks[][MR_LANES], int count, const int32_t key[MR_LANES]) {
   MR_ALIGNED int32_t down[MR_LANES];
   MR_FOR_LANES(i) down[i] = key[i];
@@ -64,7 +64,9 @@ static void mr_rank_missiles(float dt, const MrBlock *b, int32_t fighter,
   MR_FOR_LANES(i) out->inbound[i] = out->own[i] = 0;
   if (!out->any) return;
   for (int rank = 0; rank < MR_SEEN; rank++) {
-    MR_FOR_LANES(i) out->ranks[rank][i] = MR_NO_MISSILE | slot;  // some slot that holds numbers
+    // A rank without a missile still has a slot, since mr_collect reads that slot in every lane. This one is live, so
+    // its intercept has been computed.
+    MR_FOR_LANES(i) out->ranks[rank][i] = MR_NO_MISSILE | slot;
   }
   for (; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
@@ -99,7 +101,7 @@ static void mr_collect(const MrBlock *b, const MrIntercept intercepts[MR_MISSILE
                        const int32_t rank[MR_LANES], MrSeen *out) {
   for (int i = 0; i < MR_LANES; i++) {
     int32_t slot = rank[i] & MR_SLOT_BITS;
-    assert(slot < MR_MISSILES && b->live[slot] && "what is read of it are numbers");
+    assert(slot < MR_MISSILES && b->live[slot] && "only live slots have an intercept");
     const MrMissile *m = &b->missiles[slot];
     const MrIntercept *intercept = &intercepts[slot];
     out->x[i] = m->body.x[i];
@@ -114,7 +116,7 @@ static void mr_collect(const MrBlock *b, const MrIntercept intercepts[MR_MISSILE
   }
 }
 
-// The features of one rank's missiles as their target or their owner sees them.
+// Writes the features of one rank's missiles, as seen from the fighter with the body `own`.
 static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, const MrSeen *m,
                                   const int32_t rank[MR_LANES], float out[][MR_LANES]) {
 #define MR_WRITE_SEEN(name, scale, lateral, meaning) \
@@ -140,12 +142,12 @@ static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, co
 #undef MR_WRITE_SEEN
 }
 
-// The predicted misses of the inbound missiles.
+// Writes the features of the inbound missiles' predicted misses.
 static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const MrSeen seen[MR_SEEN_INBOUND],
                           const int32_t ranks[MR_SEEN_INBOUND][MR_LANES], MrFeatures out) {
   const MrConstants *k = &sim->constants;
   MrPursuit pursuits[MR_SEEN_INBOUND];
-  MR_ALIGNED float time_to_go[MR_LANES] = {0};  // the longest
+  MR_ALIGNED float time_to_go[MR_LANES] = {0};  // the longest of the inbound missiles [s]
   for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
     const MrSeen *m = &seen[rank];
     MrPursuit *p = &pursuits[rank];
@@ -188,7 +190,7 @@ static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t f
   if (predicts) mr_see_misses(sim, own, seen, ranking->ranks, out);
 }
 
-// Everything but the missiles.
+// Writes the features of both fighters and of the clock.
 static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                             const MrSight *sight, const MrRanking *ranking, MrFeatures out) {
   const MrConstants *k = &sim->constants;
@@ -226,10 +228,10 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
   }
 }
 
-// A range of the envelope against the distance to the enemy, 1/2 at its edge.
+// A range of the envelope compared with the range to the enemy: 1/2 where they are equal.
 static inline float mr_range_ratio(float reach, float range) { return reach / mr_max(reach + range, 1.0f); }
 
-// How the fighters stand in each other's envelopes.
+// Writes the features of the fighters' ranges on each other. `own` and `enemy` are the ranges of their shots.
 static void mr_see_envelopes(const MrSight *sight, const MrShotRanges *own, const MrShotRanges *enemy, MrFeatures out) {
   MR_FOR_LANES(i) {
     float range = sight->range[i];
@@ -242,8 +244,8 @@ static void mr_see_envelopes(const MrSight *sight, const MrShotRanges *own, cons
   }
 }
 
-// Observations of one fighter in `lanes` lanes; lane i's row starts at rows + i * stride. The ranges of both
-// fighters' shots are for MR_OBSERVE_STG only.
+// Writes the observations of one fighter in the first `lanes` lanes. Lane i's row starts at rows + i * stride.
+// `shot_ranges` is read for MR_OBSERVE_STG only.
 static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                                const MrSight *sight, const MrIntercept intercepts[MR_MISSILES],
                                const MrShotRanges shot_ranges[MR_FIGHTERS], int lanes, float *rows, size_t stride) {

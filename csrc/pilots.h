@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Scripted pilots, for either seat: their commands follow from what there is to see and from their tactics.
-// RULES.md, "Pilots".
+// Scripted pilots, for either seat. Their commands follow from what they see (sense.h) and from their tactics
+// (tactics.h). RULES.md, "Pilots".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -12,17 +12,17 @@
 #include "frame.h"
 #include "sense.h"
 
-// Directions to steer to, unit vectors in the own frame.
+// The directions in which pilots steer: unit vectors in the own frame.
 typedef struct {
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
 } MrCourse;
 
-// The inbound missile to evade, the one with the least time to go of those that threaten, and how many own
-// missiles are in the air.
+// The inbound missile that a pilot evades: of those that threaten it, the one with the least time to go. Also the
+// number of its own missiles in the air.
 typedef struct {
-  MR_ALIGNED int32_t present[MR_LANES];
-  MR_ALIGNED float time_to_go[MR_LANES];
-  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // unit vector to it, own frame
+  MR_ALIGNED int32_t present[MR_LANES];              // 1 if there is a missile to evade
+  MR_ALIGNED float time_to_go[MR_LANES];             // of that missile [s]
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // unit vector to that missile, own frame
   MR_ALIGNED int32_t own_in_air[MR_LANES];
 } MrThreat;
 
@@ -61,8 +61,11 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
-// Where the pilots steer: to the enemy; off it while an own missile is in the air; away for good when all
-// is shot, if prudent; before all that, away from what threatens.
+// The course of each pilot, by the first of these that applies:
+// - a missile threatens it: away from that missile, or weaving;
+// - it is prudent and has no missile left, on the wing or in the air: away from the enemy;
+// - a missile of its own is in the air and the delay is over: off the enemy by the angle of its tactics;
+// - toward the enemy.
 static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                              const MrSight *sight, const MrThreat *threat, MrCourse *out) {
   const MrFighter *f = &b->fighters[fighter];
@@ -71,7 +74,7 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   MR_FOR_LANES(i) {
     MrVector enemy = {sight->ahead[i], sight->left[i]};
     int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
-    // Off the enemy to the side on which the nose is.
+    // To the side of the enemy on which the nose already is.
     MrVector off = mr_turn(enemy, t->off_c[i], enemy.left > 0.0f ? -t->off_s[i] : t->off_s[i]);
     out->ahead[i] = mr_select(supports, off.ahead, enemy.ahead);
     out->left[i] = mr_select(supports, off.left, enemy.left);
@@ -90,7 +93,7 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
-// R_NEZ of the pilots that go by it; where there is none the map need not be looked up.
+// R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
 static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
                          float nez[MR_LANES]) {
   const MrTactics *t = &b->fighters[fighter].tactics;
@@ -105,7 +108,8 @@ static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t 
   MR_FOR_LANES(i) nez[i] = ranges.nez[i];
 }
 
-// Whether the pilots fire: the enemy off the nose by little, and near enough for the missiles left.
+// Whether each pilot fires. The enemy must be near its nose, and inside the range at which its tactics fire with the
+// missiles that it has left. It must have fewer missiles in the air than its salvo.
 static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                            const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
   const MrConstants *k = &sim->constants;
@@ -121,7 +125,8 @@ static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fi
   }
 }
 
-// Commands of the lanes whose pilot fights: rudder = clip(gain * sin e), full when the course is behind.
+// Sets the commands of fighting pilots. With the course at angle e off the nose, the rudder is clip(gain * sin e), or
+// full when the course is behind.
 static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   MrSight sight;
   MrThreat threat;
@@ -153,7 +158,7 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   }
 }
 
-// Commands of all scripted fighters of a block.
+// Sets the commands of all scripted fighters of a block.
 static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
   for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
     MrFighter *f = &b->fighters[fighter];
@@ -165,7 +170,7 @@ static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
     }
     if (agents == MR_LANES) continue;
 
-    MR_FOR_LANES(i) {  // what all of them begin with; straight leaves it at that
+    MR_FOR_LANES(i) {  // the commands of `straight`; mr_weave and mr_fight replace them for other pilots
       int scripted = f->pilot[i] != MR_PILOT_agent;
       f->rudder_command[i] = mr_select(scripted, 0.0f, f->rudder_command[i]);
       f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);

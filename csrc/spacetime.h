@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What will be, if: one engagement flown ahead with several manoeuvres of one fighter side by side, each a
-// lane, by the same steps as ever. RULES.md, "Space-time graph".
+// Flies one engagement ahead, with another manoeuvre of one fighter in each lane. The physics steps are those of
+// every engagement. RULES.md, "Space-time graph".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -16,17 +16,18 @@
 #include "sense.h"
 #include "start.h"
 
-// One slot's missiles on their way to their targets.
+// What the look-ahead keeps of one slot's missiles.
 typedef struct {
-  MrLineOfSight los[2];                    // before the present step and after it, by turns
-  MR_ALIGNED int32_t present[MR_LANES];    // 0 or 1: was there at the beginning
-  MR_ALIGNED int32_t flying[MR_LANES];
-  MR_ALIGNED float miss2[MR_LANES];        // least distance yet, squared
-  MR_ALIGNED int32_t closed[MR_LANES];     // end of the last step in which it came nearer
-  MR_ALIGNED int32_t hits[MR_LANES], ended[MR_LANES];
+  MrLineOfSight los[2];                    // [step & 1]: before the step; the other one: after it
+  MR_ALIGNED int32_t present[MR_LANES];    // 1 if the slot had a missile at the beginning
+  MR_ALIGNED int32_t flying[MR_LANES];     // 1 while that missile flies
+  MR_ALIGNED float miss2[MR_LANES];        // least distance to the target so far, squared [m^2]
+  MR_ALIGNED int32_t closed[MR_LANES];     // time at the end of the last step in which the range shrank
+  MR_ALIGNED int32_t hits[MR_LANES];       // 1 once it has hit
+  MR_ALIGNED int32_t ended[MR_LANES];      // time of its end, -1 before
 } MrApproach;
 
-_Static_assert(offsetof(MrBlock, live) % (4 * MR_LANES) == 0, "before it are arrays [lane] of four bytes each");
+_Static_assert(offsetof(MrBlock, live) % (4 * MR_LANES) == 0, "all fields before `live` are arrays [lane] of 4 bytes");
 
 // Copies one lane of a block into all lanes of another.
 static void mr_spread_lane(const MrBlock *from, int lane, MrBlock *to) {
@@ -38,7 +39,7 @@ static void mr_spread_lane(const MrBlock *from, int lane, MrBlock *to) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) to->live[slot] = mr_count(to->missiles[slot].active);
 }
 
-// Gives the lanes their throttle and missiles: MR_AHEAD_….
+// Prepares the lanes that MR_AHEAD_… names: their throttle and their missiles.
 static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
   for (int lane = MR_AHEAD_ESCAPES; lane < MR_AHEAD_LANES; lane++) {
     b->fighters[seat].throttle_command[lane] = 1.0f;
@@ -48,7 +49,7 @@ static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
   }
 }
 
-// Steers the escapes, to the left in odd lanes.
+// Steers the lanes of escapes away from the enemy. Odd lanes turn left, even lanes right.
 static void mr_escape(MrBlock *b, int32_t seat) {
   MrFighter *f = &b->fighters[seat];
   MrSight sight;
@@ -59,7 +60,7 @@ static void mr_escape(MrBlock *b, int32_t seat) {
   }
 }
 
-// Where the missiles of a slot have their targets.
+// The lines of sight of one slot's missiles.
 static void mr_find_targets(const MrBlock *b, int32_t slot, MrLineOfSight *los) {
   MrIntercept intercept;
   mr_intercept(b, slot, &intercept);
@@ -81,7 +82,7 @@ static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
   }
 }
 
-// Takes note of the step just flown, the number `step` of all.
+// Updates the notes on one slot's missiles after a step has been flown. `step` counts from 0.
 static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_t slot, int32_t step,
                                MrApproach *a) {
   const MrMissile *m = &b->missiles[slot];
@@ -107,7 +108,8 @@ static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_
   }
 }
 
-// Of a missile that burns or still closes in at the end nobody knows that it is harmless.
+// Sums up the predictions of one slot. A missile that still burns or still came nearer in the last step is undecided:
+// it may yet hit, so it does not count as harmless.
 static void mr_sum_up(const struct MrSim *sim, const MrMissile *m, int32_t steps, const MrApproach *a,
                       MrPrediction out[MR_LANES]) {
   MR_EACH_LANE(i) {
