@@ -68,9 +68,11 @@ def _differences(config: Config) -> str:
     }
     # The section of a stage must be there even if nothing is in it.
     return format_config(
-        {
-            section: items
-            for section, items in different.items()
-            if items or section.startswith(STAGE)
-        }
+        Config(
+            {
+                section: items
+                for section, items in different.items()
+                if items or section.startswith(STAGE)
+            }
+        )
     )
