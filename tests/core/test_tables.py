@@ -7,7 +7,6 @@ import pytest
 from places import ROOT
 
 from midrange_puffer import FEATURES, OBSERVATION_VERSION, STG_FEATURES, _core
-from midrange_puffer.config.schema import section_keys
 from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS, PILOTS
 
 RULES = (ROOT / "csrc" / "RULES.md").read_text()
@@ -78,14 +77,6 @@ def test_features():
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
     assert all(feature.scale > 0 and feature.meaning for feature in STG_FEATURES)
     assert OBSERVATION_VERSION >= 1
-
-
-def test_the_readme_names_only_options_that_there_are():
-    readme = (ROOT / "README.md").read_text()
-    options = re.findall(r"--(curriculum\.\w+|\w+)\.(\w[\w.-]*)", readme)
-    assert options
-    for section, key in options:
-        assert key.replace("-", "_") in section_keys(section)
 
 
 def test_structs_are_described_member_by_member():
