@@ -26,7 +26,6 @@ from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer.commands.eval import format_share
-from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.key import check_even
 from midrange_puffer.config.reading import load_config
@@ -66,7 +65,8 @@ def main() -> None:
     report = {"machine": machine(), "torch_threads": torch.get_num_threads()}
     torch.set_num_threads(1)  # training is over, and evaluation's batches are small
     config = load_config(runs[0] / run_folder.CONFIG)
-    report |= {"config": config, "level": LEVEL, "window": WINDOW, "episodes": options.episodes}
+    report |= {"config": config.as_dict(), "level": LEVEL, "window": WINDOW}
+    report["episodes"] = options.episodes
     curves = [read_curves(run) for run in runs]
     report["runs"] = [
         {**_run(run), "learning": _learning(curves), "final": _final(run, options.episodes)}
@@ -226,8 +226,7 @@ def _final(run: Path, episodes: int) -> dict[str, dict[str, object]]:
 
 def _print(report: dict[str, object]) -> None:
     print_machine({**report["machine"], "torch threads": report["torch_threads"]})
-    config: Config = report["config"]
-    print(f"opponents in training: {config['env']['opponent']}")
+    print(f"opponents in training: {report['config']['env']['opponent']}")
     rows = [
         [
             run["seed"],

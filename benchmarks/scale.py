@@ -116,7 +116,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the run, too
     words = ["--config", options.config, *overrides]
     versions = {name: version(name) for name in ("pufferlib", "torch", "ray")}
-    report = {"machine": machine(), "versions": versions, "config": config}
+    report = {"machine": machine(), "versions": versions, "config": config.as_dict()}
     print_machine(report["machine"] | versions)
     ways = modes(config)
     report["speed"] = speeds(ways, words, options.rounds, options.updates)

@@ -46,10 +46,9 @@ def main() -> None:
         method: [Record(_folder(options, method, seed)) for seed in range(options.seeds)]
         for method in COLOURS
     }
-    config = records["Protein"][0].config
     report = {
         "machine": machine(),
-        "config": config,
+        "config": records["Protein"][0].config.as_dict(),
         "sweeps": {
             method: [describe(record) for record in sweeps] for method, sweeps in records.items()
         },

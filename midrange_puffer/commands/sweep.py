@@ -65,7 +65,7 @@ def begin(config_path: str | None, overrides: Sequence[str]) -> int:
     home = sweeps_folder(config["train"]["data_dir"]).absolute()  # as every process finds it
     folder = home / (config["sweep"]["name"] or new_name())
     _check(config, folder)
-    _make_absolute(config)
+    config = _with_absolute_paths(config)
     with workers_of(config) as workers:
         record = Record.create(folder, config)
         with lock(folder):
@@ -146,8 +146,8 @@ def _find(name: str, overrides: Sequence[str]) -> Path:
 def _overridden(record: Record, overrides: Sequence[str]) -> Config:
     """The configuration of a sweep, changed; train.data_dir only says where it was looked for."""
     config = load_config(record.folder / Record.CONFIG, overrides, complete=True)
-    data_dir = record.config["train"]["data_dir"]
-    return config.replaced("train", "the sweep's folder", data_dir=data_dir)
+    its_own = record.config["train"]["data_dir"]
+    return config.replaced("train", "the sweep's folder", data_dir=its_own)
 
 
 def _check(config: Config, folder: Path) -> None:
@@ -168,14 +168,16 @@ def _check(config: Config, folder: Path) -> None:
     space.check_effects(settled)
 
 
-def _make_absolute(config: Config) -> None:
+def _with_absolute_paths(config: Config) -> Config:
     """Let models that the configuration names be found from wherever the sweep goes on."""
-    base, pool = config["base"], config["pool"]
-    if base["load_model_path"] is not None:
-        base["load_model_path"] = str(Path(base["load_model_path"]).absolute())
-    if pool["include"]:
-        paths = [Path(word.strip()).absolute() for word in pool["include"].split(",")]
-        pool["include"] = ", ".join(map(str, paths))
+    path, include = config["base"]["load_model_path"], config["pool"]["include"]
+    if path is not None:
+        source, path = config.source("base", "load_model_path"), str(Path(path).absolute())
+        config = config.replaced("base", source, load_model_path=path)
+    if include:
+        paths = [str(Path(word.strip()).absolute()) for word in include.split(",")]
+        config = config.replaced("pool", config.source("pool", "include"), include=", ".join(paths))
+    return config
 
 
 @contextlib.contextmanager

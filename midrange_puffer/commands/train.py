@@ -4,9 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from midrange_puffer.config.configuration import (
-    ConfigError,
-)
+from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.run import is_of_this_job, new_run, resumed_run, train_to_end

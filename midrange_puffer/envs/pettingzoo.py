@@ -22,7 +22,7 @@ class MidrangeParallelEnv(ParallelEnv):
     It is bit for bit that of `midrange_puffer.Midrange` with opponent "self", of the same seed,
     engagement, episode and actions. Both agents' episodes end at once: terminated when the fight is
     decided, truncated when the time limit was reached with both alive. Spaces, infos and arguments
-    are those of `midrange_puffer.envs.gym.MidrangeEnv`, where they apply; rewards are zero-sum.
+    are those of `midrange_puffer.gym.MidrangeEnv`, where they apply; rewards are zero-sum.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

@@ -9,12 +9,7 @@ import torch
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
-from midrange_puffer.game.parameters import (
-    FIRST_RULES,
-    OPTIONS,
-    RULES_VERSION,
-    neutral_values,
-)
+from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
 from midrange_puffer.policies.networks import make_policy
 
 FORMAT = "midrange_puffer policy"

@@ -18,7 +18,6 @@ from midrange_puffer.policies.exported import CONTROLS, MEMORY, graph_widths
 
 OPSET = 20  # the first that has Gelu
 
-
 # What a program needs to know of the graph's inputs and outputs.
 MEANINGS = {
     "observation": "what the fighter sees: for each of the metadata's `features` value / scale, "
@@ -30,7 +29,6 @@ MEANINGS = {
     "value": "the return that was expected in training; not needed to fly",
     **{f"next_{name}": f"{name} of the next decision" for name in MEMORY},
 }
-
 
 ACTIONS = {
     "rudder": "1 is hard left, -1 hard right",

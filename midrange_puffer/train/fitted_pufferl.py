@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import torch
 
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.train.utilization import Machine
+from midrange_puffer.train.utilization import Utilization
 from midrange_puffer.train.vector import REWARD_SCALE, VecEnv
 
 with contained():
@@ -23,7 +23,7 @@ __all__ = ["FittedPuffeRL", "pufferl", "quiet", "replaced"]
 class FittedPuffeRL(pufferl.PuffeRL):
     """PuffeRL without its thread, which would keep a process that fails from ending.
 
-    `Machine` reads the machine in its place. Every update is timed, and float32 is computed in
+    `Utilization` reads the machine in its place. Every update is timed, and float32 is computed in
     without CUDA's mixed precision.
 
     Args:
@@ -41,7 +41,7 @@ class FittedPuffeRL(pufferl.PuffeRL):
         policy: torch.nn.Module,
         logger: object | None = None,
     ) -> None:
-        with quiet(), replaced(Utilization=lambda: Machine(config["device"])):
+        with quiet(), replaced(Utilization=lambda: Utilization(config["device"])):
             super().__init__(config, vecenv, policy, logger)
         self.profile.frequency = 1  # measure every update, not each fifth
         if config["precision"] == "float32":

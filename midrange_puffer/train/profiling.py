@@ -11,7 +11,7 @@ from torch.autograd import DeviceType
 from torch.profiler import profile, record_function
 
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.train.utilization import Machine
+from midrange_puffer.train.utilization import Utilization
 
 with contained():
     from pufferlib import pufferl
@@ -104,7 +104,7 @@ class Measurement:
         decisions: agent decisions of an update.
         seconds: an update took, without a profiler.
         parts: seconds that each part of it took.
-        machine: metrics of the machine meanwhile, as of `Machine`.
+        machine: metrics of the machine meanwhile, as of `Utilization`.
         traced_seconds: the update in the trace took, which the profiler slows down.
         operators: of the update in the trace, as of `costliest`.
     """
@@ -129,7 +129,7 @@ class Measurement:
         self._advance(1)
         counted = self._seen - WARM_UP
         if counted == 0:
-            self._machine = Machine(self._device)
+            self._machine = Utilization(self._device)
             self._start = time.perf_counter(), agent_steps, self._phases.seconds
         elif counted == self.updates:
             self._take(agent_steps)

@@ -145,9 +145,6 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
         may_be_done: accept a run that has made all its steps.
     """
     folder = run_folder.find_run(name, data_dir(overrides))
-    old = load_config(folder / run_folder.CONFIG)
-    config = load_config(folder / run_folder.CONFIG, overrides)
-    folder = run_folder.find_run(name, data_dir(overrides))
     old = load_config(folder / run_folder.CONFIG, complete=True)
     config = load_config(folder / run_folder.CONFIG, overrides, complete=True)
     run_name = old["train"]["run_name"]

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 
 from midrange_puffer.errors import UserError
-from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL, quiet
@@ -24,10 +23,6 @@ from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.update import GATHERED, Learner, Schedule
 from midrange_puffer.train.vector import VecEnv
-
-with contained():
-    pass
-
 
 # The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
 # as these cannot yet overflow a float32, whatever they see.

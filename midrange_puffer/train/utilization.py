@@ -12,7 +12,7 @@ import torch
 INTERVAL = 1.0  # s from one reading to the next: processor time is counted in steps of 10 ms
 
 
-class Machine:
+class Utilization:
     """Reads the machine for the metrics, and for PuffeRL's dashboard in place of its own thread.
 
     That thread gives a hundred times the share of the processors in use, looks at the current GPU

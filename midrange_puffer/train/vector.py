@@ -1,4 +1,4 @@
-"""Where things run: the learner's device, and the processes that step the environments."""
+"""PufferLib's vector environments, and the processes in which they are stepped."""
 
 import math
 import multiprocessing
@@ -21,18 +21,12 @@ from midrange_puffer.train import ranks
 with contained():
     import pufferlib.vector
 
-# Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
-# that feeds it, on the CPU as many as a small network makes use of.
-LEARNER_CORES = {"gpu": 1, "cpu": 4}
-
 # PuffeRL clamps rewards to +-1, where shaping is no longer what it should be. So it is given them
 # divided by a power of two that none exceeds, and they are multiplied again in its buffer: both are
 # exact.
 REWARD_SCALE = 2.0 ** math.ceil(
     math.log2(reward_bound({name: row.maximum for name, row in PARAMETERS.items()}))
 )
-
-CORES = "MIDRANGE_CORES"  # variable of the environment: most cores that this process may count on
 
 
 class WorkerError(UserError):

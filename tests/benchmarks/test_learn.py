@@ -1,11 +1,14 @@
 """benchmarks/learn.py: learning curves read from metrics of known course."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 import runs
 from places import BENCHMARKS
+
+from midrange_puffer.game.parameters import PILOTS
 
 # 64 engagements of at most 20 decisions, as in `runs.SMALL`.
 SETTLED = 64 * 20
@@ -75,3 +78,17 @@ def test_not_reaching(learn, curve):
     result = learn.reach(curve([0.9] * 20))
     assert (result["agent_steps"], result["seconds"], result["lowest_after"]) == (None, None, None)
     assert result["last"] == pytest.approx(0.9)
+
+
+@pytest.mark.slow
+def test_the_report_of_a_run(learn, tmp_path, monkeypatch):
+    assert runs.train(tmp_path, "--train.total-timesteps=40960") == 0
+    out = {name: str(tmp_path / f"learn.{name}") for name in ("json", "png")}
+    words = ["--runs", str(tmp_path / "run"), "--episodes=2"]
+    words += [f"--{name}={path}" for name, path in out.items()]
+    monkeypatch.setattr(sys, "argv", ["learn.py", *words])
+    learn.main()
+    report = json.loads((tmp_path / "learn.json").read_text())
+    assert report["config"]["env"]["opponent"] == "straight"
+    assert report["config"]["policy"]["hidden_size"] == 16
+    assert [{*one["final"]} for one in report["runs"]] == [{*PILOTS}]

@@ -90,8 +90,8 @@ def test_two_environments_draw_samples_of_their_own():
 def test_without_torch_pufferlib_and_pygame():
     """So that it runs beside any Gymnasium."""
     code = (
-        "import sys, midrange_puffer.envs.gym, midrange_puffer.envs.pettingzoo\n"
-        "env = midrange_puffer.envs.gym.MidrangeEnv()\n"
+        "import sys, midrange_puffer.gym, midrange_puffer.pettingzoo\n"
+        "env = midrange_puffer.gym.MidrangeEnv()\n"
         "env.reset(seed=1)\n"
         "env.step(env.action_space.sample())\n"
         "assert not {'torch', 'pufferlib', 'pygame', 'matplotlib'} & set(sys.modules)"

@@ -12,12 +12,7 @@ from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.game.parameters import CONTROLLERS
-from midrange_puffer.replays.replay import (
-    HASH_INTERVAL,
-    Recorder,
-    Replay,
-    ReplayError,
-)
+from midrange_puffer.replays.replay import HASH_INTERVAL, Recorder, Replay, ReplayError
 
 FIRST_LINE = b"midrange_puffer replay 1\n"
 

@@ -17,6 +17,7 @@ import torch
 
 from midrange_puffer.commands import cli
 from midrange_puffer.commands.profile import divide, make_report
+from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.train.profiling import Measurement, Phases, pufferl
 
@@ -215,7 +216,7 @@ def test_a_report_is_json_where_a_driver_tells_nothing():
         updates=1, seconds=2.0, decisions=100, parts={}, parents={}, machine=machine,
         traced_seconds=3.0, operators=[],
     )  # fmt: skip
-    found = make_report(measurement, SimpleNamespace(config={}))
+    found = make_report(measurement, SimpleNamespace(config=Config({})))
     assert found["machine"] == {"machine/cpu": 50.0}
     json.dumps(found, allow_nan=False)
 

@@ -14,7 +14,7 @@ from midrange_puffer.train.fitted_pufferl import pufferl
 from midrange_puffer.train.run import new_run, train
 from midrange_puffer.train.stop_signals import StopSignals
 from midrange_puffer.train.trainer import DivergedError, Trainer
-from midrange_puffer.train.utilization import Machine
+from midrange_puffer.train.utilization import Utilization
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def test_pufferl_is_left_as_it_is_and_starts_no_thread(tmp_path):
     threads = threading.active_count()
     with learners.small_trainer(tmp_path) as trainer:
         assert threading.active_count() == threads
-        assert isinstance(trainer.utilization, Machine)
+        assert isinstance(trainer.utilization, Utilization)
     for name in ("Utilization", "Profile", "dist_sum"):
         assert getattr(pufferl, name).__module__ == "pufferlib.pufferl"
 

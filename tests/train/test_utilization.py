@@ -16,8 +16,8 @@ import torch
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
-from midrange_puffer.train import utilization as machine
-from midrange_puffer.train.utilization import Machine
+from midrange_puffer.train import utilization
+from midrange_puffer.train.utilization import Utilization
 from midrange_puffer.train.vector import VecEnv, make_env
 
 Cores = namedtuple("Cores", "user nice system idle iowait guest")
@@ -54,14 +54,14 @@ def burn(begun, enough) -> None:
 def test_the_share_of_the_cores_in_use(cores):
     cores.append(Cores(user=10, nice=1, system=5, idle=100, iowait=3, guest=4))
     cores.append(Cores(user=12, nice=1, system=6, idle=105, iowait=5, guest=5))
-    assert Machine().metrics()["machine/cpu"] == pytest.approx(30)  # 3 s of 10 s
+    assert Utilization().metrics()["machine/cpu"] == pytest.approx(30)  # 3 s of 10 s
 
 
 def test_a_reading_holds_for_a_second(cores, monkeypatch):
     now = 100.0
-    monkeypatch.setattr(machine.time, "monotonic", lambda: now)
+    monkeypatch.setattr(utilization.time, "monotonic", lambda: now)
     cores += [Cores(*[seconds] * 6) for seconds in (0, 1)]
-    ours = Machine()
+    ours = Utilization()
     first = ours.metrics()
     now += 0.99
     assert ours.metrics() == first
@@ -83,7 +83,7 @@ def test_the_cores_that_a_process_and_its_workers_use():
         its = system.cpu_times()
         return time.process_time() + its.user + its.system
 
-    before, start, ours = used(), time.perf_counter(), Machine()
+    before, start, ours = used(), time.perf_counter(), Utilization()
     while used() < before + 1:
         pass
     cores = ours.metrics()["machine/process_cpu"]
@@ -91,7 +91,7 @@ def test_the_cores_that_a_process_and_its_workers_use():
     enough.set()
     worker.join()
     assert cores == pytest.approx(expected, rel=0.1)
-    time.sleep(machine.INTERVAL)
+    time.sleep(utilization.INTERVAL)
     assert ours.metrics()["machine/process_cpu"] < 0.5  # the worker is gone, and this one slept
 
 
@@ -99,13 +99,17 @@ def test_the_cores_that_a_process_and_its_workers_use():
 def test_the_gpu_that_the_run_learns_on(gpus, monkeypatch, device, percent):
     """CUDA numbers those that it sees, NVML all that there are."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
-    figures = Machine(device).metrics()
+    figures = Utilization(device).metrics()
     assert figures["gpu/utilization"] == percent
     assert figures["gpu/memory"] == 75
 
 
 def test_without_a_gpu_there_are_no_figures_of_one():
-    assert {*Machine("cpu").metrics()} == {"machine/cpu", "machine/memory", "machine/process_cpu"}
+    assert {*Utilization("cpu").metrics()} == {
+        "machine/cpu",
+        "machine/memory",
+        "machine/process_cpu",
+    }
 
 
 @pytest.mark.parametrize(
@@ -121,7 +125,7 @@ def test_what_the_driver_does_not_tell_is_no_number(gpus, monkeypatch, function,
         raise error
 
     monkeypatch.setattr(pynvml, function, fail)
-    figures = Machine("cuda:0").metrics()
+    figures = Utilization("cuda:0").metrics()
     assert np.isnan(figures["gpu/utilization"])
     assert figures["gpu/memory"] == 75
 
