@@ -213,7 +213,9 @@ def test_a_job_that_failed_after_its_last_step_has_made_it(tmp_path, restarted):
 @pytest.mark.parametrize("mode", sorted(set(cli.MODES) - {"train", "profile"}))
 def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
-    with pytest.raises(UsageError, match=f"{mode}: each process of torchrun would do all of it"):
+    with pytest.raises(
+        UsageError, match=f"{mode}: each process of torchrun would do all of the work"
+    ):
         cli.run(mode, [])
 
 
