@@ -24,9 +24,9 @@ HEADERS = sorted(str(path) for path in Path("csrc").glob("*.h"))
 # Results are the same bits on every instruction set: no contraction to FMA, no fast-math. The two
 # last options change no result and let compare-and-select loops vectorise.
 C_FLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-# Of the kernel with gcc: without passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
-# threading turns clips between constants back into branches; unroll-and-jam and distribution rearrange
-# loops around the lanes and in them. clang has no such passes, and refuses these flags.
+# For the kernel with gcc: they switch off passes of gcc 12 that spoil loops over lanes for the
+# vectoriser. Jump threading turns clips between constants back into branches. Unroll-and-jam and
+# distribution rearrange loops around the lanes and in them. clang refuses these flags.
 GCC_KERNEL_FLAGS = [
     "-fno-thread-jumps",
     "-fno-tree-pre",

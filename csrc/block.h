@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
-// The state: blocks of MR_LANES engagements in lock-step, every quantity an array [lane], so that a
-// plain loop over the lanes is one vector instruction or a few. state_fields.h lists the quantities. Also
-// the constants derived from the parameters at creation.
+// The state of the simulation. A block holds MR_LANES engagements, which fly in lock-step. A lane is the place of one
+// engagement in its block. Every quantity is an array [lane], so a plain loop over the lanes compiles to one or a few
+// vector instructions. state_fields.h lists the quantities.
+//
+// Here are also the constants that are derived from the parameters when a simulation is created.
 
 #pragma once
 
 #include "midrange.h"
 #include "state_fields.h"
 
-// A loop over the lanes, for the vectoriser: lanes do not depend on each other, and unrolling sixteen
-// scalar rounds first would hide that.
+// A loop over the lanes that the compiler vectorises. The pragmas say that the lanes do not depend on each other.
+// They also keep gcc from unrolling the loop, since it does not vectorise sixteen unrolled rounds.
 #if defined(__clang__)
 #define MR_FOR_LANES(i) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < MR_LANES; i++)
 #else
 #define MR_FOR_LANES(i) _Pragma("GCC ivdep") _Pragma("GCC unroll 1") for (int i = 0; i < MR_LANES; i++)
 #endif
 
-// The same one lane after the other, where lanes share something or branch.
+// A plain loop over the lanes, one after the other. It is for bodies that branch or that share data between lanes.
 #define MR_EACH_LANE(i) for (int i = 0; i < MR_LANES; i++)
 
-// Arrays over the lanes start at a cache line: split vectors would cost twice.
+// Arrays over the lanes start at a cache line: reading a vector that spans two lines would take twice as long.
 #define MR_ALIGNED _Alignas(64)
 
 // The structs of the state; state_fields.h says what their fields mean.
@@ -40,8 +42,8 @@ typedef struct {
   MR_FIGHTER_FIELDS(MR_DECLARE_FIELD)
 } MrFighter;
 
-// Slots are shared by an engagement's fighters: a launch takes the lowest free one, so that a block
-// works on few of them.
+// A missile slot, for missiles of either fighter. A launch takes the lowest free slot of its engagement. So the
+// missiles of a block's engagements fill few slots, and the other slots cost nothing.
 typedef struct {
   MrBody body;
   MR_MISSILE_FIELDS(MR_DECLARE_FIELD)
@@ -52,42 +54,45 @@ typedef struct {
   MR_ENGAGEMENT_FIELDS(MR_DECLARE_FIELD)
   MrFighter fighters[MR_FIGHTERS];
   MrMissile missiles[MR_MISSILES];
-  int32_t live[MR_MISSILES];  // in how many lanes the slot is active; no lane, no work
-  int32_t padding[4];         // to a multiple of 64 bytes
+  int32_t live[MR_MISSILES];  // number of lanes in which the slot is active; a slot with 0 is skipped
+  int32_t padding[4];         // makes the size a multiple of 64 bytes
 } MrBlock;
 
 _Static_assert(sizeof(MrBlock) % 64 == 0, "blocks stay aligned to cache lines");
 _Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES, "an engagement fits in 1 KiB");
 
-// The flight law of one kind of body, see RULES.md.
+// Constants of the flight law, RULES.md, "Flight": one struct for fighters, one for missiles. Halves and fours are
+// folded into the constants to save operations in the step.
 typedef struct {
-  float cd0, four_k;    // zero-lift drag [1/m], 4 * induced drag factor [m]
-  float half_lift_per_rudder;  // 1 / turn radius / 2 [1/m]
-  float half_load_limit;  // lateral acceleration / 2 [m/s^2]; huge when there is none
-  float rudder_step;    // rudder travel a physics step
-  float thrust;         // [m/s^2]
+  float cd0, four_k;           // zero-lift drag Cd0 [1/m]; 4 times the induced drag factor k [m]
+  float half_lift_per_rudder;  // half of Cl at full rudder: 1 / (2 turn radius) [1/m]
+  float half_load_limit;       // half of the greatest lateral acceleration [m/s^2]; 5e29 without a limit
+  float rudder_step;           // greatest change of the rudder in a physics step
+  float thrust;                // at full throttle [m/s^2]
 } MrAirframe;
 
 typedef struct {
-  float one;  // 1, but not to the compiler: gcc 12 makes two instructions of a minimum with a constant
+  // Always 1. The value is read from memory, because gcc 12 compiles a minimum with a literal 1 to two instructions and
+  // a minimum with a variable to one.
+  float one;
   float dt;
-  float clock_rate;  // seconds of the feature time_left for one of the engagement's
-  int32_t substeps, time_limit, launch_interval;  // physics steps
+  float clock_rate;  // the feature time_left falls by this many seconds in each second
+  int32_t substeps, time_limit, launch_interval;  // [physics steps]
   MrAirframe fighter, missile;
-  float throttle_step;
-  float burn_steps;       // motor burn time in physics steps, not rounded
-  float navigation_gain;  // N * turn radius
-  float reach, reach_time;  // of a missile flown straight down to pilot_reach_speed [m], [s]
-  float run_speed;          // top speed of a fighter flying straight [m/s]
-  float fire_cosine;        // cos of the pilots' fire limit off boresight
-  int32_t weave_period, snake_period;  // physics steps
+  float throttle_step;      // greatest change of the throttle in a physics step
+  float burn_steps;         // burn time of the motor [physics steps], not rounded
+  float navigation_gain;    // navigation constant N times the missile's turn radius [m]
+  float reach, reach_time;  // distance [m] and time [s] of a missile flown straight until it slows to pilot_reach_speed
+  float run_speed;          // top speed of a fighter that flies straight [m/s]
+  float fire_cosine;        // cosine of pilot_fire_off_boresight_deg
+  int32_t weave_period, snake_period;  // [physics steps]
 } MrConstants;
 
-// The map as it is looked up: aero, nez, cold and minimum of a cell's corner side by side, and the first aspect again
-// as the last.
+// The envelope map, arranged for looking ranges up. The ranges aero, nez, cold and minimum of a node lie side by side.
+// The first aspect is repeated as the last, so that no cell wraps around.
 typedef struct {
   float launch_speed_min, target_speed_min;
-  float launch_nodes, target_nodes;  // a m/s
+  float launch_nodes, target_nodes;  // nodes for each m/s on the axes of the shooter's and the target's speed
   _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];
 } MrMap;
 
@@ -102,7 +107,8 @@ struct MrSim {
   bool auto_reset;
   bool is_agent[MR_FIGHTERS];
   int32_t agents_per_env;
-  // Upper ends of the pilots' shares of [0, 1), for drawing one.
+  // Each pilot has a share of [0, 1) in proportion to its weight. These are the upper ends of the shares: a random
+  // number from [0, 1) draws the pilot in whose share it lies.
   float pilot_ends[MR_FIGHTERS][MR_PILOT_COUNT];
   const struct MrKernel *kernel;
   MrBlock *blocks;
@@ -110,15 +116,17 @@ struct MrSim {
   int32_t record_count;
 };
 
-// Whole physics steps that a time takes: rounded up, but for rounding errors, of which those of the two
-// parameters (float32) grow with the result.
+// The time in whole physics steps, rounded up. A result that is above a whole number only by rounding errors must not
+// be rounded up. The tolerance is therefore 1e-4 steps, plus a relative one of two float32 roundings (2.4e-7), of the
+// time and of physics_dt.
 static inline int32_t mr_steps_of(const MrParams *p, double time) {
   double steps = time / (double)p->physics_dt * (1.0 - 2.4e-7) - 1e-4;
   int32_t whole = (int32_t)steps;
   return steps > (double)whole ? whole + 1 : whole;
 }
 
-// NaN gives `low`. Written so that each comparison is one instruction, also when a limit is a constant.
+// x within the limits. NaN gives `low`. In this form each comparison compiles to one instruction, also with constant
+// limits.
 static inline float mr_clip(float x, float low, float high) {
   x = x > low ? x : low;
   return x < high ? x : high;
@@ -126,18 +134,18 @@ static inline float mr_clip(float x, float low, float high) {
 
 static inline float mr_max(float a, float b) { return a > b ? a : b; }
 
-// a where the condition holds, else b. As functions, so that both are read in every lane: a conditional
-// read or write of an array would become a masked one, which is slow to forward to later reads.
+// a where the condition holds, else b. A function reads both arguments in every lane. With ?: on array elements the
+// compiler would read or write only the chosen lanes by mask, and masked writes delay the reads that follow.
 static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
 static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
 
-// A field of the missile's target in lane i, out of an array of one struct for each fighter. By comparing, so that
-// it stays a vector operation. A loop over the fighters in its place would keep gcc from vectorising the lanes.
+// A field of the missile's target in lane i. `fighters` is an array with one struct for each fighter. The macro
+// compares and selects instead of indexing by target or looping over the fighters: gcc vectorises only this form.
 #define MR_OF_TARGET(missile, fighters, field, i) \
   mr_select((missile)->target[i] == 1, (fighters)[1].field[i], (fighters)[0].field[i])
 _Static_assert(MR_FIGHTERS == 2, "MR_OF_TARGET chooses one of two fighters");
 
-// Sum of 0/1 flags over the lanes.
+// Number of lanes whose flag is 1. Flags are 0 or 1.
 static inline int32_t mr_count(const int32_t flags[MR_LANES]) {
   int32_t n = 0;
   MR_FOR_LANES(i) n += flags[i];

@@ -3,7 +3,7 @@
 // The rules of an engagement around its physics steps: launches and the outcome.
 // RULES.md, "Order of events".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -30,7 +30,7 @@ static inline int32_t mr_enemy_of(const MrBlock *b, int32_t fighter, int lane) {
   return nearest;
 }
 
-// Counts a shot for the records: its range, and how that stands to the missile envelope.
+// Counts a shot for the records: its range, and whether that is inside R_NEZ, wasted or neither.
 static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrFighter *target, int lane) {
   const MrBody *from = &shooter->body, *to = &target->body;
   float dx = to->x[lane] - from->x[lane], dy = to->y[lane] - from->y[lane];
@@ -47,7 +47,8 @@ static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrF
   shooter->shots_in_nez[lane] += range > minimum && range <= nez;
 }
 
-// Launches a missile of one fighter in one lane; false without a missile or a living enemy.
+// Launches a missile of one fighter in one lane. Returns false if the fighter is dead, has no missile left or has no
+// living enemy, or if no slot is free.
 static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, int lane) {
   MrFighter *f = &b->fighters[fighter];
   int32_t target = mr_enemy_of(b, fighter, lane);
@@ -77,7 +78,7 @@ static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, 
   return true;
 }
 
-// Launches of all fighters that fire and may.
+// Launches a missile for every fighter whose fire command is set and that may launch now.
 static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     const MrFighter *fighter = &b->fighters[f];
@@ -93,8 +94,8 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
   }
 }
 
-// Decides the engagements that are still open, from the state at the end of a decision.
-static void mr_decide(const struct MrSim *sim, MrBlock *b) {
+// Sets the outcome of engagements that are open but now over, from the state at the end of a decision.
+static void mr_decide_outcomes(const struct MrSim *sim, MrBlock *b) {
   MR_ALIGNED int32_t missiles_left[MR_LANES] = {0}, in_air[MR_LANES] = {0};
   MR_ALIGNED int32_t living[2][MR_LANES] = {{0}};
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Looks shots up in the map of the missile envelope: linear between its nodes along all four axes. RULES.md,
+// Looks up a shot's ranges in the map of the missile envelope, by linear interpolation along all four axes. RULES.md,
 // "Missile envelopes".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -15,21 +15,23 @@
 #include "quad.h"
 #include "sense.h"
 
-enum { MR_TARGET_STRIDE = 4, MR_LAUNCH_STRIDE = MR_MAP_TARGET * MR_TARGET_STRIDE };  // floats
+// Distances between neighbouring nodes of each axis in MrMap.ranges [floats].
+enum { MR_TARGET_STRIDE = 4, MR_LAUNCH_STRIDE = MR_MAP_TARGET * MR_TARGET_STRIDE };
 enum { MR_ASPECT_STRIDE = MR_MAP_LAUNCH * MR_LAUNCH_STRIDE, MR_OFF_STRIDE = (MR_MAP_ASPECT + 1) * MR_ASPECT_STRIDE };
 
 // Ranges of a fighter's shot on its enemy [m].
 typedef struct {
   MR_ALIGNED float aero[MR_LANES], nez[MR_LANES], cold[MR_LANES];
-} MrReaches;
+} MrShotRanges;
 
-// A shot's cell of the map, by its first corner, and how far in it lies along each axis, 0 ... 1.
+// The cell of the map in which a shot lies: the index of the cell's first corner in MrMap.ranges [floats], and the
+// shot's place within the cell along each axis, 0 to 1.
 typedef struct {
   int32_t corner;
   float off, aspect, launch, target;
 } MrCell;
 
-// The angle of a direction without trigonometry: 0 ahead, 1 to the left, 2 or -2 behind, -1 to the right.
+// The diamond angle of a direction: an angle without trigonometry. 0 is ahead, 1 left, -1 right, 2 and -2 behind.
 static inline float mr_diamond(float ahead, float left) {
   float across = fabsf(left);
   float angle = across / mr_max(fabsf(ahead) + across, 1e-6f);
@@ -37,16 +39,18 @@ static inline float mr_diamond(float ahead, float left) {
   return left < 0.0f ? -angle : angle;
 }
 
-// Takes an axis' node below `place` off it; the last but one at most. What is returned goes into an index: it is a node
-// of the axis whatever `place` is, since mr_clip makes NaN its lower limit.
+// Splits a place on an axis with `nodes` nodes into the node below, which is returned, and the rest, which stays in
+// `place`. The node is at most the last but one, so the cell has a node above. The result goes into an index; it is
+// valid for any `place`, since mr_clip turns NaN into its lower limit.
 static inline int32_t mr_node_below(float *place, int32_t nodes) {
   int32_t node = (int32_t)mr_clip(*place, 0.0f, (float)(nodes - 2));
   *place -= (float)node;
   return node;
 }
 
-// The cell of a shot: the target in the shooter's frame, and the shooter in the target's. The map has noses on one
-// side of the line to the target; a shot with the nose on the other side is looked up as its mirror image.
+// The cell of a shot. target_seen is the target in the shooter's frame, shooter_seen the shooter in the target's frame.
+// The map has only shots whose nose is on one side of the line to the target. A shot whose nose is on the other side
+// is looked up as its mirror image.
 static inline MrCell mr_cell(const MrMap *map, MrVector target_seen, MrVector shooter_seen, float launch_speed,
                              float target_speed) {
   float aspect_left = target_seen.left > 0.0f ? shooter_seen.left : -shooter_seen.left;
@@ -61,7 +65,7 @@ static inline MrCell mr_cell(const MrMap *map, MrVector target_seen, MrVector sh
   return (MrCell){corner, off, aspect, launch, target};
 }
 
-// What lies between two corners, all ranges at once.
+// Interpolates between two nodes, all four ranges at once.
 static inline MrQuad mr_mix(MrQuad a, MrQuad b, float share) { return a + (b - a) * share; }
 
 static inline MrQuad mr_mix_speeds(const float *corner, MrCell cell) {
@@ -71,7 +75,7 @@ static inline MrQuad mr_mix_speeds(const float *corner, MrCell cell) {
   return mr_mix(low, high, cell.launch);
 }
 
-// The ranges aero, nez, cold and minimum.
+// The ranges aero, nez, cold and minimum [m], interpolated in a cell.
 static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
   const float *corner = map->ranges[0][0][0][0] + cell.corner;
   const float *next = corner + MR_OFF_STRIDE;
@@ -80,16 +84,16 @@ static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
   return mr_mix(near, far, cell.off);
 }
 
-// The ranges of one fighter's shots, given its sight of the enemy, in all lanes.
+// The ranges of one fighter's shot on its enemy, in all lanes. `sight` is the fighter's sight of the enemy.
 static void mr_look_up(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
-                       MrReaches *out) {
+                       MrShotRanges *out) {
   const MrBody *own = &b->fighters[fighter].body, *enemy = &b->fighters[mr_opponent(fighter)].body;
   MR_ALIGNED int32_t corner[MR_LANES];
   MR_ALIGNED float off[MR_LANES], aspect[MR_LANES], launch[MR_LANES], target[MR_LANES];
   MR_ALIGNED float ranges[MR_LANES][4];
   MR_FOR_LANES(i) {
     MrVector target_seen = {sight->ahead[i], sight->left[i]};
-    MrVector shooter_seen = {sight->enemy_ahead[i], sight->enemy_left[i]};
+    MrVector shooter_seen = {sight->aspect_ahead[i], sight->aspect_left[i]};
     MrCell cell = mr_cell(&sim->map, target_seen, shooter_seen, own->v[i], enemy->v[i]);
     corner[i] = cell.corner;
     off[i] = cell.off;

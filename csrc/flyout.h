@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Fly-outs: does a shot hit a target that evades in a declared way? One shot a lane, flown by the same steps as
-// any engagement. RULES.md, "Fly-outs".
+// Fly-outs: does a shot hit a target that evades in a given way? Each lane flies one shot, by the physics steps of
+// every engagement. RULES.md, "Fly-outs".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "frame.h"
 #include "physics.h"
 
-// From a missile nearer than so many hit radii the target may still have to turn.
+// A target must be this many hit radii ahead of the missile to count as outrunning it. A nearer target may still turn.
 #define MR_OUTRUN_RADII 5.0f
 
 enum { MR_SHOOTER, MR_TARGET };
@@ -45,36 +45,38 @@ static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *
   evaders->beams[lane] = evasion->beams;
 }
 
-// Gives up missiles that are burnt out and slower than a target that runs straight away: the range only grows.
-static void mr_give_up_outrun(const struct MrSim *sim, const MrTrack *track, const MrEvaders *evaders,
+// Ends fly-outs whose missile is burnt out and slower than a target that runs straight away: the range can then only
+// grow. To be safe, the missile must be 5 % slower, and the target's nose within 14 degrees (cosine 0.97) of the line
+// away from the missile, with almost no rudder.
+static void mr_give_up_outrun(const struct MrSim *sim, const MrIntercept *intercept, const MrEvaders *evaders,
                               MrBlock *b) {
   const MrConstants *k = &sim->constants;
   const MrBody *target = &b->fighters[MR_TARGET].body;
   MrMissile *m = &b->missiles[0];
   float near = MR_OUTRUN_RADII * sim->params.missile_hit_radius;
   MR_FOR_LANES(i) {
-    float ahead = -mr_into_frame(track->x[i], track->y[i], target->c[i], target->s[i]).ahead;  // of the missile
+    float ahead = -mr_into_frame(intercept->x[i], intercept->y[i], target->c[i], target->s[i]).ahead;  // of the missile
     float speed = target->v[i] < k->run_speed ? target->v[i] : k->run_speed;
-    int runs = !evaders->beams[i] & (ahead > 0.97f * track->range[i]) & (fabsf(target->rudder[i]) < 0.1f);
+    int runs = !evaders->beams[i] & (ahead > 0.97f * intercept->range[i]) & (fabsf(target->rudder[i]) < 0.1f);
     int slower = ((float)m->age[i] >= k->burn_steps) & (m->body.v[i] < 0.95f * speed);
     m->active[i] &= !(runs & slower & (ahead > near));
   }
   b->live[0] = mr_count(m->active);
 }
 
-// Flies up to MR_LANES shots until each has hit or is gone; a lane whose shot has ended idles.
+// Flies up to MR_LANES shots until each missile has hit or is gone. A lane whose shot has ended is flown on idly.
 static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
   MrBlock b;
   MrEvaders evaders;
-  MrTrack track;
+  MrIntercept intercept;
   memset(&b, 0, sizeof b);
   memset(&evaders, 0, sizeof evaders);
   for (int lane = 0; lane < count; lane++) mr_place_shot(sim, &shots[lane], &b, &evaders, lane);
   int32_t last = mr_steps_of(&sim->params, MR_FLY_OUT_TIME);
   while (b.live[0] && b.time[0] < last) {
-    mr_track(&b, 0, &track);
-    mr_give_up_outrun(sim, &track, &evaders, &b);
-    mr_evade(&sim->constants, &track, &evaders, &b.fighters[MR_TARGET]);
+    mr_intercept(&b, 0, &intercept);
+    mr_give_up_outrun(sim, &intercept, &evaders, &b);
+    mr_evade(&sim->constants, &intercept, &evaders, &b.fighters[MR_TARGET]);
     mr_fly_steps(sim, &b, 1);
   }
   for (int lane = 0; lane < count; lane++) hits[lane] = !b.fighters[MR_TARGET].alive[lane];

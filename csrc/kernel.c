@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// One decision of a block of engagements. This file is compiled once for each instruction set, with
-// MR_ISA its name; all give the same bits. setup.py has the flags. Most of it
-// stands in the headers whose tops say that they are part of kernel.c.
+// The kernel: one decision of a block of engagements. setup.py compiles this file once for each instruction set, with
+// the set's name as MR_ISA. All sets give the same results to the bit. The kernel's functions are in this file and in
+// the headers that are part of kernel.c, as they say at their tops.
 
 #include <assert.h>
 
@@ -20,16 +20,16 @@
 #include "start.h"
 #include "threat_cone.h"
 
-// What there is to see in a block at one moment.
+// What can be seen in a block at one moment.
 typedef struct {
   MrSight sights[MR_FIGHTERS];
-  MrTrack tracks[MR_MISSILES];  // of live slots only
+  MrIntercept intercepts[MR_MISSILES];  // set for live slots only
 } MrScene;
 
 static void look_around(const MrBlock *b, MrScene *scene) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look(b, f, &scene->sights[f]);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (b->live[slot]) mr_track(b, slot, &scene->tracks[slot]);
+    if (b->live[slot]) mr_intercept(b, slot, &scene->intercepts[slot]);
   }
 }
 
@@ -37,16 +37,16 @@ static void rate_lane(const MrSim *sim, MrBlock *b, int lane) {
   MrScene scene;
   MR_ALIGNED float potential[MR_LANES];
   look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.tracks, potential);
+  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
   b->potential[lane] = potential[lane];
 }
 
-// Does the fighter have a row in the outputs?
+// Whether the fighter has a row in the results.
 static inline bool has_row(const MrSim *sim, const MrOutputs *out, int32_t fighter) {
   return out->every_seat || sim->is_agent[fighter];
 }
 
-// Rows of the block within those of all blocks, `observations`.
+// Writes the block's rows into `observations`, which has the rows of all blocks.
 static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                float *observations) {
   if (!observations) return;
@@ -54,19 +54,19 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
   size_t features = (size_t)mr_features_of(sim->observation);
   float *row = observations + (size_t)block * MR_LANES * rows * features;
-  MrReaches reaches[MR_FIGHTERS];
+  MrShotRanges shot_ranges[MR_FIGHTERS];
   if (sim->observation == MR_OBSERVE_STG) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &reaches[f]);
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &shot_ranges[f]);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->tracks, reaches, mr_used_lanes(sim, block), row,
+    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->intercepts, shot_ranges, mr_used_lanes(sim, block), row,
                        rows * features);
     row += features;
   }
 }
 
-// Rewards and ends of the agents' rows.
+// Writes the block's rows of rewards, terminals and truncations.
 static void write_results(const MrSim *sim, int32_t block, const float reward[MR_LANES],
                           const MrOutputs *out) {
   if (!out->to.rewards) return;
@@ -89,7 +89,7 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
 
 static void record(MrSim *sim, int32_t block, int lane) {
   const MrBlock *b = &sim->blocks[block];
-  assert(sim->record_count < 2 * sim->num_envs && "records are taken before there are too many");
+  assert(sim->record_count < 2 * sim->num_envs && "the caller takes the records before the buffer is full");
   MrRecord *r = &sim->records[sim->record_count++];
   r->env = block * MR_LANES + lane;
   r->outcome = b->outcome[lane];
@@ -115,7 +115,8 @@ static bool any_ended(const MrBlock *b, const int32_t was_open[MR_LANES]) {
   return ended;
 }
 
-// Records the engagements that have just ended and, in training, starts their next episodes.
+// Records the engagements that have just ended and, with auto_reset, starts their next episodes. Returns whether it
+// started any.
 static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES]) {
   MrBlock *b = &sim->blocks[block];
   bool restarted = false;
@@ -145,16 +146,16 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
     was_open[i] = b->outcome[i] == MR_OPEN;
     b->decisions[i]++;
   }
-  mr_decide(sim, b);
+  mr_decide_outcomes(sim, b);
   look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.tracks, potential);
+  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
   mr_reward(sim, b, scene.sights, potential, was_open, reward);
   write_results(sim, block, reward, out);
   if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
   if (finish_lanes(sim, block, was_open)) {
     look_around(b, &scene);
-    // This changes nothing for the engagements that go on: their potential comes out as before.
-    mr_potential(sim, b, scene.sights, scene.tracks, b->potential);
+    // The engagements that started anew need a potential. The other engagements get the same potential again.
+    mr_potential(sim, b, scene.sights, scene.intercepts, b->potential);
   }
   write_observations(sim, block, &scene, out, out->to.observations);
   mr_assert_state(b);
@@ -171,7 +172,8 @@ static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out)
   write_observations(sim, block, &scene, out, out->to.observations);
 }
 
-// Distance and time of a missile flown straight from v0 until it has burnt out and slowed to v_end.
+// The distance [m] and time [s] of a missile that flies straight from speed v0 until it has burnt out and slowed to
+// v_end. All lanes fly the same missile.
 static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
   MrMissile m = {0};
   MR_FOR_LANES(i) {

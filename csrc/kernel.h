@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What kernel.c, compiled once for each instruction set, offers to midrange.c.
+// The functions that kernel.c offers to midrange.c and state.c. kernel.c is compiled once for each instruction set.
 
 #pragma once
 
 #include "block.h"
 
-// Where a decision's results go: rows of all blocks; NULL leaves one out.
+// Where the results of a decision go.
 typedef struct {
-  MrResults to;
-  bool every_seat;  // rows for all fighters, not only for the agents
+  MrResults to;     // arrays with the rows of all blocks; a result whose array is NULL is not written
+  bool every_seat;  // true: a row for every fighter; false: a row for every agent
 } MrOutputs;
 
 typedef struct MrKernel {
@@ -18,7 +18,7 @@ typedef struct MrKernel {
   void (*advance_block)(const MrSim *sim, MrBlock *block, int32_t steps);
   void (*observe_block)(const MrSim *sim, int32_t block, const MrOutputs *out);
   void (*start_lane)(const MrSim *sim, MrBlock *block, int lane);
-  void (*rate_lane)(const MrSim *sim, MrBlock *block, int lane);  // takes its potential anew
+  void (*rate_lane)(const MrSim *sim, MrBlock *block, int lane);  // computes the lane's potential from its new state
   bool (*launch)(const MrSim *sim, MrBlock *block, int32_t fighter, int lane);
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
@@ -27,14 +27,14 @@ typedef struct MrKernel {
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 
-// The invariants of a block's state; state.c. Asserted in builds without NDEBUG, such as the sanitizers'.
+// Asserts the invariants of a block's state (state.c) in builds without NDEBUG, such as those with sanitizers.
 #ifdef NDEBUG
 #define mr_assert_state(block) ((void)0)
 #else
 void mr_assert_state(const MrBlock *block);
 #endif
 
-// Lanes of a block that are engagements; the last block may have spare ones.
+// Number of lanes of a block that hold engagements of the simulation. The last block may have spare lanes.
 static inline int mr_used_lanes(const MrSim *sim, int32_t block) {
   int32_t rest = sim->num_envs - block * MR_LANES;
   return rest < MR_LANES ? rest : MR_LANES;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The public API: creation, dispatch to the best instruction set, access to the state.
+// The public API: tables, creation, stepping. Each step calls the kernel of the chosen instruction set. Access to the
+// state is in state.c.
 
 #include "midrange.h"
 
@@ -101,7 +102,8 @@ static bool runs_here(const MrKernel *kernel) { return kernel == &mr_kernel_port
 #endif
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
-// The named kernel, or the best for "auto"; NULL when this machine cannot run it.
+// The kernel of that name, or for "auto" the first that this machine can run; `kernels` lists the best first. NULL if
+// there is none.
 static const MrKernel *find_kernel(const char *name) {
   for (int i = 0; i < KERNELS; i++) {
     if (!runs_here(kernels[i])) continue;
@@ -159,7 +161,8 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   return k;
 }
 
-// Upper ends of the pilots' shares of [0, 1), in their order; the last pilot's share ends with the interval.
+// Upper ends of the pilots' shares of [0, 1), in the order of MrPilot. The share of the last pilot with a weight ends
+// at 1.
 static void share_out(const float weights[MR_PILOT_COUNT], float ends[MR_PILOT_COUNT]) {
   float total = 0.0f, end = 0.0f;
   int last = 0;
@@ -169,7 +172,7 @@ static void share_out(const float weights[MR_PILOT_COUNT], float ends[MR_PILOT_C
   }
   for (int i = 0; i < MR_PILOT_COUNT; i++) {
     end += weights[i] / total;
-    ends[i] = i < last ? end : 1.0f;  // whatever rounding has made of the sum
+    ends[i] = i < last ? end : 1.0f;  // exactly 1: the sum may be off by rounding
   }
 }
 
@@ -266,7 +269,7 @@ void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episo
   sim->kernel->rate_lane(sim, b, lane);
 }
 
-// Gives an agent-flown fighter its commands; not-a-number counts as 0.
+// Sets the commands of a fighter that an agent flies, clipped; not-a-number counts as 0.
 static void command(MrFighter *f, int lane, float rudder, float throttle, bool fire) {
   f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;
   f->throttle_command[lane] = throttle == throttle ? mr_clip(throttle, 0.0f, 1.0f) : 0.0f;
@@ -275,7 +278,8 @@ static void command(MrFighter *f, int lane, float rudder, float throttle, bool f
 
 static int32_t clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
-// The actions of a block's agents, of a row for each agent of the simulation; `size` bytes an action.
+// Where the actions of a block's agents begin. `actions` has a row of MR_ACTIONS numbers, of `size` bytes each, for
+// every agent of the simulation.
 static const void *first_action(const MrSim *sim, int32_t block, const void *actions, size_t size) {
   return (const char *)actions + (size_t)block * MR_LANES * (size_t)sim->agents_per_env * MR_ACTIONS * size;
 }
@@ -384,7 +388,7 @@ void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int3
   sim->kernel->threat_cone(sim, launch_speed, interval, count, cones);
 }
 
-// Small things for the outside ---------------------------------------------------------------------------
+// Directions and random numbers ---------------------------------------------------------------------------
 
 void mr_direction(double degrees, float *x, float *y) { mr_unit_vector(degrees / 360.0, x, y); }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes observations: fills the table of feature_table.h for one fighter, scales and clips it.
+// Writes observations: computes the features of feature_table.h for one fighter, scales and clips them.
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -22,27 +22,27 @@ typedef float MrFeatures[MR_STG_FEATURE_COUNT][MR_LANES];
 #define MR_SCALE_FEATURE(name, scale, lateral, meaning) (float)(1.0 / (scale)),
 static const float mr_feature_factor[] = {MR_FEATURES(MR_SCALE_FEATURE) MR_STG_FEATURES(MR_SCALE_FEATURE)};
 
-// An observation: the value divided by its feature's scale and clipped.
+// A feature's value as it is observed: divided by the feature's scale and clipped.
 static inline float mr_scaled(int feature, float value) {
   return mr_clip(value * mr_feature_factor[feature], -1.0f, 1.0f);
 }
 
-// Writes the variable that is named as the feature.
+// Writes a feature from the variable of its name.
 #define MR_WRITE_FEATURE(name, scale, lateral, meaning) out[MR_OBS_##name][i] = mr_scaled(MR_OBS_##name, name);
 
-// A rank's missile, as one number that sorts by time to go: the bits of the (positive) time, the slot in the
-// lowest ones. Missiles that do not close come last, the older first. The slot decides only between missiles that
-// are alike in that.
+// Missiles are ranked by a key, an integer that holds both their order and their slot. Its high bits are those of the
+// time to go as a float, since positive floats sort like their bits. Its lowest bits, MR_SLOT_BITS, are the slot, which
+// decides only between missiles whose high bits are equal. Missiles that do not close come last, the older first.
 enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
-_Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "slots fit in a rank");
+_Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "the number of a slot fits in its bits of a key");
 
 typedef struct {
-  MR_ALIGNED int32_t ranks[MR_SEEN][MR_LANES];  // inbound, then own
-  MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];  // how many are in the air
-  bool any;  // without any, there are no ranks
+  MR_ALIGNED int32_t ranks[MR_SEEN][MR_LANES];  // keys: MR_SEEN_INBOUND of inbound missiles, then MR_SEEN_OWN of own
+  MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];  // number of missiles in the air
+  bool any;  // whether the block has any missile; if not, `ranks` is not set
 } MrRanking;
 
-// Puts a missile in its place among `count` ranks; the later ones move down.
+// Inserts a missile's key among `count` sorted keys. The keys after it move down; the last one drops out.
 static inline void mr_insert(int32_t ranks[][MR_LANES], int count, const int32_t key[MR_LANES]) {
   MR_ALIGNED int32_t down[MR_LANES];
   MR_FOR_LANES(i) down[i] = key[i];
@@ -57,21 +57,23 @@ static inline void mr_insert(int32_t ranks[][MR_LANES], int count, const int32_t
 
 // Ranks the inbound and the own missiles by time to go.
 static void mr_rank_missiles(float dt, const MrBlock *b, int32_t fighter,
-                             const MrTrack tracks[MR_MISSILES], MrRanking *out) {
+                             const MrIntercept intercepts[MR_MISSILES], MrRanking *out) {
   int32_t slot = 0;
   while (slot < MR_MISSILES && !b->live[slot]) slot++;
   out->any = slot < MR_MISSILES;
   MR_FOR_LANES(i) out->inbound[i] = out->own[i] = 0;
   if (!out->any) return;
   for (int rank = 0; rank < MR_SEEN; rank++) {
-    MR_FOR_LANES(i) out->ranks[rank][i] = MR_NO_MISSILE | slot;  // some slot that holds numbers
+    // A rank without a missile still has a slot, since mr_collect reads that slot in every lane. This one is live, so
+    // its intercept has been computed.
+    MR_FOR_LANES(i) out->ranks[rank][i] = MR_NO_MISSILE | slot;
   }
   for (; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
     MR_ALIGNED int32_t inbound[MR_LANES], own[MR_LANES];
     MR_FOR_LANES(i) {
-      float time_to_go = tracks[slot].time_to_go[i];
+      float time_to_go = intercepts[slot].time_to_go[i];
       float age = mr_clip((float)m->age[i] * dt, 0.0f, MR_TIME_TO_GO_MAX);
       float order = mr_select(time_to_go < MR_TIME_TO_GO_MAX, time_to_go, 2.0f * MR_TIME_TO_GO_MAX - age);
       int32_t bits;
@@ -95,26 +97,26 @@ typedef struct {
   float range[MR_LANES], time_to_go[MR_LANES], target_speed[MR_LANES];
 } MrSeen;
 
-static void mr_collect(const MrBlock *b, const MrTrack tracks[MR_MISSILES],
+static void mr_collect(const MrBlock *b, const MrIntercept intercepts[MR_MISSILES],
                        const int32_t rank[MR_LANES], MrSeen *out) {
   for (int i = 0; i < MR_LANES; i++) {
     int32_t slot = rank[i] & MR_SLOT_BITS;
-    assert(slot < MR_MISSILES && b->live[slot] && "what is read of it are numbers");
+    assert(slot < MR_MISSILES && b->live[slot] && "only live slots have an intercept");
     const MrMissile *m = &b->missiles[slot];
-    const MrTrack *track = &tracks[slot];
+    const MrIntercept *intercept = &intercepts[slot];
     out->x[i] = m->body.x[i];
     out->y[i] = m->body.y[i];
     out->c[i] = m->body.c[i];
     out->s[i] = m->body.s[i];
     out->v[i] = m->body.v[i];
     out->age[i] = (float)m->age[i];
-    out->range[i] = track->range[i];
-    out->time_to_go[i] = track->time_to_go[i];
-    out->target_speed[i] = track->target_speed[i];
+    out->range[i] = intercept->range[i];
+    out->time_to_go[i] = intercept->time_to_go[i];
+    out->target_speed[i] = intercept->target_speed[i];
   }
 }
 
-// The features of one rank's missiles as their target or their owner sees them.
+// Writes the features of one rank's missiles, as seen from the fighter with the body `own`.
 static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, const MrSeen *m,
                                   const int32_t rank[MR_LANES], float out[][MR_LANES]) {
 #define MR_WRITE_SEEN(name, scale, lateral, meaning) \
@@ -140,12 +142,12 @@ static inline void mr_see_missile(const struct MrSim *sim, const MrBody *own, co
 #undef MR_WRITE_SEEN
 }
 
-// The predicted misses of the inbound missiles.
+// Writes the features of the inbound missiles' predicted misses.
 static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const MrSeen seen[MR_SEEN_INBOUND],
                           const int32_t ranks[MR_SEEN_INBOUND][MR_LANES], MrFeatures out) {
   const MrConstants *k = &sim->constants;
   MrPursuit pursuits[MR_SEEN_INBOUND];
-  MR_ALIGNED float time_to_go[MR_LANES] = {0};  // the longest
+  MR_ALIGNED float time_to_go[MR_LANES] = {0};  // the longest of the inbound missiles [s]
   for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
     const MrSeen *m = &seen[rank];
     MrPursuit *p = &pursuits[rank];
@@ -161,7 +163,7 @@ static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const M
       time_to_go[i] = mr_select(ranks[rank][i] < MR_NO_MISSILE, longest, time_to_go[i]);
     }
   }
-  mr_foresee(sim, own, time_to_go, pursuits, MR_SEEN_INBOUND);
+  mr_predict_misses(sim, own, time_to_go, pursuits, MR_SEEN_INBOUND);
   for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
     MR_FOR_LANES(i) {
       float nearness = MR_NEAR_MISS / (MR_NEAR_MISS + sqrtf(mr_max(pursuits[rank].miss2[i], 0.0f)));
@@ -171,24 +173,24 @@ static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const M
 }
 
 static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                            const MrTrack tracks[MR_MISSILES], const MrRanking *ranking, MrFeatures out) {
+                            const MrIntercept intercepts[MR_MISSILES], const MrRanking *ranking, MrFeatures out) {
   const MrFighter *own = &b->fighters[fighter];
-  bool foresees = sim->observation == MR_OBSERVE_STG;
+  bool predicts = sim->observation == MR_OBSERVE_STG;
   if (!ranking->any) {
     memset(out[MR_OBS_inbound_1_present], 0, MR_SEEN * sizeof(float[MR_SEEN_FEATURES][MR_LANES]));
-    if (foresees) memset(out[MR_OBS_inbound_1_miss], 0, sizeof(float[MR_SEEN_INBOUND][MR_LANES]));
+    if (predicts) memset(out[MR_OBS_inbound_1_miss], 0, sizeof(float[MR_SEEN_INBOUND][MR_LANES]));
     return;
   }
   MrSeen seen[MR_SEEN];
-  for (int rank = 0; rank < MR_SEEN; rank++) mr_collect(b, tracks, ranking->ranks[rank], &seen[rank]);
+  for (int rank = 0; rank < MR_SEEN; rank++) mr_collect(b, intercepts, ranking->ranks[rank], &seen[rank]);
   for (int rank = 0; rank < MR_SEEN; rank++) {
     mr_see_missile(sim, &own->body, &seen[rank], ranking->ranks[rank],
                    out + MR_OBS_inbound_1_present + rank * MR_SEEN_FEATURES);
   }
-  if (foresees) mr_see_misses(sim, own, seen, ranking->ranks, out);
+  if (predicts) mr_see_misses(sim, own, seen, ranking->ranks, out);
 }
 
-// Everything but the missiles.
+// Writes the features of both fighters and of the clock.
 static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                             const MrSight *sight, const MrRanking *ranking, MrFeatures out) {
   const MrConstants *k = &sim->constants;
@@ -218,42 +220,42 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
     float enemy_los_rate = sight->los_rate[i];
     float enemy_heading_ahead = sight->heading_ahead[i];
     float enemy_heading_left = sight->heading_left[i];
-    float own_aspect_ahead = sight->enemy_ahead[i];
-    float own_aspect_left = sight->enemy_left[i];
-    float own_reach = mr_reach(k, sight->approach[i]) - range;
-    float enemy_reach = mr_reach(k, sight->ahead[i] * own->body.v[i]) - range;
+    float own_aspect_ahead = sight->aspect_ahead[i];
+    float own_aspect_left = sight->aspect_left[i];
+    float own_reach = mr_r_max(k, sight->approach[i]) - range;
+    float enemy_reach = mr_r_max(k, sight->ahead[i] * own->body.v[i]) - range;
     MR_FIGHTER_FEATURES(MR_WRITE_FEATURE)
   }
 }
 
-// A range of the envelope against the distance to the enemy, 1/2 at its edge.
-static inline float mr_against(float reach, float range) { return reach / mr_max(reach + range, 1.0f); }
+// A range of the envelope compared with the range to the enemy: 1/2 where they are equal.
+static inline float mr_range_ratio(float reach, float range) { return reach / mr_max(reach + range, 1.0f); }
 
-// How the fighters stand in each other's envelopes.
-static void mr_see_envelopes(const MrSight *sight, const MrReaches *own, const MrReaches *enemy, MrFeatures out) {
+// Writes the features of the fighters' ranges on each other. `own` and `enemy` are the ranges of their shots.
+static void mr_see_envelopes(const MrSight *sight, const MrShotRanges *own, const MrShotRanges *enemy, MrFeatures out) {
   MR_FOR_LANES(i) {
     float range = sight->range[i];
-    float own_aero = mr_against(own->aero[i], range);
-    float own_nez = mr_against(own->nez[i], range);
-    float enemy_aero = mr_against(enemy->aero[i], range);
-    float enemy_nez = mr_against(enemy->nez[i], range);
+    float own_aero = mr_range_ratio(own->aero[i], range);
+    float own_nez = mr_range_ratio(own->nez[i], range);
+    float enemy_aero = mr_range_ratio(enemy->aero[i], range);
+    float enemy_nez = mr_range_ratio(enemy->nez[i], range);
     float escape_margin = range - enemy->cold[i];
     MR_ENVELOPE_FEATURES(MR_WRITE_FEATURE)
   }
 }
 
-// Observations of one fighter in `lanes` lanes; lane i's row starts at rows + i * stride. The reaches of both
-// fighters' shots are for MR_OBSERVE_STG only.
+// Writes the observations of one fighter in the first `lanes` lanes. Lane i's row starts at rows + i * stride.
+// `shot_ranges` is read for MR_OBSERVE_STG only.
 static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                               const MrSight *sight, const MrTrack tracks[MR_MISSILES],
-                               const MrReaches reaches[MR_FIGHTERS], int lanes, float *rows, size_t stride) {
+                               const MrSight *sight, const MrIntercept intercepts[MR_MISSILES],
+                               const MrShotRanges shot_ranges[MR_FIGHTERS], int lanes, float *rows, size_t stride) {
   MR_ALIGNED MrFeatures features;
   MrRanking ranking;
-  mr_rank_missiles(sim->constants.dt, b, fighter, tracks, &ranking);
+  mr_rank_missiles(sim->constants.dt, b, fighter, intercepts, &ranking);
   mr_see_fighters(sim, b, fighter, sight, &ranking, features);
-  mr_see_missiles(sim, b, fighter, tracks, &ranking, features);
+  mr_see_missiles(sim, b, fighter, intercepts, &ranking, features);
   if (sim->observation == MR_OBSERVE_STG) {
-    mr_see_envelopes(sight, &reaches[fighter], &reaches[mr_opponent(fighter)], features);
+    mr_see_envelopes(sight, &shot_ranges[fighter], &shot_ranges[mr_opponent(fighter)], features);
   }
   mr_write_rows(features, mr_features_of(sim->observation), lanes, rows, stride);
 }

@@ -4,15 +4,15 @@
 //
 //     X(group, type, name, default, minimum, maximum, unit, meaning)
 //
-// and everything else follows from it: the C struct `MrParams` and its defaults, the Python keyword,
-// the [env] key of the ini file, its range check and error message, `--help` and the documentation.
-// A constant that makes the game stands nowhere else; definitions.h has the constants that say what a word
-// means. SI units; type is `float` or `int`.
+// Everything else follows from the row: the C struct `MrParams` and its defaults, the Python keyword, the [env] key
+// of the ini file, its range check and error message, `--help` and the documentation. Every constant of the game is
+// a row here; definitions.h has the constants of definitions. SI units; type is `float` or `int`.
 //
-// Groups: rules, flight, missile and start make the game; reward and pilot may be changed
-// in training without changing what a result means (evaluation always takes their defaults).
-// A reward's row of unit "1" is the weight of a potential within +-1, one of "1/s" that of a rate
-// within +-1: the bound of a reward follows from these units.
+// The groups rules, flight, missile and start define the game. Training may change the groups reward and pilot
+// without changing what a result means, since evaluation always takes their defaults.
+//
+// The bound of a reward follows from the units of its rows. A row of unit "1" is the weight of a potential within
+// +-1, and a row of unit "1/s" is the weight of a rate within +-1.
 
 #pragma once
 
@@ -20,10 +20,10 @@
 #define MR_PARAMS(X) \
   X(rules, float, physics_dt, 0.1, 0.001, 0.5, "s", "physics step") \
   X(rules, int, substeps, 5, 1, 100, "steps", "physics steps a decision (an action lasts physics_dt * substeps)") \
-  X(rules, float, time_limit, 300, 1, 3600, "s", "an engagement still open then is a draw (truncation)") \
+  X(rules, float, time_limit, 300, 1, 3600, "s", "an engagement that is undecided by then ends as a draw (truncation)") \
   X(rules, int, ammunition, 6, 0, 6, "missiles", "missiles each fighter starts with") \
   X(rules, float, launch_interval, 5, 0, 600, "s", "least time between two launches of one fighter") \
-  X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of one g") \
+  X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of gravity; load limits and zero-lift drag are relative to it") \
   X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
   X(flight, float, fighter_lift_drag, 5, 0.5, 30, "1", "best lift-to-drag ratio; sets induced drag") \
@@ -47,66 +47,66 @@
   X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
   X(start, float, start_speed_min, 250, 50, 1000, "m/s", "least speed at the start") \
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
-  X(reward, float, reward_geometry, 0.2, 0, 0.3, "1", "weight of the potential for pointing at the enemy from close by") \
-  X(reward, float, reward_pressure, 0.004, 0, 0.1, "1/s", "rate of reward for the same, less the enemy's") \
-  X(reward, float, reward_geometry_range, 20000, 1000, 200000, "m", "distance at which both have fallen to half") \
+  X(reward, float, reward_geometry, 0.2, 0, 0.3, "1", "weight of the potential for pointing the nose at the enemy at short range") \
+  X(reward, float, reward_pressure, 0.004, 0, 0.1, "1/s", "reward per second for pointing better at the enemy than the enemy at us, at short range") \
+  X(reward, float, reward_geometry_range, 20000, 1000, 200000, "m", "distance at which reward_geometry and reward_pressure pay half") \
   X(reward, float, reward_ammunition, 0.1, 0, 0.3, "1", "weight of the potential for missiles left") \
-  X(reward, float, reward_threat, 0.2, 0, 0.3, "1", "weight of the potential for missiles about to hit") \
-  X(reward, float, reward_threat_time, 10, 0.5, 100, "s", "time to go at which that potential has fallen to half") \
+  X(reward, float, reward_threat, 0.2, 0, 0.3, "1", "weight of the potential for the inbound missile that is nearest in time (a penalty)") \
+  X(reward, float, reward_threat_time, 10, 0.5, 100, "s", "time to go at which reward_threat counts half") \
   X(pilot, float, pilot_steering, 4, 0.5, 20, "1", "rudder per sine of the angle between nose and wanted direction") \
-  X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "pilots reckon a missile's reach R_max down to this speed") \
-  X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed from which they reckon it") \
+  X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "the pilots' estimate R_max ends where a missile has slowed to this speed") \
+  X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed of the missile in the pilots' estimate R_max") \
   X(pilot, float, pilot_fire_off_boresight_deg, 15, 1, 180, "deg", "pilots fire when the enemy is within this angle off the nose") \
   X(pilot, float, shooter_fire_min, 0.7, 0, 2, "R_max", "shooter and evader fire inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, shooter_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most so many of its missiles in the air") \
+  X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most this many of its missiles in the air") \
   X(pilot, float, evader_cold_time_min, 20, 0, 100, "s", "evader turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, evader_cold_time_max, 20, 0, 100, "s", "upper end of that draw") \
   X(pilot, float, weave_period, 20, 1, 200, "s", "weave: time from one left turn to the next") \
   X(pilot, float, weave_rudder, 0.5, 0, 1, "1", "weave: rudder of its turns") \
   X(pilot, float, crank_fire_min, 0.8, 0, 2, "R_max", "crank fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, crank_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, float, crank_angle_deg, 55, 0, 180, "deg", "crank flies so far off the enemy while its missile is in the air") \
+  X(pilot, float, crank_angle_deg, 55, 0, 180, "deg", "angle off the enemy at which crank flies while its missile is in the air") \
   X(pilot, float, crank_cold_time_min, 14, 0, 100, "s", "crank turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, crank_cold_time_max, 18, 0, 100, "s", "upper end of that draw") \
-  X(pilot, int, crank_salvo, 1, 1, 6, "missiles", "crank has at most so many of its missiles in the air") \
+  X(pilot, int, crank_salvo, 1, 1, 6, "missiles", "crank has at most this many of its missiles in the air") \
   X(pilot, float, bracket_fire_min, 0.8, 0, 4, "R_NEZ", "bracket_shooter fires inside this fraction of R_NEZ; drawn per engagement") \
   X(pilot, float, bracket_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
   X(pilot, float, bracket_cold_time_min, 8, 0, 100, "s", "bracket_shooter turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, bracket_cold_time_max, 12, 0, 100, "s", "upper end of that draw") \
-  X(pilot, int, bracket_salvo, 2, 1, 6, "missiles", "bracket_shooter has at most so many of its missiles in the air") \
+  X(pilot, int, bracket_salvo, 2, 1, 6, "missiles", "bracket_shooter has at most this many of its missiles in the air") \
   X(pilot, float, turn_back_fire_min, 0.85, 0, 2, "R_max", "turn_back fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, turn_back_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, float, turn_back_delay_min, 3, 0, 60, "s", "turn_back flies on so long after firing, then runs; drawn per engagement") \
+  X(pilot, float, turn_back_delay_min, 3, 0, 60, "s", "time for which turn_back flies on after firing, before it runs; drawn per engagement") \
   X(pilot, float, turn_back_delay_max, 8, 0, 60, "s", "upper end of that draw") \
-  X(pilot, int, turn_back_salvo, 1, 1, 6, "missiles", "turn_back has at most so many of its missiles in the air") \
+  X(pilot, int, turn_back_salvo, 1, 1, 6, "missiles", "turn_back has at most this many of its missiles in the air") \
   X(pilot, float, snake_fire_min, 0.5, 0, 2, "R_max", "snake fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, snake_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, float, snake_time_min, 10, 0, 100, "s", "snake weaves from a missile with less time to go; drawn per engagement") \
   X(pilot, float, snake_time_max, 16, 0, 100, "s", "upper end of that draw") \
-  X(pilot, float, snake_angle_deg, 75, 1, 179, "deg", "snake weaves so far to either side of the enemy") \
+  X(pilot, float, snake_angle_deg, 75, 1, 179, "deg", "angle off the enemy, to either side, at which snake weaves") \
   X(pilot, float, snake_period, 10, 1, 200, "s", "snake: time from one turn to the left to the next") \
-  X(pilot, int, snake_salvo, 2, 1, 6, "missiles", "snake has at most so many of its missiles in the air") \
-  X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace makes the enemy turn by a shot inside this fraction of R_max; drawn per engagement") \
+  X(pilot, int, snake_salvo, 2, 1, 6, "missiles", "snake has at most this many of its missiles in the air") \
+  X(pilot, float, ace_probe_min, 0.43, 0, 2, "R_max", "ace fires probing shots inside this fraction of R_max, to make the enemy turn; drawn per engagement") \
   X(pilot, float, ace_probe_max, 0.65, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "ace keeps so many for R_NEZ") \
+  X(pilot, int, ace_reserve, 2, 0, 6, "missiles", "ace keeps this many missiles for shots inside R_NEZ") \
   X(pilot, float, ace_fire_min, 0.8, 0, 4, "R_NEZ", "ace fires inside this fraction of R_NEZ; drawn per engagement") \
   X(pilot, float, ace_fire_max, 1, 0, 4, "R_NEZ", "upper end of that draw") \
-  X(pilot, int, ace_salvo, 2, 1, 6, "missiles", "ace has at most so many of its missiles in the air") \
-  X(pilot, float, ace_crank_angle_deg, 100, 0, 180, "deg", "ace flies so far off the enemy while its missile is in the air") \
+  X(pilot, int, ace_salvo, 2, 1, 6, "missiles", "ace has at most this many of its missiles in the air") \
+  X(pilot, float, ace_crank_angle_deg, 100, 0, 180, "deg", "angle off the enemy at which ace flies while its missile is in the air") \
   X(pilot, float, ace_cold_time_min, 7, 0, 100, "s", "ace turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, ace_cold_time_max, 8, 0, 100, "s", "upper end of that draw") \
-  X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace goes by missiles that could run it down, or would fall short by less than this if it is nose-on; drawn per engagement") \
+  X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace evades only missiles that could run it down or would fall short by less than this guard; full guard nose-on, none tail-on; drawn per engagement") \
   X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
 // clang-format on
 
-// The version of this table, which goes into replays and models. A row that is added raises it, and
-// stands in the list below, too:
+// The version of this table, which is written into replays and models. Whoever adds a row raises the version and
+// adds the row to the list below, too:
 //
-//     X(name, version of the rules that brought it, neutral value)
+//     X(name, version of the rules that brought the row, neutral value)
 //
-// With the neutral value everything is as it was before the row. Replays, models and runs of older
-// versions have it, not the default. (A row of a pilot that did not exist may have any value.)
+// With the neutral value the game is as it was before the row. Replays, models and runs of older versions take the
+// neutral value instead of the default. The row of a pilot that did not exist before may have any neutral value.
 #define MR_RULES_VERSION 2
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -114,7 +114,7 @@
   X(turn_back_salvo, 2, 1)    \
   X(snake_salvo, 2, 2)
 
-// Ordered pairs of rows: the first may not exceed the second.
+// Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \
   X(start_range_min, start_range_max)            \
   X(start_speed_min, start_speed_max)            \

@@ -2,11 +2,12 @@
 //
 // The physics steps of a block. RULES.md, "Order of events".
 //
-// A missile affects nothing but whether its target lives, and what a missile does after its end or a fighter
-// after its death concerns nobody. So all steps are flown without a branch, noting when each missile would
-// end; what ends what is settled after the last step.
+// All physics steps of a decision are flown without a branch, as if nothing ended. Each missile's end is noted in the
+// meantime. After the last step it is settled who died and which missiles are gone. This is allowed because a missile
+// affects nothing but its target's life, and because nobody depends on a missile after its end. A fighter that died
+// is flown again up to its death.
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 #include "flight.h"
 #include "guidance.h"
 
-// Moves a fighter's actuators, then the fighter up to the step of its death; reports its motion.
+// Flies a fighter for a step and reports its motion. After the step of its death only its actuators move.
 static inline void mr_fly_fighter(const MrConstants *k, int32_t step, const int32_t death[MR_LANES],
                                   MrFighter *f, MrMotion *motion) {
   MrBody *body = &f->body;
@@ -35,7 +36,7 @@ typedef struct {
   MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];
 } MrArcs;
 
-// Speeds one slot's missiles up or down; notes in `end` 2 * step + 1 where they are spent.
+// Updates the speed of one slot's missiles. Notes in `end` the event 2 * step + 1 for missiles that are spent.
 static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, MrMissile *m,
                                         MrArcs *arcs, int32_t end[MR_LANES]) {
   const MrConstants *k = &sim->constants;
@@ -51,25 +52,26 @@ static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, M
   }
 }
 
-// Moves one slot's missiles along their arcs; finds where their targets are then.
+// Moves one slot's missiles along their arcs. Writes their lines of sight after the step.
 static inline void mr_fly_missile_arc(const MrMotion fighters[MR_FIGHTERS], const MrArcs *arcs,
-                                      MrMissile *m, MrChase *chase) {
+                                      MrMissile *m, MrLineOfSight *los) {
   MR_FOR_LANES(i) {
     float x = MR_OF_TARGET(m, fighters, x, i);
     float y = MR_OF_TARGET(m, fighters, y, i);
     mr_fly_arc((MrArc){arcs->length[i], arcs->half_turn[i]}, &m->body, i);
     x -= m->body.x[i];
     y -= m->body.y[i];
-    chase->x[i] = x;
-    chase->y[i] = y;
-    chase->range2[i] = x * x + y * y;
+    los->x[i] = x;
+    los->y[i] = y;
+    los->range2[i] = x * x + y * y;
   }
 }
 
-// Where a slot's missiles have their targets before the first step; those within the radius hit in it. Says
-// whether any could hit in the time t: if not, their fuzes need not be watched.
-static bool mr_begin_chase(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, float t,
-                           MrChase *chase, int32_t end[MR_LANES]) {
+// Writes the lines of sight of one slot's missiles before the first step. Notes a hit in the first step for missiles
+// that are already within the radius. Returns whether any missile could come within the radius in the time t; if not,
+// the steps skip the fuzes of this slot.
+static bool mr_begin_flight(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, float t,
+                           MrLineOfSight *los, int32_t end[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius;
   MR_ALIGNED int32_t near[MR_LANES];
@@ -80,23 +82,23 @@ static bool mr_begin_chase(const struct MrSim *sim, const MrBlock *b, const MrMi
     x -= m->body.x[i];
     y -= m->body.y[i];
     float range2 = x * x + y * y;
-    float speed = v + m->body.v[i] + (k->fighter.thrust + k->missile.thrust) * t;  // none closes faster
+    float speed = v + m->body.v[i] + (k->fighter.thrust + k->missile.thrust) * t;  // upper bound of the closing speed
     float reach = 1.01f * (radius + speed * t);
     near[i] = m->active[i] & (range2 < reach * reach);
-    chase->x[i] = x;
-    chase->y[i] = y;
-    chase->range2[i] = range2;
+    los->x[i] = x;
+    los->y[i] = y;
+    los->range2[i] = range2;
     end[i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
   }
   return mr_count(near) > 0;
 }
 
-// What of a block's missiles lasts from step to step, one entry for each slot in use.
+// What the steps keep of a block's missiles, besides their state. One entry for each slot in use.
 typedef struct {
   int32_t count, near_count;
   MrMissile *missile[MR_MISSILES];
-  int32_t near[MR_MISSILES];            // the entries that could hit
-  MrChase chase[2][MR_MISSILES];        // before the present step and after it, by turns
+  int32_t near[MR_MISSILES];            // the entries with a missile that could hit within these steps
+  MrLineOfSight los[2][MR_MISSILES];    // [step & 1]: before the step; the other one: after it
   MrArcs arcs[MR_MISSILES];
   MR_ALIGNED int32_t end[MR_MISSILES][MR_LANES];
 } MrFlights;
@@ -108,19 +110,19 @@ static void mr_begin_flights(const struct MrSim *sim, MrBlock *b, int32_t steps,
     if (!b->live[slot]) continue;
     int32_t n = flights->count++;
     flights->missile[n] = &b->missiles[slot];
-    if (mr_begin_chase(sim, b, flights->missile[n], t, &flights->chase[0][n], flights->end[n])) {
+    if (mr_begin_flight(sim, b, flights->missile[n], t, &flights->los[0][n], flights->end[n])) {
       flights->near[flights->near_count++] = n;
     }
   }
 }
 
-// Flies all missiles for a step. Each stage goes over all of them before the next: they overlap in the
-// processor, where the stages of one would wait for each other.
+// Flies all missiles for a step. Each stage is done for all slots before the next stage begins. The stages of one slot
+// wait for each other's results; the same stage of different slots overlaps in the processor.
 static void mr_fly_missiles(const struct MrSim *sim, int32_t step, const MrMotion fighters[MR_FIGHTERS],
                             MrFlights *flights) {
   const MrConstants *k = &sim->constants;
-  const MrChase *before = flights->chase[step & 1];
-  MrChase *after = flights->chase[~step & 1];
+  const MrLineOfSight *before = flights->los[step & 1];
+  MrLineOfSight *after = flights->los[~step & 1];
   int32_t count = flights->count;
   for (int32_t n = 0; n < count; n++) mr_guide(k, fighters, &before[n], flights->missile[n]);
   for (int32_t n = 0; n < count; n++) {
@@ -135,10 +137,10 @@ static void mr_fly_missiles(const struct MrSim *sim, int32_t step, const MrMotio
   }
 }
 
-// When each fighter dies: 2 * step, MR_NEVER, or -1 for long ago.
+// When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
 
-// Finds who dies when; false when no missile has ended.
+// Finds when each fighter dies: by the first hit on it. Returns false when no missile has ended.
 static bool mr_find_deaths(const MrFlights *flights, MrDeaths death) {
   MR_ALIGNED int32_t ended[MR_LANES] = {0};
   for (int32_t n = 0; n < flights->count; n++) {
@@ -159,8 +161,8 @@ static bool mr_find_deaths(const MrFlights *flights, MrDeaths death) {
   return true;
 }
 
-// Removes one slot's missiles that have ended or lost their target, and counts the hits; returns how many
-// are left.
+// Removes one slot's missiles that have ended or lost their target, and counts the hits. Returns in how many lanes the
+// slot is still active.
 static int32_t mr_end_flights(MrBlock *b, MrMissile *m, const int32_t end[MR_LANES],
                               const MrDeaths death) {
   MR_ALIGNED int32_t gone[MR_LANES], hit[MR_LANES] = {0};
@@ -179,11 +181,11 @@ static int32_t mr_end_flights(MrBlock *b, MrMissile *m, const int32_t end[MR_LAN
   return mr_count(m->active);
 }
 
-// The part of a fighter that mr_fly_fighter changes.
+// The part of a fighter's state that mr_fly_fighter changes.
 typedef struct {
   MrBody body;
   MR_ALIGNED float throttle[MR_LANES];
-} MrTakeoff;
+} MrFlightState;
 
 static inline void mr_copy_body(const MrBody *from, MrBody *to) {
   MR_FOR_LANES(i) {
@@ -196,8 +198,9 @@ static inline void mr_copy_body(const MrBody *from, MrBody *to) {
   }
 }
 
-// Kills a fighter: flies it again from before the first step, up to its death.
-static void mr_kill(const MrConstants *k, const MrTakeoff *before, int32_t steps,
+// Kills one fighter in the lanes where it dies. All lanes are flown again from the state before the first step, now
+// with the deaths known. Lanes without a death come out the same.
+static void mr_kill(const MrConstants *k, const MrFlightState *before, int32_t steps,
                     const int32_t death[MR_LANES], MrFighter *f) {
   MrMotion unused;
   mr_copy_body(&before->body, &f->body);
@@ -208,9 +211,9 @@ static void mr_kill(const MrConstants *k, const MrTakeoff *before, int32_t steps
   for (int32_t step = 0; step < steps; step++) mr_fly_fighter(k, step, death, f, &unused);
 }
 
-// Settles who has died and which missiles are gone.
+// Settles who has died and which missiles are gone, after the last step.
 static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
-                      const MrTakeoff before[MR_FIGHTERS], const MrFlights *flights, MrDeaths death) {
+                      const MrFlightState before[MR_FIGHTERS], const MrFlights *flights, MrDeaths death) {
   if (!mr_find_deaths(flights, death)) return;
   for (int32_t n = 0; n < flights->count; n++) {
     MrMissile *m = flights->missile[n];
@@ -223,10 +226,9 @@ static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
   }
 }
 
-// Flies a block for some steps.
 static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
   const MrConstants *k = &sim->constants;
-  MrTakeoff before[MR_FIGHTERS];
+  MrFlightState before[MR_FIGHTERS];
   MrMotion motion[MR_FIGHTERS];
   MrFlights flights;
   MR_ALIGNED MrDeaths death;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Scripted pilots, for either seat: their commands follow from what there is to see and from their tactics.
-// RULES.md, "Pilots".
+// Scripted pilots, for either seat. Their commands follow from what they see (sense.h) and from their tactics
+// (tactics.h). RULES.md, "Pilots".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -12,17 +12,17 @@
 #include "frame.h"
 #include "sense.h"
 
-// Directions to steer to, unit vectors in the own frame.
+// The directions in which pilots steer: unit vectors in the own frame.
 typedef struct {
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
 } MrCourse;
 
-// The inbound missile to evade, the one with the least time to go of those that threaten, and how many own
-// missiles are in the air.
+// The inbound missile that a pilot evades: of those that threaten it, the one with the least time to go. Also the
+// number of its own missiles in the air.
 typedef struct {
-  MR_ALIGNED int32_t present[MR_LANES];
-  MR_ALIGNED float time_to_go[MR_LANES];
-  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // unit vector to it, own frame
+  MR_ALIGNED int32_t present[MR_LANES];              // 1 if there is a missile to evade
+  MR_ALIGNED float time_to_go[MR_LANES];             // of that missile [s]
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // unit vector to that missile, own frame
   MR_ALIGNED int32_t own_in_air[MR_LANES];
 } MrThreat;
 
@@ -41,19 +41,19 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
-    MrTrack track;
-    mr_track(b, slot, &track);
+    MrIntercept intercept;
+    mr_intercept(b, slot, &intercept);
     MR_FOR_LANES(i) {
-      float inverse = 1.0f / (track.range[i] > 1.0f ? track.range[i] : 1.0f);
-      MrVector place = mr_into_frame(track.x[i], track.y[i], own->c[i], own->s[i]);
+      float inverse = 1.0f / (intercept.range[i] > 1.0f ? intercept.range[i] : 1.0f);
+      MrVector place = mr_into_frame(intercept.x[i], intercept.y[i], own->c[i], own->s[i]);
       float ahead = place.ahead * inverse, left = place.left * inverse;
-      float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - track.range[i];
+      float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - intercept.range[i];
       int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
       int threatens = (m->active[i] != 0) & (m->target[i] == fighter) &
-                      (track.time_to_go[i] < t->cold_time[i]) &
-                      (track.time_to_go[i] < out->time_to_go[i]) & (reaches | !t->prudent[i]);
+                      (intercept.time_to_go[i] < t->cold_time[i]) &
+                      (intercept.time_to_go[i] < out->time_to_go[i]) & (reaches | !t->prudent[i]);
       out->present[i] |= threatens;
-      out->time_to_go[i] = mr_select(threatens, track.time_to_go[i], out->time_to_go[i]);
+      out->time_to_go[i] = mr_select(threatens, intercept.time_to_go[i], out->time_to_go[i]);
       out->ahead[i] = mr_select(threatens, ahead, out->ahead[i]);
       out->left[i] = mr_select(threatens, left, out->left[i]);
       out->own_in_air[i] += m->active[i] & (m->owner[i] == fighter);
@@ -61,8 +61,11 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
-// Where the pilots steer: to the enemy; off it while an own missile is in the air; away for good when all
-// is shot, if prudent; before all that, away from what threatens.
+// The course of each pilot, by the first of these that applies:
+// - a missile threatens it: away from that missile, or weaving;
+// - it is prudent and has no missile left, on the wing or in the air: away from the enemy;
+// - a missile of its own is in the air and the delay is over: off the enemy by the angle of its tactics;
+// - toward the enemy.
 static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                              const MrSight *sight, const MrThreat *threat, MrCourse *out) {
   const MrFighter *f = &b->fighters[fighter];
@@ -71,7 +74,7 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   MR_FOR_LANES(i) {
     MrVector enemy = {sight->ahead[i], sight->left[i]};
     int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
-    // Off the enemy to the side on which the nose is.
+    // To the side of the enemy on which the nose already is.
     MrVector off = mr_turn(enemy, t->off_c[i], enemy.left > 0.0f ? -t->off_s[i] : t->off_s[i]);
     out->ahead[i] = mr_select(supports, off.ahead, enemy.ahead);
     out->left[i] = mr_select(supports, off.left, enemy.left);
@@ -90,38 +93,40 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
-// R_NEZ of the pilots that go by it; where there is none the map need not be looked up.
-static void mr_no_escape(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
+// R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
+static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
                          float nez[MR_LANES]) {
   const MrTactics *t = &b->fighters[fighter].tactics;
   MR_ALIGNED int32_t asks[MR_LANES];
-  MrReaches reaches;
+  MrShotRanges ranges;
   MR_FOR_LANES(i) {
-    asks[i] = t->near[i] > 0.0f;
+    asks[i] = t->fire_r_nez[i] > 0.0f;
     nez[i] = 0.0f;
   }
   if (mr_count(asks) == 0) return;
-  mr_look_up(sim, b, fighter, sight, &reaches);
-  MR_FOR_LANES(i) nez[i] = reaches.nez[i];
+  mr_look_up(sim, b, fighter, sight, &ranges);
+  MR_FOR_LANES(i) nez[i] = ranges.nez[i];
 }
 
-// Whether the pilots fire: the enemy off the nose by little, and near enough for the missiles left.
+// Whether each pilot fires. The enemy must be near its nose, and inside the range at which its tactics fire with the
+// missiles that it has left. It must have fewer missiles in the air than its salvo.
 static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                            const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
   MR_ALIGNED float nez[MR_LANES];
-  mr_no_escape(sim, b, fighter, sight, nez);
+  mr_look_up_r_nez(sim, b, fighter, sight, nez);
   MR_FOR_LANES(i) {
-    int far = (sight->range[i] < t->far[i] * mr_reach(k, sight->approach[i])) &
+    int far = (sight->range[i] < t->fire_r_max[i] * mr_r_max(k, sight->approach[i])) &
               (f->ammunition[i] > t->reserve[i]);
-    int near = sight->range[i] < t->near[i] * nez[i];
+    int near = sight->range[i] < t->fire_r_nez[i] * nez[i];
     fire[i] = (sight->ahead[i] > k->fire_cosine) & (threat->own_in_air[i] < t->salvo[i]) & (far | near);
   }
 }
 
-// Commands of the lanes whose pilot fights: rudder = clip(gain * sin e), full when the course is behind.
+// Sets the commands of fighting pilots. With the course at angle e off the nose, the rudder is clip(gain * sin e), or
+// full when the course is behind.
 static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   MrSight sight;
   MrThreat threat;
@@ -153,7 +158,7 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   }
 }
 
-// Commands of all scripted fighters of a block.
+// Sets the commands of all scripted fighters of a block.
 static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
   for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
     MrFighter *f = &b->fighters[fighter];
@@ -165,7 +170,7 @@ static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
     }
     if (agents == MR_LANES) continue;
 
-    MR_FOR_LANES(i) {  // what all of them begin with; straight leaves it at that
+    MR_FOR_LANES(i) {  // the commands of `straight`; mr_weave and mr_fight replace them for other pilots
       int scripted = f->pilot[i] != MR_PILOT_agent;
       f->rudder_command[i] = mr_select(scripted, 0.0f, f->rudder_command[i]);
       f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);

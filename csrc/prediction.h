@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Where inbound missiles will pass a fighter that holds its rudder and throttle: the flight law and the guidance
-// once more, in the few coarse steps that definitions.h gives. RULES.md, "Observation".
+// Predicts by how much inbound missiles will miss a fighter that holds its rudder and throttle. The flight law and
+// the guidance are applied in a few long steps, whose constants are in definitions.h. RULES.md, "Observations".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -13,19 +13,22 @@
 #include "definitions.h"
 #include "flight.h"
 
-// A fighter's velocity before a step, and how far it comes in it.
+// A fighter's velocity before a step [m/s], and its change of position in the step [m].
 typedef struct {
   MR_ALIGNED float vx[MR_LANES], vy[MR_LANES], dx[MR_LANES], dy[MR_LANES];
 } MrStride;
 
+// A set of inbound missiles, one in each lane.
 typedef struct {
-  MrBody body;  // its place as seen from the fighter; the rudder is not used
-  MR_ALIGNED float burn_time[MR_LANES];                     // left [s]
-  MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];  // of the present step's arc
-  MR_ALIGNED int32_t flies[MR_LANES];                       // in that step: not yet spent
-  MR_ALIGNED float miss2[MR_LANES];  // least distance from the fighter so far, squared [m^2]
+  MrBody body;  // the position is relative to the fighter's; the rudder is not used
+  MR_ALIGNED float burn_time[MR_LANES];                     // burn time left [s]
+  MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];  // the present step's arc, as in MrArc
+  MR_ALIGNED int32_t flies[MR_LANES];                       // 1 if not yet spent when the present step begins
+  MR_ALIGNED float miss2[MR_LANES];                         // least distance to the fighter so far, squared [m^2]
 } MrPursuit;
 
+// Flies the fighter for a step.
+// Flies the fighter for a step.
 static inline void mr_stride(const MrConstants *k, const float dt[MR_LANES], const float throttle[MR_LANES],
                              MrBody *body, MrStride *out) {
   MR_FOR_LANES(i) {
@@ -38,12 +41,13 @@ static inline void mr_stride(const MrConstants *k, const float dt[MR_LANES], con
   }
 }
 
-// Guides a set of missiles and speeds them up or down for a step; the rudder follows its command at once.
+// First half of a set's step: guidance and speed. The missile has the lift that guidance commands at once, without
+// rudder rate.
 static inline void mr_steer(const struct MrSim *sim, const float dt[MR_LANES], const MrStride *target, MrPursuit *p) {
   const MrConstants *k = &sim->constants;
   float spent_speed = sim->params.missile_spent_speed;
   MrBody *m = &p->body;
-  float half_navigation = MR_FORESIGHT_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
+  float half_navigation = MR_PREDICTION_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
   MR_FOR_LANES(i) {
     float x = m->x[i], y = m->y[i], v = m->v[i];
     float wx = v * m->c[i] - target->vx[i], wy = v * m->s[i] - target->vy[i];
@@ -61,8 +65,9 @@ static inline void mr_steer(const struct MrSim *sim, const float dt[MR_LANES], c
   }
 }
 
-// Moves them along their arcs, and notes how near they come: swept over the step as the fuze,
-// |(x, y) + share (dx, dy)|^2 at its least.
+// Second half of a set's step: moves the missiles along their arcs and notes how near they come. As in the fuze, the
+// relative position moves on a straight line from (x, y) to (x + dx, y + dy). Its least distance is at the share of the
+// step that minimises |(x, y) + share (dx, dy)|^2.
 static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursuit *p) {
   MrBody *m = &p->body;
   MR_FOR_LANES(i) {
@@ -78,21 +83,21 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
   }
 }
 
-// Predicts the miss distances of `count` sets of missiles. `time_to_go` is the longest of each lane's missiles. Each
-// stage goes over all sets before the next stage, as in mr_fly_missiles.
-static void mr_foresee(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
+// Predicts the miss distances of `count` sets of missiles. `time_to_go` is the longest of each lane's missiles [s].
+// Each stage is done for all sets before the next stage begins, as in mr_fly_missiles.
+static void mr_predict_misses(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
                        MrPursuit pursuits[], int count) {
   const MrConstants *k = &sim->constants;
   MrBody body = fighter->body;
   MrStride stride;
   MR_ALIGNED float dt[MR_LANES];
   MR_FOR_LANES(i) {
-    dt[i] = MR_FORESIGHT_FIRST * mr_clip(2.0f * time_to_go[i], MR_FORESIGHT_MIN, MR_FORESIGHT_MAX);
+    dt[i] = MR_PREDICTION_FIRST * mr_clip(2.0f * time_to_go[i], MR_PREDICTION_MIN, MR_PREDICTION_MAX);
   }
-  for (int step = 0; step < MR_FORESIGHT_STEPS; step++) {
+  for (int step = 0; step < MR_PREDICTION_STEPS; step++) {
     mr_stride(k, dt, fighter->throttle, &body, &stride);
     for (int n = 0; n < count; n++) mr_steer(sim, dt, &stride, &pursuits[n]);
     for (int n = 0; n < count; n++) mr_pass(k, &stride, &pursuits[n]);
-    MR_FOR_LANES(i) dt[i] *= MR_FORESIGHT_GROWTH;
+    MR_FOR_LANES(i) dt[i] *= MR_PREDICTION_GROWTH;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Four floats side by side, as gcc and clang know them on every machine.
+// A vector of four floats, by an extension that gcc and clang have on every machine.
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 

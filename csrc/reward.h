@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Rewards: the outcome, and shaping by the change of a zero-sum potential. RULES.md, "Rewards".
+// Rewards: the outcome, the change of a zero-sum potential, and pressure on the enemy. RULES.md, "Rewards".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -11,26 +11,27 @@
 #include "block.h"
 #include "sense.h"
 
-// How well a fighter points at its enemy, from how near: 0 to 1; half of it is lost at `range`.
+// G of RULES.md, 0 to 1: how well a fighter points at its enemy, weighted by how near the enemy is. The weight is 1/2
+// at the distance `range`.
 static inline float mr_geometry(float range, const MrSight *sight, int i) {
   return 0.5f * (1.0f + sight->ahead[i]) * range / (range + sight->range[i]);
 }
 
-// Red's potential: red's merits less blue's, 0 once the engagement is over.
+// Red's potential: red's merit less blue's; 0 once the engagement is over.
 static void mr_potential(const struct MrSim *sim, const MrBlock *b,
-                         const MrSight sights[MR_FIGHTERS], const MrTrack tracks[MR_MISSILES],
+                         const MrSight sights[MR_FIGHTERS], const MrIntercept intercepts[MR_MISSILES],
                          float potential[MR_LANES]) {
   const MrParams *p = &sim->params;
   float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
   MR_ALIGNED float merit[MR_FIGHTERS][MR_LANES];
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_ALIGNED float least[MR_LANES];  // time to go of the inbound missiles
+    MR_ALIGNED float least[MR_LANES];  // least time to go of the inbound missiles [s]
     MR_FOR_LANES(i) least[i] = INFINITY;
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
       if (!b->live[slot]) continue;
       const MrMissile *m = &b->missiles[slot];
       MR_FOR_LANES(i) {
-        float time = tracks[slot].time_to_go[i];
+        float time = intercepts[slot].time_to_go[i];
         int nearer = m->active[i] & (m->target[i] == f) & (time < least[i]);
         least[i] = mr_select(nearer, time, least[i]);
       }
@@ -50,8 +51,8 @@ static void mr_potential(const struct MrSim *sim, const MrBlock *b,
   }
 }
 
-// Red's reward of the decision just flown (blue's is its negative); keeps the potential.
-// `was_open` marks the engagements that were not over before it.
+// Red's reward for the decision just flown; blue's is its negative. Stores `potential` for the next decision.
+// `was_open` marks the engagements that were not over before this decision; the others get no reward.
 static void mr_reward(const struct MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
                       const float potential[MR_LANES], const int32_t was_open[MR_LANES],
                       float reward[MR_LANES]) {

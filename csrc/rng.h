@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
-// as easy as 1, 2, 3", 2011). Keyed by the seed and counted by (engagement, episode, draw), so that any
-// episode can be started directly.
+// as easy as 1, 2, 3", 2011). The key is the seed and the counter is (engagement, episode, draw). So any episode can
+// be started directly, without the draws before it.
 
 #pragma once
 
@@ -27,7 +27,7 @@ static inline void mr_philox(const uint32_t counter[4], const uint32_t key[2], u
   out[3] = c3;
 }
 
-// Four numbers, uniform in [0, 1) with 24 bits each.
+// Four random numbers, uniform in [0, 1), with 24 bits each.
 static inline void mr_uniform4(uint64_t seed, uint32_t engagement, uint32_t episode, uint32_t draw,
                                float out[4]) {
   uint32_t counter[4] = {engagement, episode, draw, 0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What there is to see: the geometry of fighters to each other and of missiles to their targets. Pilots,
-// rewards and observations all use it, so that both seats and all three mean the same.
+// What can be seen in an engagement: the geometry between the fighters, and between missiles and their targets.
+// Pilots, rewards and observations, of both seats, all use these functions, so that they agree.
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -13,23 +13,26 @@
 #include "definitions.h"
 #include "frame.h"
 
-// One fighter's enemy: in the fighter's frame, x along its velocity and y to the left.
+// A fighter's sight of its enemy. Vectors are in the fighter's own frame (x along its velocity, y to the left), but for
+// the aspect.
 typedef struct {
-  MR_ALIGNED float range[MR_LANES], ahead[MR_LANES], left[MR_LANES];      // [m], unit vector to the enemy
-  MR_ALIGNED float closing[MR_LANES], los_rate[MR_LANES];                  // [m/s], [rad/s]
-  MR_ALIGNED float heading_ahead[MR_LANES], heading_left[MR_LANES];        // enemy's direction
-  MR_ALIGNED float enemy_ahead[MR_LANES], enemy_left[MR_LANES];            // unit vector from enemy to us, its frame
-  MR_ALIGNED float approach[MR_LANES];  // enemy's speed component toward us [m/s]
+  MR_ALIGNED float range[MR_LANES];                                  // [m]
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];                  // unit vector to the enemy
+  MR_ALIGNED float closing[MR_LANES];                                // closing speed [m/s]
+  MR_ALIGNED float los_rate[MR_LANES];                               // rate of turn of the line of sight [rad/s]
+  MR_ALIGNED float heading_ahead[MR_LANES], heading_left[MR_LANES];  // direction of the enemy's velocity
+  MR_ALIGNED float aspect_ahead[MR_LANES], aspect_left[MR_LANES];    // unit vector to the fighter in the enemy's frame
+  MR_ALIGNED float approach[MR_LANES];                               // enemy's speed toward the fighter [m/s]
 } MrSight;
 
-// One missile slot and its target.
+// Where one slot's missiles stand to their targets.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // missile - target [m]
-  MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];
-  MR_ALIGNED float target_speed[MR_LANES];
-} MrTrack;
+  MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]
+  MR_ALIGNED float target_speed[MR_LANES];                 // [m/s]
+} MrIntercept;
 
-// The enemy of a fighter. With one fighter a side it is the other seat.
+// The enemy of a fighter: with one fighter on each side, the other seat.
 static inline int32_t mr_opponent(int32_t fighter) { return fighter ^ 1; }
 
 static void mr_look(const MrBlock *b, int32_t fighter, MrSight *out) {
@@ -51,13 +54,13 @@ static void mr_look(const MrBlock *b, int32_t fighter, MrSight *out) {
     out->los_rate[i] = (ux * wy - uy * wx) * inverse;
     out->heading_ahead[i] = heading.ahead;
     out->heading_left[i] = heading.left;
-    out->enemy_ahead[i] = aspect.ahead;
-    out->enemy_left[i] = aspect.left;
+    out->aspect_ahead[i] = aspect.ahead;
+    out->aspect_left[i] = aspect.left;
     out->approach[i] = aspect.ahead * enemy->v[i];
   }
 }
 
-static inline void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
+static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
   const MrMissile *m = &b->missiles[slot];
   MR_FOR_LANES(i) {
     float tx = MR_OF_TARGET(m, b->fighters, body.x, i);
@@ -73,25 +76,28 @@ static inline void mr_track(const MrBlock *b, int32_t slot, MrTrack *out) {
     out->x[i] = x;
     out->y[i] = y;
     out->range[i] = range;
-    // range / closing speed; a rate below `least` means more than the maximum, or opening.
+    // range / closing speed. Where the rate is at most `least`, that is above the maximum or the range grows.
     out->time_to_go[i] = mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
     out->target_speed[i] = tv;
   }
 }
 
-// Farthest a missile of this fighter would reach its enemy now, if the enemy flew on (RULES.md, R_max).
-static inline float mr_reach(const MrConstants *k, float approach) {
+// R_max [m], the pilots' estimate of the range from which a missile reaches an enemy that flies on. `approach` is the
+// enemy's speed toward the shooter [m/s]. RULES.md, "Pilots".
+static inline float mr_r_max(const MrConstants *k, float approach) {
   return k->reach + k->reach_time * approach;
 }
 
-// Natural logarithm of (1 + z) / (1 - z), 0 <= z < 1, by its series; 1 % at a ratio of 8.
+// ln((1 + z) / (1 - z)) for 0 <= z < 1, by the first five terms of its series. The error is 1 % where (1 + z) / (1 - z)
+// is 8, and less below.
 static inline float mr_log_ratio(float z) {
   float z2 = z * z;
   return 2.0f * z * (1.0f + z2 * (1.0f / 3.0f + z2 * (1.0f / 5.0f + z2 * (1.0f / 7.0f + z2 * (1.0f / 9.0f)))));
 }
 
-// How far a missile gains on a target that runs straight away at `speed`, until it is no faster or
-// spent: closed form of the coast, from v_burnt to v_end, after the rest of its boost in one step.
+// Chase reach [m]: the distance that a missile gains on a target that runs straight away at `speed`. It gains until it
+// is no faster than the target or is spent. The rest of the boost is one step of the flight law, up to v_burnt. The
+// coast from v_burnt down to v_end is in closed form. RULES.md, "Pilots".
 static inline float mr_chase_reach(const struct MrSim *sim, float v, float age, float speed) {
   const MrConstants *k = &sim->constants;
   float cd0 = k->missile.cd0;
@@ -100,7 +106,7 @@ static inline float mr_chase_reach(const struct MrSim *sim, float v, float age, 
   float v_burnt = (v + k->missile.thrust * burn) / (1.0f + cd0 * v * burn);
   float boost = burn * (0.5f * (v + v_burnt) - speed);
   v_burnt = mr_max(v_burnt, v_end);
-  // ln(v_burnt / v_end) - speed (1 / v_end - 1 / v_burnt), with one division for both terms
+  // The coast is ln(v_burnt / v_end) - speed (1 / v_end - 1 / v_burnt); one division serves both terms.
   float drop = v_burnt - v_end, sum = v_burnt + v_end, product = v_burnt * v_end;
   float inverse = 1.0f / (sum * product);
   float coast = mr_log_ratio(drop * product * inverse) - speed * drop * sum * inverse;

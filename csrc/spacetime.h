@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What will be, if: one engagement flown ahead with several manoeuvres of one fighter side by side, each a
-// lane, by the same steps as ever. RULES.md, "Space-time graph".
+// Flies one engagement ahead, with another manoeuvre of one fighter in each lane. The physics steps are those of
+// every engagement. RULES.md, "Space-time graph".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -16,17 +16,18 @@
 #include "sense.h"
 #include "start.h"
 
-// One slot's missiles on their way to their targets.
+// What the look-ahead keeps of one slot's missiles.
 typedef struct {
-  MrChase chase[2];                        // before the present step and after it, by turns
-  MR_ALIGNED int32_t present[MR_LANES];    // 0 or 1: was there at the beginning
-  MR_ALIGNED int32_t flying[MR_LANES];
-  MR_ALIGNED float miss2[MR_LANES];        // least distance yet, squared
-  MR_ALIGNED int32_t closed[MR_LANES];     // end of the last step in which it came nearer
-  MR_ALIGNED int32_t hits[MR_LANES], ended[MR_LANES];
+  MrLineOfSight los[2];                    // [step & 1]: before the step; the other one: after it
+  MR_ALIGNED int32_t present[MR_LANES];    // 1 if the slot had a missile at the beginning
+  MR_ALIGNED int32_t flying[MR_LANES];     // 1 while that missile flies
+  MR_ALIGNED float miss2[MR_LANES];        // least distance to the target so far, squared [m^2]
+  MR_ALIGNED int32_t closed[MR_LANES];     // time at the end of the last step in which the range shrank
+  MR_ALIGNED int32_t hits[MR_LANES];       // 1 once it has hit
+  MR_ALIGNED int32_t ended[MR_LANES];      // time of its end, -1 before
 } MrApproach;
 
-_Static_assert(offsetof(MrBlock, live) % (4 * MR_LANES) == 0, "before it are arrays [lane] of four bytes each");
+_Static_assert(offsetof(MrBlock, live) % (4 * MR_LANES) == 0, "all fields before `live` are arrays [lane] of 4 bytes");
 
 // Copies one lane of a block into all lanes of another.
 static void mr_spread_lane(const MrBlock *from, int lane, MrBlock *to) {
@@ -38,7 +39,7 @@ static void mr_spread_lane(const MrBlock *from, int lane, MrBlock *to) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) to->live[slot] = mr_count(to->missiles[slot].active);
 }
 
-// Gives the lanes their throttle and missiles: MR_AHEAD_….
+// Prepares the lanes that MR_AHEAD_… names: their throttle and their missiles.
 static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
   for (int lane = MR_AHEAD_ESCAPES; lane < MR_AHEAD_LANES; lane++) {
     b->fighters[seat].throttle_command[lane] = 1.0f;
@@ -48,7 +49,7 @@ static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
   }
 }
 
-// Steers the escapes, to the left in odd lanes.
+// Steers the lanes of escapes away from the enemy. Odd lanes turn left, even lanes right.
 static void mr_escape(MrBlock *b, int32_t seat) {
   MrFighter *f = &b->fighters[seat];
   MrSight sight;
@@ -59,34 +60,34 @@ static void mr_escape(MrBlock *b, int32_t seat) {
   }
 }
 
-// Where the missiles of a slot have their targets.
-static void mr_find_targets(const MrBlock *b, int32_t slot, MrChase *chase) {
-  MrTrack track;
-  mr_track(b, slot, &track);
+// The lines of sight of one slot's missiles.
+static void mr_find_targets(const MrBlock *b, int32_t slot, MrLineOfSight *los) {
+  MrIntercept intercept;
+  mr_intercept(b, slot, &intercept);
   MR_FOR_LANES(i) {
-    chase->x[i] = -track.x[i];
-    chase->y[i] = -track.y[i];
-    chase->range2[i] = track.x[i] * track.x[i] + track.y[i] * track.y[i];
+    los->x[i] = -intercept.x[i];
+    los->y[i] = -intercept.y[i];
+    los->range2[i] = intercept.x[i] * intercept.x[i] + intercept.y[i] * intercept.y[i];
   }
 }
 
 static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
   const MrMissile *m = &b->missiles[slot];
-  mr_find_targets(b, slot, &out->chase[0]);
+  mr_find_targets(b, slot, &out->los[0]);
   MR_FOR_LANES(i) {
     out->present[i] = out->flying[i] = m->active[i];
-    out->miss2[i] = out->chase[0].range2[i];
+    out->miss2[i] = out->los[0].range2[i];
     out->closed[i] = out->hits[i] = 0;
     out->ended[i] = -1;
   }
 }
 
-// Takes note of the step just flown, the number `step` of all.
+// Updates the notes on one slot's missiles after a step has been flown. `step` counts from 0.
 static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_t slot, int32_t step,
                                MrApproach *a) {
   const MrMissile *m = &b->missiles[slot];
-  const MrChase *from = &a->chase[step & 1];
-  MrChase *to = &a->chase[~step & 1];
+  const MrLineOfSight *from = &a->los[step & 1];
+  MrLineOfSight *to = &a->los[~step & 1];
   float radius = sim->params.missile_hit_radius;
   MR_ALIGNED int32_t end[MR_LANES];
   mr_find_targets(b, slot, to);
@@ -107,17 +108,18 @@ static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_
   }
 }
 
-// Of a missile that burns or still closes in at the end nobody knows that it is harmless.
+// Sums up the predictions of one slot. A missile that still burns or still came nearer in the last step is undecided:
+// it may yet hit, so it does not count as harmless.
 static void mr_sum_up(const struct MrSim *sim, const MrMissile *m, int32_t steps, const MrApproach *a,
                       MrPrediction out[MR_LANES]) {
   MR_EACH_LANE(i) {
     bool burns = (float)m->age[i] < sim->constants.burn_steps;
-    bool open = a->flying[i] && (burns || a->closed[i] == steps);
+    bool undecided = a->flying[i] && (burns || a->closed[i] == steps);
     out[i] = (MrPrediction){
         .present = a->present[i],
         .hits = a->hits[i],
         .ended = a->ended[i],
-        .harmless = !a->present[i] || a->hits[i] || open ? -1 : a->closed[i],
+        .harmless = !a->present[i] || a->hits[i] || undecided ? -1 : a->closed[i],
         .miss = a->hits[i] ? 0.0f : sqrtf(a->miss2[i]),
     };
   }

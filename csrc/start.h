@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// How an engagement starts: random geometry and pilots, the same distribution for both seats.
-// RULES.md, "Start".
+// The start of an episode: its random geometry, pilots and tactics. The geometry has the same distribution for both
+// seats. RULES.md, "Start".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -12,14 +12,14 @@
 #include "tactics.h"
 #include "trig.h"
 
-// The pilot whose share of [0, 1) holds u.
+// The pilot in whose share of [0, 1) u lies. `ends` are the upper ends of the shares.
 static inline int32_t mr_draw_pilot(const float ends[MR_PILOT_COUNT], float u) {
   int32_t pilot = 0;
   while (pilot < MR_PILOT_COUNT - 1 && u >= ends[pilot]) pilot++;
   return pilot;
 }
 
-// One lane of a struct as it is when an episode starts.
+// Sets a field of one lane to its value at the start of an episode, from state_fields.h.
 #define MR_START_FIELD(type, name, start, ...) to->name[lane] = start;
 
 static inline void mr_start_engagement(MrBlock *to, int lane) { MR_ENGAGEMENT_FIELDS(MR_START_FIELD) }
@@ -44,7 +44,7 @@ static void mr_clear_missiles(MrBlock *b, int lane) {
   }
 }
 
-// Starts the lane's present episode from the random numbers keyed by it.
+// Starts the episode whose engagement and episode number the lane already has. The random numbers are keyed by them.
 static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
   const MrParams *p = &sim->params;
   uint32_t engagement = (uint32_t)b->engagement[lane], episode = (uint32_t)b->episode[lane];
@@ -56,7 +56,7 @@ static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
 
   mr_start_engagement(b, lane);
   float range = p->start_range_min + (p->start_range_max - p->start_range_min) * place[0];
-  double bearing = (double)place[1];  // of blue from red, in turns
+  double bearing = (double)place[1];  // direction from red to blue [turns]
   float dx, dy;
   mr_unit_vector(bearing, &dx, &dy);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
@@ -72,7 +72,7 @@ static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
     fighter->body.v[lane] = speed;
     fighter->ammunition[lane] = p->ammunition;
     fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[f]);
-    mr_brief(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tactics[f], &fighter->tactics, lane);
+    mr_assign_tactics(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tactics[f], &fighter->tactics, lane);
   }
   mr_clear_missiles(b, lane);
 }

@@ -29,7 +29,8 @@ static const MrField fighter_fields[] = {
     MR_BODY_FIELDS(MR_OF_FIGHTER_BODY) MR_TACTICS_FIELDS(MR_OF_TACTICS) MR_FIGHTER_FIELDS(MR_OF_FIGHTER){0}};
 static const MrField missile_fields[] = {MR_BODY_FIELDS(MR_OF_MISSILE_BODY) MR_MISSILE_FIELDS(MR_OF_MISSILE){0}};
 
-// Where a kind of entity lies in a block, and what it has.
+// The fields of a kind of entity, and where its structs are in a block: the first at `offset`, each of `size` bytes,
+// `count` in all.
 typedef struct {
   const MrField *fields;
   size_t offset, size;
@@ -44,7 +45,7 @@ static const Entity entities[] = {
 
 const MrField *mr_fields(MrEntity entity) { return entities[entity].fields; }
 
-// The four bytes of a field in one lane of one of a block's entities.
+// The address of a field's four bytes: in one lane of the entity `number` of its kind, in a block.
 static const char *place(const void *block, const Entity *entity, int32_t number, const MrField *field, int lane) {
   return (const char *)block + entity->offset + (size_t)number * entity->size + field->offset + 4 * (size_t)lane;
 }
@@ -59,7 +60,7 @@ void mr_get_field(const MrSim *sim, MrEntity kind, const MrField *field, void *v
   }
 }
 
-// The field's value is of its range; not-a-number is not.
+// Whether the value at an address is in the field's range. Not-a-number is in no range.
 static bool in_range(const MrField *field, const char *at) {
   int32_t whole;
   float number;
@@ -69,7 +70,8 @@ static bool in_range(const MrField *field, const char *at) {
   return value >= field->minimum && value <= field->maximum;
 }
 
-// The first field of a block, at any address, that is out of its range; NULL if there is none.
+// The first field of a block that is out of its range; NULL if there is none. The block may be at any address,
+// aligned or not.
 static const MrField *field_out_of_range(const void *block) {
   for (size_t kind = 0; kind < sizeof entities / sizeof entities[0]; kind++) {
     const Entity *entity = &entities[kind];
@@ -93,7 +95,7 @@ static void assert_unit(const MrBody *body, int lane) {
 void mr_assert_state(const MrBlock *b) {
   const MrField *wrong = field_out_of_range(b);
   if (wrong) fprintf(stderr, "midrange: %s is out of its range\n", wrong->name);
-  assert(!wrong && "every field is in its range");
+  assert(!wrong && "every field is in its range");  // stderr has just named the field
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MR_EACH_LANE(i) assert_unit(&b->fighters[f].body, i);
   }
@@ -103,7 +105,7 @@ void mr_assert_state(const MrBlock *b) {
     MR_EACH_LANE(i) {
       if (!m->active[i]) continue;
       assert_unit(&m->body, i);
-      assert(b->fighters[m->target[i]].alive[i] && "no missile goes for the dead");
+      assert(b->fighters[m->target[i]].alive[i] && "every missile's target is alive");
     }
   }
 }
@@ -123,7 +125,8 @@ void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterSta
       .launch_wait = wait > 0 ? wait : 0};
 }
 
-// Removes what goes for the dead, as their death would have done; the physics counts on there being none.
+// Removes missiles whose target is dead. When a fighter dies in flight, the physics step removes them; here the caller
+// has set the state. The physics relies on every missile's target being alive.
 static void drop_missiles_at_dead(MrBlock *b, int lane) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (b->fighters[f].alive[lane]) continue;
@@ -232,16 +235,25 @@ static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) h = hash_entity(h, b, MR_FIGHTER, f, lane);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     h = mix(h, &b->missiles[slot].active[lane]);
-    // What is left in an empty slot does not matter.
+    // The fields of an empty slot do not matter: they are those of the slot's last missile.
     if (b->missiles[slot].active[lane]) h = hash_entity(h, b, MR_MISSILE, slot, lane);
   }
   return h;
 }
 
-uint64_t mr_state_hash(const MrSim *sim) {
+uint64_t mr_fight_hash(const MrSim *sim) {
   uint64_t h = 14695981039346656037u;
   for (int32_t env = 0; env < sim->num_envs; env++) {
     h = hash_engagement(h, &sim->blocks[env / MR_LANES], env % MR_LANES);
+  }
+  return h;
+}
+
+uint64_t mr_state_hash(const MrSim *sim) {
+  uint32_t seed[] = {(uint32_t)sim->seed, (uint32_t)(sim->seed >> 32)};
+  uint64_t h = mix(mix(mr_fight_hash(sim), &seed[0]), &seed[1]);
+  for (int32_t env = 0; env < sim->num_envs; env++) {
+    h = mix(h, &sim->blocks[env / MR_LANES].engagement[env % MR_LANES]);
   }
   return h;
 }

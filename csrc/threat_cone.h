@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The threat cone: where a missile launched now could be, however it steered. RULES.md, "Space-time graph".
+// The threat cone: the positions that a missile launched now can reach by any steering. RULES.md, "Space-time graph".
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -17,8 +17,8 @@
 #include "guidance.h"
 #include "trig.h"
 
-// Missiles from the origin, launched along x at this speed, that turn left into a heading each, then fly straight.
-// Not-a-number from where one is spent.
+// Flies missiles that are launched at the origin along +x. Each turns left to the heading of its lane, with one of
+// MR_CONE_RUDDERS rudders, and then flies straight. Positions are not-a-number once a missile is spent.
 static void mr_fly_cone(const struct MrSim *sim, float launch_speed, int32_t interval, int32_t count,
                         MrCone *cones) {
   const MrConstants *k = &sim->constants;

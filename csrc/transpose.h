@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// From quantities [lane] to rows of one lane each: a transposition in squares of four.
+// Transposes quantities, each an array [lane], into one row of quantities for each lane. Works in squares of four
+// quantities by four lanes.
 //
-// Part of kernel.c, which alone includes it: function bodies, compiled for each instruction set.
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "block.h"
 #include "quad.h"
 
-// Writes four features of four lanes.
+// Writes the square of four quantities by four lanes that begins at `lane`; lane i's row starts at to + i * stride.
 static inline void mr_transpose_square(const float from[][MR_LANES], int lane, float *to, size_t stride) {
   MrQuad a = mr_load_quad(&from[0][lane]), b = mr_load_quad(&from[1][lane]);
   MrQuad c = mr_load_quad(&from[2][lane]), d = mr_load_quad(&from[3][lane]);
@@ -31,7 +32,7 @@ static void mr_write_rows(const float from[][MR_LANES], int count, int lanes, fl
   for (int lane = 0; lane < whole; lane += 4) {
     float *row = rows + (size_t)lane * stride;
     for (int q = 0; q <= count - 4; q += 4) mr_transpose_square(from + q, lane, row + q, stride);
-    mr_transpose_square(from + count - 4, lane, row + count - 4, stride);  // overlaps the last one
+    mr_transpose_square(from + count - 4, lane, row + count - 4, stride);  // the rest; overlaps the square before
   }
   for (int lane = whole; lane < lanes; lane++) {
     for (int q = 0; q < count; q++) rows[(size_t)lane * stride + (size_t)q] = from[q][lane];

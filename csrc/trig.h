@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Sine and cosine for resets and creation: our own, so that results depend on no libm version.
+// Sine and cosine, used where a simulation or an episode starts. They are our own, so that results do not depend on
+// the version of the C library.
 
 #pragma once
 
-// Unit vector at an angle given in turns, |turns| < 1e6; exact at multiples of a quarter turn.
+// The unit vector at an angle counter-clockwise from +x. The angle is in full turns, |turns| < 1e6. The result is exact
+// at multiples of a quarter turn.
 static inline void mr_unit_vector(double turns, float *x, float *y) {
   int quarter = (int)(4.0 * turns + (turns >= 0.0 ? 0.5 : -0.5));
   double a = (turns - 0.25 * quarter) * 6.283185307179586;  // within +-pi/4

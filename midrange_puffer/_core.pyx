@@ -338,8 +338,12 @@ cdef class Core:
             raise ValueError(f"snapshot whose {wrong.decode()} is out of range")
 
     def state_hash(self):
-        """64-bit hash of everything that the future depends on."""
+        """64-bit hash of everything that the future depends on, given parameters and pilots."""
         return mr_state_hash(self.sim)
+
+    def fight_hash(self):
+        """64-bit hash of what has been flown: without the seed and the engagements' numbers."""
+        return mr_fight_hash(self.sim)
 
     def fly_shots(self, shots):
         """Fly out shots by this simulation's parameters; its state plays no part.

@@ -149,6 +149,7 @@ cdef extern from "midrange.h" nogil:
     void mr_snapshot(const MrSim *sim, void *bytes)
     const char *mr_restore(MrSim *sim, const void *bytes)
     uint64_t mr_state_hash(const MrSim *sim)
+    uint64_t mr_fight_hash(const MrSim *sim)
     int32_t mr_record_count(const MrSim *sim)
     const MrRecord *mr_take_records(MrSim *sim, int32_t *count)
     MrLayouts mr_layouts()

@@ -50,9 +50,9 @@ def plot_moment(session: Session, time: float, seat: int, path: str | Path) -> f
         UsageError: The engagement is over by then.
         WriteError: The file could not be written.
     """
-    while session.tracks.time < time - 1e-6 and not session.over:
+    while session.paths.time < time - 1e-6 and not session.over:
         session.step()
-    now = session.tracks.time
+    now = session.paths.time
     if session.over:
         raise UsageError(f"spacetime = {time:g}: the engagement ends at {now:.1f} s")
     graph = spacetime(session.sim, 0, seat)

@@ -101,26 +101,26 @@ def check_training(config: Config, agents: int) -> None:
             f"train.total_timesteps {train['total_timesteps']} must be at least one "
             f"train.batch_size, {batch}"
         )
-    _check_replay(config["experience_replay"], batch // horizon, part // horizon)
+    _check_buffer(config["experience_buffer"], batch // horizon, part // horizon)
 
 
-def _check_replay(replay: Mapping[str, float], segments: int, drawn: int) -> None:
-    """Check a replay beside updates of so many segments, of which so many are drawn at a time."""
-    capacity, warm_up, share = (replay[name] for name in ("capacity", "warm_up", "share"))
+def _check_buffer(settings: Mapping[str, float], segments: int, drawn: int) -> None:
+    """Check an experience buffer beside updates of so many segments, so many drawn at a time."""
+    capacity, warm_up, share = (settings[name] for name in ("capacity", "warm_up", "share"))
     if not capacity:
         return
     if capacity < segments:
         raise ConfigError(
-            f"experience_replay.capacity {capacity} must be 0 or at least the {segments} segments "
+            f"experience_buffer.capacity {capacity} must be 0 or at least the {segments} segments "
             f"of an update"
         )
     if warm_up > capacity:
         raise ConfigError(
-            f"experience_replay.warm_up {warm_up} must be at most experience_replay.capacity "
+            f"experience_buffer.warm_up {warm_up} must be at most experience_buffer.capacity "
             f"{capacity}"
         )
     if share * drawn < 1:
         raise ConfigError(
-            f"experience_replay.share {share:g} must be at least 1/{drawn} = {1 / drawn:g}, one of "
+            f"experience_buffer.share {share:g} must be at least 1/{drawn} = {1 / drawn:g}, one of "
             f"the segments of train.minibatch_size or train.max_minibatch_size"
         )

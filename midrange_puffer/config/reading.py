@@ -10,6 +10,7 @@ from pathlib import Path
 from midrange_puffer.config.checks import check_pairs, check_stages
 from midrange_puffer.config.configuration import DEFAULT, Config, ConfigError, stage_names
 from midrange_puffer.config.schema import (
+    RENAMED,
     RETIRED,
     RUN_KEYS,
     STAGE,
@@ -52,6 +53,7 @@ def load_config(
         path = find_config(path)
         sections = _read_ini(path)
         for section, items in sections.items():
+            section = _todays(section)
             where = f"{path}: [{section}]"
             draft.open_section(section, where)
             for name, text in items.items():
@@ -61,6 +63,7 @@ def load_config(
     of_the_file = set(draft.values)
     for option, text in _read_overrides(overrides):
         section, name = _split(option.replace("-", "_"))
+        section = _todays(section)
         where = f"command line: --{option}"
         draft.open_section(section, where)
         draft.set(section, name, text, where, "command line")
@@ -162,6 +165,13 @@ def _split(option: str) -> tuple[str, str]:
         return STAGE + stage, name
     section, _, name = option.rpartition(".")
     return section or "base", name
+
+
+def _todays(section: str) -> str:
+    """What a section, or that of a key of it that a sweep varies, is called now."""
+    prefix = SWEPT if section.startswith(SWEPT) else ""
+    home, dot, name = section.removeprefix(prefix).partition(".")
+    return f"{prefix}{RENAMED.get(home, home)}{dot}{name}"
 
 
 class _Draft:

@@ -11,7 +11,7 @@ from midrange_puffer.config.tables import (
     BASE,
     CLUSTER,
     CURRICULUM,
-    EXPERIENCE_REPLAY,
+    EXPERIENCE_BUFFER,
     LEAGUE,
     POLICY,
     POOL,
@@ -24,15 +24,18 @@ from midrange_puffer.config.tables import (
 )
 
 SECTIONS = (
-    "base", "vec", "cluster", "env", "policy", "rnn", "train", "experience_replay", "pool",
+    "base", "vec", "cluster", "env", "policy", "rnn", "train", "experience_buffer", "pool",
     "league", "curriculum", "sweep",
 )  # fmt: skip
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
 
 # What a sweep may vary: numbers in these sections, but those that it settles itself.
-SWEPT_SECTIONS = ("train", "experience_replay", "policy", "rnn", "env", "vec")
+SWEPT_SECTIONS = ("train", "experience_buffer", "policy", "rnn", "env", "vec")
 UNSWEPT = ("train.seed", "env.seed")
+
+# Sections of earlier versions, and what they are called now.
+RENAMED = {"experience_replay": "experience_buffer"}
 
 # Keys of earlier versions: configurations and models that were made then still tell of them.
 RETIRED = ("env.pilot_turn_loss",)
@@ -74,7 +77,7 @@ def schema() -> dict[str, dict[str, Key]]:
     folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
     pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
     keys_of_all = (
-        BASE, VEC, CLUSTER, _env_keys(), POLICY, RNN, TRAIN, EXPERIENCE_REPLAY, POOL, LEAGUE,
+        BASE, VEC, CLUSTER, _env_keys(), POLICY, RNN, TRAIN, EXPERIENCE_BUFFER, POOL, LEAGUE,
         CURRICULUM, SWEEP,
     )  # fmt: skip
     tables = dict(zip(SECTIONS, keys_of_all, strict=True))

@@ -86,15 +86,15 @@ CLUSTER = (
         60.0, 1, 1e6, unit="s"),
 )  # fmt: skip
 
-EXPERIENCE_REPLAY = (
+EXPERIENCE_BUFFER = (
     Key("capacity", int, "how many of the latest segments (train.bptt_horizon decisions of an "
-        "agent) each rank keeps to learn from again; 0 = none: on-policy. The replay begins empty "
+        "agent) each rank keeps to learn from again; 0 = none: on-policy. The buffer begins empty "
         "in every stage and after a resume. With train.cpu_offload its observations are in "
         "page-locked memory", 0, 0, 10**7, unit="segments"),
-    Key("warm_up", int, "segments that must be in the replay before the first is drawn", 0, 0,
+    Key("warm_up", int, "segments that must be in the buffer before the first is drawn", 0, 0,
         10**7, unit="segments"),
-    Key("share", float, "part of a minibatch that is drawn from the replay", 0.25, 0.001, 0.9),
-    Key("alpha", float, "exponent of the replay's prioritised sampling; 0 = uniform", 0.6, 0.0,
+    Key("share", float, "part of a minibatch that is drawn from the buffer", 0.25, 0.001, 0.9),
+    Key("alpha", float, "exponent of the buffer's prioritised sampling; 0 = uniform", 0.6, 0.0,
         1.0),
     Key("beta0", float, "exponent of the importance correction of that sampling at the start of "
         "the run; it rises to 1 at the end", 0.4, 0.0, 1.0),

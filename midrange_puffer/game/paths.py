@@ -14,7 +14,7 @@ FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
 
 
 @dataclass
-class Track:
+class BodyPath:
     """The flight of one body, an entry of each list for every time it was noted.
 
     Attributes:
@@ -41,7 +41,7 @@ class Track:
 
 
 @dataclass
-class FighterTrack(Track):
+class FighterPath(BodyPath):
     """A fighter's flight, up to its death.
 
     Attributes:
@@ -58,7 +58,7 @@ class FighterTrack(Track):
 
 
 @dataclass
-class MissileTrack(Track):
+class MissilePath(BodyPath):
     """A missile's flight, from its launch to its end.
 
     Of one that lives less than a decision little is seen: it goes straight to the target that it
@@ -77,7 +77,7 @@ class MissileTrack(Track):
     fate: str = FLYING
 
 
-class Tracks:
+class Paths:
     """Follows one engagement of a simulation, from now on.
 
     Args:
@@ -88,9 +88,9 @@ class Tracks:
     def __init__(self, sim: Simulation, env: int = 0) -> None:
         self._sim = sim
         self._env = env
-        self._slots: dict[int, tuple[int, MissileTrack]] = {}  # in the air: age, and its track
-        self.fighters = [FighterTrack(seat=seat) for seat in range(len(SEATS))]
-        self.missiles: list[MissileTrack] = []
+        self._slots: dict[int, tuple[int, MissilePath]] = {}  # in the air: age, and its path
+        self.fighters = [FighterPath(seat=seat) for seat in range(len(SEATS))]
+        self.missiles: list[MissilePath] = []
         self.note()
 
     @property
@@ -103,76 +103,76 @@ class Tracks:
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
         missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
         killed = []
-        for track in self.fighters:
-            if track.died is not None:
+        for path in self.fighters:
+            if path.died is not None:
                 continue
-            self._add(track, fighters, track.seat, "fighter")
-            track.throttle.append(float(fighters["throttle"][track.seat]))
-            track.ammo.append(int(fighters["ammo"][track.seat]))
-            if not fighters["alive"][track.seat]:
-                track.died = self.time
-                killed.append(track)
+            self._add(path, fighters, path.seat, "fighter")
+            path.throttle.append(float(fighters["throttle"][path.seat]))
+            path.ammo.append(int(fighters["ammo"][path.seat]))
+            if not fighters["alive"][path.seat]:
+                path.died = self.time
+                killed.append(path)
         known = len(self.missiles)
         ended = self._note_missiles(missiles)
         unseen = self._add_unseen(self.missiles[known:])
         ended += unseen
-        for track in ended:
-            track.fate = LOST if self.fighters[track.target].died is not None else SPENT
+        for path in ended:
+            path.fate = LOST if self.fighters[path.target].died is not None else SPENT
         for victim in killed:
-            self._mark_hit(victim, [track for track in ended if track.target == victim.seat])
-        for track in unseen:
-            if track.fate != HIT:
-                self._end(track, track.x[0], track.y[0])
+            self._mark_hit(victim, [path for path in ended if path.target == victim.seat])
+        for path in unseen:
+            if path.fate != HIT:
+                self._end(path, path.x[0], path.y[0])
 
     def cut_back(self) -> None:
         """Forget what is later than the simulation, which has been restored to an earlier state."""
         step = self._sim.parameters["physics_dt"]
         end = self.time + step / 2
-        self.missiles = [track for track in self.missiles if track.launched < end - step]
-        for track in (*self.fighters, *self.missiles):
-            keep = bisect_right(track.times, end)
-            for values in vars(track).values():
+        self.missiles = [path for path in self.missiles if path.launched < end - step]
+        for path in (*self.fighters, *self.missiles):
+            keep = bisect_right(path.times, end)
+            for values in vars(path).values():
                 if isinstance(values, list):
                     del values[keep:]
         for fighter in self.fighters:
             if fighter.died is not None and fighter.died > end:
                 fighter.died = None
         missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
-        tracks = {(track.owner, round(track.launched / step)): track for track in self.missiles}
+        paths = {(path.owner, round(path.launched / step)): path for path in self.missiles}
         self._slots = {}
         for slot in np.flatnonzero(missiles["active"]):
             age = int(missiles["age"][slot])
             if age:
-                track = tracks[missiles["owner"][slot], round(self.time / step) - age]
-                track.fate = FLYING
+                path = paths[missiles["owner"][slot], round(self.time / step) - age]
+                path.fate = FLYING
             else:  # dropped above with those launched in the next decision
-                track = self._launched(missiles, slot)
-                self._add(track, missiles, slot, "missile")
-            self._slots[slot] = age, track
+                path = self._launched(missiles, slot)
+                self._add(path, missiles, slot, "missile")
+            self._slots[slot] = age, path
 
-    def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissileTrack]:
-        """Extend the missiles' tracks; return those that have ended."""
+    def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissilePath]:
+        """Extend the missiles' paths; return those that have ended."""
         before, self._slots = self._slots, {}
         ended = []
         for slot in np.flatnonzero(missiles["active"]):
-            age, track = before.pop(slot, (0, None))
-            if track is None or missiles["age"][slot] <= age:
-                if track:  # another one has taken its slot
-                    ended.append(track)
-                track = self._launched(missiles, slot)
-            self._add(track, missiles, slot, "missile")
-            self._slots[slot] = int(missiles["age"][slot]), track
-        return [*ended, *(track for _, track in before.values())]
+            age, path = before.pop(slot, (0, None))
+            if path is None or missiles["age"][slot] <= age:
+                if path:  # another one has taken its slot
+                    ended.append(path)
+                path = self._launched(missiles, slot)
+            self._add(path, missiles, slot, "missile")
+            self._slots[slot] = int(missiles["age"][slot]), path
+        return [*ended, *(path for _, path in before.values())]
 
-    def _add_unseen(self, seen: list[MissileTrack]) -> list[MissileTrack]:
-        """Tracks of missiles that were launched since the last time and have ended already.
+    def _add_unseen(self, seen: list[MissilePath]) -> list[MissilePath]:
+        """Paths of missiles that were launched since the last time and have ended already.
 
         They show by what their launchers have left.
 
         Args:
             seen: those launched since then that are in the air.
         """
-        owners = [track.owner for track in seen]
+        owners = [path.owner for path in seen]
         unseen = []
         for shooter in self.fighters:
             if len(shooter.times) > 1 and shooter.times[-1] == self.time:
@@ -181,51 +181,49 @@ class Tracks:
                     unseen.append(self._begin(shooter.seat, 1 - shooter.seat, shooter.times[-2]))
         return unseen
 
-    def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissileTrack:
-        """The track of a new missile in the air."""
+    def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissilePath:
+        """The path of a new missile in the air."""
         age = float(missiles["age"][slot]) * self._sim.parameters["physics_dt"]
         owner, target = int(missiles["owner"][slot]), int(missiles["target"][slot])
         return self._begin(owner, target, self.time - age)
 
-    def _begin(self, owner: int, target: int, launched: float) -> MissileTrack:
-        """A new missile's track, begun where its launcher was."""
-        track = MissileTrack(owner=owner, target=target, launched=launched)
-        track.burnt_out = launched + self._sim.parameters["missile_burn_time"]
+    def _begin(self, owner: int, target: int, launched: float) -> MissilePath:
+        """A new missile's path, begun where its launcher was."""
+        path = MissilePath(owner=owner, target=target, launched=launched)
+        path.burnt_out = launched + self._sim.parameters["missile_burn_time"]
         shooter = self.fighters[owner]
         if launched < self.time and (index := shooter.at(launched + 1e-3)) is not None:
-            track.times.append(launched)
+            path.times.append(launched)
             for name in ("x", "y", "speed", "heading"):
-                getattr(track, name).append(getattr(shooter, name)[index])
-            track.rudder.append(0.0)
-            track.load.append(0.0)
-        self.missiles.append(track)
-        return track
+                getattr(path, name).append(getattr(shooter, name)[index])
+            path.rudder.append(0.0)
+            path.load.append(0.0)
+        self.missiles.append(path)
+        return path
 
-    def _mark_hit(self, victim: FighterTrack, ended: list[MissileTrack]) -> None:
+    def _mark_hit(self, victim: FighterPath, ended: list[MissilePath]) -> None:
         """Of the missiles that ended with their target, the nearest one has hit it."""
         if not ended:
             return
         x, y = victim.x[-1], victim.y[-1]
-        hit = min(ended, key=lambda track: np.hypot(track.x[-1] - x, track.y[-1] - y))
+        hit = min(ended, key=lambda path: np.hypot(path.x[-1] - x, path.y[-1] - y))
         self._end(hit, x, y)
         hit.fate = HIT
 
-    def _end(self, track: MissileTrack, x: float, y: float) -> None:
+    def _end(self, path: MissilePath, x: float, y: float) -> None:
         """Add where a missile that is no longer in the air has ended, as it was last noted."""
-        track.times.append(self.time)
-        track.x.append(x)
-        track.y.append(y)
+        path.times.append(self.time)
+        path.x.append(x)
+        path.y.append(y)
         for name in ("speed", "heading", "rudder", "load"):
-            getattr(track, name).append(getattr(track, name)[-1])
+            getattr(path, name).append(getattr(path, name)[-1])
 
-    def _add(self, track: Track, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
+    def _add(self, path: BodyPath, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
         """Add an entry of what fighters and missiles have in common."""
-        track.times.append(self.time)
+        path.times.append(self.time)
         for name in ("x", "y", "speed", "heading", "rudder"):
-            getattr(track, name).append(float(bodies[name][index]))
-        track.load.append(
-            load_factor(self._sim.parameters, kind, track.speed[-1], track.rudder[-1])
-        )
+            getattr(path, name).append(float(bodies[name][index]))
+        path.load.append(load_factor(self._sim.parameters, kind, path.speed[-1], path.rudder[-1]))
 
 
 def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: float) -> float:

@@ -266,8 +266,12 @@ class Simulation:
         return hashlib.sha256(text.encode()).digest()
 
     def state_hash(self) -> int:
-        """64-bit hash of everything that the future depends on."""
+        """64-bit hash of everything that the future depends on, given parameters and pilots."""
         return self._core.state_hash()
+
+    def fight_hash(self) -> int:
+        """64-bit hash of what has been flown: without the seed and the engagements' numbers."""
+        return self._core.fight_hash()
 
 
 def _controller(seat: str, name: str) -> list[float]:

@@ -57,7 +57,7 @@ class SpaceTime:
     Attributes:
         seat: whose graph it is.
         times: float64 [T], from 0 on.
-        own: [T, 2], the own track at the present controls.
+        own: [T, 2], the own path at the present controls.
         escapes: [2, T, 2], escapes to the left and right, each from a missile that the enemy
             launches now; it ends where that missile hits.
         fronts: [T, M, 2], the threat cone: how far a missile launched by the enemy now can be
@@ -123,9 +123,9 @@ def spacetime(
         seat=seat,
         times=np.arange(count) * (steps * dt),
         own=own[:, _core.AHEAD_HELD].copy(),
-        escapes=_tracks(own, _core.AHEAD_THREATENED_ESCAPES),
+        escapes=_paths(own, _core.AHEAD_THREATENED_ESCAPES),
         fronts=_fronts(sim, env, 1 - seat, steps, count) if threat else None,
-        shots=_tracks(flown[:, LAUNCHED], _core.AHEAD_THREATENED_ESCAPES) if threat else None,
+        shots=_paths(flown[:, LAUNCHED], _core.AHEAD_THREATENED_ESCAPES) if threat else None,
         escape_miss=threatened["miss"].copy() if threat else None,
         missiles=tuple(
             _missile(sim, env, slot, flown[:, slot, _core.AHEAD_HELD], predictions[slot])
@@ -134,7 +134,7 @@ def spacetime(
     )
 
 
-def _tracks(points: np.ndarray, lanes: slice) -> np.ndarray:
+def _paths(points: np.ndarray, lanes: slice) -> np.ndarray:
     """Those lanes of positions [T, lanes, 2], by lane."""
     return points[:, lanes].swapaxes(0, 1).copy()
 

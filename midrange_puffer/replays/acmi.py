@@ -17,10 +17,10 @@ from midrange_puffer.game.paths import (
     FLYING,
     HIT,
     SPEED_OF_SOUND,
-    FighterTrack,
-    MissileTrack,
-    Track,
-    Tracks,
+    BodyPath,
+    FighterPath,
+    MissilePath,
+    Paths,
 )
 from midrange_puffer.replays.replay import Replay
 
@@ -46,7 +46,7 @@ def write_acmi(replay: Replay, path: str | Path) -> None:
         WriteError: The file could not be written.
     """
     # Tacview's documentation finds text with a byte order mark cleaner.
-    data = format_acmi(replay, replay.tracks()).encode("utf-8-sig")
+    data = format_acmi(replay, replay.paths()).encode("utf-8-sig")
     path = Path(path)
     if path.name.endswith(ZIP_SUFFIX):
         # ZipInfo has a constant date, so that equal replays give equal files.
@@ -58,18 +58,18 @@ def write_acmi(replay: Replay, path: str | Path) -> None:
     write_whole(path, data)
 
 
-def format_acmi(replay: Replay, tracks: Tracks) -> str:
+def format_acmi(replay: Replay, paths: Paths) -> str:
     """The text of a recording."""
     red, blue = replay.names
     frames: dict[float, list[str]] = {}
     # What ends comes after where everything is, a missile before its target.
-    missiles = [_missile(track, number) for number, track in enumerate(tracks.missiles)]
-    fighters = [_fighter(track, replay.names[track.seat]) for track in tracks.fighters]
+    missiles = [_missile(path, number) for number, path in enumerate(paths.missiles)]
+    fighters = [_fighter(path, replay.names[path.seat]) for path in paths.fighters]
     for part in (_positions, _end):
         for body in (*missiles, *fighters):
             for time, line in part(body):
                 frames.setdefault(round(time, 3), []).append(line)
-    end = frames.setdefault(round(tracks.time, 3), [])
+    end = frames.setdefault(round(paths.time, 3), [])
     end.append(f"0,Event=Bookmark|{_text(replay.outcome)}")
     lines = [*HEADER, f"0,Title={_text(f'{red} (red) against {blue} (blue)')}"]
     for time in sorted(frames):
@@ -82,69 +82,69 @@ class _Body:
     """An object of the recording: its id, and the properties that it keeps."""
 
     id: str
-    track: FighterTrack | MissileTrack
+    path: FighterPath | MissilePath
     properties: str
 
 
-def _fighter(track: FighterTrack, name: str) -> _Body:
-    properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={_text(name)},{_side(track.seat)}"
-    return _Body(_fighter_id(track.seat), track, properties)
+def _fighter(path: FighterPath, name: str) -> _Body:
+    properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={_text(name)},{_side(path.seat)}"
+    return _Body(_fighter_id(path.seat), path, properties)
 
 
-def _missile(track: MissileTrack, number: int) -> _Body:
+def _missile(path: MissilePath, number: int) -> _Body:
     properties = (
-        f"Name=Missile,Type=Weapon+Missile,Parent={_fighter_id(track.owner)},"
-        f"LockedTarget={_fighter_id(track.target)},{_side(track.owner)}"
+        f"Name=Missile,Type=Weapon+Missile,Parent={_fighter_id(path.owner)},"
+        f"LockedTarget={_fighter_id(path.target)},{_side(path.owner)}"
     )
-    return _Body(f"{FIRST_MISSILE + number:x}", track, properties)
+    return _Body(f"{FIRST_MISSILE + number:x}", path, properties)
 
 
 def _positions(body: _Body) -> Iterator[tuple[float, str]]:
-    """Every entry of a track; what does not change stands only in the first."""
-    track = body.track
-    for index, time in enumerate(track.times):
-        x, y, load = track.x[index], track.y[index], track.load[index]
-        heading = (90 - math.degrees(track.heading[index])) % 360
+    """Every entry of a path; what does not change stands only in the first."""
+    path = body.path
+    for index, time in enumerate(path.times):
+        x, y, load = path.x[index], path.y[index], path.load[index]
+        heading = (90 - math.degrees(path.heading[index])) % 360
         # A fighter banks as for a level turn, a missile turns by its fins.
-        roll = -math.degrees(math.atan(load)) if isinstance(track, FighterTrack) else 0.0
+        roll = -math.degrees(math.atan(load)) if isinstance(path, FighterPath) else 0.0
         altitude, pitch, lasting = ("", "", "")
         if index == 0:
             altitude, pitch, lasting = (f"{ALTITUDE:g}", "0", f",{body.properties}")
         yield (
             time,
             f"{body.id},T={x / DEGREE:z.7f}|{y / DEGREE:z.7f}|{altitude}|{roll:z.1f}|{pitch}|"
-            f"{heading:.2f}|{x:z.2f}|{y:z.2f}|{heading:.2f},{_instruments(track, index)}{lasting}",
+            f"{heading:.2f}|{x:z.2f}|{y:z.2f}|{heading:.2f},{_instruments(path, index)}{lasting}",
         )
 
 
-def _instruments(track: Track, index: int) -> str:
+def _instruments(path: BodyPath, index: int) -> str:
     """The numeric properties that change. To the right is positive, as for the roll."""
-    speed, load = track.speed[index], track.load[index]
+    speed, load = path.speed[index], path.load[index]
     text = f"IAS={speed:.1f},TAS={speed:.1f},Mach={speed / SPEED_OF_SOUND:.3f}"
-    if isinstance(track, FighterTrack):
-        text += f",Throttle={track.throttle[index]:.2f},Rudder={-track.rudder[index]:z.2f}"
+    if isinstance(path, FighterPath):
+        text += f",Throttle={path.throttle[index]:.2f},Rudder={-path.rudder[index]:z.2f}"
         return f"{text},VerticalGForce={math.hypot(1, load):.2f}"
     return f"{text},LateralGForce={-load:z.2f}"
 
 
 def _end(body: _Body) -> Iterator[tuple[float, str]]:
     """How a fighter or a missile ended, and its removal; nothing of what flies to the last."""
-    track = body.track
-    end = track.times[-1]
-    if isinstance(track, FighterTrack):
-        if track.died is None:
+    path = body.path
+    end = path.times[-1]
+    if isinstance(path, FighterPath):
+        if path.died is None:
             return
         yield end, f"0,Event=Destroyed|{body.id}|"
-    elif track.fate == FLYING:
+    elif path.fate == FLYING:
         return
     else:
         yield (
             end,
-            f"0,Event=Timeout|SourceId:{_fighter_id(track.owner)}|AmmoType:Missile|AmmoCount:1|"
-            f"TargetId:{_fighter_id(track.target)}|"
-            f"Outcome:{'Kill' if track.fate == HIT else 'Miss'}",
+            f"0,Event=Timeout|SourceId:{_fighter_id(path.owner)}|AmmoType:Missile|AmmoCount:1|"
+            f"TargetId:{_fighter_id(path.target)}|"
+            f"Outcome:{'Kill' if path.fate == HIT else 'Miss'}",
         )
-        if track.fate != HIT:  # or it would count as destroyed
+        if path.fate != HIT:  # or it would count as destroyed
             yield end, f"0,Event=LeftArea|{body.id}|"
     yield end, f"-{body.id}"
 

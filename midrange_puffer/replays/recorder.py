@@ -10,7 +10,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.game.observation import FEATURES
 from midrange_puffer.game.parameters import CONTROLLERS, SEATS
-from midrange_puffer.game.paths import FighterTrack, MissileTrack, Tracks
+from midrange_puffer.game.paths import FighterPath, MissilePath, Paths
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.replay import SUFFIX, Recorder, Replay
@@ -171,7 +171,7 @@ def _ranks(
 def _with_miss(replay: Replay) -> Replay:
     """With how near the nearest missile passed the seat that is looked at."""
     seat = SEATS.index(replay.meta["seat"])
-    miss = nearest_miss(replay.tracks(), seat)
+    miss = nearest_miss(replay.paths(), seat)
     return replace(replay, meta={**replay.meta, "nearest_miss": miss})
 
 
@@ -182,17 +182,17 @@ def _file_name(who: str, replay: Replay) -> str:
     return re.sub(r"[^\w.-]+", "-", f"{fighters}_{kept}_{place}")
 
 
-def nearest_miss(tracks: Tracks, seat: int) -> float | None:
+def nearest_miss(paths: Paths, seat: int) -> float | None:
     """The least distance of a missile to the fighter that it goes for [m]; None without any.
 
     Between the times that are noted both are taken to fly straight on.
     """
-    target = tracks.fighters[seat]
-    missiles = [missile for missile in tracks.missiles if missile.target == seat]
+    target = paths.fighters[seat]
+    missiles = [missile for missile in paths.missiles if missile.target == seat]
     return min((_least_distance(missile, target) for missile in missiles), default=None)
 
 
-def _least_distance(missile: MissileTrack, target: FighterTrack) -> float:
+def _least_distance(missile: MissilePath, target: FighterPath) -> float:
     x = np.array(missile.x) - np.interp(missile.times, target.times, target.x)
     y = np.array(missile.y) - np.interp(missile.times, target.times, target.y)
     dx, dy = np.diff(x), np.diff(y)

@@ -26,7 +26,7 @@ from midrange_puffer.game.parameters import (
     neutral_values,
     suggest,
 )
-from midrange_puffer.game.paths import Tracks, outcome_words
+from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
 
 SUFFIX = ".replay"
@@ -67,7 +67,7 @@ class Replay:
         pilots: Who flew red and blue: "agent" where the controls came from outside, or a pilot.
         names: What they are called.
         controls: float32 [decisions, fighters, 3], exactly as given to `Simulation.step`.
-        hashes: uint64, of the state at the start, after every `hash_interval` decisions, and at
+        hashes: uint64, `fight_hash` at the start, after every `hash_interval` decisions, and at
             the end.
         outcome: At the end, in words.
         hash_interval: [decisions]
@@ -121,13 +121,13 @@ class Replay:
         if (outcome := outcome_words(sim)) != self.outcome:
             raise ReplayError(f"ends with {outcome!r}, not with {self.outcome!r} as was recorded")
 
-    def tracks(self) -> Tracks:
+    def paths(self) -> Paths:
         """Where everything went; raises as `play`."""
         sim = self.simulation()
-        tracks = Tracks(sim)
+        paths = Paths(sim)
         for _ in self.play(sim):
-            tracks.note()
-        return tracks
+            paths.note()
+        return paths
 
     def verify(self) -> None:
         """Fly it to its end; raises as `play`."""
@@ -200,10 +200,10 @@ class Replay:
         return replay
 
     def _compare(self, sim: Simulation, decision: int, expected: Mapping[int, int]) -> None:
-        if decision in expected and sim.state_hash() != expected[decision]:
+        if decision in expected and sim.fight_hash() != expected[decision]:
             raise ReplayError(
                 f"differs at decision {decision} of {self.decisions}: state hash "
-                f"{sim.state_hash():016x}, recorded {expected[decision]:016x}; it was flown by "
+                f"{sim.fight_hash():016x}, recorded {expected[decision]:016x}; it was flown by "
                 "another version of the rules or of the core"
             )
 
@@ -241,7 +241,7 @@ class Recorder:
             "names": tuple(names or pilots),
         }
         self._controls: list[np.ndarray] = []
-        self._hashes = [sim.state_hash()]  # of every HASH_INTERVAL decisions
+        self._hashes = [sim.fight_hash()]  # of every HASH_INTERVAL decisions
         empty = Replay(**self._start, controls=(), hashes=(), outcome="")
         if empty.simulation().state_hash() != sim.state_hash():
             raise ValueError("the simulation is not one engagement at the start that was named")
@@ -257,7 +257,7 @@ class Recorder:
         with np.errstate(over="ignore"):
             self._controls.append(np.array(controls, np.float32))
         if len(self) % HASH_INTERVAL == 0:
-            self._hashes.append(self._sim.state_hash())
+            self._hashes.append(self._sim.fight_hash())
 
     def truncate(self, decisions: int) -> None:
         """Forget what came after so many decisions; the simulation is taken back by others."""
@@ -267,7 +267,7 @@ class Recorder:
     def replay(self, **meta: object) -> Replay:
         """The replay of what was recorded so far, with `meta` beside it."""
         shape = (len(self), len(SEATS), _CONTROLS)
-        hashes = [*self._hashes, self._sim.state_hash()][: _hash_count(len(self), HASH_INTERVAL)]
+        hashes = [*self._hashes, self._sim.fight_hash()][: _hash_count(len(self), HASH_INTERVAL)]
         return Replay(
             **self._start,
             controls=np.array(self._controls, np.float32).reshape(shape),

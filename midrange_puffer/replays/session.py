@@ -16,7 +16,7 @@ import numpy as np
 
 from midrange_puffer.contest.match import Contestant
 from midrange_puffer.game.parameters import SEATS, checked_seed, resolve
-from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.policies.player import Player, observation_for, player_seed
 from midrange_puffer.replays.replay import Recorder, Replay
@@ -50,7 +50,7 @@ class Session:
         **parameters: Rows of csrc/params.h.
 
     Attributes:
-        sim, tracks, recorder: Of the present fight.
+        sim, paths, recorder: Of the present fight.
         engagement: Which start of the seed it has.
         commands: float32 [fighters, 3], given with the next decision. A human's rudder and throttle
             stay as they are set; fire is taken back once it is given.
@@ -92,7 +92,7 @@ class Session:
         """Begin a fight at a start of the seed; the same one again is the same fight again."""
         self.engagement = engagement
         self.sim.start(0, engagement)
-        self.tracks = Tracks(self.sim)
+        self.paths = Paths(self.sim)
         self.recorder = Recorder(
             self.sim,
             seed=self._seed,
@@ -115,7 +115,7 @@ class Session:
     @property
     def time(self) -> float:
         """What is to be shown of the fight [s]: what was flown, up to one decision late."""
-        flown = self.tracks.time
+        flown = self.paths.time
         return flown if self.over else max(flown - self.decision + self._due, 0.0)
 
     def steer(self, seat: int, rudder: float) -> None:
@@ -154,7 +154,7 @@ class Session:
                 self.commands[seat] = player.act(seen[:, seat], np.array([0]))[0]
         self.sim.step(self.commands[None])
         self.recorder.add(self.commands)
-        self.tracks.note()
+        self.paths.note()
         self.commands[:, FIRE] = 0
         if len(self.recorder) % self._mark_interval == 0:
             self._set_mark()
@@ -172,7 +172,7 @@ class Session:
         self.sim.restore(mark.state)
         for seat, player in self._players.items():
             player.restore(mark.players[seat])
-        self.tracks.cut_back()
+        self.paths.cut_back()
         self.recorder.truncate(mark.decisions)
         self.commands[:] = mark.commands
         self._due = 0.0

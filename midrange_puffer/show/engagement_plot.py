@@ -8,7 +8,7 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.game.paths import HIT, FighterTrack, MissileTrack, Track, outcome_words
+from midrange_puffer.game.paths import HIT, BodyPath, FighterPath, MissilePath, outcome_words
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.figures import COLOURS, save_figure
 
@@ -30,8 +30,8 @@ class Engagement:
     """
 
     names: tuple[str, str]
-    fighters: list[FighterTrack]
-    missiles: list[MissileTrack]
+    fighters: list[FighterPath]
+    missiles: list[MissilePath]
     length: float
     outcome: str
 
@@ -58,8 +58,8 @@ def record_engagement(
     while not session.over:
         session.step()
     names = tuple(who if isinstance(who, str) else "policy" for who in (red, blue))
-    tracks, outcome = session.tracks, outcome_words(session.sim)
-    return Engagement(names, tracks.fighters, tracks.missiles, tracks.time, outcome)
+    paths, outcome = session.paths, outcome_words(session.sim)
+    return Engagement(names, paths.fighters, paths.missiles, paths.time, outcome)
 
 
 def plot_engagement(engagement: Engagement, path: str | Path) -> None:
@@ -80,29 +80,29 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
     save_figure(figure, path)
 
 
-def _trail(track: Track) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _trail(path: BodyPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Times [s] and positions [km]."""
-    return np.array(track.times), np.array(track.x) / 1000, np.array(track.y) / 1000
+    return np.array(path.times), np.array(path.x) / 1000, np.array(path.y) / 1000
 
 
-def _draw_missile(axes: "Axes", track: MissileTrack) -> None:
+def _draw_missile(axes: "Axes", path: MissilePath) -> None:
     """Thick while its motor burns, thin while it coasts."""
-    times, x, y = _trail(track)
-    burning = times <= track.burnt_out
-    colour = COLOURS[track.owner]
+    times, x, y = _trail(path)
+    burning = times <= path.burnt_out
+    colour = COLOURS[path.owner]
     axes.plot(x, y, color=colour, lw=1, alpha=0.8, zorder=2)
     axes.plot(x[burning], y[burning], color=colour, lw=4, alpha=0.35, zorder=2)
-    if track.fate != HIT:
+    if path.fate != HIT:
         axes.plot(x[-1], y[-1], marker="x", ms=4, mew=1, color=colour, alpha=0.8, zorder=3)
 
 
-def _draw_fighter(axes: "Axes", track: FighterTrack, label: str) -> None:
+def _draw_fighter(axes: "Axes", path: FighterPath, label: str) -> None:
     """A dot every TICK seconds, and at the end an arrowhead, or a star where it died."""
     from matplotlib.markers import MarkerStyle
     from matplotlib.patheffects import withStroke
 
-    times, x, y = _trail(track)
-    colour = COLOURS[track.seat]
+    times, x, y = _trail(path)
+    colour = COLOURS[path.seat]
     axes.plot(x, y, color=colour, lw=2.2, zorder=4, label=label)
     marks = np.arange(0, times[-1], TICK)
     places = np.column_stack([np.interp(marks, times, x), np.interp(marks, times, y)])
@@ -123,7 +123,7 @@ def _draw_fighter(axes: "Axes", track: FighterTrack, label: str) -> None:
     arrow = MarkerStyle(">").scaled(1.3, 0.75).rotated(deg=heading)
     end = (
         {"marker": "*", "ms": 21, "mfc": STAR}
-        if track.died is not None
+        if path.died is not None
         else {"marker": arrow, "ms": 11}
     )
     axes.plot(x[-1], y[-1], color=colour, mec=colour, mew=1.4, zorder=6, **end)

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
-SAFE, DANGER = "#17803d", "#c25700"  # an escape track that no missile hits, and one that is hit
+SAFE, DANGER = "#17803d", "#c25700"  # an escape path that no missile hits, and one that is hit
 SIDES = ("left", "right")
 IN_THE_AIR, HARMLESS, FIRED_NOW = "-.", ":", "--"  # lines of missiles
 
 
 def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
-    """Draw a graph: the threat cone as its fronts, own and escape tracks, missiles in the air.
+    """Draw a graph: the threat cone as its fronts, own and escape paths, missiles in the air.
 
-    Where an escape track stays outside the cone the shot is outrun; where a missile's track turns
+    Where an escape path stays outside the cone the shot is outrun; where a missile's path turns
     dotted it can no longer reach its target.
     """
     from matplotlib.figure import Figure
@@ -42,14 +42,14 @@ def _line(axes: "Axes3D", points: np.ndarray, times: np.ndarray, **style: object
 
 
 def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
-    """Its fronts, one a second, and the missiles' tracks between them."""
+    """Its fronts, one a second, and the missiles' paths between them."""
     colour, enemy = COLOURS[1 - graph.seat], SEATS[1 - graph.seat]
     for number, (front, time) in enumerate(zip(graph.fronts, graph.times, strict=True)):
         label = f"threat cone: where a missile fired now by {enemy} can be" if number == 1 else None
         times = np.full(len(front), time)
         _line(axes, front, times, color=colour, lw=0.9, alpha=0.75, label=label)
-    for track in graph.fronts.swapaxes(0, 1):
-        _line(axes, track, graph.times, color=colour, lw=0.6, alpha=0.35)
+    for path in graph.fronts.swapaxes(0, 1):
+        _line(axes, path, graph.times, color=colour, lw=0.6, alpha=0.35)
     x, y = graph.fronts[..., 0] / 1000, graph.fronts[..., 1] / 1000
     times = np.broadcast_to(graph.times[:, None], x.shape)
     if np.isfinite(x).all():
@@ -57,18 +57,18 @@ def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
 
 
 def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
-    """The own track, and the escapes with the missile fired now that is guided at each."""
+    """The own path, and the escapes with the missile fired now that is guided at each."""
     from matplotlib.patheffects import withStroke
 
     own = f"{SEATS[graph.seat]}, controls held"
     _line(axes, graph.own, graph.times, color=COLOURS[graph.seat], lw=2.4, label=own)
     for number, side in enumerate(SIDES):
-        track = graph.escapes[number]
+        path = graph.escapes[number]
         safe, words = _verdict(graph, number)
         colour = SAFE if safe else DANGER
-        _line(axes, track, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
+        _line(axes, path, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
         axes.text(
-            *track[-1] / 1000,
+            *path[-1] / 1000,
             graph.times[-1],
             side,
             color=colour,
@@ -81,7 +81,7 @@ def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
 
 
 def _verdict(graph: SpaceTime, number: int) -> tuple[bool, str]:
-    """Whether no missile hits an escape track, fired now or in the air; and what one does."""
+    """Whether no missile hits an escape path, fired now or in the air; and what one does."""
     inbound = [one.escape_miss[number] for one in graph.missiles if one.target == graph.seat]
     if 0 in inbound:
         return False, "hit by a missile in the air"

@@ -84,12 +84,12 @@ class Space:
             name: _parameter(name, config[SWEPT + name])
             for name in (section.removeprefix(SWEPT) for section in sections)
         }
-        capacity = "experience_replay.capacity"
-        is_replaying = config["experience_replay"]["capacity"] or capacity in self.parameters
+        capacity = "experience_buffer.capacity"
+        is_replaying = config["experience_buffer"]["capacity"] or capacity in self.parameters
         for name in self.parameters:
             if name.startswith("rnn.") and config["base"]["rnn_name"] is None:
                 raise ConfigError(f"[{SWEPT}{name}]: without effect, for base.rnn_name is None")
-            if name.startswith("experience_replay.") and not is_replaying:
+            if name.startswith("experience_buffer.") and not is_replaying:
                 raise ConfigError(f"[{SWEPT}{name}]: without effect, for {capacity} is 0")
             if (stages := stage_names(config)) and _stages_with(config, name) == stages:
                 raise ConfigError(f"[{SWEPT}{name}]: without effect, for every stage sets it")

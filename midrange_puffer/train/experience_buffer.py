@@ -3,7 +3,7 @@
 Prioritised experience replay (Schaul et al. 2016, arXiv 1511.05952) of whole segments, whose
 priority is what PuffeRL's is within an update: the sum of |advantage|. As there, importance
 weights are for the policy's loss alone: values learn from what is drawn as it comes. Every rank has
-a replay of its own.
+a buffer of its own.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ def sampling_chances(priorities: torch.Tensor, alpha: float) -> torch.Tensor:
     return (weights + 1e-6) / (weights.sum() + 1e-6)
 
 
-class ExperienceReplay:
+class ExperienceBuffer:
     """A ring of rows for segments, the latest in place of the oldest, and what is drawn from it.
 
     Attributes:
         size: how many segments it holds.
 
     Args:
-        settings: section [experience_replay].
+        settings: section [experience_buffer].
         device: of the numbers of rows, and of priorities and weights.
     """
 

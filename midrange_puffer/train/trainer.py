@@ -112,7 +112,7 @@ class Trainer(FittedPuffeRL):
             optimizer=self.optimizer,
             gathered={name: getattr(self, name) for name in GATHERED},
             settings=config,
-            replay=run.config["experience_replay"],
+            buffer=run.config["experience_buffer"],
             precision=self.amp_context,
             clock=self.profile,
         )

@@ -19,7 +19,7 @@ import torch
 
 from midrange_puffer.errors import UserError
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.train.experience_buffer import ExperienceReplay, sampling_chances
+from midrange_puffer.train.experience_buffer import ExperienceBuffer, sampling_chances
 
 with contained():
     import pufferlib.pytorch
@@ -111,7 +111,8 @@ class Clock(Protocol):
 class Learner:
     """Improves a policy from the experience in its buffers, an update at a time.
 
-    With a replay the buffers become the first rows of longer ones, whose others hold it.
+    With an experience buffer the gathered segments are the first rows of longer arrays, whose
+    other rows are the buffer.
 
     Args:
         policy: as it learns: compiled, or shared by the ranks.
@@ -119,16 +120,16 @@ class Learner:
         optimizer: of its parameters.
         gathered: tensors [segments, horizon, ...], by the names of `GATHERED`.
         settings: section [train] without any "auto".
-        replay: section [experience_replay].
+        buffer: section [experience_buffer].
         precision: the context in which the policy is computed.
         clock: is told which part of an update begins.
 
     Attributes:
         gathered: the tensors to be filled before an update, as those given.
-        experience: these, then the replay's, with what the latest policy gives for them.
+        experience: these, then the buffer's, with what the latest policy gives for them.
 
     Raises:
-        UserError: There is not the memory for the replay.
+        UserError: There is not the memory for the buffer.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class Learner:
         optimizer: torch.optim.Optimizer,
         gathered: Mapping[str, torch.Tensor],
         settings: Mapping[str, object],
-        replay: Mapping[str, float],
+        buffer: Mapping[str, float],
         precision: contextlib.AbstractContextManager,
         clock: Clock,
     ) -> None:
@@ -149,19 +150,19 @@ class Learner:
         self._accumulated = settings["minibatch_size"] // part  # for one step of the optimizer
         self._drawn = part // settings["bptt_horizon"]  # segments of a minibatch
         self._count = len(gathered["values"])
-        longer = _lengthened(gathered, replay["capacity"]) if replay["capacity"] else gathered
+        longer = _lengthened(gathered, buffer["capacity"]) if buffer["capacity"] else gathered
         self.gathered = {name: one[: self._count] for name, one in longer.items()}
         like = longer["logprobs"]
         self.experience = Segments(
             **longer, proximal=torch.zeros_like(like), ratio=torch.ones_like(like)
         )
-        self._replay = ExperienceReplay(replay, like.device) if replay["capacity"] else None
-        self._replayed = int(replay["share"] * self._drawn)  # segments of a minibatch
+        self._buffer = ExperienceBuffer(buffer, like.device) if buffer["capacity"] else None
+        self._drawn_again = int(buffer["share"] * self._drawn)  # segments of a minibatch
 
     @property
     def metrics(self) -> dict[str, float]:
         """What there is to tell beside the losses."""
-        return {"experience_replay/size": self._replay.size} if self._replay else {}
+        return {"experience_buffer/size": self._buffer.size} if self._buffer else {}
 
     def update(self, is_off_policy: bool, schedule: Schedule) -> dict[str, float]:
         """Learn from the experience; return the means of the losses and the like.
@@ -177,13 +178,13 @@ class Learner:
 
         time("train")
         time("train_misc", nest=True)
-        replayed = self._draw_replayed(schedule.progress)
-        means = self._begin(is_off_policy, replayed)
+        older_draws = self._draw_older(schedule.progress)
+        means = self._begin(is_off_policy, older_draws)
         for number in range(self._minibatches):
             time("train_misc")
             advantages = self._advantages(fresh)
             time("train_copy")
-            draw = self._draw(advantages, schedule, replayed and replayed[number])
+            draw = self._draw(advantages, schedule, older_draws and older_draws[number])
             minibatch = self.experience.take(draw.rows)
             time("train_forward")
             logprobs, values, entropy = self._forward(self._policy, minibatch)
@@ -199,22 +200,22 @@ class Learner:
         time("train_misc")
         means |= {name: torch.stack([row[name] for row in rows]).mean() for name in rows[0]}
         means["explained_variance"] = _explained_variance(self.experience.values[fresh], advantages)
-        if self._replay:
-            self.experience.keep(self._count + self._replay.add(_priorities(advantages)))
+        if self._buffer:
+            self.experience.keep(self._count + self._buffer.add(_priorities(advantages)))
         # A CUDA device is waited for once, not for each of these numbers.
         means = dict(zip(means, torch.stack([*means.values()]).tolist(), strict=True))
         self._clock.end()
         return means
 
-    def _draw_replayed(self, progress: float) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
-        """Rows and weights of the replayed part of every minibatch; None: there is none."""
-        if not (self._replay and self._replay.is_warm):
+    def _draw_older(self, progress: float) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
+        """Rows and weights of the part from the buffer of every minibatch; None: there is none."""
+        if not (self._buffer and self._buffer.is_warm):
             return None
-        rows, weights = self._replay.draw(self._minibatches, self._replayed, progress)
+        rows, weights = self._buffer.draw(self._minibatches, self._drawn_again, progress)
         return [*zip(self._count + rows, weights[..., None], strict=True)]
 
     def _begin(
-        self, is_off_policy: bool, replayed: list[tuple[torch.Tensor, torch.Tensor]] | None
+        self, is_off_policy: bool, older_draws: list[tuple[torch.Tensor, torch.Tensor]] | None
     ) -> dict[str, torch.Tensor]:
         """Take the present policy for the proximal one.
 
@@ -228,8 +229,8 @@ class Learner:
         else:
             experience.proximal[fresh] = experience.logprobs[fresh]
             experience.ratio[fresh] = 1
-        if replayed is not None:
-            older.append(torch.cat([rows for rows, _ in replayed]).unique())
+        if older_draws is not None:
+            older.append(torch.cat([rows for rows, _ in older_draws]).unique())
         if not older:
             return {}
         rows = torch.cat(older)
@@ -269,21 +270,21 @@ class Learner:
         self,
         advantages: torch.Tensor,
         schedule: Schedule,
-        replayed: tuple[torch.Tensor, torch.Tensor] | None,
+        older_draws: tuple[torch.Tensor, torch.Tensor] | None,
     ) -> Draw:
-        """Draw a minibatch, of fresh segments with these advantages and of those replayed."""
+        """Draw a minibatch: fresh segments, with these advantages, and some from the buffer."""
         alpha, beta0 = self._settings["prio_alpha"], self._settings["prio_beta0"]
         # As PuffeRL has it: the correction grows more slowly the smaller alpha is.
         beta = beta0 + (1 - beta0) * alpha * schedule.epoch / schedule.epochs
         chances = sampling_chances(_priorities(advantages), alpha)
-        count = self._drawn - (self._replayed if replayed else 0)
+        count = self._drawn - (self._drawn_again if older_draws else 0)
         rows = torch.multinomial(chances, count)
         fresh = Draw(rows, advantages[rows], (self._count * chances[rows, None]) ** -beta)
-        if replayed is None:
+        if older_draws is None:
             return fresh
-        rows, weights = replayed
+        rows, weights = older_draws
         advantages = self._advantages(rows)
-        self._replay.prioritise(rows - self._count, _priorities(advantages))
+        self._buffer.prioritise(rows - self._count, _priorities(advantages))
         again = Draw(rows, advantages, weights)
         return Draw(*(torch.cat(pair) for pair in zip(fresh, again, strict=True)))
 
@@ -412,6 +413,6 @@ def _lengthened(buffers: Mapping[str, torch.Tensor], rows: int) -> dict[str, tor
     except RuntimeError as error:  # of each device's own kind
         size = rows * sum(one[0].nbytes for one in buffers.values()) / 2**30
         raise UserError(
-            f"experience_replay.capacity = {rows}: there is not the memory for its {size:.1f} GiB: "
+            f"experience_buffer.capacity = {rows}: there is not the memory for its {size:.1f} GiB: "
             f"{textwrap.shorten(str(error), 200)}"
         ) from error

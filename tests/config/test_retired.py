@@ -102,3 +102,15 @@ def test_only_there(tmp_path):
 def test_what_is_retired_is_no_key_of_this_version():
     keys = {f"{section}.{name}" for section, names in load_config().items() for name in names}
     assert keys.isdisjoint(RETIRED)
+
+
+def test_a_section_of_an_earlier_name_is_todays(tmp_path):
+    """In files, on the command line and of keys that a sweep varies."""
+    swept = "[sweep.experience_replay.alpha]\nmin = 0\nmax = 1\nmean = 0.5\n"
+    path = tmp_path / "old.ini"
+    path.write_text(f"[experience_replay]\ncapacity = 4096\n{swept}")
+    config = load_config(path, ["--experience-replay.warm-up=2048"])
+    assert config["experience_buffer"]["capacity"] == 4096
+    assert config["experience_buffer"]["warm_up"] == 2048
+    assert config["sweep.experience_buffer.alpha"]["mean"] == 0.5
+    assert not [name for name in config if "experience_replay" in name]

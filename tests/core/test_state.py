@@ -86,3 +86,16 @@ def test_a_restored_simulation_has_the_seed_of_the_snapshot():
         assert ours.snapshot() == theirs.snapshot()
     ours.reset(1)
     assert ours.snapshot() == Simulation(3, seed=1).snapshot()
+
+
+def test_the_hash_tells_seeds_and_engagements_apart():
+    """The next starts depend on both, however alike what has been flown is."""
+    kwargs = {"num_envs": 2, "start_range_min": 20_000, "start_range_max": 20_000}
+    sims = {}
+    for seed, engagement in ((1, 0), (2**32 + 1, 0), (1, 7)):
+        sim = sims[seed, engagement] = Simulation(seed=seed, **kwargs)
+        sim.start(0, engagement)
+        for env, fighter in np.ndindex(2, 2):
+            sim.set_fighter(env, fighter, x=1000 * fighter, y=0, heading_deg=0, speed=300)
+    assert len({sim.fight_hash() for sim in sims.values()}) == 1
+    assert len({sim.state_hash() for sim in sims.values()}) == len(sims)

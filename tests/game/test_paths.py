@@ -1,4 +1,4 @@
-"""Tracks follow what the simulation flies."""
+"""Paths follow what the simulation flies."""
 
 import copy
 
@@ -7,7 +7,7 @@ import pytest
 from scenes import followed
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.paths import HIT, SPENT, Tracks, load_factor, outcome_words
+from midrange_puffer.game.paths import HIT, SPENT, Paths, load_factor, outcome_words
 
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
 CLOSE = NEAR | {"start_range_min": 200, "start_range_max": 200}
@@ -23,34 +23,34 @@ def final():
 
 
 @pytest.fixture(scope="module")
-def tracks():
+def paths():
     """Of the same engagement."""
     return followed("shooter", "evader", seed=2, **NEAR)[1]
 
 
-def test_the_end_is_the_simulations(tracks, final):
+def test_the_end_is_the_simulations(paths, final):
     seconds = final.time[0] * 0.1
-    assert tracks.time == pytest.approx(seconds)
+    assert paths.time == pytest.approx(seconds)
     words = {1: "red wins", 2: "blue wins", 3: "mutual kill"}
     assert outcome_words(final) == words[final.outcome[0]]
-    for track, alive in zip(tracks.fighters, final.fighters["alive"][0], strict=True):
-        assert (track.died is not None) == (not alive)
-        x, y = final.fighters["x"][0, track.seat], final.fighters["y"][0, track.seat]
-        assert (track.x[-1], track.y[-1]) == pytest.approx((x, y))
+    for path, alive in zip(paths.fighters, final.fighters["alive"][0], strict=True):
+        assert (path.died is not None) == (not alive)
+        x, y = final.fighters["x"][0, path.seat], final.fighters["y"][0, path.seat]
+        assert (path.x[-1], path.y[-1]) == pytest.approx((x, y))
         if alive:
-            assert track.times[-1] == pytest.approx(seconds)
+            assert path.times[-1] == pytest.approx(seconds)
 
 
-def test_every_missile_has_a_track(tracks, final):
+def test_every_missile_has_a_path(paths, final):
     fired = 6 - final.fighters["ammo"][0]
-    owners = [track.owner for track in tracks.missiles]
+    owners = [path.owner for path in paths.missiles]
     assert [owners.count(0), owners.count(1)] == fired.tolist()
     assert sum(fired) > 2
 
 
-def test_missiles_start_at_their_shooter_and_never_jump(tracks):
-    for missile in tracks.missiles:
-        shooter = tracks.fighters[missile.owner]
+def test_missiles_start_at_their_shooter_and_never_jump(paths):
+    for missile in paths.missiles:
+        shooter = paths.fighters[missile.owner]
         x, y = (np.interp(missile.times[0], shooter.times, axis) for axis in (shooter.x, shooter.y))
         assert (missile.x[0], missile.y[0]) == pytest.approx((x, y))
         assert missile.burnt_out == pytest.approx(missile.times[0] + 10)
@@ -59,42 +59,42 @@ def test_missiles_start_at_their_shooter_and_never_jump(tracks):
         assert (legs < 2000 * np.diff(missile.times) + 100).all()
 
 
-def test_the_killed_were_hit_by_the_other_side(tracks):
-    for fighter in tracks.fighters:
-        hits = [m for m in tracks.missiles if m.fate == HIT and m.target == fighter.seat]
+def test_the_killed_were_hit_by_the_other_side(paths):
+    for fighter in paths.fighters:
+        hits = [m for m in paths.missiles if m.fate == HIT and m.target == fighter.seat]
         assert len(hits) == (fighter.died is not None)
         for missile in hits:
             assert (missile.x[-1], missile.y[-1]) == (fighter.x[-1], fighter.y[-1])
             # Before, it was a decision's flight away.
             assert np.hypot(*(np.diff(axis[-2:]) for axis in (missile.x, missile.y))) < 1000
-    assert any(fighter.died is not None for fighter in tracks.fighters)
+    assert any(fighter.died is not None for fighter in paths.fighters)
 
 
 def test_a_missile_that_hits_within_one_decision_flies_to_its_target():
     sim = Simulation(**CLOSE)
-    tracks = Tracks(sim)
+    paths = Paths(sim)
     sim.step([[[0, 1, 1], [0, 1, 0]]])
-    tracks.note()
-    shooter, victim = tracks.fighters
-    assert victim.died == tracks.time == 0.5
-    [missile] = tracks.missiles
+    paths.note()
+    shooter, victim = paths.fighters
+    assert victim.died == paths.time == 0.5
+    [missile] = paths.missiles
     assert (missile.owner, missile.target, missile.fate) == (0, 1, HIT)
     assert (missile.times, missile.launched) == ([0, 0.5], 0)
     assert missile.x == [shooter.x[0], victim.x[1]]
     assert missile.y == [shooter.y[0], victim.y[1]]
-    tracks.note()
-    assert len(tracks.missiles) == 1
+    paths.note()
+    assert len(paths.missiles) == 1
 
 
 def test_a_missile_that_is_spent_at_once_stays_where_it_was_launched():
     sim = Simulation(missile_burn_time=0, missile_spent_speed=1000)
-    tracks = Tracks(sim)
+    paths = Paths(sim)
     sim.step([[[0, 1, 0], [0, 1, 1]]])
-    tracks.note()
-    [missile] = tracks.missiles
+    paths.note()
+    [missile] = paths.missiles
     assert (missile.owner, missile.target, missile.fate) == (1, 0, SPENT)
     assert missile.times == [0, 0.5]
-    assert missile.x == [tracks.fighters[1].x[0]] * 2
+    assert missile.x == [paths.fighters[1].x[0]] * 2
 
 
 @pytest.mark.parametrize("substeps", [5, 10, 40])
@@ -104,44 +104,44 @@ def test_there_are_as_many_missiles_as_shots_however_short_their_flights(substep
     short = 0
     for seed in range(12):
         sim = Simulation(1, seed, "shooter", "shooter", substeps=substeps, **near)
-        tracks = Tracks(sim)
+        paths = Paths(sim)
         while not sim.outcome[0]:
             sim.step()
-            tracks.note()
+            paths.note()
         [record] = sim.core.take_records()
-        for seat, fighter in enumerate(tracks.fighters):
-            fired = [missile for missile in tracks.missiles if missile.owner == seat]
+        for seat, fighter in enumerate(paths.fighters):
+            fired = [missile for missile in paths.missiles if missile.owner == seat]
             assert len(fired) == record["shots"][seat]
-            hits = [missile for missile in tracks.missiles if missile.target == seat]
+            hits = [missile for missile in paths.missiles if missile.target == seat]
             assert [m.fate for m in hits].count(HIT) == (fighter.died is not None)
         # Of one that was seen in the air there are three points at least.
-        short += sum(m.fate == HIT and len(m.times) == 2 for m in tracks.missiles)
+        short += sum(m.fate == HIT and len(m.times) == 2 for m in paths.missiles)
     assert short > 0
 
 
-def test_tracks_are_cut_back_to_a_missile_just_launched():
+def test_paths_are_cut_back_to_a_missile_just_launched():
     """By hand; what its owner launches in the next decision is another one."""
     sim = Simulation(launch_interval=0)
     sim.step()
     sim.launch(0, 1)
-    tracks = Tracks(sim)
-    kept, begun = sim.snapshot(), copy.deepcopy(tracks.missiles)
+    paths = Paths(sim)
+    kept, begun = sim.snapshot(), copy.deepcopy(paths.missiles)
     assert [missile.launched for missile in begun] == [0.5]
     for controls in ([[0, 1, 1], [0, 1, 0]], [[0, 1, 0], [0, 1, 0]]):
         sim.step([controls])
-        tracks.note()
-    assert [missile.owner for missile in tracks.missiles] == [1, 0]
+        paths.note()
+    assert [missile.owner for missile in paths.missiles] == [1, 0]
     sim.restore(kept)
-    tracks.cut_back()
-    assert tracks.missiles == begun
+    paths.cut_back()
+    assert paths.missiles == begun
     sim.step()
-    tracks.note()
-    assert [missile.times for missile in tracks.missiles] == [[0.5, 1.0]]
+    paths.note()
+    assert [missile.times for missile in paths.missiles] == [[0.5, 1.0]]
 
 
-def test_load_is_what_turns_the_fighter(tracks):
+def test_load_is_what_turns_the_fighter(paths):
     """v times the rate of turn, but for the turn within a decision."""
-    fighter = tracks.fighters[1]
+    fighter = paths.fighters[1]
     turn = np.unwrap(fighter.heading)
     for middle in range(1, len(turn) - 1):
         steady = np.ptp(fighter.rudder[middle - 1 : middle + 2]) < 0.01

@@ -36,7 +36,7 @@ def positions(sim: Simulation, group: str, index: int, env: int = 0) -> np.ndarr
 
 
 def flown(sim: Simulation, seat: int, seconds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Tracks of a seat and of all missiles, [T, 2] and [T, slots, 2], the controls held."""
+    """Paths of a seat and of all missiles, [T, 2] and [T, slots, 2], the controls held."""
     own, missiles = [], []
     for _ in range(seconds + 1):
         state = sim.missiles
@@ -56,7 +56,7 @@ def same(one: np.ndarray, other: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("seat", [RED, BLUE])
 @pytest.mark.parametrize("decisions", [30, 50])
-def test_own_track_and_missiles_are_what_is_flown_if_the_controls_are_held(decisions, seat):
+def test_own_path_and_missiles_are_what_is_flown_if_the_controls_are_held(decisions, seat):
     sim = fight(decisions)
     graph = spacetime(sim, seat=seat)
     slots = sim.missiles["active"][0].nonzero()[0]
@@ -157,7 +157,7 @@ def test_a_missile_that_loses_its_target_is_harmless_then():
 
 
 def launched(sim: Simulation, rudder: float, seconds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Tracks of red at full throttle, its rudder held, and of a missile that blue launches now."""
+    """Paths of red at full throttle, its rudder held, and of a missile that blue launches now."""
     assert sim.launch(0, BLUE)
     own, missile = [], []
     hold = controls(red=(rudder, 1, 0), blue=(0, 1, 0))
@@ -247,11 +247,11 @@ def test_an_escape_and_its_missile_end_as_if_flown_so():
         assert sim.launch(0, BLUE)
         (missile,) = spacetime(sim, horizon=60).missiles
         assert same(missile.escape_miss, graph.escape_miss)
-        track, nearest = [], np.inf
+        path, nearest = [], np.inf
         for _ in range(60 * SECOND):
             red, blue = sim.fighters["heading"][0, RED], positions(sim, "fighters", BLUE)
             here = positions(sim, "fighters", RED)
-            track.append(here)
+            path.append(here)
             nearest = min(nearest, hypot(*(positions(sim, "missiles", 0) - here)))
             off = turned(red, np.arctan2(*(here - blue)[::-1]))
             near = abs(off) < np.pi / 2 and abs(4 * np.sin(off)) < 1
@@ -260,8 +260,8 @@ def test_an_escape_and_its_missile_end_as_if_flown_so():
                 nearest = 0
                 break
         assert (nearest == 0) == (x < 20_000)
-        track = np.array(track[::SECOND])
-        assert np.abs(graph.escapes[0, : len(track)] - track).max() < 1
+        path = np.array(path[::SECOND])
+        assert np.abs(graph.escapes[0, : len(path)] - path).max() < 1
         assert graph.escape_miss[0] == pytest.approx(nearest, abs=1 + 100 * (nearest < 1000))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from replays import record
 
-from midrange_puffer.game.paths import FLYING, HIT, LOST, SPENT, Tracks
+from midrange_puffer.game.paths import FLYING, HIT, LOST, SPENT, Paths
 from midrange_puffer.replays.acmi import ALTITUDE, format_acmi, write_acmi
 from midrange_puffer.replays.replay import Replay
 
@@ -16,34 +16,34 @@ EARTH = 6_371_000.0  # m
 
 
 @pytest.fixture(scope="module", params=[("ace", "evader"), ("agent", "shooter"), ("snake",) * 2])
-def flown(request) -> tuple[Replay, Tracks, acmi_reader.Recording]:
+def flown(request) -> tuple[Replay, Paths, acmi_reader.Recording]:
     """A fight whose missiles end in more than one way, and its recording."""
     for seed in range(100):
         replay, _ = record(request.param, seed, start_range_max=20_000, time_limit=90)
-        tracks = replay.tracks()
-        if {SPENT, HIT} <= {missile.fate for missile in tracks.missiles}:
-            return replay, tracks, acmi_reader.read(format_acmi(replay, tracks).encode())
+        paths = replay.paths()
+        if {SPENT, HIT} <= {missile.fate for missile in paths.missiles}:
+            return replay, paths, acmi_reader.read(format_acmi(replay, paths).encode())
     raise AssertionError("no such fight")
 
 
-def bodies(tracks: Tracks, recording: acmi_reader.Recording):
-    """Each track and the object that it became, as they were launched."""
+def bodies(paths: Paths, recording: acmi_reader.Recording):
+    """Each path and the object that it became, as they were launched."""
     fighters = [recording.bodies[1], recording.bodies[2]]
     missiles = [recording.bodies[number] for number in sorted(recording.bodies)[2:]]
-    assert len(missiles) == len(tracks.missiles)
+    assert len(missiles) == len(paths.missiles)
     return [
-        *zip(tracks.fighters, fighters, strict=True),
-        *zip(tracks.missiles, missiles, strict=True),
+        *zip(paths.fighters, fighters, strict=True),
+        *zip(paths.missiles, missiles, strict=True),
     ]
 
 
 def test_everything_is_where_it_was_to_the_metre(flown):
-    _, tracks, recording = flown
+    _, paths, recording = flown
     assert recording.times == sorted(set(recording.times))
-    for track, body in bodies(tracks, recording):
-        assert list(body.numbers) == pytest.approx(track.times, abs=1e-3)
+    for path, body in bodies(paths, recording):
+        assert list(body.numbers) == pytest.approx(path.times, abs=1e-3)
         for index, numbers in enumerate(body.numbers.values()):
-            x, y = track.x[index], track.y[index]
+            x, y = path.x[index], path.y[index]
             assert hypot(numbers["U"] - x, numbers["V"] - y) < 0.01
             # On the globe it is a little off, as maps are: less than 1 % in place.
             metre = np.radians(1) * EARTH
@@ -54,21 +54,21 @@ def test_everything_is_where_it_was_to_the_metre(flown):
 
 def test_everything_points_where_it_flies(flown):
     """From north clockwise; and what turns left banks to the left, as much as level turns need."""
-    _, tracks, recording = flown
-    for track, body in bodies(tracks, recording):
-        is_fighter = track in tracks.fighters
+    _, paths, recording = flown
+    for path, body in bodies(paths, recording):
+        is_fighter = path in paths.fighters
         for index, numbers in enumerate(body.numbers.values()):
             north = np.radians(numbers["Heading"])
-            heading = track.heading[index]
+            heading = path.heading[index]
             assert (np.sin(north), np.cos(north)) == pytest.approx(
                 (np.cos(heading), np.sin(heading)), abs=1e-3
             )
             assert numbers["Yaw"] == numbers["Heading"]
-            assert numbers["TAS"] == pytest.approx(track.speed[index], abs=0.06)
+            assert numbers["TAS"] == pytest.approx(path.speed[index], abs=0.06)
             assert numbers["Pitch"] == 0
             if is_fighter:
-                assert numbers["Roll"] == pytest.approx(-degrees(atan(track.load[index])), abs=0.1)
-                assert numbers["Throttle"] == pytest.approx(track.throttle[index], abs=0.01)
+                assert numbers["Roll"] == pytest.approx(-degrees(atan(path.load[index])), abs=0.1)
+                assert numbers["Throttle"] == pytest.approx(path.throttle[index], abs=0.01)
     rolls = [numbers["Roll"] for numbers in recording.bodies[1].numbers.values()]
     yaws = np.unwrap([np.radians(n["Yaw"]) for n in recording.bodies[1].numbers.values()])
     hard = np.abs(rolls[1:]) > 60
@@ -77,33 +77,33 @@ def test_everything_points_where_it_flies(flown):
 
 
 def test_who_is_who(flown):
-    replay, tracks, recording = flown
+    replay, paths, recording = flown
     for seat, side in enumerate(("Red", "Blue")):
         texts = recording.bodies[1 + seat].texts
         assert (texts["Type"], texts["Coalition"], texts["Color"]) == ("Air+FixedWing", side, side)
         assert texts["Pilot"] == replay.names[seat]
-    for track, body in bodies(tracks, recording)[2:]:
+    for path, body in bodies(paths, recording)[2:]:
         assert body.texts["Type"] == "Weapon+Missile"
-        assert int(body.texts["Parent"], 16) == 1 + track.owner
-        assert int(body.texts["LockedTarget"], 16) == 1 + track.target
-        assert body.texts["Color"] == ("Red", "Blue")[track.owner]
+        assert int(body.texts["Parent"], 16) == 1 + path.owner
+        assert int(body.texts["LockedTarget"], 16) == 1 + path.target
+        assert body.texts["Color"] == ("Red", "Blue")[path.owner]
     red, blue = replay.names
     assert recording.properties["Title"] == f"{red} (red) against {blue} (blue)"
 
 
 def test_how_everything_ended(flown):
-    replay, tracks, recording = flown
+    replay, paths, recording = flown
     happened = [(round(time, 3), kind, parts) for time, kind, parts in recording.events]
-    assert happened[-1] == (pytest.approx(tracks.time), "Bookmark", [replay.outcome])
-    for track, body in bodies(tracks, recording):
-        end = round(track.times[-1], 3)
-        if track in tracks.fighters:
-            died = track.died is not None
+    assert happened[-1] == (pytest.approx(paths.time), "Bookmark", [replay.outcome])
+    for path, body in bodies(paths, recording):
+        end = round(path.times[-1], 3)
+        if path in paths.fighters:
+            died = path.died is not None
             assert body.removed == (pytest.approx(end) if died else None)
-            assert ((end, "Destroyed", [f"{1 + track.seat}", ""]) in happened) == died
+            assert ((end, "Destroyed", [f"{1 + path.seat}", ""]) in happened) == died
             continue
-        assert body.removed == (None if track.fate == FLYING else pytest.approx(end))
-    fates = [track.fate for track in tracks.missiles]
+        assert body.removed == (None if path.fate == FLYING else pytest.approx(end))
+    fates = [path.fate for path in paths.missiles]
     shots = [parts for _, kind, parts in happened if kind == "Timeout"]
     assert sum("Outcome:Kill" in parts for parts in shots) == fates.count(HIT)
     missed = fates.count(SPENT) + fates.count(LOST)
@@ -135,5 +135,5 @@ def test_a_zip_holds_the_same_text_and_repeats(tmp_path):
 def test_long_recordings_keep_their_time():
     """Decisions of a thousandth of a second, late."""
     replay, _ = record(("straight",) * 2, physics_dt=0.001, substeps=1, time_limit=1)
-    recording = acmi_reader.read(format_acmi(replay, replay.tracks()).encode())
+    recording = acmi_reader.read(format_acmi(replay, replay.paths()).encode())
     assert recording.times == pytest.approx(np.arange(1001) / 1000, abs=1e-9)

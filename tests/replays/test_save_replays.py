@@ -18,7 +18,7 @@ from midrange_puffer.contest.evaluation import fight
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.files import WriteError
 from midrange_puffer.game.parameters import PILOTS, resolve
-from midrange_puffer.game.paths import FighterTrack, MissileTrack, outcome_words
+from midrange_puffer.game.paths import FighterPath, MissilePath, outcome_words
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.replays.recorder import (
     CLOSEST,
@@ -55,7 +55,7 @@ def test_every_engagement_of_a_batch_is_replayed_alone_as_it_was(memory):
             assert replay.decisions == record["decisions"]
             assert sim.outcome[0] == record["outcome"]
             assert sim.truncated[0] == record["truncated"]
-            owners = [missile.owner for missile in replay.tracks().missiles]
+            owners = [missile.owner for missile in replay.paths().missiles]
             assert np.bincount(owners, minlength=2).tolist() == record["shots"].tolist()
             assert outcome_words(sim) == replay.outcome
             assert replay.meta == {"why": "so"}
@@ -143,7 +143,7 @@ def test_the_lost_ones_were_lost(saved, everything):
 def test_the_closest_were_missed_nearest_and_survived(saved, everything):
     misses = {}
     for (env, seat), (record, replay, lost) in everything.items():
-        miss = nearest_miss(replay.tracks(), SEATS.index(seat))
+        miss = nearest_miss(replay.paths(), SEATS.index(seat))
         if not lost and not record["mutual_kill"] and miss is not None:
             misses[env, seat] = miss
     assert len(misses) > 6
@@ -179,16 +179,16 @@ def test_where_nobody_shoots_none_is_closest(tmp_path):
 
 def test_the_nearest_miss_is_where_two_straight_lines_pass():
     """Of the missiles that go for this fighter, and between the times noted, too."""
-    shot = MissileTrack(times=[0, 1, 2], x=[0, 1000, 2000], y=[0, 0, 0], target=1)
-    early = MissileTrack(times=[0], x=[1500], y=[900], target=1)
-    other = MissileTrack(times=[0], x=[0], y=[0], target=0)
-    target = FighterTrack(times=[0, 2], x=[1500, 1500], y=[500, -500], seat=1)
-    tracks = SimpleNamespace(fighters=[None, target], missiles=[early, shot, other])
+    shot = MissilePath(times=[0, 1, 2], x=[0, 1000, 2000], y=[0, 0, 0], target=1)
+    early = MissilePath(times=[0], x=[1500], y=[900], target=1)
+    other = MissilePath(times=[0], x=[0], y=[0], target=0)
+    target = FighterPath(times=[0, 2], x=[1500, 1500], y=[500, -500], seat=1)
+    paths = SimpleNamespace(fighters=[None, target], missiles=[early, shot, other])
     # Seen from the target it starts from (-1500, -500) and flies by (1000, 500) a second.
     passed = abs(-1500 * 500 + 500 * 1000) / hypot(1000, 500)
-    assert nearest_miss(tracks, 1) == pytest.approx(passed)
-    tracks.missiles = [other]
-    assert nearest_miss(tracks, 1) is None
+    assert nearest_miss(paths, 1) == pytest.approx(passed)
+    paths.missiles = [other]
+    assert nearest_miss(paths, 1) is None
 
 
 # The command

@@ -102,10 +102,10 @@ def test_the_fight_goes_by_real_time():
     session = Session((HUMAN, "evader"))
     for _ in range(100):
         session.advance(0.025)
-    assert session.tracks.time == pytest.approx(2.5, abs=1.5 * STEP)
+    assert session.paths.time == pytest.approx(2.5, abs=1.5 * STEP)
     assert session.time == pytest.approx(2.5 - STEP, abs=1e-6)
     session.advance(100)  # a frame that hung
-    assert session.tracks.time == pytest.approx(2.5 + fight_session.MAX_LAG, abs=1.5 * STEP)
+    assert session.paths.time == pytest.approx(2.5 + fight_session.MAX_LAG, abs=1.5 * STEP)
 
 
 def test_pause_stops_time():
@@ -128,7 +128,7 @@ def test_time_is_scaled(scale):
         session.scale_time(faster=scale > 1)
     for _ in range(16):
         session.advance(0.1)
-    assert session.tracks.time == pytest.approx(1.6 * scale, abs=1.5 * STEP)
+    assert session.paths.time == pytest.approx(1.6 * scale, abs=1.5 * STEP)
 
 
 def test_time_scales_have_ends():
@@ -160,20 +160,20 @@ def test_rewind_takes_everything_back(contestants):
     for back in (1, 7, 30, 9, 100):
         session.rewind(back)
         assert session.sim.state_hash() == hashes[len(session.recorder)]
-        assert session.tracks.time == pytest.approx(len(session.recorder) * session.decision)
+        assert session.paths.time == pytest.approx(len(session.recorder) * session.decision)
     assert len(session.recorder) == 260 - 147
     assert fly(session, 260) == hashes[-147:]
     for mine, others in zip(
-        (*session.tracks.fighters, *session.tracks.missiles),
-        (*twin.tracks.fighters, *twin.tracks.missiles),
+        (*session.paths.fighters, *session.paths.missiles),
+        (*twin.paths.fighters, *twin.paths.missiles),
         strict=True,
     ):
         assert mine == others
-    assert len(session.tracks.missiles) > 2
+    assert len(session.paths.missiles) > 2
     session.rewind(10_000)
     assert session.sim.state_hash() == hashes[0]
-    assert [len(track.times) for track in session.tracks.fighters] == [1, 1]
-    assert session.tracks.missiles == []
+    assert [len(path.times) for path in session.paths.fighters] == [1, 1]
+    assert session.paths.missiles == []
 
 
 def test_rewind_gives_the_lever_back():
@@ -190,14 +190,14 @@ def test_a_fight_that_was_over_goes_on_after_rewind():
     session = Session(("shooter", HUMAN), **NEAR)
     while not session.over:
         session.step()
-    end, victim = len(session.recorder), session.tracks.fighters[1]
+    end, victim = len(session.recorder), session.paths.fighters[1]
     assert victim.died is not None
     session.advance(0.1)
     assert len(session.recorder) == end
     session.rewind(50)
     assert not session.over
     assert victim.died is None
-    assert session.tracks.missiles[-1].fate == "flying"
+    assert session.paths.missiles[-1].fate == "flying"
     session.advance(0.1)
     assert len(session.recorder) == end - 49
 
@@ -220,7 +220,7 @@ def test_restart_and_next_start():
     direct = Simulation(1, 9, substeps=1)
     direct.start(0, engagement=3)
     assert session.sim.state_hash() == direct.state_hash() != first[0]
-    assert session.tracks.time == len(session.recorder) == 0
+    assert session.paths.time == len(session.recorder) == 0
 
 
 @pytest.mark.parametrize("engagement", [0, 2])
@@ -248,9 +248,9 @@ def test_without_humans_it_is_the_fight_that_plot_draws():
     while not session.over:
         session.advance(0.1)
     drawn = record_engagement(policy, "evader", 6, **NEAR)
-    assert session.tracks.fighters == drawn.fighters
-    assert session.tracks.missiles == drawn.missiles
-    assert any(track.died for track in drawn.fighters) or len(drawn.missiles) > 3
+    assert session.paths.fighters == drawn.fighters
+    assert session.paths.missiles == drawn.missiles
+    assert any(path.died for path in drawn.fighters) or len(drawn.missiles) > 3
 
 
 def test_without_humans_it_is_the_fight_that_eval_plays():

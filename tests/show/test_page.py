@@ -93,19 +93,19 @@ def test_names_are_text_whatever_they_are(page, fight):
     assert page.tags.count("script") == 2
 
 
-def test_the_tracks_are_the_fights(replay, fight):
-    tracks = replay.tracks()
-    assert fight["length"] == tracks.time
+def test_the_paths_are_the_fights(replay, fight):
+    paths = replay.paths()
+    assert fight["length"] == paths.time
     assert fight["outcome"] == replay.outcome
     for kind in ("fighters", "missiles"):
-        expected = getattr(tracks, kind)
+        expected = getattr(paths, kind)
         assert len(fight[kind]) == len(expected) > 1
-        for packed, track in zip(fight[kind], expected, strict=True):
+        for packed, path in zip(fight[kind], expected, strict=True):
             found = columns(packed)
             assert set(found) >= {"times", "x", "y", "speed", "heading", "rudder", "load"}
             for name in (*found, *(set(packed) - {"columns", "entries"})):
                 value = found.get(name, packed.get(name))
-                given = getattr(track, name)
+                given = getattr(path, name)
                 np.testing.assert_array_equal(value, np.array(given, np.asarray(value).dtype))
 
 

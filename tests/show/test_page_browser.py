@@ -104,8 +104,8 @@ def test_it_opens_with_names_as_they_are_and_everything_drawn(page):
 
 
 def test_it_tells_what_was_flown(page, replay):
-    """At the times of decisions, in words, as the tracks have it."""
-    fighters = replay.tracks().fighters
+    """At the times of decisions, in words, as the paths have it."""
+    fighters = replay.paths().fighters
     for index in (1, 8, len(fighters[0].times) - 2):
         go(page, f"t={fighters[0].times[index]}")
         rows = page.evaluate(
@@ -113,13 +113,13 @@ def test_it_tells_what_was_flown(page, replay):
             "(row) => Array.from(row.cells, (cell) => cell.textContent))"
         )
         told = {name: cells for name, *cells in rows}
-        for seat, track in enumerate(fighters):
-            assert told["speed"][seat] == f"{track.speed[index]:.0f} m/s"
-            assert told["Mach"][seat] == f"{track.speed[index] / 340:.2f}"
-            assert told["throttle"][seat] == f"{100 * track.throttle[index]:.0f} %"
-            assert told["missiles"][seat].startswith(f"{track.ammo[index]} left, ")
-            side = "left" if track.load[index] > 0 else "right"
-            load = f"{abs(track.load[index]):.1f} g"
+        for seat, flown in enumerate(fighters):
+            assert told["speed"][seat] == f"{flown.speed[index]:.0f} m/s"
+            assert told["Mach"][seat] == f"{flown.speed[index] / 340:.2f}"
+            assert told["throttle"][seat] == f"{100 * flown.throttle[index]:.0f} %"
+            assert told["missiles"][seat].startswith(f"{flown.ammo[index]} left, ")
+            side = "left" if flown.load[index] > 0 else "right"
+            load = f"{abs(flown.load[index]):.1f} g"
             assert told["load"][seat] in (f"{load} {side}", "none")
         red, blue = fighters
         between = np.hypot(red.x[index] - blue.x[index], red.y[index] - blue.y[index]) / 1000
@@ -172,8 +172,8 @@ def test_the_slider_and_the_charts_move_the_time(page, replay):
 def test_the_charts_of_a_long_fight_are_drawn(window, replay, tmp_path):
     """Of twice 70,000 entries, more than any function of JavaScript takes as arguments."""
     told = collect(replay, lambda count: None)
-    for fighter, track in zip(told["fighters"], replay.tracks().fighters, strict=True):
-        values = np.array([getattr(track, name) for name in fighter["columns"]])
+    for fighter, flown in zip(told["fighters"], replay.paths().fighters, strict=True):
+        values = np.array([getattr(flown, name) for name in fighter["columns"]])
         fighter["entries"] = pack(np.repeat(values, 1 + 70_000 // values.shape[1], axis=1))
     path = tmp_path / "long.html"
     path.write_text(render(told))
@@ -236,7 +236,7 @@ def test_the_space_time_graph_turns(page):
 
 
 def test_the_dead_have_no_graph_and_are_no_threat(page, replay):
-    dead = [fighter.died is not None for fighter in replay.tracks().fighters]
+    dead = [fighter.died is not None for fighter in replay.paths().fighters]
     assert any(dead)
     page.press("End")
     for seat, name in enumerate(("red", "blue")):

@@ -80,7 +80,7 @@ def test_what_is_held_is_let_go_with_the_focus():
     player.post(pygame.WINDOWFOCUSLOST)
     player.wait(2)
     assert player.fighter()["rudder"] == 0
-    assert player.session.tracks.time > 1.5
+    assert player.session.paths.time > 1.5
 
 
 def test_pause_and_time_scale():
@@ -94,9 +94,9 @@ def test_pause_and_time_scale():
     for key, scale in ((pygame.K_EQUALS, 4), (pygame.K_MINUS, 0.25)):
         while player.session.time_scale != scale:
             player.press(key)
-        start = player.session.tracks.time
+        start = player.session.paths.time
         player.wait(4)
-        assert player.session.tracks.time - start == pytest.approx(4 * scale, abs=0.3)
+        assert player.session.paths.time - start == pytest.approx(4 * scale, abs=0.3)
 
 
 def test_space_pauses_where_nobody_launches_with_it():

@@ -148,9 +148,9 @@ def test_a_full_disk_ends_no_fight(tmp_path):
     player.wait(0.5)
     player.press(pygame.K_F5)
     assert player.game.saved == []
-    before = player.session.tracks.time
+    before = player.session.paths.time
     player.wait(1)
-    assert player.session.tracks.time > before
+    assert player.session.paths.time > before
 
 
 @pytest.mark.parametrize("event", ["key", "window"])

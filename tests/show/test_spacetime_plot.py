@@ -78,7 +78,7 @@ def test_what_is_not_there_is_not_named():
     ("course", "end"),
     [(180, "the same, where it hits"), (0, "the same, harmless from here on")],
 )
-def test_missiles_in_the_air_are_told_from_the_own_track(course, end):
+def test_missiles_in_the_air_are_told_from_the_own_path(course, end):
     """Blue's own, in blue's graph."""
     sim = at(20_000, x=5000, heading_deg=course)
     [axes] = draw_spacetime(spacetime(sim, 0, BLUE), "blue").axes

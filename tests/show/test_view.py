@@ -9,7 +9,7 @@ from keyboard import NEAR, count
 from scenes import BLUE, RED, controls, followed, hold, place
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.show.view import theme
 from midrange_puffer.show.view.camera import Camera, grid_spacing
 from midrange_puffer.show.view.moment import curves, moment
@@ -29,17 +29,17 @@ def no_display(monkeypatch):
     assert not pygame.display.get_init()
 
 
-def scene(**positions: dict) -> tuple[Simulation, Tracks]:
+def scene(**positions: dict) -> tuple[Simulation, Paths]:
     """Two fighters where they are put; followed from then on."""
     sim = Simulation()
     place(sim, **positions)
-    return sim, Tracks(sim)
+    return sim, Paths(sim)
 
 
-def picture(sim: Simulation, tracks: Tracks, size=SIZE, **options: object) -> np.ndarray:
+def picture(sim: Simulation, paths: Paths, size=SIZE, **options: object) -> np.ndarray:
     """The view from above without the status bar, [height, width, 3]."""
     renderer = Renderer(size)
-    renderer.draw(sim, tracks, **options)
+    renderer.draw(sim, paths, **options)
     return renderer.rgb()
 
 
@@ -99,10 +99,8 @@ def test_no_line_of_the_grid_is_at_minus_zero():
 @pytest.mark.parametrize("heading", [0, 60, 135, 180, -90])
 def test_fighters_are_where_they_are_and_look_where_they_fly(heading):
     """Both in view: the middle between them is that of the picture, and the scale is one."""
-    sim, tracks = scene(
-        heading_deg=heading, blue={"x": 20_000, "y": 10_000, "heading_deg": heading}
-    )
-    image = picture(sim, tracks)
+    sim, paths = scene(heading_deg=heading, blue={"x": 20_000, "y": 10_000, "heading_deg": heading})
+    image = picture(sim, paths)
     shapes = [pixels_of(image, colour) for colour in theme.SEATS]
     red, blue = (shape.mean(axis=0) for shape in shapes)
     assert (red + blue) / 2 == pytest.approx(VIEW.center, abs=2)
@@ -117,8 +115,8 @@ def test_fighters_are_where_they_are_and_look_where_they_fly(heading):
 
 
 def test_one_fighter_is_in_the_middle_of_its_own_view():
-    sim, tracks = scene(x=5000, y=-70_000, blue={"x": 15_000, "y": -70_000})
-    image = picture(sim, tracks, focus=RED)
+    sim, paths = scene(x=5000, y=-70_000, blue={"x": 15_000, "y": -70_000})
+    image = picture(sim, paths, focus=RED)
     assert pixels_of(image, theme.SEATS[RED]).mean(axis=0) == pytest.approx(VIEW.center, abs=4)
     blue = pixels_of(image, theme.SEATS[BLUE]).mean(axis=0)
     assert blue[1] == pytest.approx(VIEW.centery, abs=4)
@@ -129,8 +127,8 @@ def test_one_fighter_is_in_the_middle_of_its_own_view():
 def test_an_arrow_at_the_border_points_to_who_is_out_of_view(bearing):
     angle = math.radians(bearing)
     far = {"x": 60_000 * math.cos(angle), "y": 60_000 * math.sin(angle)}
-    sim, tracks = scene(blue=far)
-    arrow = pixels_of(picture(sim, tracks, focus=RED), theme.SEATS[BLUE])
+    sim, paths = scene(blue=far)
+    arrow = pixels_of(picture(sim, paths, focus=RED), theme.SEATS[BLUE])
     columns, rows = arrow.T
     at_the_border = (
         (columns < VIEW.left + 70)
@@ -147,11 +145,11 @@ def test_an_arrow_at_the_border_points_to_who_is_out_of_view(bearing):
 
 def test_labels_stand_where_nothing_is_drawn():
     """The gutters are grey, whatever crosses them."""
-    sim, tracks = scene(y=1000, heading_deg=200, speed=400)
+    sim, paths = scene(y=1000, heading_deg=200, speed=400)
     for _ in range(150):
         hold(sim, 1)
-        tracks.note()
-    image = picture(sim, tracks, time=5, focus=RED).astype(int)
+        paths.note()
+    image = picture(sim, paths, time=5, focus=RED).astype(int)
     trail = pixels_of(image, theme.mix(theme.SEATS[RED], 0.75), 20)
     assert len(trail) > 20
     for gutter in (image[BAR:, : GUTTER[0]], image[SIZE[1] - GUTTER[1] :]):
@@ -170,21 +168,21 @@ def fight():
 
 def test_a_missiles_trail_is_thick_while_it_burns():
     """Straight along x; its launcher turns away."""
-    sim, tracks = scene(blue={"x": 90_000})
+    sim, paths = scene(blue={"x": 90_000})
     sim.step(controls(red=(0, 1, 1)))
     for _ in range(60):
-        tracks.note()
+        paths.note()
         hold(sim, 1, red=(1, 1, 0))
-    [missile] = tracks.missiles
-    image = picture(sim, tracks).astype(int)
+    [missile] = paths.missiles
+    image = picture(sim, paths).astype(int)
     fighters = [pixels_of(image, colour).mean(axis=0)[0] for colour in theme.SEATS]
-    scale = (fighters[1] - fighters[0]) / (tracks.fighters[BLUE].x[-1] - tracks.fighters[RED].x[-1])
+    scale = (fighters[1] - fighters[0]) / (paths.fighters[BLUE].x[-1] - paths.fighters[RED].x[-1])
     column, row = np.round(pixels_of(image, theme.SEATS[BLUE]).mean(axis=0)).astype(int)
     redness = (image[row - 5 : row + 6, :, 0] - image[row - 5 : row + 6, :, 2]).clip(0).sum(axis=0)
     red, _, blue = theme.mix(theme.SEATS[RED], 0.65)
 
     def width(x: float) -> float:
-        middle = round(column + scale * (x - tracks.fighters[BLUE].x[-1]))
+        middle = round(column + scale * (x - paths.fighters[BLUE].x[-1]))
         return redness[middle - 5 : middle + 6].mean() / (red - blue)
 
     burnt_at = np.interp(missile.burnt_out, missile.times, missile.x)
@@ -194,15 +192,15 @@ def test_a_missiles_trail_is_thick_while_it_burns():
 
 
 def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
-    tracks = fight[1]
-    [victim] = [track for track in tracks.fighters if track.died is not None]
+    paths = fight[1]
+    [victim] = [path for path in paths.fighters if path.died is not None]
     dead, alive = theme.SEATS[victim.seat], theme.SEATS[1 - victim.seat]
     end, before = picture(*fight), picture(*fight, time=victim.died - 1)
     star = pixels_of(end, theme.STAR)
     assert len(star) > 80
     assert len(pixels_of(before, theme.STAR)) == 0
     assert len(pixels_of(before, dead)) > 100
-    survivor = tracks.fighters[1 - victim.seat]
+    survivor = paths.fighters[1 - victim.seat]
     offset = np.array([survivor.x[-1] - victim.x[-1], survivor.y[-1] - victim.y[-1]]) * (1, -1)
     seen = pixels_of(end, alive).mean(axis=0) - star.mean(axis=0)
     cosine = offset @ seen / np.linalg.norm(offset) / np.linalg.norm(seen)
@@ -213,15 +211,15 @@ def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
 
 def test_a_cross_where_a_missile_came_to_nothing():
     """Behind a target that it cannot reach, so that it is spent."""
-    sim, tracks = scene(blue={"x": 60_000, "heading_deg": 0})
+    sim, paths = scene(blue={"x": 60_000, "heading_deg": 0})
     sim.step(controls(red=(0, 1, 1)))
-    while not tracks.missiles or tracks.missiles[0].fate == "flying":
-        tracks.note()
+    while not paths.missiles or paths.missiles[0].fate == "flying":
+        paths.note()
         hold(sim, 1)
-    [missile] = tracks.missiles
-    image = picture(sim, tracks)
+    [missile] = paths.missiles
+    image = picture(sim, paths)
     red, blue = (pixels_of(image, colour).mean(axis=0)[0] for colour in theme.SEATS)
-    x = [track.x[-1] for track in (*tracks.fighters, missile)]
+    x = [path.x[-1] for path in (*paths.fighters, missile)]
     column = red + (blue - red) * (x[2] - x[0]) / (x[1] - x[0])
     cross = pixels_of(image, theme.mix(theme.SEATS[RED], 0.6), 15)
     near = cross[np.abs(cross[:, 0] - column) < 7]
@@ -234,8 +232,8 @@ def test_a_cross_where_a_missile_came_to_nothing():
 
 @pytest.mark.parametrize("rudder", [1, -1])
 def test_gauges_show_rudder_and_throttle(rudder):
-    sim, tracks = scene(rudder=rudder, throttle=0.25, blue={"throttle": 1, "rudder": 0})
-    bar = picture(sim, tracks)[BAR - 20 : BAR]
+    sim, paths = scene(rudder=rudder, throttle=0.25, blue={"throttle": 1, "rudder": 0})
+    bar = picture(sim, paths)[BAR - 20 : BAR]
     columns = []
     for panel, colour in zip((np.s_[:, 6:340], np.s_[:, 470:]), theme.SEATS, strict=True):
         filled = (np.abs(bar[panel].astype(int) - colour) <= 3).all(axis=-1)
@@ -252,11 +250,11 @@ def test_gauges_show_rudder_and_throttle(rudder):
 
 def test_missiles_are_counted(fight):
     """A bar for each that is left, a bright one for each in the air."""
-    sim, tracks = fight
-    time = max(missile.times[0] for missile in tracks.missiles if missile.owner == RED) + 2
-    bar = picture(sim, tracks, time=time)[8:24, 100 : SIZE[0] // 2 - 55]
-    now = moment(tracks, time)
-    flying = sum(missile.flying and missile.track.owner == RED for missile in now.missiles)
+    sim, paths = fight
+    time = max(missile.times[0] for missile in paths.missiles if missile.owner == RED) + 2
+    bar = picture(sim, paths, time=time)[8:24, 100 : SIZE[0] // 2 - 55]
+    now = moment(paths, time)
+    flying = sum(missile.flying and missile.path.owner == RED for missile in now.missiles)
     for colour, number in ((theme.FLAME, flying), (theme.SEATS[RED], now.fighters[RED].ammo)):
         marked = (np.abs(bar.astype(int) - colour) <= 3).all(axis=-1).sum(axis=0) > 8
         assert (np.diff(marked.astype(int)) == 1).sum() == number
@@ -301,12 +299,12 @@ def test_a_split_screen_shows_each_view_as_it_is_alone(fight):
 @pytest.mark.parametrize("size", [(1280, 720), (200, 150), (150, 600)])
 @pytest.mark.parametrize("mode", ["plane", "spacetime"])
 def test_any_size_will_do(size, mode):
-    sim, tracks = scene(blue={"x": 20_000})
+    sim, paths = scene(blue={"x": 20_000})
     for _ in range(20):
         hold(sim, 1, red=(0.1, 1, 1))
-        tracks.note()
+        paths.note()
     image = picture(
-        sim, tracks, size=size, mode=mode, focus=RED, lines=["one", "two"], names=("a", "b")
+        sim, paths, size=size, mode=mode, focus=RED, lines=["one", "two"], names=("a", "b")
     )
     assert count(image, theme.SEATS[RED]) > 20
 
@@ -315,21 +313,21 @@ def test_any_size_will_do(size, mode):
 
 
 def test_between_decisions_everything_is_on_its_way():
-    sim, tracks = scene(heading_deg=179, speed=300, rudder=1, blue={"speed": 350})
+    sim, paths = scene(heading_deg=179, speed=300, rudder=1, blue={"speed": 350})
     hold(sim, 1, red=(1, 1, 0))
-    tracks.note()
+    paths.note()
     hold(sim, 1, red=(1, 1, 0))
-    tracks.note()
-    red, blue = tracks.fighters
-    end = moment(tracks).fighters
+    paths.note()
+    red, blue = paths.fighters
+    end = moment(paths).fighters
     assert [fighter.place.tolist() for fighter in end] == [[t.x[-1], t.y[-1]] for t in (red, blue)]
-    start, middle, then = (moment(tracks, time).fighters for time in (0.5, 0.75, 1.0))
+    start, middle, then = (moment(paths, time).fighters for time in (0.5, 0.75, 1.0))
     assert middle[BLUE].place == pytest.approx((start[BLUE].place + then[BLUE].place) / 2, abs=0.5)
     assert start[RED].heading < 0 < math.pi < 4  # beyond 180 degrees it is negative
     turned = [math.remainder(f[RED].heading - start[RED].heading, math.tau) for f in (middle, then)]
     assert turned[0] == pytest.approx(turned[1] / 2)
     assert len(end[RED].trail) == 1 + 3 * 3  # three points a leg, the last to where it is
-    assert moment(tracks, 99).time == 1.0
+    assert moment(paths, 99).time == 1.0
 
 
 def test_curves_are_those_of_a_turn():

@@ -11,7 +11,7 @@ from scenes import RED, controls, place
 
 from midrange_puffer import Simulation
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime, spacetime
 from midrange_puffer.show.view import theme
 from midrange_puffer.show.view.canvas import Canvas
@@ -120,8 +120,8 @@ def test_yaw_turns_the_plane_counter_clockwise():
 def test_all_that_is_in_a_graph_is_in_its_area(yaw, pitch):
     graph = a_graph(missiles=(a_missile(points=straight((30_000, -20_000), (0, 500))),))
     projection = fit(AREA, graph, ENEMY, yaw, pitch)
-    tracks = [graph.own, *graph.escapes, *graph.fronts.swapaxes(0, 1), graph.missiles[0].points]
-    seen = np.vstack([projection.to_screen(track, TIMES) for track in tracks])
+    paths = [graph.own, *graph.escapes, *graph.fronts.swapaxes(0, 1), graph.missiles[0].points]
+    seen = np.vstack([projection.to_screen(path, TIMES) for path in paths])
     assert (seen >= 0).all()
     assert (seen <= AREA.size).all()
     corners = np.vstack([projection.box_to_screen(projection.corners, time) for time in (0, 20)])
@@ -131,17 +131,17 @@ def test_all_that_is_in_a_graph_is_in_its_area(yaw, pitch):
 # The picture
 
 
-def test_tracks_have_their_colours():
+def test_paths_have_their_colours():
     """An escape is green if it gets away, and yellow if a shot fired now would hit it."""
     graph = a_graph()
     image = drawn(graph)
     middle = slice(3, 20)
-    for track, colour in (
+    for path, colour in (
         (graph.own, theme.SEATS[RED]),
         (graph.escapes[0], theme.SAFE),
         (graph.escapes[1], theme.STAR),
     ):
-        assert drawn_at(image, graph, track[middle], TIMES[middle], colour).all()
+        assert drawn_at(image, graph, path[middle], TIMES[middle], colour).all()
     swapped = drawn(replace(graph, escape_miss=graph.escape_miss[::-1]))
     assert drawn_at(swapped, graph, graph.escapes[0][middle], TIMES[middle], theme.STAR).all()
 
@@ -199,14 +199,14 @@ def test_the_view_shows_the_simulations_graph():
         sim = Simulation()
         place(sim, blue={"x": distance})
         renderer = Renderer((900, 600))
-        renderer.draw(sim, Tracks(sim), focus=RED, mode="spacetime")
+        renderer.draw(sim, Paths(sim), focus=RED, mode="spacetime")
         view = renderer.rgb()[80:]
         assert (count(view, theme.STAR) > 100) == caught
         assert (count(view, theme.SAFE) > 100) != caught
         assert [bool(miss == 0) for miss in spacetime(sim).escape_miss] == [caught, caught]
         before = renderer.rgb()
         renderer.yaw += 1
-        renderer.draw(sim, Tracks(sim), focus=RED, mode="spacetime")
+        renderer.draw(sim, Paths(sim), focus=RED, mode="spacetime")
         assert (renderer.rgb() != before).any(axis=-1).mean() > 0.01
 
 
@@ -216,7 +216,7 @@ def test_the_view_shows_the_simulations_graph():
 def fighters(**changes: float) -> tuple:
     sim = Simulation()
     place(sim, blue={"x": 10_000} | changes)
-    return moment(Tracks(sim)).fighters
+    return moment(Paths(sim)).fighters
 
 
 def test_the_zone_is_where_the_enemy_would_be_hit():
@@ -246,7 +246,7 @@ def test_zones_are_drawn_for_the_seat_that_looks_and_can_shoot():
         sim = Simulation()
         place(sim, blue={"x": 20_000}, ammo=ammo)
         renderer = Renderer((800, 600))
-        renderer.draw(sim, Tracks(sim), focus=focus)
+        renderer.draw(sim, Paths(sim), focus=focus)
         view = renderer.rgb()[80:].astype(int)
         pictures.append((view[..., 0] - view[..., 2] > 2).sum())
     assert pictures[0] > 20 * max(pictures[1:])

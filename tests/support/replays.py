@@ -31,7 +31,7 @@ def record(
     names: tuple[str, str] | None = None,
     **parameters: float,
 ) -> tuple[Replay, list[int]]:
-    """Fly an engagement to its end; its replay, and the state hash after every decision."""
+    """Fly an engagement to its end; its replay, and its hash after every decision."""
     sim = Simulation(1, seed, *pilots, **(SHORT | parameters))
     sim.start(0, engagement, episode)
     recorder = Recorder(
@@ -43,7 +43,7 @@ def record(
         command = controls(rng)
         sim.step(command)
         recorder.add(command)
-        hashes.append(sim.state_hash())
+        hashes.append(sim.fight_hash())
     return recorder.replay(), hashes
 
 

@@ -5,7 +5,7 @@ from math import atan2
 import numpy as np
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.paths import Paths
 
 RED, BLUE = 0, 1
 OPEN, RED_WINS, BLUE_WINS, DRAW = range(4)
@@ -81,11 +81,11 @@ def missiles_in_the_air(sim: Simulation, owner: int, env: int = 0) -> int:
     return int((active & (sim.missiles["owner"][env] == owner)).sum())
 
 
-def followed(red: str, blue: str, seed: int = 0, **parameters: float) -> tuple[Simulation, Tracks]:
+def followed(red: str, blue: str, seed: int = 0, **parameters: float) -> tuple[Simulation, Paths]:
     """An engagement of two pilots at its end, and where everything went."""
     sim = Simulation(1, seed, red, blue, **parameters)
-    tracks = Tracks(sim)
+    paths = Paths(sim)
     while not sim.outcome[0]:
         sim.step()
-        tracks.note()
-    return sim, tracks
+        paths.note()
+    return sim, paths

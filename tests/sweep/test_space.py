@@ -175,9 +175,9 @@ train.gamma = 0.95
 """
 GAMMA = of_key("train.gamma", "uniform", 0.5, 0.9, 0.99)
 RNN = of_key("rnn.hidden_size", "uniform_pow2", 64, 128, 256)
-ALPHA = of_key("experience_replay.alpha", "uniform", 0, 0.5, 1)
+ALPHA = of_key("experience_buffer.alpha", "uniform", 0, 0.5, 1)
 CAPACITY = [
-    f"--sweep.experience-replay.capacity.{word}"
+    f"--sweep.experience-buffer.capacity.{word}"
     for word in ("distribution=int_uniform", "min=0", "mean=1000", "max=9000")
 ]
 
@@ -189,10 +189,10 @@ def test_what_no_training_looks_at_is_refused(tmp_path):
         Space(config(tmp_path, RNN))
     recurrent = Space(config(tmp_path, RNN, "--base.rnn-name=Recurrent"))
     assert list(recurrent.parameters) == ["rnn.hidden_size"]
-    with pytest.raises(ConfigError, match=r"\[sweep.experience_replay.alpha\]: .*capacity is 0"):
+    with pytest.raises(ConfigError, match=r"\[sweep.experience_buffer.alpha\]: .*capacity is 0"):
         Space(config(tmp_path, ALPHA))
-    for options in (["--experience-replay.capacity=1000"], CAPACITY):
-        assert "experience_replay.alpha" in Space(config(tmp_path, ALPHA, *options)).parameters
+    for options in (["--experience-buffer.capacity=1000"], CAPACITY):
+        assert "experience_buffer.alpha" in Space(config(tmp_path, ALPHA, *options)).parameters
 
 
 def settled(settings):

@@ -25,7 +25,7 @@ from learners import (
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.errors import UserError
-from midrange_puffer.train.experience_buffer import ExperienceReplay
+from midrange_puffer.train.experience_buffer import ExperienceBuffer
 
 CPU = torch.device("cpu")
 
@@ -36,7 +36,7 @@ def settings(capacity: int = 8, **others: float) -> dict[str, float]:
 
 @given(st.integers(1, 12), st.lists(st.integers(1, 12), max_size=8))
 def test_the_latest_are_kept(capacity, counts):
-    replay, rows = ExperienceReplay(settings(capacity), CPU), [None] * capacity
+    replay, rows = ExperienceBuffer(settings(capacity), CPU), [None] * capacity
     latest, number = deque(maxlen=capacity), 0
     for count in (count for count in counts if count <= capacity):
         for row in replay.add(torch.ones(count)):
@@ -53,7 +53,7 @@ def test_they_are_drawn_by_priority_and_weighted_against_it():
     Also where a minibatch takes nearly as many as there are.
     """
     torch.manual_seed(0)
-    replay = ExperienceReplay(settings(alpha=0.5, beta0=0.3), CPU)
+    replay = ExperienceBuffer(settings(alpha=0.5, beta0=0.3), CPU)
     replay.add(torch.zeros(5))
     replay.prioritise(torch.arange(5), torch.tensor([1.0, 4, 9, 16, 0]))
     rows, weights = replay.draw(10_000, 4, progress=1)
@@ -66,7 +66,7 @@ def test_they_are_drawn_by_priority_and_weighted_against_it():
     np.testing.assert_allclose(early, (5 * chances[rows]) ** -0.3, rtol=0.05)
 
 
-REPLAY = ("--experience-replay.capacity=150", "--experience-replay.warm-up=128")
+REPLAY = ("--experience-buffer.capacity=150", "--experience-buffer.warm-up=128")
 
 
 def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
@@ -79,7 +79,7 @@ def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
             trainer.evaluate()
             fresh = as_bytes(trainer.observations)
             trainer.train()
-            assert trainer.logger.last["experience_replay/size"] == min(64 * (update + 1), 150)
+            assert trainer.logger.last["experience_buffer/size"] == min(64 * (update + 1), 150)
             assert ("losses/older_ratio" in trainer.logger.last) == (update >= 2)
             for segments in minibatches:
                 places = ((one in fresh, one in kept) for one in segments)
@@ -94,8 +94,8 @@ def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
 @pytest.mark.parametrize("rnn", ["None", "Recurrent"])
 def test_what_is_replayed_is_weighted_and_corrected(tmp_path, rnn):
     """By the gradients of batches half fresh, half replayed, in whatever order they are drawn."""
-    options = [f"--base.rnn-name={rnn}", "--experience-replay.capacity=128"]
-    options += ["--experience-replay.share=0.5", "--experience-replay.alpha=0.9"]
+    options = [f"--base.rnn-name={rnn}", "--experience-buffer.capacity=128"]
+    options += ["--experience-buffer.share=0.5", "--experience-buffer.alpha=0.9"]
     batches = []
     with small_trainer(tmp_path, *WHOLE, *options, "--train.learning-rate=0.3") as trainer:
         steps, minibatches = watched_steps(trainer), watched_minibatches(trainer)
@@ -125,7 +125,7 @@ def test_what_is_replayed_is_weighted_and_corrected(tmp_path, rnn):
 def test_a_resumed_run_begins_without(tmp_path):
     assert runs.train(tmp_path, *REPLAY) == 0
     assert runs.resume(tmp_path / "run", "--train.total-timesteps=11264") == 0
-    sizes = [row["experience_replay/size"] for row in runs.rows(tmp_path / "run")]
+    sizes = [row["experience_buffer/size"] for row in runs.rows(tmp_path / "run")]
     assert sizes == [64, 128] + 6 * [150] + [64, 128, 150]
 
 
@@ -156,7 +156,7 @@ def test_a_replay_for_which_there_is_not_the_memory_is_refused(tmp_path, little_
     size = 10**6 * 16 * (71 * 4 + 3 * 8 + 4 * 4) / 2**30
     message = rf"capacity = 1000000: there is not the memory for its {size:.1f} GiB: .*allocate"
     with pytest.raises(UserError, match=message):
-        runs.train(tmp_path, "--experience-replay.capacity=1000000")
+        runs.train(tmp_path, "--experience-buffer.capacity=1000000")
 
 
 @pytest.mark.parametrize(
@@ -170,5 +170,5 @@ def test_a_replay_for_which_there_is_not_the_memory_is_refused(tmp_path, little_
 )
 def test_a_replay_that_cannot_work_is_refused(tmp_path, options, message):
     with pytest.raises(ConfigError, match=message):
-        runs.train(tmp_path, *(f"--experience-replay.{option}" for option in options))
+        runs.train(tmp_path, *(f"--experience-buffer.{option}" for option in options))
     assert not (tmp_path / "run").exists()

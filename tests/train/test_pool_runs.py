@@ -116,7 +116,7 @@ def test_a_run_cannot_lose_the_models_it_was_given(tmp_path, monkeypatch, capfd)
 def test_a_run_repeats_itself_however_slow_its_processes_are(tmp_path, monkeypatch):
     """Once the learner is late to write the pool's file, and once the worker to look at it."""
     refresh, read = Pool.refresh, PoolCrew._read
-    words = ["--vec.backend=Multiprocessing", "--vec.num-workers=1", "--train.total-timesteps=9216"]
+    words = ["--vec.backend=Multiprocessing", "--vec.num-workers=2", "--train.total-timesteps=9216"]
 
     def late_refresh(self: Pool) -> None:
         time.sleep(0.5 * (len(self) == 4))

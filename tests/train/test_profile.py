@@ -115,11 +115,13 @@ def test_the_trace_shows_one_update_part_by_part(profiled):
 
 
 def test_the_costliest_operators_are_those_of_the_trace(profiled):
+    """Where one calls itself with more beside (aten::abs), torch counts both."""
     found, names = report(profiled)["operators"], count(events(profiled))
+    every = Counter(event["name"] for event in events(profiled))
     assert len(found) == 10
     assert [row["seconds"] for row in found] == sorted(row["seconds"] for row in found)[::-1]
     for row in found:
-        assert row["calls"] == names[row["operator"]]
+        assert row["calls"] in (names[row["operator"]], every[row["operator"]])
         assert not row["operator"].startswith(("collecting", "learning", "inference"))
 
 

@@ -52,7 +52,7 @@ def probed(tmp_path_factory):
     words += ["--train.data-dir", str(folder), "--train.run-name=run"]
     words += ["--base.rnn-name=Recurrent", "--train.total-timesteps=16384"]
     words += ["--league.interval=4", "--league.games=2", "--train.minibatch-size=256"]
-    words += ["--experience-replay.capacity=100", "--experience-replay.share=0.5"]
+    words += ["--experience-buffer.capacity=100", "--experience-buffer.share=0.5"]
     words += ["--curriculum.stages=first,second", "--curriculum.first.max-steps=6000"]
     words += ["--curriculum.second.env.opponent=self:1,pool:2,straight:1"]
     done = torchrun(str(PROBE), str(folder), *words)
@@ -115,7 +115,7 @@ def test_the_run_is_one_run(probed):
     assert run_folder.load_state(folder / "run")["global_step"] == rows[-1]["agent_steps"]
     assert "league/rating" in rows[-1]
     assert rows[-1]["pool/size"] >= 1
-    assert rows[-1]["experience_replay/size"] == 100
+    assert rows[-1]["experience_buffer/size"] == 100
     for once in ("run folder", "stage 1/2 first, from", "stage 2/2 second, from", "last score"):
         assert done.stdout.count(once) == 1
     assert "Warning" not in done.stdout + done.stderr.replace("FutureWarning: The pynvml", "")
@@ -223,7 +223,7 @@ def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
     ("job", "said"),
     [
         ("a job", r"train\.run_name = None: must be given with torchrun --max-restarts"),
-        ("none", r"torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone"),
+        ("none", r"torchrun --max-restarts: needs --standalone or an --rdzv-id"),
     ],
 )
 def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(

@@ -160,7 +160,7 @@ def test_mixed_precision_is_for_the_policy_alone(tmp_path):
         optimizer=optimizer,
         gathered=batch,
         settings=config["train"],
-        replay=config["experience_replay"],
+        buffer=config["experience_buffer"],
         precision=torch.autocast("cpu", torch.bfloat16),
         clock=pufferl.Profile(),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import SHOWN, launch_zone
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.game.paths import SPEED_OF_SOUND, Track, Tracks
+from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, spacetime
 from midrange_puffer.replays.replay import Replay
@@ -36,12 +36,12 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     sim = replay.simulation()
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
     every = max(round(max(INTERVAL, replay.duration / MOST) / decision), 1)
-    tracks = Tracks(sim)
+    paths = Paths(sim)
     graphs: tuple[list[SpaceTime], ...] = ([], [])
     fighters = []
     for count, _ in enumerate(itertools.chain([sim], replay.play(sim))):
         if count:
-            tracks.note()
+            paths.note()
             progress(1)
         if count % every == 0:
             fighters.append(sim.fighters)
@@ -49,11 +49,11 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     return {
         "names": replay.names,
         "outcome": replay.outcome,
-        "length": tracks.time,
+        "length": paths.time,
         "gravity": sim.parameters["gravity"],
         "mach": SPEED_OF_SOUND,
-        "fighters": [_pack_track(track) for track in tracks.fighters],
-        "missiles": [_pack_track(track) for track in tracks.missiles],
+        "fighters": [_pack_path(path) for path in paths.fighters],
+        "missiles": [_pack_path(path) for path in paths.missiles],
         "interval": every * decision,
         "graphs": [_pack_graphs(of_seat) for of_seat in graphs],
         "zones": pack_coarsely(_zones(sim.parameters, fighters)),
@@ -89,9 +89,9 @@ def _zones(
     return np.where(may_fire[:, :, None], np.stack(zones, axis=2), np.nan)
 
 
-def _pack_track(track: Track) -> dict[str, object]:
+def _pack_path(path: BodyPath) -> dict[str, object]:
     """Its single values as they are, its lists as columns."""
-    values = {field.name: getattr(track, field.name) for field in fields(track)}
+    values = {field.name: getattr(path, field.name) for field in fields(path)}
     lists = {name: value for name, value in values.items() if isinstance(value, list)}
     single = {name: value for name, value in values.items() if name not in lists}
     return {**single, "columns": list(lists), "entries": pack(list(lists.values()))}

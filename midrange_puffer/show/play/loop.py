@@ -166,7 +166,7 @@ class Game(Viewer):
         for seat, rect in self._views(surface.get_rect()):
             self._renderer.draw(
                 session.sim,
-                session.tracks,
+                session.paths,
                 time=session.time,
                 focus=seat,
                 mode=self._mode,

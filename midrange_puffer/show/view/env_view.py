@@ -5,7 +5,7 @@ import pygame
 
 from midrange_puffer import _core
 from midrange_puffer.game.parameters import CONTROLLERS
-from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.window import Window
@@ -44,7 +44,7 @@ class EnvView:
         if self.sim.outcome[0]:
             self._begin()
         self.sim.step(controls[None])
-        self._tracks.note()
+        self._paths.note()
         if self.sim.outcome[0]:
             self._next_start = self._start()
 
@@ -59,7 +59,7 @@ class EnvView:
         Raises:
             KeyboardInterrupt: Somebody has closed the window.
         """
-        now = self._tracks.time
+        now = self._paths.time
         count = max(round((now - self._shown) * FRAMES), 1)
         for time in np.linspace(self._shown, now, count + 1)[1:]:
             self._show(time)
@@ -86,7 +86,7 @@ class EnvView:
         self.sim.start(0, self._engagement, episode)
         for seat, fighter in enumerate(fighters):  # where a reset has placed them
             self.sim.core.set_fighter(0, seat, fighter)
-        self._tracks = Tracks(self.sim)
+        self._paths = Paths(self.sim)
         self._shown = 0.0  # s of the engagement
         self._clock = pygame.time.Clock()
 
@@ -98,4 +98,4 @@ class EnvView:
         self._clock.tick(FRAMES)
 
     def _draw(self, time: float | None) -> None:
-        self._renderer.draw(self.sim, self._tracks, time=time, names=self._names)
+        self._renderer.draw(self.sim, self._paths, time=time, names=self._names)

@@ -13,7 +13,7 @@ import numpy as np
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.paths import Tracks
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE, theme
 
@@ -104,16 +104,16 @@ def _frames(
 
     renderer = Renderer(size)
     sim = replay.simulation()
-    tracks = Tracks(sim)
+    paths = Paths(sim)
     shown = 0
 
     def picture(time: float | None) -> np.ndarray:
-        renderer.draw(sim, tracks, time=time, mode=mode, names=replay.names)
+        renderer.draw(sim, paths, time=time, mode=mode, names=replay.names)
         return renderer.rgb()
 
     for _ in replay.play(sim):
-        tracks.note()
-        while shown * interval < tracks.time:
+        paths.note()
+        while shown * interval < paths.time:
             yield picture(shown * interval)
             shown += 1
         progress(1)

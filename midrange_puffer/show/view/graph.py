@@ -117,7 +117,7 @@ def draw_graph(
         _draw_cone(canvas, projection, graph)
     for missile in graph.missiles:
         _draw_missile(canvas, projection, graph, missile)
-    _draw_tracks(canvas, projection, graph)
+    _draw_paths(canvas, projection, graph)
     _draw_sides(canvas, projection, graph.seat, enemy)
     _draw_legend(canvas, area, legend)
     canvas.clip(None)
@@ -130,17 +130,17 @@ def fit(
     origin = graph.own[0].astype(float)
     ahead, left = enemy - origin
     bearing = math.atan2(left, ahead)
-    tracks = [enemy[None], graph.own, *graph.escapes, *(m.points for m in graph.missiles)]
+    paths = [enemy[None], graph.own, *graph.escapes, *(m.points for m in graph.missiles)]
     if graph.fronts is not None:
-        tracks.append(graph.fronts.reshape(-1, 2))
-    points = _turned(np.vstack(tracks) - origin, -bearing)
+        paths.append(graph.fronts.reshape(-1, 2))
+    points = _turned(np.vstack(paths) - origin, -bearing)
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     room = MARGIN * (high - low).max() + LEAST
     return Projection(area, origin, bearing, low - room, high + room, graph.times[-1], yaw, pitch)
 
 
 def escape_colour(graph: SpaceTime, side: int) -> Colour:
-    """Of an escape track: whether it stays clear of a missile fired now."""
+    """Of an escape path: whether it stays clear of a missile fired now."""
     hit = graph.escape_miss is not None and graph.escape_miss[side] == 0
     return STAR if hit else SAFE
 
@@ -185,26 +185,26 @@ def _draw_cone(canvas: Canvas, projection: Projection, graph: SpaceTime) -> None
             canvas.line(part, mix(colour, share), 1.5 if share > 0.5 else 1)
 
 
-def _draw_tracks(canvas: Canvas, projection: Projection, graph: SpaceTime) -> None:
-    """The own track and the escapes with their shadows on the ground of the box."""
-    tracks = [(track, escape_colour(graph, side)) for side, track in enumerate(graph.escapes)]
-    tracks.append((graph.own, SEATS[graph.seat]))
-    for track, _ in tracks:
-        canvas.line(projection.to_screen(track, projection.horizon), mix(BRIGHT, 0.18), 1)
+def _draw_paths(canvas: Canvas, projection: Projection, graph: SpaceTime) -> None:
+    """The own path and the escapes with their shadows on the ground of the box."""
+    paths = [(path, escape_colour(graph, side)) for side, path in enumerate(graph.escapes)]
+    paths.append((graph.own, SEATS[graph.seat]))
+    for path, _ in paths:
+        canvas.line(projection.to_screen(path, projection.horizon), mix(BRIGHT, 0.18), 1)
     if graph.shots is not None:
         for side, shot in enumerate(graph.shots):
             for part in _parts(projection.to_screen(shot, graph.times)):
                 canvas.dashes(part, mix(escape_colour(graph, side), 0.6), 1.5)
-    for track, colour in tracks:
-        flown = 1 + np.count_nonzero((np.diff(track, axis=0) != 0).any(axis=1))
+    for path, colour in paths:
+        flown = 1 + np.count_nonzero((np.diff(path, axis=0) != 0).any(axis=1))
         times = graph.times[:flown].copy()
-        if track is graph.own and flown < len(track):
+        if path is graph.own and flown < len(path):
             times[-1] = _own_end(graph)
-        points = projection.to_screen(track[:flown], times)
+        points = projection.to_screen(path[:flown], times)
         canvas.line(points, colour, 2.5)
         for point in points[times % STEP < 1e-6]:
             canvas.circle(point, 3.5, colour)
-        if flown < len(track):
+        if flown < len(path):
             canvas.circle(points[-1], 6, STAR)
     for side, label in enumerate(("left", "right")):
         [end] = projection.to_screen(graph.escapes[side][-1:], projection.horizon)
@@ -234,15 +234,15 @@ def _draw_missile(
     points, times = missile.points[flying], graph.times[flying]
     if missile.hits and missile.target == graph.seat:
         points, times = np.vstack([points, graph.own[-1]]), np.append(times, missile.ended)
-    track = projection.to_screen(points, times)
+    path = projection.to_screen(points, times)
     harmless = np.inf if missile.harmless is None else missile.harmless
     turn = np.searchsorted(times, harmless)
-    canvas.line(track[max(turn - 1, 0) :], mix(colour, 0.45), 1)
-    canvas.line(track[:turn], colour, 2.5)
+    canvas.line(path[max(turn - 1, 0) :], mix(colour, 0.45), 1)
+    canvas.line(path[:turn], colour, 2.5)
     if missile.hits:
-        canvas.circle(track[-1], 6, STAR)
-    elif turn < len(track):
-        canvas.circle(track[max(turn - 1, 0)], 5, colour, 1.5)
+        canvas.circle(path[-1], 6, STAR)
+    elif turn < len(path):
+        canvas.circle(path[max(turn - 1, 0)], 5, colour, 1.5)
 
 
 def _legend(graph: SpaceTime) -> list[tuple[Colour, str]]:

@@ -1,13 +1,13 @@
-"""How an engagement stands at any time of its tracks, between two decisions, too."""
+"""How an engagement stands at any time of its paths, between two decisions, too."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from midrange_puffer.game.paths import FLYING, FighterTrack, MissileTrack, Track, Tracks
+from midrange_puffer.game.paths import FLYING, BodyPath, FighterPath, MissilePath, Paths
 
-STEPS = 3  # of a trail, from one entry of its track to the next
+STEPS = 3  # of a trail, from one entry of its path to the next
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Body:
     """A fighter or missile at one time.
 
     Attributes:
-        track: It is of.
-        index: Of the track's last entry until then.
+        path: It is of.
+        index: Of the path's last entry until then.
         place: [2] in the plane [m].
         heading: Counter-clockwise from +x [rad].
         speed: [m/s]
@@ -24,7 +24,7 @@ class Body:
         load: Positive to the left [g].
     """
 
-    track: Track
+    path: BodyPath
     index: int
     place: np.ndarray
     heading: float
@@ -36,8 +36,8 @@ class Body:
     def trail(self) -> np.ndarray:
         """The curve it has flown, [n, 2], up to where it is."""
         end = self.index + 1
-        past = np.column_stack([self.track.x[:end], self.track.y[:end]])
-        headings = [*self.track.heading[:end], self.heading]
+        past = np.column_stack([self.path.x[:end], self.path.y[:end]])
+        headings = [*self.path.heading[:end], self.heading]
         points = np.vstack([past, self.place])
         steps = curves(points, np.array(headings), np.arange(1, STEPS + 1) / STEPS)
         return np.vstack([points[:1], steps.reshape(-1, 2)])
@@ -47,7 +47,7 @@ class Body:
 class Fighter(Body):
     """Besides: `alive`, `throttle` position and `ammo`, missiles left."""
 
-    track: FighterTrack
+    path: FighterPath
     alive: bool
     throttle: float
     ammo: int
@@ -57,7 +57,7 @@ class Fighter(Body):
 class Missile(Body):
     """Besides: whether it is `flying`, and whether its motor is `burning`."""
 
-    track: MissileTrack
+    path: MissilePath
     flying: bool
     burning: bool
 
@@ -77,49 +77,47 @@ class Moment:
         return math.dist(red.place, blue.place)
 
 
-def moment(tracks: Tracks, time: float | None = None) -> Moment:
+def moment(paths: Paths, time: float | None = None) -> Moment:
     """An engagement at a time [s], by default the last one noted."""
-    time = tracks.time if time is None else min(max(time, 0.0), tracks.time)
-    fighters = tuple(_fighter(track, time) for track in tracks.fighters)
-    missiles = tuple(
-        _missile(track, time) for track in tracks.missiles if track.at(time) is not None
-    )
+    time = paths.time if time is None else min(max(time, 0.0), paths.time)
+    fighters = tuple(_fighter(path, time) for path in paths.fighters)
+    missiles = tuple(_missile(path, time) for path in paths.missiles if path.at(time) is not None)
     return Moment(time, fighters, missiles)
 
 
-def _fighter(track: FighterTrack, time: float) -> Fighter:
-    body = _body(track, time)
-    alive = track.died is None or time < track.died
+def _fighter(path: FighterPath, time: float) -> Fighter:
+    body = _body(path, time)
+    alive = path.died is None or time < path.died
     index = body["index"]
-    return Fighter(**body, alive=alive, throttle=track.throttle[index], ammo=track.ammo[index])
+    return Fighter(**body, alive=alive, throttle=path.throttle[index], ammo=path.ammo[index])
 
 
-def _missile(track: MissileTrack, time: float) -> Missile:
-    flying = time < track.times[-1] or track.fate == FLYING
-    return Missile(**_body(track, time), flying=flying, burning=time < track.burnt_out)
+def _missile(path: MissilePath, time: float) -> Missile:
+    flying = time < path.times[-1] or path.fate == FLYING
+    return Missile(**_body(path, time), flying=flying, burning=time < path.burnt_out)
 
 
-def _body(track: Track, time: float) -> dict[str, object]:
+def _body(path: BodyPath, time: float) -> dict[str, object]:
     """The fields of a `Body`."""
-    index = track.at(time)
-    after = min(index + 1, len(track.times) - 1)
-    length = track.times[after] - track.times[index]
-    share = min((time - track.times[index]) / length, 1.0) if length else 0.0
+    index = path.at(time)
+    after = min(index + 1, len(path.times) - 1)
+    length = path.times[after] - path.times[index]
+    share = min((time - path.times[index]) / length, 1.0) if length else 0.0
 
     def between(values: list[float]) -> float:
         return values[index] + share * (values[after] - values[index])
 
-    points = np.array([(track.x[i], track.y[i]) for i in (index, after)])
-    headings = [track.heading[i] for i in (index, after)]
+    points = np.array([(path.x[i], path.y[i]) for i in (index, after)])
+    headings = [path.heading[i] for i in (index, after)]
     turn = math.remainder(headings[1] - headings[0], math.tau)
     return {
-        "track": track,
+        "path": path,
         "index": index,
         "place": curves(points, np.array(headings), np.array([share]))[0, 0],
         "heading": headings[0] + share * turn,
-        "speed": between(track.speed),
-        "rudder": between(track.rudder),
-        "load": between(track.load),
+        "speed": between(path.speed),
+        "rudder": between(path.rudder),
+        "load": between(path.load),
     }
 
 

@@ -127,9 +127,9 @@ def _draw_grid(canvas: Canvas, area: pygame.Rect, camera: Camera) -> None:
 
 def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
     """A fighter's, with a mark every TICK seconds."""
-    colour = mix(SEATS[fighter.track.seat], 0.75)
+    colour = mix(SEATS[fighter.path.seat], 0.75)
     canvas.line(camera.to_screen(fighter.trail), colour, 1.5)
-    times = fighter.track.times[: fighter.index + 1]
+    times = fighter.path.times[: fighter.index + 1]
     marks = np.searchsorted(times, np.arange(TICK, times[-1], TICK))
     for place in camera.to_screen(fighter.trail[STEPS * marks]):
         canvas.circle(place, 3, colour)
@@ -138,9 +138,9 @@ def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
 
 def _draw_missile_trail(canvas: Canvas, camera: Camera, missile: Missile) -> None:
     """Thick while its motor burns, thin while it coasts; faint once it has ended."""
-    colour = mix(SEATS[missile.track.owner], 0.65 if missile.flying else 0.3)
+    colour = mix(SEATS[missile.path.owner], 0.65 if missile.flying else 0.3)
     trail = camera.to_screen(missile.trail)
-    burnt = np.searchsorted(missile.track.times[: missile.index + 1], missile.track.burnt_out)
+    burnt = np.searchsorted(missile.path.times[: missile.index + 1], missile.path.burnt_out)
     canvas.line(trail, colour, 1)
     canvas.line(trail if missile.burning else trail[: STEPS * burnt + 1], colour, 3)
 
@@ -148,13 +148,13 @@ def _draw_missile_trail(canvas: Canvas, camera: Camera, missile: Missile) -> Non
 def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile) -> None:
     """Its symbol; a cross where it came to nothing."""
     [place] = camera.to_screen([missile.place])
-    colour = SEATS[missile.track.owner]
+    colour = SEATS[missile.path.owner]
     if missile.flying:
         body = _turned(MISSILE, missile.heading)
         if missile.burning:
             canvas.polygon(place + _turned(FLAME_SHAPE, missile.heading), FLAME)
         canvas.polygon(place + body, mix(colour, 0.8, BRIGHT))
-    elif missile.track.fate != HIT:
+    elif missile.path.fate != HIT:
         faint = mix(colour, 0.6)
         for corner in CROSS:
             canvas.line([place - corner, place + corner], faint, 1.5)
@@ -163,7 +163,7 @@ def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile) -> None:
 def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
     """Its symbol; a star where it was killed."""
     [place] = camera.to_screen([fighter.place])
-    colour = SEATS[fighter.track.seat]
+    colour = SEATS[fighter.path.seat]
     shape = _turned(FIGHTER, fighter.heading) if fighter.alive else STAR_POINTS
     canvas.polygon(place + 1.25 * shape, BACKGROUND)
     canvas.polygon(place + shape, colour if fighter.alive else STAR)
@@ -179,7 +179,7 @@ def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, focus: int) -> 
     bodies += [
         (missile, 0.8)
         for missile in moment.missiles
-        if missile.flying and missile.track.target == focus
+        if missile.flying and missile.path.target == focus
     ]
     for body, size in bodies:
         [place] = camera.to_screen([body.place])

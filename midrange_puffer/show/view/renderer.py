@@ -7,7 +7,7 @@ import pygame
 
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import SEATS
-from midrange_puffer.game.paths import Tracks, outcome_words
+from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.show.view import PLANE, SPACETIME, status
@@ -40,7 +40,7 @@ class Renderer:
     def draw(
         self,
         sim: Simulation,
-        tracks: Tracks,
+        paths: Paths,
         *,
         env: int = 0,
         time: float | None = None,
@@ -54,8 +54,8 @@ class Renderer:
 
         Args:
             sim: Whose engagement `env` is drawn.
-            tracks: Of that engagement, up to now.
-            time: When [s]; by default now. Between two entries of the tracks everything is
+            paths: Of that engagement, up to now.
+            time: When [s]; by default now. Between two entries of the paths everything is
                 drawn on its way from one to the other.
             focus: The seat it is drawn for: the camera follows it. None: both are in view.
             mode: "plane", or "spacetime" for the space-time graph (of red where `focus` is None).
@@ -65,7 +65,7 @@ class Renderer:
         """
         rect = self.surface.get_rect() if rect is None else rect
         canvas, camera = self._view(rect, focus)
-        now = moment(tracks, time)
+        now = moment(paths, time)
         canvas.clear(BACKGROUND)
         bar = pygame.Rect(0, 0, rect.width, status.HEIGHT)
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
@@ -77,7 +77,7 @@ class Renderer:
             area = camera.area  # the texts below cover no labels
         status.draw_status(canvas, bar, now, focus, names)
         _draw_lines(canvas, area, lines)
-        if sim.outcome[env] and now.time >= tracks.time:
+        if sim.outcome[env] and now.time >= paths.time:
             _draw_banner(canvas, area, outcome_words(sim, env))
         canvas.show(self.surface.subsurface(rect))
 

@@ -53,7 +53,7 @@ def _draw_seat(
     canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, name: str
 ) -> None:
     """The seat's name and missiles, and below its instruments, as many as there is room for."""
-    seat = fighter.track.seat
+    seat = fighter.path.seat
     colour = SEATS[seat] if fighter.alive else FAINT
     canvas.box(pygame.Rect(panel.x, panel.y, 4, panel.height), colour)
     words = SEAT_NAMES[seat]
@@ -84,7 +84,7 @@ def _draw_missiles(
     canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, colour: tuple
 ) -> None:
     """From the right: a bar for each that is left, brighter ones for those in the air."""
-    own = [missile for missile in moment.missiles if missile.track.owner == fighter.track.seat]
+    own = [missile for missile in moment.missiles if missile.path.owner == fighter.path.seat]
     flying = sum(missile.flying for missile in own)
     bars = [FLAME] * flying + [colour] * fighter.ammo
     bars += [mix(colour, 0.2, PANEL)] * (len(own) - flying)

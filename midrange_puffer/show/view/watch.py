@@ -95,7 +95,7 @@ class Watcher(Viewer):
         speed = f"{session.time_scale:g}x" if session.time_scale != 1 else ""
         self._renderer.draw(
             session.sim,
-            session.tracks,
+            session.paths,
             time=session.time,
             mode=self._mode,
             lines=["paused" if session.paused else speed, KEYS],

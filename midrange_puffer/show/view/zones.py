@@ -24,11 +24,11 @@ def draw_zones(
     right = camera.area.right - 10
     for name in SHOWN:
         label, share = STYLES[name]
-        colour = mix(SEATS[shooter.track.seat], share)
+        colour = mix(SEATS[shooter.path.seat], share)
         corners = camera.to_screen(zone(envelope, name, shooter, enemy))
-        canvas.wash(corners[None], SEATS[shooter.track.seat], 0.06)
+        canvas.wash(corners[None], SEATS[shooter.path.seat], 0.06)
         canvas.polygon(corners, colour, 1)
-        words = mix(SEATS[shooter.track.seat], share + 0.3)
+        words = mix(SEATS[shooter.path.seat], share + 0.3)
         room = canvas.text(label, (right, camera.area.bottom - 8), words, SMALL, "bottomright")
         canvas.box(pygame.Rect(room.left - 22, room.centery, 16, 2), colour)
         right = room.left - 36

@@ -20,9 +20,9 @@ function decodeColumns({ columns, entries }) {
   return Object.fromEntries(columns.map((name, index) => [name, column(name, index)]));
 }
 
-/** A body's track: what is known of it, and its columns under `entries`. */
-function decodeTrack(track) {
-  return { ...track, entries: decodeColumns(track) };
+/** A body's path: what is known of it, and its columns under `entries`. */
+function decodePath(path) {
+  return { ...path, entries: decodeColumns(path) };
 }
 
 /** The last of rising `times` that is not after `time`; -1 before the first. */
@@ -55,13 +55,13 @@ function between(times, time) {
 }
 
 /** A body at a time: its columns between two entries; after the last, as it was then. */
-function stateAt(track, time) {
-  const { index, next, share } = between(track.entries.times, time);
+function stateAt(path, time) {
+  const { index, next, share } = between(path.entries.times, time);
   const state = {};
-  for (const [name, values] of Object.entries(track.entries)) {
+  for (const [name, values] of Object.entries(path.entries)) {
     state[name] = mix(values[index], values[next], share);
   }
-  const { heading, ammo } = track.entries;
+  const { heading, ammo } = path.entries;
   state.heading = mixAngle(heading[index], heading[next], share);
   if (ammo) state.ammo = ammo[index];
   return state;
@@ -81,8 +81,8 @@ function phaseOf(missile, time) {
 class Fight {
   constructor(content) {
     Object.assign(this, content);
-    this.fighters = content.fighters.map(decodeTrack);
-    this.missiles = content.missiles.map(decodeTrack);
+    this.fighters = content.fighters.map(decodePath);
+    this.missiles = content.missiles.map(decodePath);
   }
 
   states(time) {

@@ -19,8 +19,8 @@ class Plane {
 
   /** Show everything that happens in the fight. */
   fit() {
-    const tracks = [...this.fight.fighters, ...this.fight.missiles];
-    const points = tracks.flatMap(({ entries: { x, y } }) => [
+    const paths = [...this.fight.fighters, ...this.fight.missiles];
+    const points = paths.flatMap(({ entries: { x, y } }) => [
       { x: Math.min(...x), y: Math.min(...y) },
       { x: Math.max(...x), y: Math.max(...y) },
     ]);
@@ -148,7 +148,7 @@ class Plane {
     this.labels.beside(middle, text, { colour: dim, towards: across, gap: 10 });
   }
 
-  /** Where a track went from one time to another, on the canvas. */
+  /** Where a path went from one time to another, on the canvas. */
   _path({ entries }, from, to) {
     const { times, x, y } = entries;
     const end = Math.min(to, times[times.length - 1]);

@@ -76,7 +76,7 @@ class Graph {
     this._drawFloor(scene);
     this.parts = [];
     this._addCone(scene);
-    this._addTracks(scene);
+    this._addPaths(scene);
     this.parts.sort((a, b) => b.depth - a.depth).forEach((part) => part.draw());
     this._drawFighters(time);
     this.labels.draw();
@@ -179,16 +179,16 @@ class Graph {
     context.globalAlpha = 1;
   }
 
-  _addTracks(scene) {
+  _addPaths(scene) {
     const { safe, danger, ink } = this.colours;
     const placed = (path) => path.map((point, i) => this._at(point, scene.times[i]));
     scene.escapes.forEach((path, index) => {
       const { now, air } = escapeMisses(scene, index);
       const colour = now === 0 || air === 0 ? danger : safe;
-      this._addTrack(path, scene.times, colour, `${["left", "right"][index]} escape`, [6, 5]);
+      this._addPath(path, scene.times, colour, `${["left", "right"][index]} escape`, [6, 5]);
       this._addPath(placed(scene.shots[index]), colour, 1.1, { dash: [2, 4] });
     });
-    this._addTrack(scene.own, scene.times, this.own, "as it flies now", []);
+    this._addPath(scene.own, scene.times, this.own, "as it flies now", []);
     this._addPath(placed(this.enemy), this.threat, 1.2, { alpha: 0.6 });
     for (const missile of scene.missiles) {
       const target = missile.target === scene.seat ? scene.own : this.enemy;
@@ -199,8 +199,8 @@ class Graph {
     }
   }
 
-  /** A track with its dots, and its name at its end; a star where it is cut short by a hit. */
-  _addTrack(path, times, colour, name, dash) {
+  /** A path with its dots, and its name at its end; a star where it is cut short by a hit. */
+  _addPath(path, times, colour, name, dash) {
     const placed = path.map((point, i) => this._at(point, times[i]));
     this._addPath(placed, colour, 2.4, { dash });
     placed.forEach((point, i) => {
