@@ -63,7 +63,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_model(self, files: str = MODEL_FILES) -> None:
         """Take --load-model-path, one of `files`, and where its `latest` is looked for."""
-        meaning = f"{files}, or latest, the newest of a run folder"
+        meaning = f"{files}; latest = the newest model of all runs"
         self.add_key(Key("load_model_path", str, meaning, "latest"))
         self.add_data_dir()
 
@@ -73,7 +73,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_json(self) -> None:
         """Take --json, a file whose folder is there."""
-        meaning = "write the results to this file, too"
+        meaning = "also write the results to this file"
         self.add_key(Key("json", str, meaning, None, check=check_writable))
 
     def add_files(self, name: str, meaning: str) -> None:

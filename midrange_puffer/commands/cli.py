@@ -31,17 +31,19 @@ class Mode:
 # Of the modes that take a whole configuration: what they take besides.
 CONFIG_OPTIONS = {
     "train": {
-        "--config FILE": "an ini file over the defaults: config.ini of a run, configs/default.ini",
+        "--config FILE": "an ini file whose values replace the defaults: configs/default.ini, or a "
+        "run's config.ini",
         "--resume RUN": "go on with a run: its folder, its name, or `latest`",
     },
     "sweep": {
-        "--config FILE": "an ini file over the defaults, with what is varied: configs/sweep.ini",
+        "--config FILE": "an ini file that also says what is varied: configs/sweep.ini",
         "--resume SWEEP": "go on with a sweep: its folder, its name, or `latest`",
-        "--report SWEEP": "write report.html and best.ini of a sweep, which may be running",
+        "--report SWEEP": "write report.html and best.ini of a sweep; it may still be running",
     },
     "profile": {
-        "--config FILE": "an ini file over the defaults: config.ini of a run, configs/default.ini",
-        "--updates N": "updates that are measured (10)",
+        "--config FILE": "an ini file whose values replace the defaults: configs/default.ini, or a "
+        "run's config.ini",
+        "--updates N": "how many updates are measured (10)",
         "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
     },
 }
@@ -55,7 +57,7 @@ MODES = {
     ),
     "sweep": Mode(
         "midrange_puffer.commands.sweep",
-        "search better hyperparameters and rewards by many trainings",
+        "search for better hyperparameters and rewards by many trainings",
         "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
     ),
     "profile": Mode(
@@ -72,17 +74,17 @@ MODES = {
     ),
     "league": Mode(
         "midrange_puffer.commands.league",
-        "rate checkpoints and pilots, everybody against everybody",
+        "rate checkpoints and pilots by fights of all against all",
         "[--run RUN | FILE …] [--pilots all|none|NAMES] [--games N] [--json FILE] [--out PNG]",
     ),
     "exploit": Mode(
         "midrange_puffer.commands.exploit",
-        "train a best response against a policy: a lower bound on its exploitability",
+        "train an opponent against one policy, to see how well that policy can be beaten",
         "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
     ),
     "plot": Mode(
         "midrange_puffer.commands.plot",
-        "draw one engagement of a trained policy, or its space-time graph at a time",
+        "draw one engagement of a trained policy, or the space-time graph of one moment of it",
         "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
         "[--out FILE]",
     ),
@@ -93,7 +95,7 @@ MODES = {
     ),
     "envelope": Mode(
         "midrange_puffer.commands.envelope",
-        "fly missiles out: from where they hit, as a table and as polar plots",
+        "find from where missiles hit, as a table and as polar plots",
         "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
     ),
     "replay": Mode(
@@ -103,7 +105,7 @@ MODES = {
     ),
     "play": Mode(
         "midrange_puffer.commands.play",
-        "fly by hand against a pilot, a policy or each other, or watch two of them",
+        "fly by hand against a pilot, a policy or another human, or watch two of them fight",
         "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",
     ),
 }
@@ -151,7 +153,8 @@ def run(mode: str, argv: Sequence[str]) -> int:
     if "TORCHELASTIC_RUN_ID" in os.environ and not MODES[mode].in_ranks:
         allowed = " and ".join(name for name in MODES if MODES[name].in_ranks)
         raise UsageError(
-            f"{mode}: each process of torchrun would do all of it; torchrun is for {allowed}"
+            f"{mode}: each process of torchrun would do all of the work; use torchrun only for "
+            f"{allowed}"
         )
     return importlib.import_module(MODES[mode].module).main(argv)
 
@@ -178,8 +181,9 @@ def config_help(mode: str) -> str:
     lines += [f"  {option:<16}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
     lines += [
         "",
-        "Every key below is a key of that file, in its section, and an option here: --section.key",
-        "VALUE, or --key VALUE for [base]; '-' and '_' are one. On the right: the default.",
+        "Every key below may stand in that file, in its section, and is an option here:",
+        "--section.key VALUE, or --key VALUE for a key of [base]. '-' and '_' are the same.",
+        "The default is on the right.",
     ]
     for section, keys in help_sections().items():
         lines += ["", f"[{section}]"]
@@ -197,6 +201,7 @@ def _become_pufferlib() -> NoReturn:
     """Replace this process by PufferLib's own command, with the same words."""
     if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
         print(
-            f"puffer: {sys.argv[2]} is left to PufferLib; did you mean {ENV_NAME}?", file=sys.stderr
+            f"puffer: {sys.argv[2]} is handed on to PufferLib; did you mean {ENV_NAME}?",
+            file=sys.stderr,
         )
     os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

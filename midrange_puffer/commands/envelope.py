@@ -119,11 +119,11 @@ def describe(counts: dict[str, int]) -> str:
         for name in ("split", "gaps", "unreachable")
     )
     return (
-        "Of all geometries, those with the target off the nose or behind it included,\n"
+        "Of all geometries, also those with the target off the nose or behind,\n"
         f"  {unreachable} hit nothing beyond {POINT_BLANK:.0f} m;\n"
-        f"  {split} hit a target that flies on in several stretches, such as point blank and "
-        "from R_min on;\n"
-        f"  {gaps} are escaped from, by some evasion, at ranges below R_NEZ, too."
+        f"  {split} hit a target that flies on in several stretches of range, such as point blank "
+        "and from R_min on;\n"
+        f"  {gaps} have ranges below R_NEZ, too, from which some evasion escapes."
     )
 
 
@@ -131,10 +131,11 @@ def _parser() -> Parser:
     parser = Parser(
         "envelope",
         "Fly missiles out at every aspect, off-boresight angle and speed, and find the ranges from "
-        "which they hit. It takes about half a minute. Physics steps are at least "
-        f"{LEAST_STEP:g} s: shorter ones take longer and move the edges little.",
+        "which they hit. This takes about half a minute. A shorter env.physics_dt than "
+        f"{LEAST_STEP:g} s is taken as {LEAST_STEP:g} s: shorter steps take longer and change the "
+        "ranges little.",
     )
-    meaning = f"the folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}"
+    meaning = f"folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}"
     parser.add_key(Key("out", str, meaning, "envelope"))
     parser.add_json()
     for name in RELEVANT:

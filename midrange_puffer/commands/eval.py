@@ -33,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().read(argv)
     if options.render and (options.save_replays or options.json):
         raise UsageError(
-            "command line: --render measures nothing: neither --save-replays nor --json go with it"
+            "command line: --render measures nothing: leave out --save-replays and --json"
         )
     torch.set_num_threads(1)  # small batches are slower with more
     path, policy, parameters = load_model(options)
@@ -175,23 +175,24 @@ def format_share(result: dict[str, object], outcome: str) -> str:
 def _parser() -> Parser:
     parser = Parser(
         "eval",
-        "Measure a trained policy in the game it was trained for, against the pilots of the "
-        "parameter table, whatever they were in training.",
+        "Measure a trained policy. The game is the one that the policy was trained for. The pilots "
+        "are those of the parameter table, even if training changed them.",
     )
     parser.add_model()
     parser.add_key(Key("opponent", str, f"{OPPONENT}, or all: each pilot in turn", ALL))
     parser.add_key(
-        Key("episodes", int, "engagements an opponent", 1000, 2, 2_000_000, check=check_even)
+        Key("episodes", int, "engagements with each opponent", 1000, 2, 2_000_000, check=check_even)
     )
-    parser.add_key(Key("seed", int, "of the starts and the actions", 0, 0, 2**63 - 1))
+    parser.add_key(Key("seed", int, "seed of the starts and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
     parser.add_key(
-        Key("save_replays", int, "replays kept of each kind and opponent: lost, closest (won or "
-            "drawn, where a missile passed nearest), longest and first engagements", 0, 0, 1000)
+        Key("save_replays", int, "how many replays to keep of each kind, for each opponent. The "
+            "kinds: lost; closest (won or drawn, and a missile passed nearest); longest; first",
+            0, 0, 1000)
     )  # fmt: skip
-    parser.add_key(Key("replay_dir", str, "the folder that they are written to", "replays"))
+    parser.add_key(Key("replay_dir", str, "folder for the replays", "replays"))
     parser.add_key(
-        Key("render", bool, "instead of measuring show the fights in a window, one after another")
+        Key("render", bool, "show the fights in a window, one after another, and measure nothing")
     )
     parser.add_json()
     parser.add_game()

@@ -133,10 +133,11 @@ def _check_out(path: str) -> None:
 def _parser() -> Parser:
     parser = Parser(
         "export",
-        "Write a policy as an ONNX file, once onnxruntime computes from it what torch does in "
-        f"fights against the pilots, to {TOLERANCE:g} of 1 + an output's largest |value|. It "
-        f"stands in for a {MODELS} wherever nothing is trained, and any program with an ONNX "
-        "runtime can fly it: what it sees and does is in its metadata.",
+        "Write a policy as an ONNX file. The file is written only if onnxruntime computes from it "
+        "what torch computes, in fights against the pilots, to "
+        f"{TOLERANCE:g} of 1 + an output's largest |value|. The file takes the place of a {MODELS} "
+        "in every command but training. Any program with an ONNX runtime can fly it: its metadata "
+        "say what it sees and does.",
     )
     parser.add_model(MODELS)
     meaning = f"the file to write, *{EXPORTED}"

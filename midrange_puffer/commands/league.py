@@ -95,7 +95,7 @@ def spread(items: Sequence[Path], count: int) -> list[Path]:
 
 
 def read_pilots(text: str) -> tuple[str, ...]:
-    """The pilots named in a text: "all", "none", or names with commas between.
+    """The pilots named in a text: "all", "none", or names separated by commas.
 
     Raises:
         UsageError: There is no such pilot, or one is named twice.
@@ -160,23 +160,28 @@ def _print(standings: Standings, options: argparse.Namespace, scale: str) -> Non
 def _parser() -> Parser:
     parser = Parser(
         "league",
-        "Let checkpoints and pilots fight, everybody against everybody, and rate them. Without "
-        "a run or files: the pilots alone. The game is the one that the models were trained for, "
-        "with the pilots of the parameter table.",
+        "Let checkpoints and pilots fight, all against all, and rate them. Without a run or files "
+        "only the pilots fight. The game is the one that the models were trained for. The pilots "
+        "are those of the parameter table.",
     )
     parser.add_files("files", f"models: {MODEL_FILES}")
     parser.add_key(
-        Key("run", str, "a run whose checkpoints take part: folder, name or latest", None)
+        Key("run", str, "a run whose checkpoints take part: its folder, its name or latest", None)
     )
     parser.add_key(
-        Key("checkpoints", int, "at most so many, spread over the run, first and last among them",
+        Key("checkpoints", int, "most checkpoints of the run that take part; they are spread over "
+            "the run, and the first and the last are among them",
             8, 1, 1000)
     )  # fmt: skip
-    parser.add_key(Key("pilots", str, f"{ALL}, {NONE} or names with commas between", ALL))
     parser.add_key(
-        Key("games", int, "engagements a pairing", GAMES, 2, 1_000_000, check=check_even)
+        Key(
+            "pilots", str, f"pilots that take part: {ALL}, {NONE} or names separated by commas", ALL
+        )
     )
-    parser.add_key(Key("seed", int, "of the starts and the actions", 0, 0, 2**63 - 1))
+    parser.add_key(
+        Key("games", int, "engagements of each pairing", GAMES, 2, 1_000_000, check=check_even)
+    )
+    parser.add_key(Key("seed", int, "seed of the starts and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
     parser.add_json()
     parser.add_key(Key("out", str, "write a picture to this file", None, check=check_picture))

@@ -80,24 +80,26 @@ def _model_path(text: str, options: argparse.Namespace) -> Path | None:
         return run_folder.latest(options.data_dir)
     if is_model(text):
         return Path(text)
-    raise UsageError(f"{text!r} is nobody: must be {WHO}{suggest(text, (HUMAN, LATEST, *PILOTS))}")
+    raise UsageError(f"{text!r}: must be {WHO}{suggest(text, (HUMAN, LATEST, *PILOTS))}")
 
 
 def parser() -> Parser:
     """The options of this mode."""
     options = Parser(
         "play",
-        "Fly by hand, against a pilot, a trained policy or somebody at the same keyboard; or watch "
-        "two of them. H shows the keys.",
+        "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
+        "two of them fight. H shows the keys.",
     )
     for seat, default in zip(SEATS, (HUMAN, "evader"), strict=True):
         options.add_key(Key(seat, str, f"who flies {seat}: {WHO}", default))
     options.add_data_dir()
-    options.add_key(Key("seed", int, "of the starts and the policies' actions", 0, 0, 2**63 - 1))
+    options.add_key(
+        Key("seed", int, "seed of the starts and the policies' actions", 0, 0, 2**63 - 1)
+    )
     options.add_key(
         Key("greedy", bool, "policies take the likeliest action instead of drawing one")
     )
-    meaning = "a folder for the replay of every fight; F5 saves one without it, too"
+    meaning = "folder for a replay of every fight; without it F5 still saves one"
     options.add_key(Key("save", str, meaning, None))
     options.add_game()
     return options

@@ -24,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     path, policy, parameters = load_model(options)
     opponent = load_opponent(options.opponent, policy)
     if isinstance(opponent, str) and opponent not in PILOTS:
-        raise UsageError(f"opponent = {opponent!r}: a mix; one of {', '.join(PILOTS)} is drawn")
+        raise UsageError(f"opponent = {opponent!r}: is a mix; must be one of {', '.join(PILOTS)}")
     contestants = [policy, opponent]
     if options.seat == SEATS[1]:
         contestants.reverse()
@@ -63,18 +63,19 @@ def plot_moment(session: Session, time: float, seat: int, path: str | Path) -> f
 def _parser() -> Parser:
     parser = Parser(
         "plot",
-        "Draw one engagement of a trained policy, seen from above, or its space-time graph.",
+        "Draw one engagement of a trained policy, seen from above, or the space-time graph of one "
+        "moment of it.",
     )
     parser.add_model()
     parser.add_key(
-        Key("opponent", str, f"{', '.join(PILOTS)}, self or another model's file", "evader")
+        Key("opponent", str, f"one of {', '.join(PILOTS)}, self, or another model's file", "evader")
     )
-    parser.add_key(Key("seat", str, "the policy's seat", "red", choices=SEATS))
-    parser.add_key(Key("seed", int, "of the start and the actions", 0, 0, 2**63 - 1))
+    parser.add_key(Key("seat", str, "seat of the policy", "red", choices=SEATS))
+    parser.add_key(Key("seed", int, "seed of the start and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
     parser.add_key(
-        Key("spacetime", float, "draw the seat's space-time graph at this time instead", None,
-            0, 3600, unit="s")
+        Key("spacetime", float, "draw the seat's space-time graph at this time instead",
+            None, 0, 3600, unit="s")
     )  # fmt: skip
     parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_picture))
     parser.add_game()

@@ -196,8 +196,11 @@ def format_operators(report: Mapping[str, object]) -> Table:
 
 
 def _parser() -> Parser:
-    parser = Parser("profile", "Measure some updates of a training, and trace one more.")
-    parser.add_key(Key("config", str, "an ini file over the defaults", None))
-    parser.add_key(Key("updates", int, "updates that are measured", 10, 1, 1_000_000))
+    parser = Parser(
+        "profile",
+        "Measure where the time of some updates of a training goes, and trace one more update.",
+    )
+    parser.add_key(Key("config", str, "an ini file whose values replace the defaults", None))
+    parser.add_key(Key("updates", int, "how many updates are measured", 10, 1, 1_000_000))
     parser.add_key(Key("out", str, f"the folder for {REPORT} and {TRACE}", "profile"))
     return parser

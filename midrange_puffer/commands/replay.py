@@ -28,9 +28,11 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().read(argv)
     outputs = {kind: path for kind in OUTPUTS if (path := getattr(options, kind))}
     if not options.files:
-        raise UsageError(f"no file is named; training and eval --save-replays write *{SUFFIX}")
+        raise UsageError(
+            f"no file is given; training and eval --save-replays write replays, *{SUFFIX}"
+        )
     if outputs and len(options.files) > 1:
-        raise UsageError(f"--{next(iter(outputs))}: of one file, not of {len(options.files)}")
+        raise UsageError(f"--{next(iter(outputs))}: takes one replay, not {len(options.files)}")
     _check_used(options, outputs)
     for kind in outputs.keys() & set(FILMS):
         film.require_film(outputs[kind])
@@ -101,10 +103,10 @@ def _check_used(options: argparse.Namespace, outputs: Collection[str]) -> None:
     """Raise UsageError where an option would have no effect."""
     if options.verify and outputs:
         output = next(iter(outputs))
-        raise UsageError(f"--verify: writes nothing; --{output} alone verifies and writes")
+        raise UsageError(f"--verify: writes nothing; --{output} alone compares and writes")
     for option, key in FILM_OPTIONS.items():
         if key.name in options and not set(FILMS) & set(outputs):
-            raise UsageError(f"--{option}: is of a film, which --gif or --mp4 writes")
+            raise UsageError(f"--{option}: has no effect without --gif or --mp4")
 
 
 def _check_end(end: str) -> Callable[[str], None]:
@@ -131,10 +133,10 @@ def _read_size(text: str) -> tuple[int, int]:
 
 # What can be told of a film: option -> argument of `film.write_film`, with its default.
 FILM_OPTIONS = {
-    "size": Key("size", str, "of a film (px)", "{}x{}".format(*film.SIZE), check=_check_size),
+    "size": Key("size", str, "size of a film (px)", "{}x{}".format(*film.SIZE), check=_check_size),
     "fps": Key("fps", int, "pictures a second of a film", film.FPS, 1, 50),
     "speed": Key(
-        "speed", float, "seconds of the engagement in one of the film", film.SPEED, 0.01, 100
+        "speed", float, "seconds of the engagement in one second of the film", film.SPEED, 0.01, 100
     ),
     "view": Key("mode", str, "what a film shows", PLANE, choices=MODES),
 }
@@ -143,11 +145,11 @@ FILM_OPTIONS = {
 def _parser() -> Parser:
     parser = Parser(
         "replay",
-        "Fly replays again, bit for bit, and write what shows one of them. Every state hash is "
-        "compared, whatever is written.",
+        "Fly replays again, bit for bit, and compare every state hash. Of one replay it can also "
+        "write a page, a recording or films.",
     )
     parser.add_files("files", f"replays, *{SUFFIX}")
-    parser.add_key(Key("verify", bool, "only fly them, as is done without any option"))
+    parser.add_key(Key("verify", bool, "only fly the replays and compare; the same as no option"))
     for kind, meaning in OUTPUTS.items():
         parser.add_key(Key(kind, str, meaning, None, check=_check_end(f".{kind}")))
     for option, key in FILM_OPTIONS.items():

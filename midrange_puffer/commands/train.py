@@ -46,14 +46,14 @@ def _restarted_run(
         return None
     if ranks.job() == ranks.UNNAMED:
         raise ConfigError(
-            "torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone, since "
-            "a restarted job knows its run by it"
+            "torchrun --max-restarts: needs --standalone or an --rdzv-id that only this job has. "
+            "By it a restarted job knows its run"
         )
     train = load_config(config_path, overrides)["train"]
     if train["run_name"] is None:
         raise ConfigError(
-            "train.run_name = None: must be given with torchrun --max-restarts, since a restarted "
-            "job finds its run by it"
+            "train.run_name = None: must be given with torchrun --max-restarts. By it a restarted "
+            "job finds its run"
         )
     folder = Path(train["data_dir"], train["run_name"])
     if not (is_restarted and is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):

@@ -134,11 +134,11 @@ def _read_ini(path: Path) -> dict[str, dict[str, str]]:
         raise ConfigError(f"{path}: not an ini file: it is not text") from None
     except configparser.DuplicateSectionError as error:
         raise ConfigError(
-            f"{path}: line {error.lineno}: section [{error.section}] stands there twice"
+            f"{path}: line {error.lineno}: section [{error.section}] is given twice"
         ) from None
     except configparser.DuplicateOptionError as error:
         raise ConfigError(
-            f"{path}: line {error.lineno}: [{error.section}] {error.option} stands there twice"
+            f"{path}: line {error.lineno}: [{error.section}] {error.option} is given twice"
         ) from None
     except configparser.Error as error:
         raise ConfigError(f"{path}: not an ini file: {' '.join(error.message.split())}") from None

@@ -125,8 +125,8 @@ def section_keys(section: str) -> dict[str, Key]:
 def help_sections() -> dict[str, dict[str, Key]]:
     """Section -> name -> key as a user is told of them, with one section for all stages."""
     placeholders = (
-        Key(f"{name}.<key>", str, f"any key of [{name}] but {', '.join(sorted(of_the_run))}, as it "
-            "is to be in this stage", f"as in [{name}]")
+        Key(f"{name}.<key>", str, f"any key of [{name}] except {', '.join(sorted(of_the_run))}; "
+            "its value in this stage", f"as in [{name}]")
         for name, of_the_run in RUN_KEYS.items()
     )  # fmt: skip
     stage = {key.name: key for key in (*placeholders, *STAGE_KEYS)}

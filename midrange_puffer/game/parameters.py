@@ -198,7 +198,7 @@ def reward_bound(parameters: Mapping[str, float]) -> float:
 
 
 def pilot_names(text: str) -> tuple[str, ...]:
-    """The pilots in a text: "all", or names with commas between.
+    """The pilots in a text: "all", or names separated by commas.
 
     Raises:
         ValueError: There is no such pilot, or one is named twice.
@@ -212,7 +212,7 @@ def pilot_names(text: str) -> tuple[str, ...]:
                 f"{name}: must be of {', '.join(PILOTS)}, or {ALL}{suggest(name, PILOTS)}"
             )
         if names.count(name) > 1:
-            raise ValueError(f"{name} stands there twice")
+            raise ValueError(f"{name} is given twice")
     return names
 
 
@@ -234,7 +234,7 @@ def parse_opponent(text: str, allowed: Sequence[str] = OPPONENTS) -> dict[str, f
                 f"{suggest(name, allowed)}"
             )
         if name in weights:
-            raise ValueError(f"opponent = {text!r}: {name} stands there twice")
+            raise ValueError(f"opponent = {text!r}: {name} is given twice")
         try:
             weights[name] = float(weight or 1)
         except ValueError:

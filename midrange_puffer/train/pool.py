@@ -114,7 +114,7 @@ class Pool:
         for word in _words(text):
             source = Path(word).resolve()
             if source in members:
-                raise PoolError(f"pool.include = {text}: {source} stands there twice")
+                raise PoolError(f"pool.include = {text}: {source} is given twice")
             # By the word, which a resumed run still has, wherever it is resumed.
             digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
             suffix = EXPORTED if word.endswith(EXPORTED) else ".pt"
@@ -165,5 +165,5 @@ def _words(text: str | None) -> list[str]:
     """The files that pool.include names, as they are written there."""
     words = [word.strip() for word in text.split(",")] if text else []
     if not all(words):
-        raise PoolError(f"pool.include = {text}: must be model files with commas between")
+        raise PoolError(f"pool.include = {text}: must be model files separated by commas")
     return words

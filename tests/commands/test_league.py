@@ -265,7 +265,7 @@ def test_models_of_different_games_need_a_word(run, tmp_path):
     ("words", "message"),
     [
         (["--pilots", "ace,evadr"], "--pilots: evadr: must be of .*did you mean 'evader'"),
-        (["--pilots", "ace,ace"], "ace stands there twice"),
+        (["--pilots", "ace,ace"], "ace is given twice"),
         (["--pilots", "none"], "needs two players"),
         (["--pilots", "ace"], "needs two players"),
         (["--games", "7"], "--games: 7: must be an even number"),

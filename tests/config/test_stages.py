@@ -94,7 +94,7 @@ def test_a_stage_sets_any_key_that_may_change_within_a_run():
     ("text", "parts"),
     [
         ("[curriculum]\nstages = a b\n", ["stages = a b", "letters, digits and '_'"]),
-        ("[curriculum]\nstages = a,,b\n", ["stages = a,,b", "with commas between"]),
+        ("[curriculum]\nstages = a,,b\n", ["stages = a,,b", "separated by commas"]),
         ("[curriculum]\nstages = a,a\n", ["stages = a,a", "twice"]),
         ("[curriculum]\nstages = a\n", ["stages = a", "no section [curriculum.a]"]),
         (f"{STAGES}[curriculum.x]\n[curriculum.y]\nepisodes = 3\n", ["[curriculum.y] episodes"]),

@@ -285,7 +285,7 @@ def test_eval_names_what_is_wrong(trained, options, message):
 
 def test_eval_cannot_show_fights_and_keep_them():
     """Said before a model is looked for."""
-    with pytest.raises(UsageError, match="--render measures nothing: neither --save-replays"):
+    with pytest.raises(UsageError, match="--render measures nothing: leave out --save-replays"):
         cli.run("eval", ["--render", "--save-replays=2", "--load-model-path=none"])
 
 

@@ -200,7 +200,7 @@ def test_an_instruction_set_that_is_not_there_is_refused(make):
         (None, "'None' is none of"),
         ("shooter,", "'' is none of"),
         ("shooter evader", "'shooter evader' is none of"),
-        ("shooter:1,shooter:2", "shooter stands there twice"),
+        ("shooter:1,shooter:2", "shooter is given twice"),
         ("shooter:0", "the weight of shooter must be above 0, at most"),
         ("shooter:-1,evader:2", "the weight of shooter must be above 0, at most"),
         ("shooter:nan", "the weight of shooter must be above 0, at most"),

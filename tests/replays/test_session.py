@@ -300,9 +300,9 @@ def test_a_policy_brings_its_game(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--red", "evadr"], "'evadr' is nobody.*did you mean 'evader'"),
+        (["--red", "evadr"], "'evadr': must be human.*did you mean 'evader'"),
         (["--blue", "humn"], "did you mean 'human'"),
-        (["--blue", "shooter:1,evader:3"], "is nobody: must be human, straight"),
+        (["--blue", "shooter:1,evader:3"], ": must be human, straight"),
         (["--blue", "gone.pt"], "gone.pt: no such file"),
         (["--blue", "latest", "--train.data-dir", "nowhere"], "nowhere: no .*; train first"),
         (["--env.ammunition", "9"], "--env.ammunition: 9: must be an integer from 0 to 6"),

@@ -135,7 +135,7 @@ def test_what_does_not_fit_is_refused_by_name(tmp_path, text, message):
 def test_the_panel_has_pilots_only(tmp_path):
     with pytest.raises(ConfigError, match=r"= ace,evadr: evadr: must be .* did you mean 'evader'"):
         config(tmp_path, RATE, "--sweep.panel", "ace,evadr")
-    with pytest.raises(ConfigError, match=r"panel = ace,ace: ace stands there twice"):
+    with pytest.raises(ConfigError, match=r"panel = ace,ace: ace is given twice"):
         config(tmp_path, RATE, "--sweep.panel", "ace,ace")
 
 

@@ -168,5 +168,7 @@ def test_an_exploiter_has_the_kind_of_its_model(tmp_path):
     options, _ = _parser().read_known([f"--load-model-path={path}"])
     ini, words = training(path, resolve({}), options, [])
     assert load_config(ini, words)["env"]["action_mode"] == "continuous"
-    with pytest.raises(UsageError, match="action-mode=discrete: is continuous for an exploiter"):
+    with pytest.raises(
+        UsageError, match="action-mode=discrete: is always continuous for an exploiter"
+    ):
         training(path, resolve({}), options, ["--env.action-mode=discrete"])

@@ -266,9 +266,11 @@ def test_a_named_model_that_cannot_be_used_is_refused(tmp_path, spoiled, message
 
 def test_named_models_must_be_different_and_have_room(tmp_path):
     path = frozen.save(tmp_path / "a.pt", frozen.constant(1))
-    with pytest.raises(PoolError, match=r"pool.include = .*/a.pt stands there twice"):
+    with pytest.raises(PoolError, match=r"pool.include = .*/a.pt is given twice"):
         Pool(tmp_path, SETTINGS | {"include": f"{path},{path}"})
-    with pytest.raises(PoolError, match=r"pool.include = a.pt,: must be model files with commas"):
+    with pytest.raises(
+        PoolError, match=r"pool.include = a.pt,: must be model files separated by commas"
+    ):
         Pool(tmp_path, SETTINGS | {"include": "a.pt,"})
     other = frozen.save(tmp_path / "b.pt", frozen.constant(1))
     settings = SETTINGS | {"include": f"{path},{other}", "size": 2}

@@ -213,7 +213,9 @@ def test_a_job_that_failed_after_its_last_step_has_made_it(tmp_path, restarted):
 @pytest.mark.parametrize("mode", sorted(set(cli.MODES) - {"train", "profile"}))
 def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
-    with pytest.raises(UsageError, match=f"{mode}: each process of torchrun would do all of it"):
+    with pytest.raises(
+        UsageError, match=f"{mode}: each process of torchrun would do all of the work"
+    ):
         cli.run(mode, [])
 
 
@@ -221,7 +223,7 @@ def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
     ("job", "said"),
     [
         ("a job", r"train\.run_name = None: must be given with torchrun --max-restarts"),
-        ("none", r"torchrun --max-restarts: needs an --rdzv-id of the job's own, or --standalone"),
+        ("none", r"torchrun --max-restarts: needs --standalone or an --rdzv-id"),
     ],
 )
 def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(
