@@ -24,7 +24,7 @@ static inline MrArc mr_fly_lift(const MrAirframe *frame, float dt, float boost, 
                                 int i) {
   float v = body->v[i];
   float drag = frame->cd0 + frame->four_k * (half_lift * half_lift);
-  float v_next = (v + boost) / (1.0f + drag * v * dt);  // Kahan's method's method's method
+  float v_next = (v + boost) / (1.0f + drag * v * dt);  // Kahan's method
   float length = 0.5f * dt * (v + v_next);
   body->v[i] = v_next;
   return (MrArc){length, length * half_lift};

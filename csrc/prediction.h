@@ -28,7 +28,6 @@ typedef struct {
 } MrPursuit;
 
 // Flies the fighter for a step.
-// Flies the fighter for a step.
 static inline void mr_stride(const MrConstants *k, const float dt[MR_LANES], const float throttle[MR_LANES],
                              MrBody *body, MrStride *out) {
   MR_FOR_LANES(i) {

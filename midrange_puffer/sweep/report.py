@@ -40,7 +40,7 @@ def write_report(record: Record) -> Path:
 def format_best(record: Record, trial: Trial) -> str:
     """An ini file that trains as a trial did, but with the seed of the sweep's configuration."""
     config = trial_config(record.config, trial.params)
-    config = config.only(section for section in config if section != "sweep")
+    config = config.only(name for name in config if name != "sweep")
     scores = ", ".join(f"{name} {score:.3f}" for name, score in trial.readings[-1].scores.items())
     lines = [
         f"The best of {len(record.over)} trials of the sweep {record.folder.name}: trial "
@@ -56,7 +56,7 @@ def format_best(record: Record, trial: Trial) -> str:
 
 
 def _differences(config: Config) -> str:
-    """What of a configuration is not the default, as an ini file without where it is from."""
+    """What of a configuration is not the default, as an ini file."""
     defaults = load_config()
     different = {
         section: {
@@ -67,7 +67,10 @@ def _differences(config: Config) -> str:
         for section, items in config.items()
     }
     # The section of a stage must be there even if nothing is in it.
-    kept = {
-        section: items for section, items in different.items() if items or section.startswith(STAGE)
-    }
-    return format_config(Config(kept))
+    return format_config(
+        {
+            section: items
+            for section, items in different.items()
+            if items or section.startswith(STAGE)
+        }
+    )

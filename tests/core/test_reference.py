@@ -23,6 +23,8 @@ from scenes import State, read
 from midrange_puffer import Simulation
 from midrange_puffer.game.parameters import PILOTS, resolve
 
+pytestmark = pytest.mark.slow
+
 POSITION, SPEED, RUDDER, REWARD = 4.0, 0.02, 0.02, 3e-4  # m, m/s, 1, 1
 NEAR = {
     "fuze": POSITION,

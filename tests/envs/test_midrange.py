@@ -14,6 +14,8 @@ from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
 # isort: split
 import pufferlib.vector
 
+from midrange_puffer.game.parameters import resolve, reward_bound
+
 BLUE = 1
 BUFFERS = ("observations", "rewards", "terminals", "truncations")
 
@@ -90,13 +92,13 @@ def test_results_are_written_into_the_buffers_given(opponent):
 @pytest.mark.parametrize("num_envs", [1, 17, 48])
 @pytest.mark.parametrize("opponent", [*PILOTS, ",".join(PILOTS), "self"])
 def test_thousands_of_random_steps(opponent, num_envs):
-    """Observations and rewards in [-1, 1]; no episode ends in both ways at once; all go on."""
+    """What is seen is in [-1, 1], rewards in their bound; no episode ends both ways; all go on."""
     env = Midrange(num_envs=num_envs, opponent=opponent, seed=3, **SHORT)
     seen = play(env, draw_actions(2, 4000 // num_envs + 300, env.num_agents))
     observations, rewards, terminals, truncations = seen
     assert np.isfinite(observations).all()
     assert np.abs(observations).max() <= 1
-    assert np.abs(rewards).max() <= 1
+    assert np.abs(rewards).max() <= reward_bound(resolve(SHORT))
     assert not (terminals & truncations).any()
     assert (terminals | truncations).any(axis=0).all()
     if opponent == "self":

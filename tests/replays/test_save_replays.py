@@ -31,6 +31,8 @@ from midrange_puffer.replays.recorder import (
 )
 from midrange_puffer.replays.replay import Replay
 
+pytestmark = pytest.mark.slow
+
 GAME = resolve(SHORT)
 FARTHER = resolve({"time_limit": 90, "start_range_min": 15_000, "start_range_max": 25_000})
 MIX = "shooter:1,evader:1,ace:2"

@@ -20,7 +20,7 @@ from midrange_puffer.show.view import theme
 from midrange_puffer.show.view.status import HEIGHT as BAR
 from midrange_puffer.show.view.window import Window
 
-pytestmark = pytest.mark.usefixtures("display")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("display")]
 
 
 def test_the_frame_shows_the_fight():

@@ -21,6 +21,8 @@ from midrange_puffer.sweep.progress import Progress
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial, lock
 from midrange_puffer.sweep.runner import SweepError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def no_report(monkeypatch):

@@ -11,6 +11,8 @@ from wandb.proto import wandb_internal_pb2
 
 from midrange_puffer.sweep.record import Record
 
+pytestmark = pytest.mark.slow
+
 
 def read_offline(path: Path) -> list[wandb_internal_pb2.Record]:
     """The records of a file of wandb's, which a process of its own writes to its end."""

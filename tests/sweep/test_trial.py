@@ -24,6 +24,8 @@ from midrange_puffer.sweep.trial import STOPPED_EXIT
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.trainer import DivergedError
 
+pytestmark = pytest.mark.slow
+
 PARAMS = {"train.learning_rate": 0.01, "env.reward_geometry": 0.3, "env.time_limit": 40}
 DIVERGING = {
     "train.optimizer": "adam", "train.learning_rate": 1.0, "train.adam_beta2": 0.0,

@@ -16,6 +16,8 @@ from midrange_puffer.train.stop_signals import StopSignals
 from midrange_puffer.train.trainer import DivergedError, Trainer
 from midrange_puffer.train.utilization import Utilization
 
+pytestmark = pytest.mark.slow
+
 
 def weights(path) -> dict[str, torch.Tensor]:
     return torch.load(path)["weights"]

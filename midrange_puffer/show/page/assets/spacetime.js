@@ -185,10 +185,10 @@ class Graph {
     scene.escapes.forEach((path, index) => {
       const { now, air } = escapeMisses(scene, index);
       const colour = now === 0 || air === 0 ? danger : safe;
-      this._addPath(path, scene.times, colour, `${["left", "right"][index]} escape`, [6, 5]);
+      this._addNamedPath(path, scene.times, colour, `${["left", "right"][index]} escape`, [6, 5]);
       this._addPath(placed(scene.shots[index]), colour, 1.1, { dash: [2, 4] });
     });
-    this._addPath(scene.own, scene.times, this.own, "as it flies now", []);
+    this._addNamedPath(scene.own, scene.times, this.own, "as it flies now", []);
     this._addPath(placed(this.enemy), this.threat, 1.2, { alpha: 0.6 });
     for (const missile of scene.missiles) {
       const target = missile.target === scene.seat ? scene.own : this.enemy;
@@ -200,7 +200,7 @@ class Graph {
   }
 
   /** A path with its dots, and its name at its end; a star where it is cut short by a hit. */
-  _addPath(path, times, colour, name, dash) {
+  _addNamedPath(path, times, colour, name, dash) {
     const placed = path.map((point, i) => this._at(point, times[i]));
     this._addPath(placed, colour, 2.4, { dash });
     placed.forEach((point, i) => {
