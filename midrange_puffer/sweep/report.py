@@ -56,7 +56,7 @@ def format_best(record: Record, trial: Trial) -> str:
 
 
 def _differences(config: Config) -> str:
-    """What of a configuration is not the default, as an ini file."""
+    """What of a configuration is not the default, as an ini file without where it is from."""
     defaults = load_config()
     different = {
         section: {
@@ -67,10 +67,7 @@ def _differences(config: Config) -> str:
         for section, items in config.items()
     }
     # The section of a stage must be there even if nothing is in it.
-    return format_config(
-        {
-            section: items
-            for section, items in different.items()
-            if items or section.startswith(STAGE)
-        }
-    )
+    kept = {
+        section: items for section, items in different.items() if items or section.startswith(STAGE)
+    }
+    return format_config(Config(kept))
