@@ -40,7 +40,7 @@ def write_report(record: Record) -> Path:
 def format_best(record: Record, trial: Trial) -> str:
     """An ini file that trains as a trial did, but with the seed of the sweep's configuration."""
     config = trial_config(record.config, trial.params)
-    config = config.only(section for section in config if section != "sweep")
+    config = config.only(name for name in config if name != "sweep")
     scores = ", ".join(f"{name} {score:.3f}" for name, score in trial.readings[-1].scores.items())
     lines = [
         f"The best of {len(record.over)} trials of the sweep {record.folder.name}: trial "

@@ -5,12 +5,14 @@ import signal
 import sys
 import time
 import types
+from collections.abc import Iterator
 from unittest.mock import MagicMock
 
 import numpy as np
 import psutil
 import pytest
 import runs
+import wandb
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
@@ -107,11 +109,18 @@ def test_tensorboard_has_the_metrics(finished):
         np.testing.assert_allclose(written, expected, rtol=1e-6)
 
 
-def test_wandb_offline_keeps_the_run(tmp_path, monkeypatch):
+@pytest.fixture
+def offline_wandb(monkeypatch) -> Iterator[None]:
+    """Weights & Biases without an account; the process that it keeps for the next run is ended."""
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.delenv("WANDB_DIR", raising=False)
     monkeypatch.delenv("WANDB_NAME", raising=False)
+    yield
+    wandb.teardown()
+
+
+def test_wandb_offline_keeps_the_run(tmp_path, offline_wandb):
     assert runs.train(tmp_path, "--wandb", "--tag", "test") == 0
     run_id = json.loads((tmp_path / "run" / "trackers.json").read_text())["wandb"]
     (record,) = (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")
