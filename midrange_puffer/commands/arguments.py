@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
             type=_reader(key),
             default=key.default,
             metavar=key.kind.__name__.upper(),
-            help=f"{text}: {key.allowed}{default}".replace("%", "%%"),
+            help=f"{text} [{key.allowed}{default}]".replace("%", "%%"),
         )
 
     def add_model(self, files: str = MODEL_FILES) -> None:

@@ -192,7 +192,7 @@ def config_help(mode: str) -> str:
             option = f"--{prefix}{key.name}".replace("_", "-")
             unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
             lines.append(f"  {option:<44} {key.default}")
-            text = f"{key.meaning}{unit}: {key.allowed}"
+            text = f"{key.meaning}{unit} [{key.allowed}]"
             lines += textwrap.wrap(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return "\n".join(lines)
 

@@ -146,8 +146,8 @@ def _print(standings: Standings, options: argparse.Namespace, scale: str) -> Non
     console = Console(highlight=False)
     how = "likeliest actions" if options.greedy else "actions drawn from the policies"
     print(f"{options.games} engagements a pairing, each start fought in both seats; {how}")
-    print("ratings by Bradley-Terry, 400 points are odds of 10; their intervals are of that model:")
-    print("neither the error of fixed ratings nor the misfit of the model is in them")
+    print("ratings by Bradley-Terry: 400 points are odds of 10; the intervals are of that model,")
+    print("without the error of the fixed ratings, and without what the model does not describe")
     print(scale)
     console.print(format_ratings(standings))
     print("\nscores in %, row against column (win 1, draw 0.5)")

@@ -113,7 +113,7 @@ def _check_pool(config: Config) -> None:
     """Refuse a pool that nobody is in."""
     if meets_pool(config) and not config["pool"]["own"] and not config["pool"]["include"]:
         raise ConfigError(
-            "pool.own = False: nobody is in the pool, an opponent of this run; "
+            "pool.own = False: the pool, an opponent of this run, would be empty; "
             "pool.include must name a model"
         )
 

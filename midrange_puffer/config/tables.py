@@ -150,7 +150,7 @@ TRAIN = (
     Key("adam_eps", float, "term added to the denominator", minimum=1e-20, maximum=1.0),
     Key("max_grad_norm", float, "gradients are scaled down to this norm", minimum=1e-6,
         maximum=1e6),
-    Key("gamma", float, "discount a decision", minimum=0.0, maximum=1.0),
+    Key("gamma", float, "discount of each decision", minimum=0.0, maximum=1.0),
     Key("gae_lambda", float, "decay of generalised advantage estimation", minimum=0.0,
         maximum=1.0),
     Key("clip_coef", float, "clip of the policy ratio (PPO)", minimum=0.0, maximum=10.0),

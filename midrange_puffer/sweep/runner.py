@@ -170,8 +170,8 @@ class Runner:
         for failed in self._alike:
             self._record.reset(failed)
         raise SweepError(
-            f"{self._record.folder}: {ALIKE} trials in a row failed alike, and are run again where "
-            f"the sweep goes on: {trial.reason}"
+            f"{self._record.folder}: {ALIKE} trials in a row failed alike. The sweep ends; "
+            f"--resume runs them again: {trial.reason}"
         )
 
 

@@ -58,8 +58,8 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
     assert listed["--wandb"] == "False"
     assert listed["--sweep.<section>.<key>.distribution"] == "None"
     text = " ".join(out.split())
-    assert "physics step (s): a number from 0.001 to 0.5" in text
-    assert "discount a decision: a number from 0.0 to 1.0" in text
+    assert "physics step (s) [a number from 0.001 to 0.5]" in text
+    assert "discount of each decision [a number from 0.0 to 1.0]" in text
 
 
 # Options of modes that fly no engagement of their own.

@@ -153,7 +153,7 @@ def test_what_fails_one_trial_after_another_ends_the_sweep_and_they_are_run_agai
     acts = ["refuse", "refuse", "vanish", *["refuse"] * 4, "crash", *["refuse"] * 5, "finish"]
     sweeps.fake_trials(monkeypatch, ",".join(acts))
     reason = "train.batch_size 3 must be a multiple of 4"
-    with pytest.raises(SweepError, match=f"small: 5 trials in a row failed alike, .*: {reason}"):
+    with pytest.raises(SweepError, match=rf"small: 5 trials in a row failed alike\..*: {reason}"):
         sweeps.sweep(tmp_path, "--sweep.trials=14")
     folder = tmp_path / "sweeps" / "small"
     assert capsys.readouterr().err.splitlines() == [
