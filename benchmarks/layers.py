@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer.envs.gym.env import MidrangeEnv
+from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import SELF, resolve, seat_weights
-from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
-from midrange_puffer.pettingzoo import MidrangeParallelEnv
 
 # isort: split
 import pufferlib.vector

@@ -17,6 +17,7 @@ from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.update import Learner
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +115,7 @@ class Watch:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.updates: list[dict[str, object]] = []
-        evaluate, train = Trainer.evaluate, Trainer.train
+        evaluate, train, update = Trainer.evaluate, Trainer.train, Learner.update
 
         def watched_evaluate(trainer):
             self.updates.append({"before": self._look(trainer)})
@@ -130,8 +131,13 @@ class Watch:
 
         def watched_train(trainer):
             train(trainer)
-            self.updates[-1].update(after=self._look(trainer), ent_coef=trainer.config["ent_coef"])
+            self.updates[-1]["after"] = self._look(trainer)
 
+        def watched_update(learner, is_off_policy, schedule):
+            self.updates[-1]["ent_coef"] = schedule.ent_coef
+            return update(learner, is_off_policy, schedule)
+
+        monkeypatch.setattr(Learner, "update", watched_update)
         monkeypatch.setattr(Trainer, "evaluate", watched_evaluate)
         monkeypatch.setattr(Trainer, "train", watched_train)
 

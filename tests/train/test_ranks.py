@@ -10,11 +10,12 @@ import numpy as np
 import psutil
 import pytest
 import runs
-import torch
+from machines import machine
 from places import SUPPORT
 
 from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.machine import choose_device
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.train import ranks, run_folder
@@ -244,13 +245,11 @@ def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(
         ("cuda", "4 ranks on this machine, which has 2 CUDA devices"),
     ],
 )
-def test_ranks_have_a_device_each(monkeypatch, device, said):
-    monkeypatch.setattr(ranks, "size", lambda: 4)
-    monkeypatch.setattr(ranks, "on_this_machine", lambda: 4)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    ranks.check_device("cpu")
-    with pytest.raises(UsageError, match=said):
-        ranks.check_device(device)
+def test_ranks_have_a_device_each(device, said):
+    here = machine(gpus=2, has_mps=True, ranks=4, ranks_here=4)
+    assert choose_device("cpu", here) == ("cpu", "as configured")
+    with pytest.raises(ConfigError, match=said):
+        choose_device(device, here)
 
 
 def test_ranks_of_a_machine_divide_its_cores(monkeypatch):
