@@ -50,7 +50,7 @@ sweep: setup ## search better settings: make sweep ARGS="--sweep.workers 4"
 test: setup ## run the tests, side by side on all cores: make test ARGS="-k name"
 	$(BIN)/pytest $(SIDE_BY_SIDE) $(ARGS)
 
-check: setup lint ## lint, and the tests that take no time; a minute or less
+check: setup lint ## lint, and the tests that are not slow: two minutes on two cores
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" $(ARGS)
 
 fresh: ## train and test in a clone of HEAD as on a machine that is new: make fresh TARGETS="lint test"
