@@ -1,14 +1,15 @@
-"""Builds the C core and its Cython binding; everything else about the package is in pyproject.toml.
+"""Builds the C core, the C learner and their bindings; all else is in pyproject.toml.
 
-The step (`csrc/kernel.c`) is compiled once for each instruction set and the core picks one at run
+The kernel of each (`kernel.c`) is compiled once for each instruction set and one is picked at run
 time, so that one build serves every machine. MIDRANGE_SANITIZE=1 builds with address and
-undefined-behaviour sanitizers, and with asserts of the core's invariants.
+undefined-behaviour sanitizers, and with asserts of invariants.
 """
 
 import os
 import platform
 import shutil
 import subprocess
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy
@@ -16,26 +17,9 @@ from Cython.Build import cythonize
 from setuptools import Command, Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
-KERNEL = "csrc/kernel.c"
-CORE = sorted(str(path) for path in Path("csrc").glob("*.c") if str(path) != KERNEL)
-PARTS = ["midrange_puffer/_midrange.pxd", "midrange_puffer/_tables.pxi"]
-HEADERS = sorted(str(path) for path in Path("csrc").glob("*.h"))
-
-# Results are the same bits on every instruction set: no contraction to FMA, no fast-math. The two
-# last options change no result and let compare-and-select loops vectorise.
-C_FLAGS = ["-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
-# For the kernel with gcc: they switch off passes of gcc 12 that spoil loops over lanes for the
-# vectoriser. Jump threading turns clips between constants back into branches. Unroll-and-jam and
-# distribution rearrange loops around the lanes and in them. clang refuses these flags.
-GCC_KERNEL_FLAGS = [
-    "-fno-thread-jumps",
-    "-fno-tree-pre",
-    "-fno-loop-unroll-and-jam",
-    "-fno-tree-loop-distribution",
-    "-fno-tree-loop-distribute-patterns",
-]
+C_FLAGS = ["-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math"]
 BUILD_FLAGS = ["-fvisibility=hidden"]
-LINK_FLAGS = []
+LINK_FLAGS = ["-pthread"]
 if os.environ.get("MIDRANGE_SANITIZE") == "1":
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     # Asserts, too: Python's own flags have NDEBUG.
@@ -44,44 +28,94 @@ if os.environ.get("MIDRANGE_SANITIZE") == "1":
 else:
     BUILD_FLAGS += ["-DNDEBUG"]
 
-# Name (the MR_ISA macro) and compiler options of each instruction set.
-if platform.machine() in ("x86_64", "AMD64"):
-    avx512 = ["f", "bw", "dq", "vl"]
-    ISAS = {
-        "sse2": [],
-        "avx2": ["-mavx2"],
-        "avx512": [*(f"-mavx512{part}" for part in avx512), "-mprefer-vector-width=512"],
-    }
-else:
-    ISAS = {"portable": []}
+AVX512 = [*(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl")), "-mprefer-vector-width=512"]
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
 
-def kernel_flags(compiler: list[str]) -> list[str]:
-    """What a compiler, given as a command, needs for the kernel besides C_FLAGS."""
-    ask = [*compiler, "-dM", "-E", "-x", "c", os.devnull]
-    macros = subprocess.run(ask, check=True, capture_output=True, text=True).stdout
-    is_gcc = "__GNUC__" in macros and "__clang__" not in macros
-    return GCC_KERNEL_FLAGS if is_gcc else []
+@dataclass(frozen=True)
+class Library:
+    """C code behind a binding: the files of a folder, with kernel.c for each instruction set.
+
+    Attributes:
+        folder: of the C files.
+        isas: name (the MR_ISA macro) and compiler options of each instruction set.
+        flags: compiler options of all files.
+        gcc_kernel_flags: those of the kernel that only gcc knows.
+        others: C files of other folders.
+    """
+
+    folder: str
+    isas: dict[str, list[str]]
+    flags: list[str]
+    gcc_kernel_flags: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+
+    @property
+    def kernel(self) -> str:
+        """The file that is compiled for each instruction set."""
+        return f"{self.folder}/kernel.c"
+
+    @property
+    def sources(self) -> list[str]:
+        """The files that are compiled once."""
+        files = sorted(str(path) for path in Path(self.folder).glob("*.c"))
+        return [path for path in files if path != self.kernel] + self.others
+
+    def kernel_flags(self, compiler: list[str]) -> list[str]:
+        """What a compiler, given as a command, needs for the kernel besides `flags`."""
+        ask = [*compiler, "-dM", "-E", "-x", "c", os.devnull]
+        macros = subprocess.run(ask, check=True, capture_output=True, text=True).stdout
+        is_gcc = "__GNUC__" in macros and "__clang__" not in macros
+        return self.gcc_kernel_flags if is_gcc else []
 
 
-class BuildCore(build_ext):
-    """Adds one object file of the kernel for each instruction set to the extension."""
+# Results are the same bits on every instruction set: no contraction to FMA, no fast-math. The two
+# last options of C_FLAGS change no result and let compare-and-select loops vectorise.
+CORE = Library(
+    folder="csrc",
+    isas={"sse2": [], "avx2": ["-mavx2"], "avx512": AVX512} if IS_X86 else {"portable": []},
+    flags=[*C_FLAGS, "-ffp-contract=off"],
+    # They switch off passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
+    # threading turns clips between constants back into branches. Unroll-and-jam and distribution
+    # rearrange loops around the lanes and in them.
+    gcc_kernel_flags=[
+        "-fno-thread-jumps",
+        "-fno-tree-pre",
+        "-fno-loop-unroll-and-jam",
+        "-fno-tree-loop-distribution",
+        "-fno-tree-loop-distribute-patterns",
+    ],
+)
+# The learner multiplies and adds in one instruction where there is one: twice as fast, and other
+# last bits on each instruction set.
+FMA = ["-mavx2", "-mfma"]
+LEARNER = Library(
+    folder="csrc/learner",
+    isas={"sse2": [], "avx2": FMA, "avx512": [*FMA, *AVX512]} if IS_X86 else {"portable": []},
+    flags=[*C_FLAGS, "-ffp-contract=fast"],
+    others=["csrc/threads.c"],
+)
+
+
+class BuildLibraries(build_ext):
+    """Adds one object file of the kernel for each instruction set to each extension."""
 
     def build_extension(self, ext: Extension) -> None:
         """Compile the kernels, then build `ext` with them linked in."""
-        common = C_FLAGS + kernel_flags(self.compiler.compiler_so) + BUILD_FLAGS
-        for isa, flags in ISAS.items():
+        library = LIBRARIES[ext.name]
+        flags = library.flags + library.kernel_flags(self.compiler.compiler_so) + BUILD_FLAGS
+        for isa, isa_flags in library.isas.items():
             ext.extra_objects += self.compiler.compile(
-                [KERNEL],
+                [library.kernel],
                 output_dir=str(Path(self.build_temp, isa)),
                 macros=[("MR_ISA", isa)],
-                extra_postargs=common + flags,
+                extra_postargs=flags + isa_flags,
             )
         super().build_extension(ext)
 
 
 class LintCore(Command):
-    """Compiles the C core with warnings as errors, once with each compiler that is present."""
+    """Compiles the C code with warnings as errors, once with each compiler that is present."""
 
     user_options = []  # noqa: RUF012, setuptools wants a plain list
 
@@ -92,33 +126,48 @@ class LintCore(Command):
         """Check no options: there are none."""
 
     def run(self) -> None:
-        """Compile every file of the core to nowhere."""
+        """Compile every C file to nowhere."""
         compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
         if not compilers:
             raise SystemExit("lint_core: neither gcc nor clang is on PATH")
-        strict = [*C_FLAGS, "-Wall", "-Wextra", "-Werror", "-c", "-o", os.devnull]
         for compiler in compilers:
-            units = [[source, *asserts] for source in CORE for asserts in (["-DNDEBUG"], [])]
-            units += [
-                [KERNEL, f"-DMR_ISA={isa}", *kernel_flags([compiler]), *flags, *asserts]
-                for isa, flags in ISAS.items()
-                for asserts in (["-DNDEBUG"], [])
-            ]
-            for unit in units:
-                print(compiler, *unit, flush=True)
-                if subprocess.run([compiler, *strict, *unit], check=False).returncode != 0:
-                    raise SystemExit(f"lint_core: {compiler} rejects {unit[0]}")
+            for library in LIBRARIES.values():
+                for unit in _units(library, compiler):
+                    for asserts in (["-DNDEBUG"], []):
+                        _lint(compiler, [*unit, *asserts])
 
 
-core = Extension(
-    "midrange_puffer._core",
-    sources=["midrange_puffer/_core.pyx", *CORE],
-    depends=[*HEADERS, KERNEL, *PARTS, "setup.py"],
-    include_dirs=["csrc", numpy.get_include()],
-    define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-    extra_compile_args=C_FLAGS + BUILD_FLAGS,
-    extra_link_args=LINK_FLAGS,
-)
+def _units(library: Library, compiler: str) -> list[list[str]]:
+    """The file and the options of everything that is compiled of a library."""
+    kernel_flags = library.flags + library.kernel_flags([compiler])
+    return [[source, *library.flags] for source in library.sources] + [
+        [library.kernel, f"-DMR_ISA={isa}", *kernel_flags, *flags]
+        for isa, flags in library.isas.items()
+    ]
+
+
+def _lint(compiler: str, unit: list[str]) -> None:
+    print(compiler, *unit, flush=True)
+    strict = ["-Wall", "-Wextra", "-Werror", "-c", "-o", os.devnull]
+    if subprocess.run([compiler, *strict, *unit], check=False).returncode != 0:
+        raise SystemExit(f"lint_core: {compiler} rejects {unit[0]}")
+
+
+LIBRARIES = {"midrange_puffer._core": CORE, "midrange_puffer._learner": LEARNER}
+BINDINGS = [str(path) for path in Path("midrange_puffer").glob("*.px[di]")]
+HEADERS = sorted(str(path) for path in Path("csrc").glob("**/*.h"))
+EXTENSIONS = [
+    Extension(
+        name,
+        sources=[f"{name.replace('.', '/')}.pyx", *library.sources],
+        depends=[*HEADERS, library.kernel, *BINDINGS, "setup.py"],
+        include_dirs=["csrc", numpy.get_include()],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
+        extra_compile_args=library.flags + BUILD_FLAGS,
+        extra_link_args=LINK_FLAGS,
+    )
+    for name, library in LIBRARIES.items()
+]
 
 setup(
     # configs/ stands at the top of the repository and is installed as part of the package; the
@@ -130,6 +179,6 @@ setup(
     ],
     package_dir={"midrange_puffer.configs": "configs"},
     package_data={"midrange_puffer.configs": ["*.ini"], "midrange_puffer.show.page.assets": ["*"]},
-    ext_modules=cythonize([core], language_level=3),
-    cmdclass={"build_ext": BuildCore, "lint_core": LintCore},
+    ext_modules=cythonize(EXTENSIONS, language_level=3),
+    cmdclass={"build_ext": BuildLibraries, "lint_core": LintCore},
 )

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// The learner's kernel: what is done with up to MR_ROWS decisions, and with a matrix. setup.py compiles this file once
+// for each instruction set, with the set's name as MR_ISA.
+
+#include "actions.h"
+#include "loss.h"
+#include "network.h"
+#include "optimizers.h"
+#include "policy.h"
+
+// Some numbers of up to MR_WIDTH decisions that lie `stride` numbers apart; 0 beyond the last.
+MR_INLINE MrFloats get(const float *from, int64_t stride, int count) {
+  MrFloats x = mr_all(0.0f);
+  for (int i = 0; i < MR_WIDTH && i < count; i++) x[i] = from[i * stride];
+  return x;
+}
+
+MR_INLINE void put(MrFloats x, float *to, int64_t stride, int count) {
+  for (int i = 0; i < MR_WIDTH && i < count; i++) to[i * stride] = x[i];
+}
+
+MR_INLINE void put_actions(const MrActions *actions, void *to, int64_t stride, int count) {
+  for (int head = 0; head < MR_HEADS; head++) {
+    put((MrFloats)actions->of[head], (float *)to + head, MR_HEADS * stride, count);
+  }
+}
+
+static void keep_observations(const MrPolicy *policy, const float *observations, int64_t row, int32_t count,
+                              const MrKeep *keep) {
+  if (!keep->observations) return;
+  int64_t features = policy->shape.features;
+  for (int32_t i = 0; i < count; i++) {
+    memcpy(keep->observations + i * keep->stride * features, observations + i * row,
+           (size_t)features * sizeof(float));
+  }
+}
+
+static void act(const MrPolicy *policy, MrWork *work, const float *observations, int64_t row, int32_t count,
+                const float *noise, void *actions, const MrKeep *keep) {
+  for (int32_t i = 0; i < count; i++) mr_see(policy, work, i, observations + i * row);
+  keep_observations(policy, observations, row, count, keep);
+  mr_forward(policy, work, count);
+  for (int32_t i = 0; i < count; i += MR_WIDTH) {
+    int left = count - i;
+    int64_t kept = i * keep->stride;
+    MrOutputs outputs = mr_get_outputs(policy, work->out + i * MR_OUTPUTS);
+    MrFloats random[MR_HEADS], entropy;
+    for (int head = 0; noise && head < MR_HEADS; head++) {
+      random[head] = get(noise + i * MR_HEADS + head, MR_HEADS, left);
+    }
+    mr_normalise(policy, &outputs);
+    MrActions drawn = mr_draw(policy, &outputs, noise ? random : NULL);
+    if (keep->actions) put_actions(&drawn, (float *)keep->actions + kept * MR_HEADS, keep->stride, left);
+    if (keep->logprobs) put(mr_judge(policy, &outputs, &drawn, &entropy), keep->logprobs + kept, keep->stride, left);
+    if (keep->values) put(outputs.of[policy->outputs - 1], keep->values + kept, keep->stride, left);
+    mr_limit(policy, &drawn);
+    put_actions(&drawn, (float *)actions + i * MR_HEADS, 1, left);
+  }
+}
+
+// The outputs of MR_WIDTH decisions from `i` on, the actions that were taken, and what they are worth now.
+MR_INLINE MrOutputs judge(const MrPolicy *policy, const MrWork *work, const MrExperience *experience,
+                          const int64_t *places, int32_t i, int32_t count, MrActions *actions, MrJudged *judged) {
+  MrOutputs outputs = mr_get_outputs(policy, work->out + i * MR_OUTPUTS);
+  mr_normalise(policy, &outputs);
+  for (int lane = 0; lane < MR_WIDTH; lane++) {
+    int64_t place = places[i + lane < count ? i + lane : i];
+    for (int head = 0; head < MR_HEADS; head++) {
+      actions->of[head][lane] = ((const MrInt *)experience->actions)[place * MR_HEADS + head];
+    }
+    judged->is_there[lane] = i + lane < count ? 1.0f : 0.0f;
+  }
+  judged->logprob = mr_judge(policy, &outputs, actions, &judged->entropy);
+  judged->value = outputs.of[policy->outputs - 1];
+  return outputs;
+}
+
+static void look(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const int64_t *places,
+                 int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    mr_see(policy, work, i, experience->observations + places[i] * policy->shape.features);
+  }
+  mr_forward(policy, work, count);
+}
+
+static void score(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const int64_t *places,
+                  int32_t count, float *logprobs, float *values) {
+  look(policy, work, experience, places, count);
+  for (int32_t i = 0; i < count; i += MR_WIDTH) {
+    MrActions actions;
+    MrJudged judged = {0};
+    judge(policy, work, experience, places, i, count, &actions, &judged);
+    put(judged.logprob, logprobs + i, 1, count - i);
+    put(judged.value, values + i, 1, count - i);
+  }
+}
+
+static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrMinibatch *minibatch,
+                  const MrLossSettings *settings, float share, int32_t first, const int64_t *places, int32_t count,
+                  float *logprobs, float *values, MrGradient *sum) {
+  look(policy, work, experience, places, count);
+  for (int32_t i = 0; i < count; i += MR_WIDTH) {
+    int left = count - i;
+    MrActions actions;
+    MrJudged judged = {0};
+    MrOutputs outputs = judge(policy, work, experience, places, i, count, &actions, &judged);
+    judged.advantage = get(minibatch->advantages + first + i, 1, left);
+    judged.target = get(minibatch->returns + first + i, 1, left);
+    for (int lane = 0; lane < MR_WIDTH; lane++) {
+      int64_t place = places[lane < left ? i + lane : i];
+      judged.proximal[lane] = experience->proximal[place];
+      judged.value_before[lane] = experience->values[place];
+    }
+    put(judged.logprob, logprobs + i, 1, left);
+    put(judged.value, values + i, 1, left);
+    MrSlopes slopes = mr_loss(&judged, settings, share, &sum->losses);
+    mr_derive(policy, &outputs, &actions, slopes.of_policy, sum->spread);
+    outputs.of[policy->outputs - 1] = slopes.by_value;
+    mr_put_outputs(policy, &outputs, work->out + i * MR_OUTPUTS);
+  }
+  mr_backward(policy, work, count, sum);
+}
+
+#define MR_PASTE2(a, b) a##b
+#define MR_PASTE(a, b) MR_PASTE2(a, b)
+#define MR_QUOTE2(a) #a
+#define MR_QUOTE(a) MR_QUOTE2(a)
+
+const MrLearnerKernel MR_PASTE(mr_learner_kernel_, MR_ISA) = {
+    .name = MR_QUOTE(MR_ISA),
+    .act = act,
+    .score = score,
+    .learn = learn,
+    .orthogonalise = mr_orthogonalise,
+};

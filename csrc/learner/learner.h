@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// The learner: what an MLP gives for observations, what its loss's gradient is, and the steps of its optimizers. The
+// equations are in docs/learner.md. float32 throughout. The sums are of fixed parts in a fixed order, so that results
+// are the same bits for any number of threads; they differ in the last bits between instruction sets.
+//
+// A policy's parameters are one array in the order and layout of the torch module `Policy` (policies/networks.py):
+// weights [out, in] and biases [out] of each hidden layer, those of the actor, the spread [3] of continuous actions,
+// those of the critic.
+
+#ifndef MR_LEARNER_H
+#define MR_LEARNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../threads.h"
+
+enum {
+  MR_MAX_LAYERS = 3,  // hidden ones
+  MR_HEADS = 3,       // numbers of an action
+  MR_OUTPUTS = 16,    // of the last layer: logits or means, the value, and padding
+  MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5,  // weights, biases and the spread
+};
+
+// What a policy is like.
+typedef struct {
+  int32_t features;              // that it sees
+  int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS
+  int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
+  bool is_continuous;
+  int32_t levels[MR_HEADS];  // of each number of an action, where it is not continuous; the sum is below MR_OUTPUTS
+  // Where actions are continuous: the middle of each number's range and half the range's length, and the bounds of the
+  // deviation in half ranges.
+  float middle[MR_HEADS], reach[MR_HEADS], deviation[2];
+} MrShape;
+
+// An array of parameters: weights [rows, columns], or a vector of one row.
+typedef struct {
+  int32_t at;  // where it begins among all parameters
+  int32_t rows, columns;
+  bool is_matrix;
+} MrArray;
+
+typedef struct MrLearner MrLearner;
+
+// Where what a policy gave for observations is kept. Each array has its row for agent i at [i * stride], so that they may
+// be one decision of a rollout [agents, horizon]. NULL: it is not kept.
+typedef struct {
+  float *observations;  // [features] a row
+  void *actions;        // as they were drawn: int32 levels or float, [MR_HEADS] a row
+  float *logprobs, *values;
+  int64_t stride;
+} MrKeep;
+
+// The experience to be learnt from, [segments, horizon] each.
+typedef struct {
+  int32_t horizon;
+  const float *observations;  // [features] a decision
+  const void *actions;        // [MR_HEADS] a decision
+  const float *proximal;      // log-probabilities of the actions under the policy at the start of the update
+  const float *values;        // the latest estimates
+} MrExperience;
+
+// The segments of a minibatch.
+typedef struct {
+  int32_t count;
+  const int64_t *rows;      // [count], where they are in the experience
+  const float *advantages;  // [count, horizon], normalised and weighted: of the policy's loss
+  const float *returns;     // [count, horizon], what the values are to be
+} MrMinibatch;
+
+// PPO's coefficients (docs/training.md).
+typedef struct {
+  float clip, value_clip, value_weight, entropy_weight;
+} MrLossSettings;
+
+// Means over the decisions of a minibatch.
+typedef struct {
+  double policy_loss, value_loss, entropy, old_approx_kl, approx_kl, clipfrac, importance;
+} MrLosses;
+
+// Names of the instruction sets that this machine can run, best first, ended by NULL.
+const char *const *mr_learner_isas(void);
+
+// Checks nothing: the shape is right and `isa` is one of mr_learner_isas(). Returns NULL where there is no memory.
+MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, const char *isa);
+void mr_learner_destroy(MrLearner *learner);
+
+// The parameters' arrays, in their order; the number of all parameters in `size`.
+int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS], int32_t *size);
+
+// Takes these parameters for the policy's, until others are given.
+void mr_learner_load(MrLearner *learner, const float *parameters);
+
+// Draws actions for `count` observations. `noise` [count, MR_HEADS] are uniform in [0, 1) where actions are levels, and
+// standard normal where they are continuous; NULL: the likeliest action is taken. `actions` [count, MR_HEADS] are int32
+// levels, or float clipped to their ranges.
+void mr_learner_act(MrLearner *learner, const float *observations, int64_t row, int32_t count, const float *noise,
+                    void *actions, const MrKeep *keep);
+
+// What the policy gives for all decisions of some segments: log-probabilities and values [count, horizon].
+void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows, int32_t count,
+                      float *logprobs, float *values);
+
+// Adds the gradient of a minibatch's loss, times `scale`, to `gradient` in the layout of the parameters. Besides, what the
+// policy gives for its decisions, [count, horizon].
+void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrMinibatch *minibatch,
+                         const MrLossSettings *settings, float scale, float *gradient, float *logprobs, float *values,
+                         MrLosses *losses);
+
+// Takes a step against `gradient`, which is scaled down to `max_norm` where its norm is above, and loads the parameters.
+// Muon (K. Jordan et al. 2024) as heavyball has it: momentum [parameters] of the gradients and Nesterov's look ahead;
+// matrices are then made orthogonal.
+void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, float *gradient, float rate, float beta,
+                     float max_norm);
+
+// The same with Adam (Kingma and Ba 2015, arXiv 1412.6980); `step` counts from 1.
+void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square, float *gradient, float rate,
+                     float beta1, float beta2, float epsilon, int64_t step, float max_norm);
+
+#endif

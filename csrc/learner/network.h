@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// The network forward and backward, for up to MR_ROWS decisions at a time. Part of kernel.c.
+
+#ifndef MR_NETWORK_H
+#define MR_NETWORK_H
+
+#include <string.h>
+
+#include "policy.h"
+#include "product.h"
+
+// An observation into a row of the first layer's input, whose padding stays zero.
+MR_INLINE void mr_see(const MrPolicy *policy, MrWork *work, int row, const float *observation) {
+  memcpy(work->in[0] + row * policy->layers[0].in_padded, observation, (size_t)policy->shape.features * sizeof(float));
+}
+
+// GELU, x Phi(x), of `count` numbers in place (Hendrycks and Gimpel 2016, arXiv 1606.08415), and its slope.
+static void mr_gelu(float *x, float *slope, int count) {
+  for (int i = 0; i < count; i += MR_WIDTH) {
+    MrFloats z = mr_load(x + i), density, cumulative;
+    mr_normal(z, &density, &cumulative);
+    mr_store(x + i, z * cumulative);
+    mr_store(slope + i, cumulative + z * density);
+  }
+}
+
+// From the first layer's input to the last layer's output.
+static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
+  int last = policy->shape.layers;
+  for (int l = 0; l <= last; l++) {
+    const MrLayer *layer = &policy->layers[l];
+    float *out = l == last ? work->out : work->in[l + 1];
+    MrMatrix in = {work->in[l], layer->in_padded, 1};
+    mr_product_bias(rows, layer->out_padded, layer->in, in, layer->turned, layer->out_padded, out, layer->out_padded,
+                    layer->biases);
+    if (l < last) mr_gelu(out, work->slope[l], rows * layer->out_padded);
+  }
+}
+
+static void mr_add_rows(const float *from, int rows, int columns, float *sum) {
+  for (int column = 0; column < columns; column += MR_WIDTH) {
+    MrFloats x = mr_load(sum + column);
+    for (int row = 0; row < rows; row++) x += mr_load(from + row * columns + column);
+    mr_store(sum + column, x);
+  }
+}
+
+static void mr_multiply(float *x, const float *factors, int count) {
+  for (int i = 0; i < count; i += MR_WIDTH) mr_store(x + i, mr_load(x + i) * mr_load(factors + i));
+}
+
+// From the loss's derivatives by the last layer's output, in its place, to those by all weights and biases, which are
+// added to `sum`.
+static void mr_backward(const MrPolicy *policy, MrWork *work, int rows, MrGradient *sum) {
+  float *by_out = work->out;
+  for (int l = policy->shape.layers; l >= 0; l--) {
+    const MrLayer *layer = &policy->layers[l];
+    int outputs = l == policy->shape.layers ? policy->outputs : layer->out_padded;
+    MrMatrix turned = {by_out, 1, layer->out_padded};
+    mr_product_add(outputs, layer->in_padded, rows, turned, work->in[l], layer->in_padded, sum->weights[l],
+                   layer->in_padded);
+    mr_add_rows(by_out, rows, layer->out_padded, sum->biases[l]);
+    if (l == 0) return;
+    float *by_in = work->back[l & 1];
+    MrMatrix out = {by_out, layer->out_padded, 1};
+    mr_product(rows, layer->in_padded, outputs, out, layer->weights, layer->in_padded, by_in, layer->in_padded);
+    mr_multiply(by_in, work->slope[l - 1], rows * layer->in_padded);
+    by_out = by_in;
+  }
+}
+
+#endif

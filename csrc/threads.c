@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "threads.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+// How often a thread looks for what it waits for before it sleeps. It is some microseconds: between two pieces of
+// work of a step there is less, and between two steps there may be much more, which others can use.
+enum { SPINS = 2000 };
+
+struct MrThreads {
+  int32_t count;  // with the caller
+  pid_t process;  // whose threads they are
+  pthread_t *threads;
+  pthread_mutex_t mutex;
+  pthread_cond_t begun, ended;
+
+  MrPart work;
+  void *context;
+
+  // The number of the piece of work, and the next part of it that nobody has taken: one word, so that a thread that
+  // comes late cannot take a part of the next piece for one of this.
+  atomic_uint_least64_t next;
+  atomic_uint_least32_t parts;
+  atomic_uint_least32_t undone;  // parts
+  atomic_uint_least32_t piece;
+  bool is_over;
+};
+
+typedef struct {
+  MrThreads *threads;
+  int32_t index;
+} Worker;
+
+static inline void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Takes parts of this piece of work until there are none left.
+static void take_parts(MrThreads *t, uint32_t piece, int32_t thread) {
+  for (;;) {
+    uint_least64_t next = atomic_load(&t->next);
+    do {
+      if ((uint32_t)(next >> 32) != piece || (uint32_t)next >= atomic_load(&t->parts)) return;
+    } while (!atomic_compare_exchange_weak(&t->next, &next, next + 1));
+    t->work(t->context, (int32_t)(uint32_t)next, thread);
+    if (atomic_fetch_sub(&t->undone, 1) == 1) {
+      pthread_mutex_lock(&t->mutex);
+      pthread_cond_signal(&t->ended);
+      pthread_mutex_unlock(&t->mutex);
+    }
+  }
+}
+
+static uint32_t wait_for_work(MrThreads *t, uint32_t done, bool *is_over) {
+  for (int i = 0; i < SPINS && atomic_load(&t->piece) == done; i++) relax();
+  pthread_mutex_lock(&t->mutex);
+  while (atomic_load(&t->piece) == done && !t->is_over) pthread_cond_wait(&t->begun, &t->mutex);
+  *is_over = t->is_over;
+  pthread_mutex_unlock(&t->mutex);
+  return atomic_load(&t->piece);
+}
+
+static void *work_until_over(void *argument) {
+  Worker worker = *(Worker *)argument;
+  free(argument);
+  uint32_t piece = 0;
+  for (;;) {
+    bool is_over;
+    piece = wait_for_work(worker.threads, piece, &is_over);
+    if (is_over) return NULL;
+    take_parts(worker.threads, piece, worker.index);
+  }
+}
+
+// Signals are for the threads that were there before.
+static bool start(MrThreads *t, int32_t index) {
+  Worker *worker = malloc(sizeof *worker);
+  if (!worker) return false;
+  *worker = (Worker){t, index};
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool is_started = pthread_create(&t->threads[index], NULL, work_until_over, worker) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!is_started) free(worker);
+  return is_started;
+}
+
+MrThreads *mr_threads_create(int32_t count) {
+  MrThreads *t = calloc(1, sizeof *t);
+  if (!t) return NULL;
+  t->threads = calloc((size_t)count, sizeof *t->threads);
+  if (!t->threads) {
+    free(t);
+    return NULL;
+  }
+  t->process = getpid();
+  pthread_mutex_init(&t->mutex, NULL);
+  pthread_cond_init(&t->begun, NULL);
+  pthread_cond_init(&t->ended, NULL);
+  for (t->count = 1; t->count < count; t->count++) {
+    if (start(t, t->count)) continue;
+    mr_threads_destroy(t);
+    return NULL;
+  }
+  return t;
+}
+
+void mr_threads_destroy(MrThreads *t) {
+  if (!t) return;
+  if (t->process == getpid()) {
+    pthread_mutex_lock(&t->mutex);
+    t->is_over = true;
+    pthread_cond_broadcast(&t->begun);
+    pthread_mutex_unlock(&t->mutex);
+    for (int32_t i = 1; i < t->count; i++) pthread_join(t->threads[i], NULL);
+    pthread_cond_destroy(&t->ended);
+    pthread_cond_destroy(&t->begun);
+    pthread_mutex_destroy(&t->mutex);
+  }
+  free(t->threads);
+  free(t);
+}
+
+int32_t mr_threads_count(const MrThreads *t) { return t ? t->count : 1; }
+
+void mr_threads_run(MrThreads *t, int32_t parts, MrPart work, void *context) {
+  if (!t || t->count == 1 || parts < 2 || t->process != getpid()) {
+    for (int32_t part = 0; part < parts; part++) work(context, part, 0);
+    return;
+  }
+  pthread_mutex_lock(&t->mutex);
+  uint32_t piece = atomic_load(&t->piece) + 1;
+  atomic_store(&t->next, (uint_least64_t)piece << 32 | UINT32_MAX);  // no part, until all else is there
+  t->work = work;
+  t->context = context;
+  atomic_store(&t->parts, (uint32_t)parts);
+  atomic_store(&t->undone, (uint32_t)parts);
+  atomic_store(&t->next, (uint_least64_t)piece << 32);
+  atomic_store(&t->piece, piece);
+  pthread_cond_broadcast(&t->begun);
+  pthread_mutex_unlock(&t->mutex);
+
+  take_parts(t, piece, 0);
+  for (int i = 0; i < SPINS && atomic_load(&t->undone); i++) relax();
+  pthread_mutex_lock(&t->mutex);
+  while (atomic_load(&t->undone)) pthread_cond_wait(&t->ended, &t->mutex);
+  pthread_mutex_unlock(&t->mutex);
+}

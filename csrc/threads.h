@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// A few threads that share the parts of a piece of work. The core and the learner each link their own copy.
+
+#ifndef MR_THREADS_H
+#define MR_THREADS_H
+
+#include <stdint.h>
+
+typedef struct MrThreads MrThreads;
+
+// Does one part of the work. `thread` is from 0 to one below the count of threads: no two parts have the same one at
+// the same time.
+typedef void (*MrPart)(void *context, int32_t part, int32_t thread);
+
+// Makes `count` threads, the caller's among them. Returns NULL where there is no memory for them, or where the system
+// grants none.
+MrThreads *mr_threads_create(int32_t count);
+
+// Ends the threads. No work may be under way.
+void mr_threads_destroy(MrThreads *threads);
+
+int32_t mr_threads_count(const MrThreads *threads);
+
+// Does all parts from 0 on and returns when they are done. Which thread does which part changes from call to call, so
+// the result must not depend on it. NULL for the threads: the caller does all. So it is in a child of fork(), too, which
+// has none of its parent's threads.
+void mr_threads_run(MrThreads *threads, int32_t parts, MrPart work, void *context);
+
+#endif

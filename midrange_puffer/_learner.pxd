@@ -1,0 +1,71 @@
+# The C declarations of csrc/learner/learner.h that the binding uses.
+
+from libc.stdint cimport int32_t, int64_t
+
+cdef extern from "learner/learner.h" nogil:
+    enum:
+        MR_MAX_LAYERS
+        MR_HEADS
+        MR_OUTPUTS
+        MR_MAX_ARRAYS
+
+    ctypedef struct MrShape:
+        int32_t features, layers
+        int32_t width[MR_MAX_LAYERS]
+        bint is_continuous
+        int32_t levels[MR_HEADS]
+        float middle[MR_HEADS]
+        float reach[MR_HEADS]
+        float deviation[2]
+
+    ctypedef struct MrArray:
+        int32_t at, rows, columns
+        bint is_matrix
+
+    ctypedef struct MrKeep:
+        float *observations
+        void *actions
+        float *logprobs
+        float *values
+        int64_t stride
+
+    ctypedef struct MrExperience:
+        int32_t horizon
+        const float *observations
+        const void *actions
+        const float *proximal
+        const float *values
+
+    ctypedef struct MrMinibatch:
+        int32_t count
+        const int64_t *rows
+        const float *advantages
+        const float *returns
+
+    ctypedef struct MrLossSettings:
+        float clip, value_clip, value_weight, entropy_weight
+
+    ctypedef struct MrLosses:
+        double policy_loss, value_loss, entropy, old_approx_kl, approx_kl, clipfrac, importance
+
+    ctypedef struct MrLearner:
+        pass
+
+    const char *const *mr_learner_isas()
+    MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, const char *isa)
+    void mr_learner_destroy(MrLearner *learner)
+    int32_t mr_learner_arrays(const MrLearner *learner, MrArray *arrays, int32_t *size)
+    void mr_learner_load(MrLearner *learner, const float *parameters)
+    void mr_learner_act(MrLearner *learner, const float *observations, int64_t row, int32_t count,
+                        const float *noise, void *actions, const MrKeep *keep)
+    void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows,
+                          int32_t count, float *logprobs, float *values)
+    void mr_learner_gradient(MrLearner *learner, const MrExperience *experience,
+                             const MrMinibatch *minibatch, const MrLossSettings *settings,
+                             float scale, float *gradient, float *logprobs, float *values,
+                             MrLosses *losses)
+    void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, float *gradient,
+                         float rate, float beta, float max_norm)
+    void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square,
+                         float *gradient, float rate, float beta1, float beta2, float epsilon,
+                         int64_t step, float max_norm)

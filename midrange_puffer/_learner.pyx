@@ -1,0 +1,307 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
+"""Binding of the C learner (csrc/learner/learner.h): checks what crosses the border, then one call."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+import numpy as np
+
+from midrange_puffer._learner cimport *
+
+MAX_LAYERS = MR_MAX_LAYERS
+HEADS = MR_HEADS
+MAX_LEVELS = MR_OUTPUTS - 1  # of all heads together
+WIDTH_UNIT = 16  # of which the width of a hidden layer is a multiple
+
+
+def isas():
+    """The names of the instruction sets that this machine can run, best first."""
+    names = []
+    cdef const char *const *name = mr_learner_isas()
+    while name[0] != NULL:
+        names.append(name[0].decode())
+        name += 1
+    return names
+
+
+cdef class Network:
+    """An MLP in C: what it gives, the gradient of PPO's loss, and the steps of its optimizer.
+
+    Its parameters are float32 [size], in the order and layout of the torch module `Policy`.
+
+    Args:
+        features: that it sees.
+        widths: of its hidden layers.
+        levels: of each number of an action, or None: they are continuous.
+        ranges: where they are continuous, float32 [2, HEADS]: the middle of each number's range and
+            half its length.
+        deviations: of continuous actions, least and greatest, in half ranges.
+        threads: that it may use, this one among them.
+        isa: one of isas(), or "auto".
+
+    Raises:
+        ValueError: A shape that it cannot take, or an instruction set that this machine cannot run.
+        MemoryError: No memory, or no threads.
+    """
+
+    cdef MrLearner *learner
+    cdef MrShape shape
+    cdef bint busy
+    cdef readonly int size, features, threads
+    cdef readonly bint is_continuous
+    cdef readonly str isa
+
+    def __cinit__(self, int features, widths, levels, ranges, deviations, int threads=1,
+                  str isa="auto"):
+        cdef MrArray arrays[MR_MAX_ARRAYS]
+        cdef int32_t size
+        known = isas()
+        isa = known[0] if isa == "auto" else isa
+        if isa not in known:
+            raise ValueError(f"isa = {isa!r}: this machine has {', '.join(known)}, or auto")
+        if not 1 <= len(widths) <= MR_MAX_LAYERS:
+            raise ValueError(f"widths = {widths}: must be of 1 to {MR_MAX_LAYERS} layers")
+        if any(width < WIDTH_UNIT or width % WIDTH_UNIT or width > 4096 for width in widths):
+            raise ValueError(f"widths = {widths}: must be multiples of {WIDTH_UNIT} up to 4096")
+        if not 1 <= features <= 4096:
+            raise ValueError(f"features = {features}: at least 1, at most 4096")
+        if levels is not None and (len(levels) != MR_HEADS or min(levels) < 1
+                                   or sum(levels) > MAX_LEVELS):
+            raise ValueError(f"levels = {levels}: must be {MR_HEADS} numbers from 1 on, and "
+                             f"{MAX_LEVELS} at most together")
+        if threads < 1:
+            raise ValueError(f"threads = {threads}: at least 1")
+        self.shape.features = features
+        self.shape.layers = len(widths)
+        for layer, width in enumerate(widths):
+            self.shape.width[layer] = width
+        self.shape.is_continuous = levels is None
+        for head in range(MR_HEADS):
+            if levels is not None:
+                self.shape.levels[head] = levels[head]
+            else:
+                self.shape.middle[head], self.shape.reach[head] = ranges[0][head], ranges[1][head]
+        self.shape.deviation[0], self.shape.deviation[1] = deviations
+        name = isa.encode()
+        self.learner = mr_learner_create(&self.shape, threads, name)
+        if self.learner == NULL:
+            raise MemoryError(f"no memory for a network of widths {tuple(widths)}, or not "
+                              f"{threads} threads")
+        mr_learner_arrays(self.learner, arrays, &size)
+        self.size, self.features, self.threads, self.isa = size, features, threads, isa
+        self.is_continuous = levels is None
+
+    def __dealloc__(self):
+        mr_learner_destroy(self.learner)
+        self.learner = NULL
+
+    def arrays(self):
+        """The shapes of the parameters' arrays, in their order."""
+        cdef MrArray arrays[MR_MAX_ARRAYS]
+        cdef int32_t size
+        count = mr_learner_arrays(self.learner, arrays, &size)
+        shapes = [(arrays[i].rows, arrays[i].columns) for i in range(count)]
+        return [shape if arrays[i].is_matrix else shape[1:] for i, shape in enumerate(shapes)]
+
+    def load(self, const float[::1] parameters):
+        """Take these parameters, float32 [size], until others are given."""
+        self._check_size("parameters", parameters.shape[0])
+        self._begin()
+        try:
+            with nogil:
+                mr_learner_load(self.learner, &parameters[0])
+        finally:
+            self.busy = False
+
+    def act(self, const float[:, :] observations, const float[:, ::1] noise, actions, keep=None):
+        """Draw actions.
+
+        Args:
+            observations: float32 [n, features] or more; the first features are seen.
+            noise: float32 [n, HEADS], uniform in [0, 1) for levels, standard normal for continuous
+                actions; None: the likeliest action is taken.
+            actions: int32 levels, or float32 clipped to their ranges, [n, HEADS]: written.
+            keep: where the rest goes: observations [n, horizon, features], actions as they were
+                drawn [n, horizon, HEADS], log-probabilities and values [n, horizon], and the
+                decision of the horizon that they are written to. None: nowhere.
+        """
+        cdef MrKeep to
+        cdef Py_ssize_t count = observations.shape[0]
+        if count == 0:
+            return
+        if observations.shape[1] < self.features or observations.strides[1] != sizeof(float):
+            raise ValueError(f"observations must be rows of {self.features} features or more")
+        if noise is not None and (noise.shape[0] != count or noise.shape[1] != MR_HEADS):
+            raise ValueError(f"noise must be of shape ({count}, {MR_HEADS})")
+        cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
+        self._keep(keep, count, &to)
+        cdef const float *random = NULL if noise is None else &noise[0, 0]
+        self._begin()
+        try:
+            with nogil:
+                mr_learner_act(self.learner, &observations[0, 0],
+                               observations.strides[0] // <Py_ssize_t> sizeof(float),
+                               <int32_t> count, random, &drawn[0, 0], &to)
+        finally:
+            self.busy = False
+
+    def score(self, experience, const int64_t[::1] rows, float[:, ::1] logprobs,
+              float[:, ::1] values):
+        """Write what the policy gives for some segments, log-probabilities and values [n, horizon].
+
+        Args:
+            experience: as of `gradient`.
+            rows: int64 [n] of the segments.
+        """
+        cdef MrExperience of
+        self._experience(experience, rows, &of)
+        self._check_segments(rows.shape[0], of.horizon, logprobs, values)
+        self._begin()
+        try:
+            with nogil:
+                mr_learner_score(self.learner, &of, &rows[0], <int32_t> rows.shape[0],
+                                 &logprobs[0, 0], &values[0, 0])
+        finally:
+            self.busy = False
+
+    def gradient(self, experience, const int64_t[::1] rows, const float[:, ::1] advantages,
+                 const float[:, ::1] returns, settings, float scale, float[::1] gradient,
+                 float[:, ::1] logprobs, float[:, ::1] values):
+        """Add the gradient of the loss of some segments, times `scale`, to `gradient` [size].
+
+        Args:
+            experience: observations [segments, horizon, features], actions [segments, horizon,
+                HEADS], log-probabilities before the update and latest values [segments, horizon].
+            rows: int64 [n] of the segments.
+            advantages, returns: [n, horizon], of the policy's loss, normalised and weighted; of the
+                values'.
+            settings: clip_coef, vf_clip_coef, vf_coef, ent_coef.
+            logprobs, values: [n, horizon]: written, what the policy gives.
+
+        Returns:
+            Means over the decisions, by name.
+        """
+        cdef MrExperience of
+        cdef MrMinibatch minibatch
+        cdef MrLossSettings loss
+        cdef MrLosses losses
+        self._experience(experience, rows, &of)
+        self._check_segments(rows.shape[0], of.horizon, logprobs, values)
+        self._check_segments(rows.shape[0], of.horizon, advantages, returns)
+        self._check_size("gradient", gradient.shape[0])
+        loss.clip, loss.value_clip, loss.value_weight, loss.entropy_weight = settings
+        minibatch.count = <int32_t> rows.shape[0]
+        minibatch.rows = &rows[0]
+        minibatch.advantages = &advantages[0, 0]
+        minibatch.returns = &returns[0, 0]
+        self._begin()
+        try:
+            with nogil:
+                mr_learner_gradient(self.learner, &of, &minibatch, &loss, scale, &gradient[0],
+                                    &logprobs[0, 0], &values[0, 0], &losses)
+        finally:
+            self.busy = False
+        return losses
+
+    def muon(self, float[::1] parameters, float[::1] momentum, float[::1] gradient, float rate,
+             float beta, float max_norm):
+        """Take a step of Muon against `gradient`, whose norm is first limited; all are [size]."""
+        for name, array in (("parameters", parameters), ("momentum", momentum),
+                            ("gradient", gradient)):
+            self._check_size(name, array.shape[0])
+        self._begin()
+        try:
+            with nogil:
+                mr_learner_muon(self.learner, &parameters[0], &momentum[0], &gradient[0], rate,
+                                beta, max_norm)
+        finally:
+            self.busy = False
+
+    def adam(self, float[::1] parameters, float[::1] mean, float[::1] square, float[::1] gradient,
+             float rate, float beta1, float beta2, float epsilon, int64_t step, float max_norm):
+        """Take a step of Adam, the first being 1; all arrays are [size]."""
+        for name, array in (("parameters", parameters), ("mean", mean), ("square", square),
+                            ("gradient", gradient)):
+            self._check_size(name, array.shape[0])
+        self._begin()
+        try:
+            with nogil:
+                mr_learner_adam(self.learner, &parameters[0], &mean[0], &square[0], &gradient[0],
+                                rate, beta1, beta2, epsilon, step, max_norm)
+        finally:
+            self.busy = False
+
+    cdef int _begin(self) except -1:
+        if self.busy:
+            raise RuntimeError("the network is in use by another thread")
+        self.busy = True
+        return 0
+
+    def _check_size(self, str name, Py_ssize_t size):
+        if size != self.size:
+            raise ValueError(f"{name} of {size} numbers: must be {self.size}")
+
+    cdef int _check_segments(self, Py_ssize_t count, Py_ssize_t horizon, const float[:, ::1] one,
+                             const float[:, ::1] other) except -1:
+        if not (one.shape[0] == other.shape[0] == count
+                and one.shape[1] == other.shape[1] == horizon):
+            raise ValueError(f"what is given for the segments must be of shape ({count}, "
+                             f"{horizon})")
+        return 0
+
+    def _raw(self, array, tuple shape, str name):
+        """The bytes of an array of actions."""
+        kind = np.float32 if self.is_continuous else np.int32
+        if array.dtype != kind or array.shape != shape or not array.flags.c_contiguous:
+            raise ValueError(f"{name} of {array.dtype} {array.shape}: must be {kind.__name__} "
+                             f"{shape}, one row after another")
+        return array.view(np.uint8).reshape(shape[0], -1)
+
+    cdef int _keep(self, keep, Py_ssize_t count, MrKeep *to) except -1:
+        """Where the arrays of `act` are kept."""
+        cdef float[:, :, ::1] observations
+        cdef uint8_t[:, ::1] actions
+        cdef float[:, ::1] logprobs, values
+        cdef Py_ssize_t horizon, at
+        to.observations = to.logprobs = to.values = NULL
+        to.actions = NULL
+        to.stride = 1
+        if keep is None:
+            return 0
+        observations, drawn, logprobs, values, at = keep
+        horizon = values.shape[1]
+        shape = (count, horizon)
+        if (not 0 <= at < horizon or tuple(values.shape)[:2] != shape
+                or tuple(logprobs.shape)[:2] != shape
+                or tuple(observations.shape)[:3] != (*shape, self.features)):
+            raise ValueError(f"what is kept must be of shape {shape}, and the decision within")
+        actions = self._raw(drawn, (*shape, MR_HEADS), "actions that are kept")
+        to.observations = &observations[0, at, 0]
+        to.actions = &actions[0, 4 * MR_HEADS * at]
+        to.logprobs = &logprobs[0, at]
+        to.values = &values[0, at]
+        to.stride = horizon
+        return 0
+
+    cdef int _experience(self, experience, const int64_t[::1] rows, MrExperience *to) except -1:
+        """The arrays of `gradient`, once they and the rows fit each other."""
+        cdef const float[:, :, ::1] observations
+        cdef const uint8_t[:, ::1] actions
+        cdef const float[:, ::1] proximal, values
+        cdef Py_ssize_t i
+        observations, taken, proximal, values = experience
+        shape = tuple(values.shape)[:2]
+        if (tuple(proximal.shape)[:2] != shape
+                or tuple(observations.shape)[:3] != (*shape, self.features)):
+            raise ValueError(f"experience must be of {shape} decisions and {self.features} features")
+        actions = self._raw(taken, (*shape, MR_HEADS), "actions")
+        if rows.shape[0] == 0 or rows.shape[0] * values.shape[1] > 2**30:
+            raise ValueError(f"{rows.shape[0]} segments: at least 1, at most {2**30} decisions")
+        for i in range(rows.shape[0]):
+            if not 0 <= rows[i] < values.shape[0]:
+                raise IndexError(f"segment {rows[i]}: 0 ... {values.shape[0] - 1}")
+        to.horizon = <int32_t> values.shape[1]
+        to.observations = &observations[0, 0, 0]
+        to.actions = &actions[0, 0]
+        to.proximal = &proximal[0, 0]
+        to.values = &values[0, 0]
+        return 0
