@@ -52,7 +52,8 @@ cdef extern from "learner/learner.h" nogil:
         pass
 
     const char *const *mr_learner_isas()
-    MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, const char *isa)
+    MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, bint learns,
+                                 const char *isa)
     void mr_learner_destroy(MrLearner *learner)
     int32_t mr_learner_arrays(const MrLearner *learner, MrArray *arrays, int32_t *size)
     void mr_learner_load(MrLearner *learner, const float *parameters)

@@ -36,6 +36,7 @@ cdef class Network:
             half its length.
         deviations: of continuous actions, least and greatest, in half ranges.
         threads: that it may use, this one among them.
+        learns: make room for gradients and steps, too.
         isa: one of isas(), or "auto".
 
     Raises:
@@ -47,11 +48,11 @@ cdef class Network:
     cdef MrShape shape
     cdef bint busy
     cdef readonly int size, features, threads
-    cdef readonly bint is_continuous
+    cdef readonly bint is_continuous, learns
     cdef readonly str isa
 
     def __cinit__(self, int features, widths, levels, ranges, deviations, int threads=1,
-                  str isa="auto"):
+                  bint learns=True, str isa="auto"):
         cdef MrArray arrays[MR_MAX_ARRAYS]
         cdef int32_t size
         known = isas()
@@ -60,8 +61,8 @@ cdef class Network:
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(known)}, or auto")
         if not 1 <= len(widths) <= MR_MAX_LAYERS:
             raise ValueError(f"widths = {widths}: must be of 1 to {MR_MAX_LAYERS} layers")
-        if any(width < WIDTH_UNIT or width % WIDTH_UNIT or width > 4096 for width in widths):
-            raise ValueError(f"widths = {widths}: must be multiples of {WIDTH_UNIT} up to 4096")
+        if any(width < WIDTH_UNIT or width % WIDTH_UNIT or width > 8192 for width in widths):
+            raise ValueError(f"widths = {widths}: must be multiples of {WIDTH_UNIT} up to 8192")
         if not 1 <= features <= 4096:
             raise ValueError(f"features = {features}: at least 1, at most 4096")
         if levels is not None and (len(levels) != MR_HEADS or min(levels) < 1
@@ -82,13 +83,13 @@ cdef class Network:
                 self.shape.middle[head], self.shape.reach[head] = ranges[0][head], ranges[1][head]
         self.shape.deviation[0], self.shape.deviation[1] = deviations
         name = isa.encode()
-        self.learner = mr_learner_create(&self.shape, threads, name)
+        self.learner = mr_learner_create(&self.shape, threads, learns, name)
         if self.learner == NULL:
             raise MemoryError(f"no memory for a network of widths {tuple(widths)}, or not "
                               f"{threads} threads")
         mr_learner_arrays(self.learner, arrays, &size)
         self.size, self.features, self.threads, self.isa = size, features, threads, isa
-        self.is_continuous = levels is None
+        self.is_continuous, self.learns = levels is None, learns
 
     def __dealloc__(self):
         mr_learner_destroy(self.learner)
@@ -193,7 +194,7 @@ cdef class Network:
         minibatch.rows = &rows[0]
         minibatch.advantages = &advantages[0, 0]
         minibatch.returns = &returns[0, 0]
-        self._begin()
+        self._begin_to_learn()
         try:
             with nogil:
                 mr_learner_gradient(self.learner, &of, &minibatch, &loss, scale, &gradient[0],
@@ -208,7 +209,7 @@ cdef class Network:
         for name, array in (("parameters", parameters), ("momentum", momentum),
                             ("gradient", gradient)):
             self._check_size(name, array.shape[0])
-        self._begin()
+        self._begin_to_learn()
         try:
             with nogil:
                 mr_learner_muon(self.learner, &parameters[0], &momentum[0], &gradient[0], rate,
@@ -222,13 +223,18 @@ cdef class Network:
         for name, array in (("parameters", parameters), ("mean", mean), ("square", square),
                             ("gradient", gradient)):
             self._check_size(name, array.shape[0])
-        self._begin()
+        self._begin_to_learn()
         try:
             with nogil:
                 mr_learner_adam(self.learner, &parameters[0], &mean[0], &square[0], &gradient[0],
                                 rate, beta1, beta2, epsilon, step, max_norm)
         finally:
             self.busy = False
+
+    cdef int _begin_to_learn(self) except -1:
+        if not self.learns:
+            raise RuntimeError("the network was made without room for gradients")
+        return self._begin()
 
     cdef int _begin(self) except -1:
         if self.busy:

@@ -20,6 +20,7 @@ struct MrLearner {
   MrPolicy policy;
   const MrLearnerKernel *kernel;
   MrThreads *threads;
+  bool learns;
   int32_t count, size;  // of arrays, of parameters
   MrArray arrays[MR_MAX_ARRAYS];
   MrWork *work;                    // [threads]
@@ -136,9 +137,10 @@ static void take_all(MrLearner *learner, Room *room) {
   for (int32_t i = 0; i < threads; i++) {
     MrWork nowhere;
     take_work(&learner->policy, room->memory ? &learner->work[i] : &nowhere, room);
-    float *of_thread = take_floats(room, orthogonal_room(learner));
+    float *of_thread = take_floats(room, learner->learns ? orthogonal_room(learner) : 0);
     if (room->memory) learner->rooms[i] = of_thread;
   }
+  if (!learner->learns) return;
   for (int i = 0; i < MAX_PARTS; i++) {
     size_t before = room->used;
     take_gradient(&learner->policy, &learner->gradients[i], room);
@@ -186,11 +188,12 @@ int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS
   return learner->count;
 }
 
-MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, const char *isa) {
+MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, bool learns, const char *isa) {
   MrLearner *learner = calloc(1, sizeof *learner);
   if (!learner) return NULL;
   shape_policy(&learner->policy, shape);
   list_arrays(learner);
+  learner->learns = learns;
   learner->kernel = find_kernel(isa);
   learner->threads = mr_threads_create(threads);
   Room room = {0};

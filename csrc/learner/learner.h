@@ -84,8 +84,9 @@ typedef struct {
 // Names of the instruction sets that this machine can run, best first, ended by NULL.
 const char *const *mr_learner_isas(void);
 
-// Checks nothing: the shape is right and `isa` is one of mr_learner_isas(). Returns NULL where there is no memory.
-MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, const char *isa);
+// Checks nothing: the shape is right and `isa` is one of mr_learner_isas(). Without `learns` there is no room for what
+// mr_learner_gradient and the steps need. Returns NULL where there is no memory.
+MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, bool learns, const char *isa);
 void mr_learner_destroy(MrLearner *learner);
 
 // The parameters' arrays, in their order; the number of all parameters in `size`.

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
+from midrange_puffer._learner import WIDTH_UNIT
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs
 from midrange_puffer.game.parameters import divide
 
 # Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
 # that feeds it, on the CPU as many as a small network makes use of.
 LEARNER_CORES = {"gpu": 1, "cpu": 4}
+# The native engine sums a minibatch in so many parts: more threads would find nothing to do.
+MOST_THREADS = 16
 
 
 @dataclass(frozen=True)
@@ -145,11 +148,45 @@ def is_divisible(config: Config, workers: int) -> bool:
     return True
 
 
+def choose_engine(config: Config) -> tuple[Config, str]:
+    """Settle train.engine; return the new configuration and the reason in words.
+
+    Raises:
+        ConfigError: The native engine cannot serve this configuration.
+    """
+    wanted, reason = config["train"]["engine"], _reason_against_native(config)
+    if wanted == "native" and reason:
+        raise ConfigError(f"train.engine = native: {reason}; use auto or torch")
+    if wanted != "auto":
+        return config, "as configured"
+    engine, reason = ("torch", reason) if reason else ("native", "an MLP in float32 on the CPU")
+    return config.replaced("train", reason, engine=engine), reason
+
+
+def _reason_against_native(config: Config) -> str | None:
+    """What the native engine cannot do of a configuration, in words; None: it can do all."""
+    train, hidden_size = config["train"], config["policy"]["hidden_size"]
+    if train["device"] != "cpu":
+        return f"it computes on the CPU, not on {train['device']}"
+    if config["base"]["rnn_name"] is not None:
+        return f"it has no memory, which base.rnn_name = {config['base']['rnn_name']} asks for"
+    if hidden_size % WIDTH_UNIT:
+        near = max(round(hidden_size / WIDTH_UNIT), 1) * WIDTH_UNIT
+        return f"policy.hidden_size = {hidden_size} is no multiple of {WIDTH_UNIT}, as {near} is"
+    return "train.compile is for torch" if train["compile"] else None
+
+
 def choose_threads(config: Config, cores: int) -> Config:
-    """Set train.torch_threads if "auto": off the cores of the workers, which never sleep."""
-    if config["train"]["torch_threads"] != "auto":
-        return config
-    workers = config["vec"]["num_workers"]
-    left = cores - (0 if workers == "auto" else workers)
-    threads = max(left, 1) if cores > 2 else 1
-    return config.replaced("train", f"{cores} cores", torch_threads=threads)
+    """Set train.threads and train.torch_threads if "auto".
+
+    They keep off the cores of the workers, which never sleep.
+    """
+    train, workers = config["train"], config["vec"]["num_workers"]
+    left = max(cores - (0 if workers == "auto" else workers), 1)
+    is_native = train["engine"] == "native"
+    found = {
+        "threads": min(left, MOST_THREADS) if is_native else 1,
+        "torch_threads": 1 if is_native or cores <= 2 else left,
+    }
+    chosen = {name: value for name, value in found.items() if train[name] == "auto"}
+    return config.replaced("train", f"{cores} cores", **chosen)

@@ -45,7 +45,7 @@ RUN_KEYS = {
     "env": frozenset({"observation", "action_mode"}),
     "train": frozenset(
         {
-            "device", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name",
+            "device", "engine", "threads", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name",
             "optimizer", "precision", "torch_deterministic", "cpu_offload", "pin_memory",
             "compile", "compile_mode", "compile_fullgraph", "replay_interval",
         }

@@ -11,7 +11,13 @@ from midrange_puffer.config.configuration import (
     stage_config,
     stage_names,
 )
-from midrange_puffer.config.machine import Machine, choose_device, choose_threads, choose_vec
+from midrange_puffer.config.machine import (
+    Machine,
+    choose_device,
+    choose_engine,
+    choose_threads,
+    choose_vec,
+)
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.game.parameters import POOL, count_agents, parse_opponent
 
@@ -28,8 +34,10 @@ def settle(config: Config, machine: Machine) -> Config:
     config = config.replaced("train", reason, device=device)
     print(f"device {device} ({reason})")
     _check_computing(config)
+    config, reason = choose_engine(config)
     divided = config["vec"]["num_envs"] == "auto"
     config = _settle_source(config, machine)
+    _say_engine(config, reason)
     config = _settle_memory(config)
     _check_pool(config)
     _check_looks(config)
@@ -59,6 +67,12 @@ def _settle_source(config: Config, machine: Machine) -> Config:
     engagements, threads = config["env"]["num_envs"], config["train"]["torch_threads"]
     print(f"{where} x {engagements} engagements{batch}; {threads} torch threads")
     return config
+
+
+def _say_engine(config: Config, reason: str) -> None:
+    train = config["train"]
+    threads = f", threads {train['threads']}" if train["engine"] == "native" else ""
+    print(f"engine {train['engine']} ({reason}){threads}")
 
 
 def _settle_memory(config: Config) -> Config:

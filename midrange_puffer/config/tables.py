@@ -101,7 +101,9 @@ EXPERIENCE_BUFFER = (
 )  # fmt: skip
 
 POLICY = (
-    Key("hidden_size", int, "width of the hidden layers", 128, 1, 8192, unit="neurons"),
+    Key("hidden_size", int, "width of the hidden layers; a multiple of 16 for train.engine native",
+        128, 1, 8192, unit="neurons"),
+    Key("hidden_layers", int, "how many hidden layers there are", 2, 1, 3),
     Key("fire_bias", float, "logit of firing in a new policy; at -4 one decision in 50 fires",
         -4.0, -20, 20),
 )  # fmt: skip
@@ -116,10 +118,16 @@ RNN = (
 TRAIN = (
     Key("device", str, "where the policy learns (cpu, cuda, cuda:N, mps); auto = cuda if there is "
         "one, else cpu", "auto", words=AUTO, check=_check_device),
-    Key("torch_threads", int, "threads of a learner on the CPU; auto = the cores that the workers "
-        "leave, and one on a machine with two cores. There a second thread makes training a fifth "
-        "faster if nothing else runs, and ten times slower if something else does", "auto", 1, 1024,
-        AUTO),
+    Key("engine", str, "what computes policy and update: native = the C learner, for an MLP in "
+        "float32 on the CPU; torch = anything; auto = native where it can", "auto",
+        choices=("auto", "native", "torch")),
+    Key("threads", int, "threads of the native engine, and of environments that are not stepped in "
+        "workers; the result does not depend on it. auto = the cores that the workers leave, at "
+        "most 16", "auto", 1, 1024, AUTO),
+    Key("torch_threads", int, "threads of torch on the CPU; auto = 1 with the native engine, "
+        "otherwise the cores that the workers leave, and one on a machine with two cores. There a "
+        "second thread makes training a fifth faster if nothing else runs, and ten times slower if "
+        "something else does", "auto", 1, 1024, AUTO),
     Key("seed", int, "seed of torch, numpy, random and the engagements", minimum=0,
         maximum=2**31 - 1),
     Key("total_timesteps", int, "length of the run", minimum=1, maximum=10**13,

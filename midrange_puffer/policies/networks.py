@@ -75,7 +75,7 @@ class GaussianActor(nn.Linear):
 
 
 class Policy(nn.Module):
-    """Two hidden layers, then actions and a value.
+    """Some hidden layers, then actions and a value.
 
     Observations float32 [agents, features] -> what the actor gives, by the environment's action
     space a `LevelActor` or a `GaussianActor`, and values [agents, 1].
@@ -83,19 +83,23 @@ class Policy(nn.Module):
 
     memory_size = 0  # what it remembers from one decision to the next
 
-    def __init__(self, env: object, hidden_size: int = 128, fire_bias: float = -4.0) -> None:
+    def __init__(
+        self,
+        env: object,
+        hidden_size: int = 128,
+        fire_bias: float = -4.0,
+        hidden_layers: int = 2,
+    ) -> None:
         super().__init__()
         self.fire_bias = fire_bias
-        self.hidden_size = hidden_size
+        self.hidden_size, self.hidden_layers = hidden_size, hidden_layers
         self.features = features = env.single_observation_space.shape[0]
         levels = getattr(env.single_action_space, "nvec", None)
         self.is_continuous = levels is None  # asked by LSTMWrapper
-        self.encoder = nn.Sequential(
-            nn.Linear(features, hidden_size),
-            nn.GELU(),
-            nn.Linear(hidden_size, hidden_size),
-            nn.GELU(),
-        )
+        layers: list[nn.Module] = []
+        for size in (features, *[hidden_size] * (hidden_layers - 1)):
+            layers += [nn.Linear(size, hidden_size), nn.GELU()]
+        self.encoder = nn.Sequential(*layers)
         self.actor = (
             GaussianActor(hidden_size)
             if self.is_continuous
@@ -110,7 +114,7 @@ class Policy(nn.Module):
         With an even chance six missiles are gone in half a minute, and *when* to fire is never
         explored.
         """
-        for layer in (self.encoder[0], self.encoder[2]):
+        for layer in self.encoder[::2]:
             layer_init(layer)
         layer_init(self.critic, std=1.0)
         self.actor.initialise(self.fire_bias)

@@ -1,18 +1,24 @@
-"""PuffeRL as trainers and collectors use it.
+"""PuffeRL as trainers and collectors use it: its buffers, its dashboard, and its metrics.
 
-Some of what it does cannot be overridden, since it looks functions and classes up in its module.
+What is computed in a rollout and an update is an `Engine`'s. Some of what it does cannot be overridden, since it looks functions and classes up in its module.
 They are replaced there only while it does so: importing this module changes nothing.
 """
 
 import contextlib
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 
 from midrange_puffer.puffer_import import contained
+from midrange_puffer.train import ranks
+from midrange_puffer.train.engine import Engine
+from midrange_puffer.train.engines import make_engine, make_optimizer
+from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.utilization import Utilization
-from midrange_puffer.train.vector import REWARD_SCALE, VecEnv
+from midrange_puffer.train.vector import VecEnv
 
 with contained():
     from pufferlib import pufferl
@@ -32,7 +38,13 @@ class FittedPuffeRL(pufferl.PuffeRL):
         vecenv: where the experience comes from.
         policy: that acts, and learns.
         logger: as PuffeRL wants it; None: nothing is logged.
+
+    Attributes:
+        optimizer: of the policy's parameters.
+        engine: what the policy acts by.
     """
+
+    engine: Engine
 
     def __init__(
         self,
@@ -41,17 +53,81 @@ class FittedPuffeRL(pufferl.PuffeRL):
         policy: torch.nn.Module,
         logger: object | None = None,
     ) -> None:
+        # Its own optimizers are heavyball's, which take seconds to import.
         with quiet(), replaced(Utilization=lambda: Utilization(config["device"])):
-            super().__init__(config, vecenv, policy, logger)
+            super().__init__({**config, "optimizer": "adam"}, vecenv, policy, logger)
+        self.config = config
+        if not self.actions.is_floating_point():
+            self.actions = self.actions.int()  # as they are drawn and stepped with
         self.profile.frequency = 1  # measure every update, not each fifth
         if config["precision"] == "float32":
             self.amp_context = contextlib.nullcontext()
+        self.optimizer = make_optimizer(config, policy)
+        if config["engine"] == "torch":
+            self.policy = ranks.share(self.policy)
+        self.engine = make_engine(config, self.policy, policy, self.optimizer, self.amp_context)
 
     def evaluate(self) -> dict[str, list[float]]:
-        """Fill the buffers; return the results of the engagements that finished, by name."""
-        stats = super().evaluate()
-        self.rewards *= REWARD_SCALE
-        return stats
+        """Fill the buffers; return the results of the engagements that finished, by name.
+
+        Every agent fills a segment, one after another, until all segments are full. The memory of a
+        recurrent policy begins anew with the rollout.
+        """
+        self.profile("eval", self.epoch)
+        self.profile("eval_misc", self.epoch, nest=True)
+        buffers = {name: getattr(self, name) for name in GATHERED}
+        memories = self._empty_memories()
+        # By a batch's first agent: the row of its present segment, and the step of that.
+        places = {first: (first, 0) for first in memories}
+        begun, full = self.total_agents, 0
+        while full < self.segments:
+            observations, rewards, ends, infos, agents = self._receive()
+            first, count = agents.start, agents.stop - agents.start
+            row, step = places[first]
+            rows = slice(row, row + count)
+            self.profile("eval_forward", self.epoch)
+            state = {"done": torch.from_numpy(ends).to(self.config["device"]), **memories[first]}
+            actions = self.engine.act(observations, state, buffers, rows, step)
+            memories[first] = {name: state[name] for name in memories[first]}
+            self.profile("eval_copy", self.epoch)
+            buffers["rewards"][rows, step] = torch.from_numpy(rewards).to(self.rewards.device)
+            buffers["terminals"][rows, step] = state["done"].float()
+            places[first] = (row, step + 1)
+            if step + 1 == self.config["bptt_horizon"]:
+                places[first] = (begun, 0)
+                begun += count
+                full += count
+            self.profile("eval_misc", self.epoch)
+            self._take_infos(infos)
+            self.profile("env", self.epoch)
+            self.vecenv.send(actions)
+        self.profile.end()
+        return self.stats
+
+    def _receive(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict], slice]:
+        """Wait for the next batch: observations, rewards, ends, infos and which agents they are."""
+        self.profile("env", self.epoch)
+        observations, rewards, ends, _, infos, agents, mask = self.vecenv.recv()
+        self.global_step += int(mask.sum())
+        return observations, rewards, ends, infos, slice(agents[0], agents[-1] + 1)
+
+    def _empty_memories(self) -> dict[int, dict[str, torch.Tensor]]:
+        """What the policy remembers of each batch of agents, by the first of them: nothing."""
+        count = self.vecenv.agents_per_batch
+        batches = range(0, self.total_agents, count)
+        size, device = self.uncompiled_policy.memory_size, self.config["device"]
+        if not size:
+            return {first: {} for first in batches}
+        names = ("lstm_h", "lstm_c")
+        return {
+            first: {name: torch.zeros(count, size, device=device) for name in names}
+            for first in batches
+        }
+
+    def _take_infos(self, infos: list[dict]) -> None:
+        for info in infos:
+            for name, values in info.items():
+                self.stats[name] += values
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Print it, with the numbers of steps as they are: the sums of all ranks already."""

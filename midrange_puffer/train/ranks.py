@@ -171,6 +171,19 @@ def share(policy: torch.nn.Module) -> torch.nn.Module:
     return SharedPolicy(policy) if size() > 1 else policy
 
 
+def equalise(tensor: torch.Tensor) -> None:
+    """Make it what it is on rank 0."""
+    if size() > 1:
+        distributed.broadcast(tensor, 0)
+
+
+def average(tensor: torch.Tensor) -> None:
+    """Make it the mean of those of all ranks."""
+    if size() > 1:
+        distributed.all_reduce(tensor)
+        tensor /= size()
+
+
 def take_device(device: str) -> None:
     """Make "cuda" this rank's own device, by its number on this machine."""
     if size() > 1 and device == "cuda":

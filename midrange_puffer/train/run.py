@@ -274,7 +274,11 @@ def _given_policy(config: Config) -> torch.nn.Module:
     shapes += [
         (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in model_file.SHAPING
     ]
-    shapes += [("policy.hidden_size", *(of["policy"].get("hidden_size") for of in (model, config)))]
+    # Files from before there was a key of this name are of two layers.
+    shapes += [
+        (f"policy.{name}", *(of["policy"].get(name, 2) for of in (model, config)))
+        for name in ("hidden_size", "hidden_layers")
+    ]
     if base["rnn_name"] is not None:
         shapes += [
             (f"rnn.{name}", model["rnn"].get(name), size) for name, size in config["rnn"].items()

@@ -21,7 +21,8 @@ from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.update import GATHERED, Learner, Schedule
+from midrange_puffer.train.experience import GATHERED
+from midrange_puffer.train.update import Learner, Schedule
 from midrange_puffer.train.vector import VecEnv
 
 # The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
@@ -99,16 +100,12 @@ class Trainer(FittedPuffeRL):
             "use_rnn": run.config["base"]["rnn_name"] is not None,
         }
         super().__init__(config, vecenv, policy, logger)
-        self.policy = ranks.share(self.policy)
         self.total_epochs = epoch + updates
         self.learner = Learner(
-            policy=self.policy,
-            bare_policy=self.uncompiled_policy,
-            optimizer=self.optimizer,
+            engine=self.engine,
             gathered={name: getattr(self, name) for name in GATHERED},
             settings=config,
             buffer=run.config["experience_buffer"],
-            precision=self.amp_context,
             clock=self.profile,
         )
         vars(self).update(self.learner.gathered)  # into which it is gathered from now on
@@ -273,13 +270,9 @@ class Trainer(FittedPuffeRL):
 
     def _restore(self, state: dict[str, object]) -> None:
         """Go on from a saved state, with the settings of this configuration."""
-        settings = [
-            {name: group[name] for name in ("lr", "initial_lr", "betas", "eps")}
-            for group in self.optimizer.param_groups
-        ]
-        self.optimizer.load_state_dict(state["optimizer"])
-        for group, setting in zip(self.optimizer.param_groups, settings, strict=True):
-            group.update(setting)
+        settings = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({**state["optimizer"], "param_groups": settings})
+        self.engine.load()
         self.epoch, self.global_step = state["epoch"], state["global_step"]
         self.last_log_step = self.global_step
         self.start_time = time.time() - state["uptime"]

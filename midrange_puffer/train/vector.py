@@ -1,6 +1,5 @@
 """PufferLib's vector environments, and the processes in which they are stepped."""
 
-import math
 import multiprocessing
 import os
 import signal
@@ -14,19 +13,11 @@ import torch
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.errors import UserError
-from midrange_puffer.game.parameters import PARAMETERS, reward_bound
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
 
 with contained():
     import pufferlib.vector
-
-# PuffeRL clamps rewards to +-1, where shaping is no longer what it should be. So it is given them
-# divided by a power of two that none exceeds, and they are multiplied again in its buffer: both are
-# exact.
-REWARD_SCALE = 2.0 ** math.ceil(
-    math.log2(reward_bound({name: row.maximum for name, row in PARAMETERS.items()}))
-)
 
 
 class WorkerError(UserError):
@@ -87,11 +78,10 @@ class VecEnv:
         """Wait for the step.
 
         Returns:
-            Observations, rewards over REWARD_SCALE, ends, truncations, infos, agents, masks.
+            Observations, rewards, ends, truncations, infos, agents, masks.
         """
         observations, rewards, terminals, truncations, *rest = self._envs.recv()
-        ends = terminals | truncations
-        return (observations, rewards / REWARD_SCALE, ends, truncations, *rest)
+        return (observations, rewards, terminals | truncations, truncations, *rest)
 
     def _pin(self) -> None:
         """Let CUDA copy observations without a detour; the rest is a few bytes an agent."""

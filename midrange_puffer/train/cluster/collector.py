@@ -12,7 +12,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.update import GATHERED
+from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.vector import VecEnv, make_env
 
 
@@ -58,6 +58,7 @@ class Collector:
         """
         start = time.perf_counter()
         self._policy.load_state_dict(weights)
+        self._gatherer.engine.load()
         self._gatherer.evaluate()
         stats = dict(self._gatherer.stats)
         self._gatherer.stats.clear()

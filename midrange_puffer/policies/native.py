@@ -1,0 +1,57 @@
+"""The package's MLP as the C learner computes it."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from midrange_puffer import _learner
+from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.policies.networks import STD, Policy
+
+
+def reason_against(policy: nn.Module) -> str | None:
+    """Why the C learner cannot compute this policy, in words; None: it can."""
+    if type(policy) is not Policy:
+        return f"{type(policy).__name__} is not the package's MLP"
+    unit, most = _learner.WIDTH_UNIT, _learner.MAX_LAYERS
+    if policy.hidden_size % unit:
+        return f"policy.hidden_size = {policy.hidden_size} is no multiple of {unit}"
+    if policy.hidden_layers > most:
+        return f"policy.hidden_layers = {policy.hidden_layers} is more than {most}"
+    if any(one.dtype != torch.float32 or one.device.type != "cpu" for one in policy.parameters()):
+        return "its parameters are not float32 on the CPU"
+    return None
+
+
+def make_network(policy: Policy, threads: int = 1, learns: bool = True) -> _learner.Network:
+    """The C network of a policy's shape, without its weights.
+
+    Args:
+        policy: as of `networks.Policy`, against which nothing speaks.
+        threads: that it may use.
+        learns: make room for gradients, too.
+    """
+    levels = None if policy.is_continuous else policy.actor.levels
+    return _learner.Network(
+        policy.features,
+        (policy.hidden_size,) * policy.hidden_layers,
+        levels,
+        np.stack([(HIGHEST + LOWEST) / 2, (HIGHEST - LOWEST) / 2]),
+        STD,
+        threads,
+        learns,
+    )
+
+
+def flattened(policy: nn.Module) -> torch.Tensor:
+    """All parameters of a policy one after another, float32 [size]; they become its parts."""
+    flat = torch.cat([one.detach().flatten() for one in policy.parameters()])
+    for one, part in zip(policy.parameters(), parts(flat, policy), strict=True):
+        one.data = part
+    return flat
+
+
+def parts(flat: torch.Tensor, policy: nn.Module) -> list[torch.Tensor]:
+    """The parts of `flat` [size] that belong to each parameter, in its shape."""
+    pieces = flat.split([one.numel() for one in policy.parameters()])
+    return [piece.view_as(one) for piece, one in zip(pieces, policy.parameters(), strict=True)]

@@ -1,0 +1,79 @@
+"""The numeric parts of acting and learning, and who computes them."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from midrange_puffer.train.experience import Segments
+
+# What is kept of a decision besides its reward and end, in this order.
+KEPT = ("observations", "actions", "logprobs", "values")
+# What there is to tell of a minibatch, means over its decisions, in this order.
+LOSSES = (
+    "policy_loss", "value_loss", "entropy", "old_approx_kl", "approx_kl", "clipfrac", "importance"
+)  # fmt: skip
+# Begins a part of an update, as PuffeRL names it.
+Timer = Callable[[str], None]
+# Log-probabilities and values of some segments, [n, horizon] each, as the latest policy has them.
+Judged = tuple[torch.Tensor, torch.Tensor]
+
+
+class Engine(Protocol):
+    """Computes what a policy gives, the gradient of its loss, and the optimizer's steps."""
+
+    def load(self) -> None:
+        """Take up the policy's weights and the optimizer's state, which others have changed."""
+
+    def act(
+        self,
+        observations: np.ndarray,
+        state: dict[str, torch.Tensor],
+        buffers: Mapping[str, torch.Tensor],
+        rows: slice,
+        step: int,
+    ) -> np.ndarray:
+        """Draw actions for the observations of some agents, and keep what belongs to them.
+
+        Args:
+            observations: float32 [n, features].
+            state: a recurrent policy's memory of these agents, which it changes.
+            buffers: by the names of `GATHERED`; those of `KEPT` are written.
+            rows: theirs in the buffers, n.
+            step: of their segments.
+
+        Returns:
+            [n, 3], int32, or float32 within their limits.
+        """
+
+    def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
+        """What the policy gives for the segments in these rows."""
+
+    def learn(
+        self,
+        experience: Segments,
+        rows: torch.Tensor,
+        advantages: torch.Tensor,
+        returns: torch.Tensor,
+        ent_coef: float,
+        share: float,
+        time: Timer,
+    ) -> tuple[Judged, torch.Tensor]:
+        """Add the gradient of the loss of a minibatch, times `share`.
+
+        Args:
+            experience: of which it is drawn.
+            rows: of its segments, [n].
+            advantages: [n, horizon], normalised and weighted, of the policy's loss.
+            returns: [n, horizon], what the values are to be.
+            ent_coef: weight of the entropy bonus.
+            share: of it in a step of the optimizer.
+            time: is told which part begins.
+
+        Returns:
+            What the policy gives for these segments, and `LOSSES`, on the CPU or its device.
+        """
+
+    def step(self) -> None:
+        """Take a step of the optimizer against the gradient that was added up, and forget that."""

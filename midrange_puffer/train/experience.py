@@ -1,0 +1,76 @@
+"""What was gathered and is learnt from: segments of decisions, one after another."""
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import torch
+
+from midrange_puffer.errors import UserError
+
+# The parts of experience that are there before an update, by PuffeRL's names of its buffers.
+GATHERED = ("observations", "actions", "logprobs", "values", "rewards", "terminals")
+
+
+@dataclass
+class Segments:
+    """Experience, [segments, horizon, ...] each; all but observations on the learner's device.
+
+    Attributes:
+        observations: may stay in the CPU's memory (train.cpu_offload).
+        actions: that were drawn, before they are clipped to their range.
+        logprobs: their log-probabilities under the policy that took them.
+        values: the latest estimates.
+        rewards: for the decision before.
+        terminals: whether the decision before ended the engagement, 0 or 1.
+        proximal: log-probabilities of the actions under the policy at the start of the update.
+        ratio: probabilities of the actions under the latest policy over those under the one that
+            took them.
+    """
+
+    observations: torch.Tensor
+    actions: torch.Tensor
+    logprobs: torch.Tensor
+    values: torch.Tensor
+    rewards: torch.Tensor
+    terminals: torch.Tensor
+    proximal: torch.Tensor
+    ratio: torch.Tensor
+
+    def take(self, rows: torch.Tensor) -> "Segments":
+        """Copies of the segments in these rows, all on the learner's device."""
+        device = self.rewards.device
+        return Segments(*(one[rows.to(one.device)].to(device) for one in self._tensors()))
+
+    def keep(self, rows: torch.Tensor) -> None:
+        """Copy the first segments into these rows."""
+        for one in self._tensors():
+            one[rows.to(one.device)] = one[: len(rows)].clone()  # torch sees them overlap
+
+    def _tensors(self) -> list[torch.Tensor]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+
+def lengthened(buffers: Mapping[str, torch.Tensor], rows: int) -> dict[str, torch.Tensor]:
+    """Zeros like some buffers, with so many rows more.
+
+    Raises:
+        UserError: There is not the memory for them.
+    """
+    try:
+        return {
+            name: torch.zeros(
+                len(one) + rows,
+                *one.shape[1:],
+                dtype=one.dtype,
+                device=one.device,
+                pin_memory=one.is_pinned(),
+            )
+            for name, one in buffers.items()
+        }
+    except RuntimeError as error:  # of each device's own kind
+        size = rows * sum(one[0].nbytes for one in buffers.values()) / 2**30
+        raise UserError(
+            f"experience_buffer.capacity = {rows}: there is not the memory for its {size:.1f} GiB: "
+            f"{textwrap.shorten(str(error), 200)}"
+        ) from error

@@ -1,0 +1,126 @@
+"""The engine of the package's MLP on the CPU: the C learner (csrc/learner/)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from midrange_puffer.policies.drawing import noise_for
+from midrange_puffer.policies.native import flattened, make_network, parts
+from midrange_puffer.policies.networks import Policy
+from midrange_puffer.train import ranks
+from midrange_puffer.train.engine import KEPT, LOSSES, Judged, Timer
+from midrange_puffer.train.experience import Segments
+from midrange_puffer.train.muon import MOMENTUM, Muon
+
+
+class NativeEngine:
+    """Acts and learns in C.
+
+    The policy's parameters and the optimizer's state are parts of longer arrays, which C changes,
+    so that torch has them as they are at any time.
+
+    Args:
+        policy: as of `policies.networks.Policy`.
+        optimizer: of its parameters, Muon or torch's Adam.
+        settings: section [train] without any "auto".
+    """
+
+    def __init__(
+        self, policy: Policy, optimizer: torch.optim.Optimizer, settings: Mapping[str, object]
+    ) -> None:
+        self._policy, self._optimizer, self._settings = policy, optimizer, settings
+        self._network = make_network(policy, settings["threads"])
+        self._weights = flattened(policy)
+        ranks.equalise(self._weights)
+        self._gradient = torch.zeros_like(self._weights)
+        names = (MOMENTUM,) if isinstance(optimizer, Muon) else ("exp_avg", "exp_avg_sq")
+        self._averages = {name: torch.zeros_like(self._weights) for name in names}
+        self.load()
+
+    def load(self) -> None:
+        """As `Engine.load`."""
+        parameters, state = [*self._policy.parameters()], self._optimizer.state
+        for name, flat in self._averages.items():
+            for parameter, part in zip(parameters, parts(flat, self._policy), strict=True):
+                part.copy_(state[parameter].get(name, torch.zeros(())))
+                state[parameter][name] = part
+        for parameter in parameters:
+            state[parameter].setdefault("step", torch.tensor(0.0))
+        self._network.load(self._weights.numpy())
+
+    def act(
+        self,
+        observations: np.ndarray,
+        state: dict[str, torch.Tensor],
+        buffers: Mapping[str, torch.Tensor],
+        rows: slice,
+        step: int,
+    ) -> np.ndarray:
+        """As `Engine.act`."""
+        count, is_continuous = len(observations), self._policy.is_continuous
+        noise = noise_for(count, is_continuous, "cpu").numpy()
+        actions = np.empty(noise.shape, np.float32 if is_continuous else np.int32)
+        kept = [buffers[name][rows].numpy() for name in KEPT]
+        self._network.act(observations, noise, actions, (*kept, step))
+        return actions
+
+    def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
+        """As `Engine.score`."""
+        judged = self._room(experience, rows)
+        self._network.score(_arrays(experience), rows.numpy(), *(one.numpy() for one in judged))
+        return judged
+
+    def learn(
+        self,
+        experience: Segments,
+        rows: torch.Tensor,
+        advantages: torch.Tensor,
+        returns: torch.Tensor,
+        ent_coef: float,
+        share: float,
+        time: Timer,
+    ) -> tuple[Judged, torch.Tensor]:
+        """As `Engine.learn`."""
+        time("learn")
+        settings, judged = self._settings, self._room(experience, rows)
+        coefficients = (
+            settings["clip_coef"], settings["vf_clip_coef"], settings["vf_coef"], ent_coef
+        )  # fmt: skip
+        losses = self._network.gradient(
+            _arrays(experience),
+            rows.numpy(),
+            advantages.numpy(),
+            returns.numpy(),
+            coefficients,
+            share,
+            self._gradient.numpy(),
+            *(one.numpy() for one in judged),
+        )
+        return judged, torch.tensor([losses[name] for name in LOSSES])
+
+    def step(self) -> None:
+        """As `Engine.step`."""
+        ranks.average(self._gradient)
+        group, limit = self._optimizer.param_groups[0], self._settings["max_grad_norm"]
+        arrays = (self._weights, *self._averages.values(), self._gradient)
+        arrays = [one.numpy() for one in arrays]
+        steps = [self._optimizer.state[one]["step"] for one in group["params"]]
+        torch._foreach_add_(steps, 1)
+        if isinstance(self._optimizer, Muon):
+            self._network.muon(*arrays, group["lr"], group["beta"], limit)
+        else:
+            number = int(steps[0])
+            self._network.adam(*arrays, group["lr"], *group["betas"], group["eps"], number, limit)
+        self._gradient.zero_()
+
+    def _room(self, experience: Segments, rows: torch.Tensor) -> Judged:
+        """For log-probabilities and values, [n, horizon] each."""
+        shape = (len(rows), experience.values.shape[1])
+        return torch.empty(shape), torch.empty(shape)
+
+
+def _arrays(experience: Segments) -> list[np.ndarray]:
+    """Experience as the C learner takes it."""
+    of = experience
+    return [one.numpy() for one in (of.observations, of.actions, of.proximal, of.values)]

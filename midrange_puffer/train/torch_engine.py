@@ -1,0 +1,133 @@
+"""The engine of any policy on any device: torch with its autograd."""
+
+import contextlib
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from midrange_puffer.policies.drawing import draw, judge, noise_for
+from midrange_puffer.policies.player import within_limits
+from midrange_puffer.train.engine import Judged, Timer
+from midrange_puffer.train.experience import Segments
+
+
+class TorchEngine:
+    """Acts and learns with torch.
+
+    Args:
+        policy: as it learns: compiled, or shared by the ranks.
+        bare_policy: the same without that.
+        optimizer: of its parameters.
+        settings: section [train] without any "auto".
+        precision: the context in which the policy is computed.
+    """
+
+    def __init__(
+        self,
+        policy: torch.nn.Module,
+        bare_policy: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        settings: Mapping[str, object],
+        precision: contextlib.AbstractContextManager,
+    ) -> None:
+        self._policy, self._bare_policy, self._optimizer = policy, bare_policy, optimizer
+        self._settings, self._precision = settings, precision
+
+    def load(self) -> None:
+        """Nothing is to be done: the policy and the optimizer are used as they are."""
+
+    @torch.no_grad()
+    def act(
+        self,
+        observations: np.ndarray,
+        state: dict[str, torch.Tensor],
+        buffers: Mapping[str, torch.Tensor],
+        rows: slice,
+        step: int,
+    ) -> np.ndarray:
+        """As `Engine.act`."""
+        observations = torch.as_tensor(observations)
+        seen = observations.to(buffers["values"].device)
+        with self._precision:
+            found, values = self._policy.forward_eval(seen, state)
+        noise = noise_for(len(seen), self._bare_policy.is_continuous, seen.device)
+        actions, logprobs = draw(found, noise)
+        kept = buffers["observations"]
+        kept[rows, step] = observations if kept.device.type == "cpu" else seen
+        buffers["actions"][rows, step] = actions
+        buffers["logprobs"][rows, step] = logprobs
+        buffers["values"][rows, step] = values.flatten().float()
+        actions = actions.cpu().numpy()
+        return within_limits(actions) if self._bare_policy.is_continuous else actions
+
+    @torch.no_grad()
+    def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
+        """As `Engine.score`, by the bare policy: ranks may have different numbers of parts."""
+        logprobs, values, _ = self._judge(self._bare_policy, experience.take(rows))
+        return logprobs, values
+
+    def learn(
+        self,
+        experience: Segments,
+        rows: torch.Tensor,
+        advantages: torch.Tensor,
+        returns: torch.Tensor,
+        ent_coef: float,
+        share: float,
+        time: Timer,
+    ) -> tuple[Judged, torch.Tensor]:
+        """As `Engine.learn`."""
+        time("train_copy")
+        minibatch = experience.take(rows)
+        time("train_forward")
+        logprobs, values, entropies = self._judge(self._policy, minibatch)
+        time("train_misc")
+        settings, clip = self._settings, self._settings["clip_coef"]
+        logratio = logprobs - minibatch.proximal
+        ratio = logratio.exp()
+        of_policy = policy_loss(ratio, advantages, clip)
+        of_values = value_loss(values, minibatch.values, returns, settings["vf_clip_coef"])
+        entropy = entropies.mean()
+        loss = of_policy + settings["vf_coef"] * of_values - ent_coef * entropy
+        with torch.no_grad():
+            kl, clipped = (ratio - 1) - logratio, (ratio - 1).abs() > clip
+            means = [-logratio.mean(), kl.mean(), clipped.float().mean(), ratio.mean()]
+            losses = torch.stack([of_policy, of_values, entropy, *means])  # as LOSSES
+        time("learn")
+        (loss * share).backward()
+        return (logprobs.detach(), values.detach()), losses
+
+    def step(self) -> None:
+        """As `Engine.step`."""
+        parameters, limit = self._policy.parameters(), self._settings["max_grad_norm"]
+        torch.nn.utils.clip_grad_norm_(parameters, limit)
+        self._optimizer.step()
+        self._optimizer.zero_grad()
+
+    def _judge(
+        self, policy: torch.nn.Module, segments: Segments
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Log-probabilities and values, [n, horizon], and entropies, one after another."""
+        observations = segments.observations
+        if not self._bare_policy.memory_size:
+            observations = observations.flatten(0, 1)
+        with self._precision:
+            found, values = policy(observations, {"done": segments.terminals})
+            logprobs, entropies = judge(found, segments.actions.flatten(0, 1))
+        shape = segments.rewards.shape
+        return logprobs.float().view(shape), values.float().view(shape), entropies.float()
+
+
+def policy_loss(ratio: torch.Tensor, advantages: torch.Tensor, clip: float) -> torch.Tensor:
+    """PPO's clipped surrogate objective, negative (Schulman et al. 2017, arXiv 1707.06347)."""
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    return torch.max(-advantages * ratio, -advantages * clipped).mean()
+
+
+def value_loss(
+    values: torch.Tensor, before: torch.Tensor, returns: torch.Tensor, clip: float
+) -> torch.Tensor:
+    """Half the squared error, of what is farther off: the values or their clipped change."""
+    clipped = before + (values - before).clamp(-clip, clip)
+    return 0.5 * torch.max((values - returns) ** 2, (clipped - returns) ** 2).mean()
