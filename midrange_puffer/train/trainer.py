@@ -113,8 +113,7 @@ class Trainer(FittedPuffeRL):
             self._restore(run.state)
         if not ranks.is_first():  # others draw otherwise than rank 0, whose generators were saved
             seed_everything(config["seed"])
-        # By the step and not by the update, whose size may change with the stage.
-        self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._share_of_rate)
+        self._set_rate()
 
     @property
     def done(self) -> bool:
@@ -163,8 +162,8 @@ class Trainer(FittedPuffeRL):
         schedule = Schedule(self.epoch, self.total_epochs, 1 - self._share_left, self._ent_coef)
         with quiet():
             self.losses = self.learner.update(self.is_off_policy, schedule)
-            self.scheduler.step()
         self.epoch += 1
+        self._set_rate()
         metrics = self.mean_and_log()
         self.print_dashboard()
         self.stats = defaultdict(list)
@@ -237,11 +236,11 @@ class Trainer(FittedPuffeRL):
         """The part of the run that is still to come."""
         return max(1 - self.global_step / self.config["total_timesteps"], 0)
 
-    def _share_of_rate(self, _: int) -> float:
-        """The learning rate over that of the configuration."""
-        if not self._settings["anneal_lr"]:
-            return 1.0
-        return (1 - math.cos(math.pi * self._share_left)) / 2
+    def _set_rate(self) -> None:
+        """Set the learning rate, by the step and not by the update, whose size may change."""
+        share = (1 - math.cos(math.pi * self._share_left)) / 2 if self._settings["anneal_lr"] else 1
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._settings["learning_rate"] * share
 
     def print_dashboard(self, clear: bool = False) -> None:
         """Redraw the dashboard, on a terminal."""

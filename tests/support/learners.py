@@ -13,12 +13,13 @@ from torch.distributions import Categorical
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.game.observation import SPACES
+from midrange_puffer.policies.native import parts
 from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.run import _policy, new_run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.trainer import Trainer
-from midrange_puffer.train.update import GATHERED
 from midrange_puffer.train.vector import VecEnv, make_env
 
 # 64 segments of 16 decisions an update, all of them in one minibatch, none preferred to others,
@@ -56,7 +57,7 @@ def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:
     shape, levels = (segments, horizon), SPACES.single_action_space.nvec.tolist()
     return {
         "observations": torch.rand(*shape, *SPACES.single_observation_space.shape) * 2 - 1,
-        "actions": torch.stack([torch.randint(count, shape) for count in levels], dim=2),
+        "actions": torch.stack([torch.randint(count, shape) for count in levels], dim=2).int(),
         "logprobs": torch.randn(shape) - 3,
         "values": torch.randn(shape),
         "rewards": torch.randn(shape),
@@ -92,12 +93,21 @@ def check_gathered(policy: torch.nn.Module, buffers: dict[str, torch.Tensor]) ->
 
 def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, torch.Tensor]]]:
     """A list to which every step of the optimizer adds the policy before it, and its gradient."""
-    seen = []
+    seen, step = [], trainer.engine.step
 
-    def look(*_: object) -> None:
-        seen.append((copy.deepcopy(trainer.policy), copied_gradient(trainer.policy)))
+    def look() -> None:
+        policy = copy.deepcopy(trainer.uncompiled_policy)
+        if trainer.config["engine"] == "native":
+            gradients = parts(trainer.engine._gradient, policy)
+            for parameter, gradient in zip(policy.parameters(), gradients, strict=True):
+                parameter.grad = gradient
+        else:
+            for parameter, its in zip(policy.parameters(), trainer.policy.parameters(), strict=True):
+                parameter.grad = its.grad
+        seen.append((policy, copied_gradient(policy)))
+        step()
 
-    trainer.optimizer.register_step_pre_hook(look)
+    trainer.engine.step = look
     return seen
 
 

@@ -2,6 +2,8 @@
 
 import copy
 
+import heavyball
+import heavyball.utils
 import learners
 import numpy as np
 import pytest
@@ -21,9 +23,10 @@ from learners import (
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.game.observation import SPACES
-from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.fitted_pufferl import pufferl, quiet
+from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.torch_engine import TorchEngine
 from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.update import Learner, Schedule, vtrace_advantages
 
@@ -31,41 +34,67 @@ MEMORY = ("--base.rnn-name=Recurrent",)
 # No engagement ends, where PuffeRL's own update would not forget it.
 ENDLESS = ("--env.time-limit=300", "--policy.fire-bias=-20")
 
+heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
+
 pytestmark = pytest.mark.slow
 
 
 def train_as_pufferl(self: Trainer) -> dict[str, float]:
-    """PuffeRL's own update."""
+    """PuffeRL's own update, with heavyball's Muon."""
     self.last_log_time = 0.0  # it logs where its last log is long enough ago
+    self.config["anneal_lr"] = False  # by a scheduler of an optimizer that is none of ours
     with quiet():
         return pufferl.PuffeRL.train(self)
 
 
+def stock_optimizer(trainer: Trainer) -> torch.optim.Optimizer:
+    """The optimizer that PuffeRL makes of the same settings."""
+    config, parameters = trainer.config, trainer.policy.parameters()
+    betas = (config["adam_beta1"], config["adam_beta2"])
+    make = heavyball.ForeachMuon if config["optimizer"] == "muon" else torch.optim.Adam
+    return make(parameters, lr=config["learning_rate"], betas=betas, eps=config["adam_eps"])
+
+
+@pytest.mark.parametrize("engine", ["torch", "native"])
 @pytest.mark.parametrize(
     "options",
     [
-        ["--train.prio-alpha=0.5", "--train.prio-beta0=0.3"],
-        [*MEMORY, *ENDLESS, "--train.update-epochs=2", "--train.vtrace-c-clip=0.8"],
-        ["--env.action-mode=continuous", "--train.optimizer=adam", "--train.clip-coef=0.05"],
+        ["--train.prio-alpha=0.5", "--train.prio-beta0=0.3", "--policy.hidden-size=64"],
+        [*MEMORY, *ENDLESS, "--train.vtrace-c-clip=0.8"],
+        ["--env.action-mode=continuous", "--train.optimizer=adam", "--train.clip-coef=0.05",
+         "--train.learning-rate=0.003"],
+        ["--policy.hidden-layers=3", "--policy.hidden-size=96", "--train.vf-clip-coef=0.02"],
     ],
-)
-def test_it_is_pufferls_own_to_the_bit(tmp_path, monkeypatch, options):
-    options = [*options, "--train.minibatch-size=256", "--train.checkpoint-interval=4"]
+)  # fmt: skip
+def test_it_is_pufferls_own_to_rounding_over_64_steps(tmp_path, engine, options):
+    """Of an update of the same experience, of which every minibatch is drawn alike."""
+    if engine == "native" and MEMORY[0] in options:
+        engine = "auto"  # which is torch
+    options = [*options, "--train.minibatch-size=256", "--train.update-epochs=16"]
+    found = {}
     for name in ("ours", "theirs"):
         (tmp_path / name).mkdir()
-        if name == "theirs":
-            monkeypatch.setattr(Trainer, "train", train_as_pufferl)
-        assert runs.train(tmp_path / name, *options) == 0
-    ours, theirs = (tmp_path / name / "run" for name in ("ours", "theirs"))
-    for path in theirs.glob(model_file.MODELS):
-        ours_, theirs_ = (torch.load(folder / path.name)["weights"] for folder in (ours, theirs))
-        assert all(torch.equal(ours_[name], theirs_[name]) for name in theirs_)
-    # Its row tells the losses of the update before.
-    for row, next_row in zip(runs.rows(ours), runs.rows(theirs)[1:], strict=False):
-        losses = {name: value for name, value in next_row.items() if name.startswith("losses/")}
-        assert len(losses) == 8
-        assert not any(name in options for name in ENDLESS) or "environment/score" not in row
-        assert {name: row[name] for name in losses} == pytest.approx(losses, rel=1e-5)
+        mine = engine if name == "ours" else "torch"
+        with small_trainer(tmp_path / name, *options, f"--train.engine={mine}") as trainer:
+            if name == "theirs":
+                trainer.optimizer = stock_optimizer(trainer)
+            before = copy.deepcopy(trainer.uncompiled_policy)
+            seed_everything(1)
+            trainer.evaluate()
+            seed_everything(2)
+            row = trainer.train() if name == "ours" else train_as_pufferl(trainer)
+            found[name] = copy.deepcopy(trainer.uncompiled_policy), row, trainer.losses
+    (ours, row, _), (theirs, _, losses) = found["ours"], found["theirs"]
+    before, ours, theirs = (
+        torch.cat([one.detach().flatten() for one in policy.parameters()])
+        for policy in (before, ours, theirs)
+    )
+    moved = float((theirs - before).abs().max())
+    assert moved > 0.1
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=2.5e-5 * moved)
+    assert len(losses) == 8
+    for name, value in losses.items():
+        assert row[f"losses/{name}"] == pytest.approx(value, rel=1e-3, abs=1e-5), name
 
 
 def test_before_the_first_step_the_policy_is_what_gathered(tmp_path):
@@ -95,11 +124,13 @@ def test_advantages_are_those_of_the_paper(clips):
     np.testing.assert_allclose(ours, learners.vtrace(*parts, train), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("rnn", ["None", "Recurrent"])
+@pytest.mark.parametrize(
+    "policy", ["--base.rnn-name=Recurrent", "--train.engine=torch", "--train.engine=native"]
+)
 @pytest.mark.parametrize("clips", [(1.0, 1.0), (1.5, 0.8)])
-def test_old_experience_is_corrected_in_every_pass(tmp_path, rnn, clips):
+def test_old_experience_is_corrected_in_every_pass(tmp_path, policy, clips):
     """Also where the policy is no more the one that the clip is around, from the second on."""
-    options = [f"--base.rnn-name={rnn}", "--train.update-epochs=3", "--train.learning-rate=0.3"]
+    options = [policy, "--train.update-epochs=3", "--train.learning-rate=0.3"]
     options += [f"--train.vtrace-rho-clip={clips[0]}", f"--train.vtrace-c-clip={clips[1]}"]
     options += ["--train.clip-coef=0.02", "--train.vf-clip-coef=0.05"]
     with small_trainer(tmp_path, *WHOLE, *options) as trainer:
@@ -123,23 +154,34 @@ def test_old_experience_is_corrected_in_every_pass(tmp_path, rnn, clips):
     assert row["losses/older_clipfrac"] == pytest.approx(above)
 
 
-def test_accumulated_gradients_are_averaged(tmp_path, monkeypatch):
-    """Where PuffeRL adds those of two passes up; half of that, exactly, in binary numbers."""
+@pytest.mark.parametrize("engine", ["torch", "native"])
+def test_accumulated_gradients_are_averaged(tmp_path, engine):
+    """Where PuffeRL adds those of two passes up; half of that."""
     steps = []
     for name in ("ours", "theirs"):
-        if name == "theirs":
-            monkeypatch.setattr(Trainer, "train", train_as_pufferl)
         (tmp_path / name).mkdir()
         options = ["--train.max-minibatch-size=256", "--train.max-grad-norm=1e6"]
+        options += [f"--train.engine={engine if name == 'ours' else 'torch'}"]
         with small_trainer(tmp_path / name, *options) as trainer:
+            seed_everything(1)
             trainer.evaluate()
             invent(trainer, seed=2)
-            seen = watched_steps(trainer)
-            trainer.train()
-        assert len(seen) == 2  # of 512 of 1,024 decisions each
-        steps.append(seen[0][1])
+            seed_everything(2)
+            if name == "ours":
+                seen = watched_steps(trainer)
+                trainer.train()
+                gradients = [gradient for _, gradient in seen]
+            else:
+                gradients = []
+                policy = trainer.policy
+                trainer.optimizer.register_step_pre_hook(
+                    lambda *_, to=gradients, of=policy: to.append(copied_gradient(of))
+                )
+                train_as_pufferl(trainer)
+        assert len(gradients) == 2  # of 512 of 1,024 decisions each
+        steps.append(gradients[0])
     ours, theirs = steps
-    assert all(torch.equal(2 * ours[name], theirs[name]) for name in theirs)
+    check_gradient(ours, {name: one / 2 for name, one in theirs.items()})
 
 
 def test_mixed_precision_is_for_the_policy_alone(tmp_path):
@@ -154,14 +196,12 @@ def test_mixed_precision_is_for_the_policy_alone(tmp_path):
     policy = make_policy(SPACES, config["policy"])
     before, batch = copy.deepcopy(policy), invented_batch(segments=64, horizon=16)
     optimizer = torch.optim.SGD(policy.parameters(), lr=0.1)
+    precision = torch.autocast("cpu", torch.bfloat16)
     learner = Learner(
-        policy=policy,
-        bare_policy=policy,
-        optimizer=optimizer,
+        engine=TorchEngine(policy, policy, optimizer, config["train"], precision),
         gathered=batch,
         settings=config["train"],
         buffer=config["experience_buffer"],
-        precision=torch.autocast("cpu", torch.bfloat16),
         clock=pufferl.Profile(),
     )
     policy.register_forward_hook(lambda *_: is_mixed(inside))
