@@ -45,9 +45,9 @@ RUN_KEYS = {
     "env": frozenset({"observation", "action_mode"}),
     "train": frozenset(
         {
-            "device", "engine", "threads", "torch_threads", "seed", "total_timesteps", "data_dir", "run_name",
-            "optimizer", "precision", "torch_deterministic", "cpu_offload", "pin_memory",
-            "compile", "compile_mode", "compile_fullgraph", "replay_interval",
+            "device", "engine", "threads", "torch_threads", "seed", "total_timesteps", "data_dir",
+            "run_name", "optimizer", "precision", "torch_deterministic", "cpu_offload",
+            "pin_memory", "compile", "compile_mode", "compile_fullgraph", "replay_interval",
         }
     ),
 }  # fmt: skip

@@ -1,12 +1,12 @@
 """PuffeRL as trainers and collectors use it: its buffers, its dashboard, and its metrics.
 
-What is computed in a rollout and an update is an `Engine`'s. Some of what it does cannot be overridden, since it looks functions and classes up in its module.
-They are replaced there only while it does so: importing this module changes nothing.
+What is computed in a rollout and an update is an `Engine`'s. Some of what PuffeRL does cannot be
+overridden, since it looks functions and classes up in its module. They are replaced there only
+while it does so: importing this module changes nothing.
 """
 
 import contextlib
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np

@@ -16,12 +16,12 @@ import torch
 from midrange_puffer.errors import UserError
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL, quiet
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.update import Learner, Schedule
 from midrange_puffer.train.vector import VecEnv
 

@@ -22,6 +22,7 @@ from midrange_puffer.train.experience_buffer import ExperienceBuffer, sampling_c
 with contained():
     from pufferlib import _C  # noqa: F401, has the kernel of the advantages
 
+
 class Draw(NamedTuple):
     """Segments that were drawn to be learnt from.
 
@@ -227,9 +228,7 @@ class Learner:
         """How many of a minibatch's segments, its first, are fresh."""
         return self._drawn - (self._drawn_again if older_draws else 0)
 
-    def _learn(
-        self, draw: Draw, ent_coef: float, time: Timer
-    ) -> tuple[Judged, torch.Tensor]:
+    def _learn(self, draw: Draw, ent_coef: float, time: Timer) -> tuple[Judged, torch.Tensor]:
         """Let the engine learn from a minibatch; return what it does.
 
         The gradient is the mean of what is accumulated, so that its norm means the same.

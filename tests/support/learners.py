@@ -102,7 +102,8 @@ def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, tor
             for parameter, gradient in zip(policy.parameters(), gradients, strict=True):
                 parameter.grad = gradient
         else:
-            for parameter, its in zip(policy.parameters(), trainer.policy.parameters(), strict=True):
+            pairs = zip(policy.parameters(), trainer.policy.parameters(), strict=True)
+            for parameter, its in pairs:
                 parameter.grad = its.grad
         seen.append((policy, copied_gradient(policy)))
         step()

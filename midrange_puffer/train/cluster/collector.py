@@ -10,9 +10,9 @@ import torch
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.vector import VecEnv, make_env
 
 

@@ -15,9 +15,9 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.train.cluster.actors import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors, Job, updates_ahead
 from midrange_puffer.train.cluster.connect import connected
+from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.machine import usable_cores
 from midrange_puffer.train.trainer import Trainer
-from midrange_puffer.train.experience import GATHERED
 
 BATCHES = 2  # of experience, beside what is gathered ahead: being gathered, and being copied
 ALLOWANCE = 64 * 2**20  # bytes, for weights and the pool's models

@@ -1,0 +1,451 @@
+"""The C learner against torch: what it gives, its gradient in float64, its optimizers' steps."""
+
+import copy
+import threading
+from types import SimpleNamespace
+
+import heavyball
+import heavyball.utils
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from midrange_puffer import _learner
+from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.policies.drawing import draw, judge
+from midrange_puffer.policies.native import flattened, make_network, parts, reason_against
+from midrange_puffer.policies.networks import STD, Policy, make_policy
+from midrange_puffer.train.muon import Muon
+from midrange_puffer.train.torch_engine import policy_loss, value_loss
+
+heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
+
+
+def make(
+    features: int = 71,
+    hidden_size: int = 64,
+    hidden_layers: int = 2,
+    levels: tuple[int, ...] | None = (5, 3, 2),
+    scale: float = 0.1,
+    seed: int = 0,
+) -> Policy:
+    """A policy with weights that no training gives, the larger the greater `scale`."""
+    torch.manual_seed(seed)
+    nvec = {} if levels is None else {"nvec": np.array(levels)}
+    spaces = SimpleNamespace(
+        single_observation_space=SimpleNamespace(shape=(features,)),
+        single_action_space=SimpleNamespace(**nvec),
+    )
+    policy = Policy(spaces, hidden_size=hidden_size, hidden_layers=hidden_layers)
+    with torch.no_grad():
+        for one in policy.parameters():
+            one.add_(torch.randn_like(one) * scale)
+    return policy
+
+
+class Experience:
+    """Decisions that nobody took, [segments, horizon]."""
+
+    def __init__(self, policy: Policy, segments: int, horizon: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        shape = (segments, horizon)
+        self.observations = rng.uniform(-1, 1, (*shape, policy.features)).astype(np.float32)
+        if policy.is_continuous:
+            self.actions = rng.normal(0.2, 0.7, (*shape, 3)).astype(np.float32)
+        else:
+            self.actions = rng.integers(0, policy.actor.levels, (*shape, 3)).astype(np.int32)
+        # Near what the policy gives, so that some are within the clips and some beyond.
+        with torch.no_grad():
+            logprobs, values, _ = evaluate(policy, self.observations, self.actions, torch.float32)
+        near = rng.normal(0, 0.2, (2, *shape))
+        self.proximal = (logprobs.numpy() + near[0]).astype(np.float32)
+        self.values = (values.numpy() + near[1]).astype(np.float32)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return self.observations, self.actions, self.proximal, self.values
+
+
+def evaluate(
+    policy: Policy, observations: np.ndarray, actions: np.ndarray, kind: torch.dtype
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Log-probabilities, values and entropies by torch, [segments, horizon]."""
+    hidden = policy.encoder(torch.from_numpy(observations).flatten(0, 1).to(kind))
+    outputs = torch.nn.functional.linear(hidden, policy.actor.weight, policy.actor.bias)
+    if policy.is_continuous:
+        means = policy.actor.middle + policy.actor.reach * outputs
+        deviations = (policy.actor.reach * policy.actor.std).expand_as(means)
+        found = torch.distributions.Normal(means, deviations, validate_args=False)
+    else:
+        found = outputs.split(policy.actor.levels, dim=1)
+    logprobs, entropies = judge(found, torch.from_numpy(actions).flatten(0, 1))
+    shape = observations.shape[:2]
+    return tuple(one.view(shape) for one in (logprobs, policy.critic(hidden), entropies))
+
+
+SHAPES = st.fixed_dictionaries(
+    {
+        "features": st.sampled_from([1, 15, 16, 71, 90]),
+        "hidden_size": st.sampled_from([16, 32, 48, 64, 80, 112, 128]),
+        "hidden_layers": st.integers(1, 3),
+        "levels": st.sampled_from([None, (5, 3, 2), (1, 1, 1), (9, 2, 4), (2, 7, 2)]),
+        "scale": st.sampled_from([0.03, 0.1, 0.5]),  # the last makes some logits 50 apart
+        "seed": st.integers(0, 99),
+    }
+).filter(lambda shape: shape["levels"] or shape["scale"] < 0.5)  # or means are far from all acts
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    shape=SHAPES,
+    segments=st.integers(1, 9),
+    horizon=st.sampled_from([1, 3, 16, 64, 100]),
+    clip=st.sampled_from([0.0, 0.05, 0.2, 3.0]),
+    value_clip=st.sampled_from([0.0, 0.1, 5.0]),
+    ent_coef=st.sampled_from([0.0, 0.01, 1.0]),
+    share=st.sampled_from([1.0, 0.25]),
+)
+def test_the_gradient_is_autograds_in_float64(
+    shape, segments, horizon, clip, value_clip, ent_coef, share
+):
+    policy = make(**shape)
+    network = make_network(policy)
+    network.load(flattened(policy).numpy())
+    rng = np.random.default_rng(shape["seed"])
+    given_ = Experience(policy, segments, horizon, shape["seed"])
+    rows = rng.integers(0, segments, segments)  # some twice
+    size = (segments, horizon)
+    # Priorities weight whole segments.
+    advantages = (rng.lognormal(0, 1, (segments, 1)) * rng.normal(0, 1, size)).astype(np.float32)
+    returns = (given_.values[rows] + rng.normal(0, 0.3, size)).astype(np.float32)
+    before = rng.normal(0, 1, network.size).astype(np.float32)
+    gradient, logprobs, values = before.copy(), *np.zeros((2, *size), np.float32)
+    losses = network.gradient(
+        given_.arrays(), rows, advantages, returns, (clip, value_clip, 2.0, ent_coef), share,
+        gradient, logprobs, values,
+    )  # fmt: skip
+
+    exact, single = (
+        _by_torch(policy, given_, rows, advantages, returns, clip, value_clip, ent_coef, share, of)
+        for of in (torch.float64, torch.float32)
+    )
+    judged = np.concatenate([logprobs, values], axis=1)
+    # As exact as torch in float32, which, where means are far from what was done, is not very.
+    _check(judged, exact.judged, single.judged)
+    if not exact.is_at_an_edge:
+        _check(gradient - before, exact.gradient, single.gradient, 1e-6)
+    for name, mean in exact.means.items():
+        error = 8 * abs(single.means[name] - mean)
+        assert losses[name] == pytest.approx(mean, rel=1e-4, abs=max(error, 1e-5)), name
+
+
+def _check(ours: np.ndarray, exact: np.ndarray, single: np.ndarray, least: float = 0.0) -> None:
+    """Nearly as near to what is exact as float32 by torch is."""
+    error = max(8 * np.abs(single - exact).max(), 3e-6 * np.abs(exact).max(), least)
+    np.testing.assert_allclose(ours, exact, rtol=0, atol=error)
+
+
+def _by_torch(
+    policy: Policy,
+    given_: Experience,
+    rows: np.ndarray,
+    advantages: np.ndarray,
+    returns: np.ndarray,
+    clip: float,
+    value_clip: float,
+    ent_coef: float,
+    share: float,
+    kind: torch.dtype,
+) -> SimpleNamespace:
+    """Gradient, what the policy gives, and means, by autograd in numbers of this kind."""
+    policy = copy.deepcopy(policy).to(kind)
+    found = evaluate(policy, given_.observations[rows], given_.actions[rows], kind)
+    old, kept, advantages, returns = (
+        torch.from_numpy(one).to(kind)
+        for one in (given_.proximal[rows], given_.values[rows], advantages, returns)
+    )
+    ratio = (found[0] - old).exp()
+    loss = policy_loss(ratio, advantages, clip)
+    error = value_loss(found[1], kept, returns, value_clip)
+    (share * (loss + 2.0 * error - ent_coef * found[2].mean())).backward()
+    means = {"policy_loss": loss, "value_loss": error, "entropy": found[2].mean()}
+    means["importance"] = ratio.mean()
+    return SimpleNamespace(
+        gradient=torch.cat([one.grad.flatten() for one in policy.parameters()]).numpy(),
+        judged=torch.cat(found[:2], dim=1).detach().numpy(),
+        means={name: mean.item() for name, mean in means.items()},
+        is_at_an_edge=_at_an_edge(ratio, found[1], kept, returns, clip, value_clip),
+    )
+
+
+def _at_an_edge(
+    ratio: torch.Tensor,
+    values: torch.Tensor,
+    before: torch.Tensor,
+    returns: torch.Tensor,
+    clip: float,
+    value_clip: float,
+) -> bool:
+    """Whether a decision is so near the edge of a clip that float32 may have it beyond."""
+    change = values - before
+    clipped = before + change.clamp(-value_clip, value_clip)
+    errors = (values - returns).abs() - (clipped - returns).abs()
+    near = ((ratio - 1).abs() - clip).abs() < 1e-4
+    return bool(
+        near.any()
+        or ((change.abs() - value_clip).abs() < 1e-4).any()
+        or ((errors.abs() < 1e-4) & (change.abs() > value_clip)).any()
+    )
+
+
+@pytest.mark.parametrize("levels", [(5, 3, 2), None])
+@pytest.mark.parametrize("isa", _learner.isas())
+def test_no_thread_and_no_instruction_set_makes_a_difference(levels, isa):
+    """The first not in a bit, the second but for rounding."""
+    policy = make(levels=levels, hidden_size=48)
+    weights = flattened(policy).numpy()
+    given_ = Experience(policy, segments=37, horizon=64, seed=1)
+    rng = np.random.default_rng(2)
+    advantages, returns = rng.normal(0, 1, (2, 37, 64)).astype(np.float32)
+    noise = (rng.normal(0, 1, (999, 3)) if levels is None else rng.random((999, 3))).astype("f4")
+    seen = rng.uniform(-1, 1, (999, 71)).astype(np.float32)
+    found = {}
+    for name, threads in ((isa, 1), (isa, 2), (isa, 7), ("auto", 1)):
+        network = _learner.Network(
+            71, (48, 48), levels, [[0, 0.5, 0.5], [1, 0.5, 0.5]], STD, threads, True, name
+        )
+        network.load(weights)
+        gradient, momentum, after = *np.zeros((2, network.size), np.float32), weights.copy()
+        judged = np.zeros((2, 37, 64), np.float32)
+        network.gradient(
+            given_.arrays(), np.arange(37), advantages, returns, (0.2, 0.2, 1.0, 0.1), 1.0,
+            gradient, *judged,
+        )  # fmt: skip
+        network.muon(after, momentum, gradient, 0.02, 0.9, 0.5)
+        actions = np.zeros((999, 3), np.float32 if levels is None else np.int32)
+        network.act(seen, noise, actions)
+        found[name, threads] = [gradient, after, momentum, judged, actions]
+    first = found[isa, 1]
+    for threads in (2, 7):
+        assert all(np.array_equal(*pair) for pair in zip(first, found[isa, threads], strict=True))
+    *numbers, actions = first
+    *best, others = found["auto", 1]
+    for one, other in zip(numbers, best, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=2e-6 * np.abs(other).max() + 1e-6)
+    assert (np.abs(actions - others) > 1e-5).mean() < 1e-3  # a level at its edge
+
+
+@pytest.mark.parametrize("levels", [(5, 3, 2), None])
+def test_it_draws_as_torch_does(levels):
+    """The same noise gives the same actions; of what is kept nothing but theirs is touched."""
+    policy = make(levels=levels)
+    network = make_network(policy, learns=False)
+    network.load(flattened(policy).numpy())
+    torch.manual_seed(4)
+    count, horizon, step = 5000, 3, 1
+    seen = torch.rand(count, 71) * 2 - 1
+    noise = torch.randn(count, 3) if levels is None else torch.rand(count, 3)
+    with torch.no_grad():
+        found, values = policy(seen)
+        expected, logprobs = draw(found, noise)
+    kind = np.float32 if levels is None else np.int32
+    actions, drawn = np.zeros((count, 3), kind), np.full((count, horizon, 3), 7, kind)
+    observations = np.full((count, horizon, 71), 7, np.float32)
+    judged = np.full((2, count, horizon), 7, np.float32)
+    network.act(seen.numpy(), noise.numpy(), actions, (observations, drawn, *judged, step))
+    same = np.abs(drawn[:, step] - expected.numpy()).max(axis=1) < 1e-4
+    assert same.mean() > 0.999  # the others were at an edge between two levels
+    assert np.array_equal(observations[:, step], seen.numpy())
+    np.testing.assert_allclose(judged[0, same, step], logprobs[same], rtol=0, atol=2e-5)
+    np.testing.assert_allclose(judged[1, :, step], values[:, 0], rtol=0, atol=2e-5)
+    for kept in (observations, drawn, *judged):
+        assert (np.delete(kept, step, axis=1) == 7).all()
+    limited = drawn[:, step] if levels else drawn[:, step].clip([-1, 0, 0], [1, 1, 1])
+    assert np.array_equal(actions, limited)
+    # Rows of more than it sees, and without noise: the likeliest.
+    wide = np.concatenate([seen.numpy(), np.full((count, 9), np.nan, np.float32)], axis=1)
+    network.act(wide, None, actions)
+    if levels is None:
+        np.testing.assert_allclose(
+            actions,
+            found.loc.detach().clip(torch.tensor([-1.0, 0, 0]), torch.ones(3)),
+            rtol=0,
+            atol=2e-5,
+        )
+    else:
+        likeliest = torch.stack([one.argmax(dim=1) for one in found], dim=1)
+        assert (actions == likeliest.numpy()).mean() > 0.999
+
+
+def test_levels_come_as_often_as_their_probabilities_say():
+    """Of logits far apart, too."""
+    policy = make(scale=0.0)
+    with torch.no_grad():
+        policy.actor.bias.copy_(torch.tensor([0.0, 3, -2, 1, -40, 0, 0, 0, 60, -60]))
+    network = make_network(policy, learns=False)
+    network.load(flattened(policy).numpy())
+    count = 200_000
+    actions = np.zeros((count, 3), np.int32)
+    noise = np.random.default_rng(6).random((count, 3), np.float32)
+    network.act(np.zeros((count, 71), np.float32), noise, actions)
+    found, _ = policy(torch.zeros(1, 71))
+    for head, logits in enumerate(found):
+        chances = logits.double().softmax(1).flatten().detach().numpy()
+        shares = np.bincount(actions[:, head], minlength=len(chances)) / count
+        error = 4 * np.sqrt(chances * (1 - chances) / count) + 1e-6
+        assert (np.abs(shares - chances) <= error).all()
+
+
+@pytest.mark.parametrize("kind", ["muon", "adam"])
+# The first layer is wide, nearly square or tall.
+@pytest.mark.parametrize("hidden_size", [16, 64, 128])
+def test_64_steps_are_those_of_the_stock_optimizers(kind, hidden_size):
+    """Of heavyball's Muon, which PuffeRL trains with, and torch's Adam; ours in torch likewise."""
+    policy = make(hidden_size=hidden_size)
+    stock, lean = copy.deepcopy(policy), copy.deepcopy(policy)
+    rate, betas, eps = 0.03 if kind == "muon" else 0.005, (0.95, 0.99), 1e-8
+    if kind == "muon":
+        optimizer = heavyball.ForeachMuon(stock.parameters(), lr=rate, betas=betas, eps=eps)
+        ours = Muon(lean.parameters(), rate, betas[0])
+    else:
+        optimizer = torch.optim.Adam(stock.parameters(), lr=rate, betas=betas, eps=eps)
+        ours = torch.optim.Adam(lean.parameters(), lr=rate, betas=betas, eps=eps)
+    network = make_network(policy, threads=2)
+    start = flattened(policy).numpy().copy()
+    weights = start.copy()
+    averages = np.zeros((2, len(weights)), np.float32)
+    torch.manual_seed(3)
+    drift = torch.randn(len(weights))
+    for step in range(1, 65):
+        gradient = 0.02 * (drift + torch.randn(len(weights)))
+        for one, its in ((stock, optimizer), (lean, ours)):
+            for parameter, part in zip(one.parameters(), parts(gradient, one), strict=True):
+                parameter.grad = part.clone()
+            torch.nn.utils.clip_grad_norm_(one.parameters(), 1.0)
+            its.step()
+        if kind == "muon":
+            network.muon(weights, averages[0], gradient.numpy(), rate, betas[0], 1.0)
+        else:
+            network.adam(weights, *averages, gradient.numpy(), rate, *betas, eps, step, 1.0)
+    moved = np.abs(weights - start).max()
+    assert moved > 0.2
+    for one in (stock, lean):
+        theirs = torch.cat([parameter.detach().flatten() for parameter in one.parameters()])
+        np.testing.assert_allclose(weights, theirs, rtol=0, atol=1e-5 * moved)
+
+
+def test_a_child_of_fork_goes_on_alone():
+    """Threads are not inherited; the result is the same without."""
+    import multiprocessing
+
+    policy = make()
+    network = make_network(policy, threads=3)
+    network.load(flattened(policy).numpy())
+    seen = np.random.default_rng(0).random((500, 71), np.float32)
+    noise = np.random.default_rng(1).random((500, 3), np.float32)
+    actions = np.zeros((500, 3), np.int32)
+    network.act(seen, noise, actions)
+
+    def child(pipe: object) -> None:
+        again = np.zeros_like(actions)
+        network.act(seen, noise, again)
+        pipe.send(np.array_equal(actions, again))
+
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=child, args=(there,))
+    process.start()
+    assert here.poll(20)
+    assert here.recv()
+    process.join()
+
+
+def test_only_one_thread_of_python_may_use_a_network():
+    policy = make(hidden_size=128)
+    network = make_network(policy)
+    network.load(flattened(policy).numpy())
+    seen = np.zeros((20_000, 71), np.float32)
+    refused, done = [], []
+
+    def act() -> None:
+        actions = np.zeros((len(seen), 3), np.int32)
+        for _ in range(10):
+            try:
+                network.act(seen, None, actions)
+                done.append(actions[0].tolist())
+            except RuntimeError as error:
+                refused.append(str(error))
+
+    threads = [threading.Thread(target=act) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert done
+    assert all(one == done[0] for one in done)
+    assert set(refused) <= {"the network is in use by another thread"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"widths": (60,)}, "multiples of 16"),
+        ({"widths": ()}, "1 to 3 layers"),
+        ({"widths": (16,) * 4}, "1 to 3 layers"),
+        ({"features": 0}, "features = 0"),
+        ({"levels": (9, 9, 9)}, "15 at most together"),
+        ({"levels": (5, 3)}, "3 numbers"),
+        ({"threads": 0}, "threads = 0: at least 1"),
+        ({"isa": "mmx"}, "isa = 'mmx'"),
+    ],
+)
+def test_a_shape_that_it_cannot_take_is_named(wrong, error):
+    right = {"features": 71, "widths": (64, 64), "levels": (5, 3, 2), "threads": 1, "isa": "auto"}
+    given_ = {**right, "ranges": [[0] * 3, [1] * 3], "deviations": STD, "learns": True, **wrong}
+    with pytest.raises(ValueError, match=error):
+        _learner.Network(**given_)
+
+
+def test_what_crosses_the_border_is_checked():
+    policy = make()
+    network = make_network(policy)
+    network.load(flattened(policy).numpy())
+    given_ = Experience(policy, segments=4, horizon=8, seed=0)
+    wide, actions = np.zeros((4, 71), np.float32), np.zeros((4, 3), np.int32)
+    judged = np.zeros((2, 4, 8), np.float32)
+    settings_ = (0.2, 0.2, 1.0, 0.1)
+    gradient = np.zeros(network.size, np.float32)
+
+    def learn(rows: list[int], to: np.ndarray = gradient, by: np.ndarray = judged) -> None:
+        network.gradient(given_.arrays(), np.array(rows), *by, settings_, 1.0, to, *by)
+
+    with pytest.raises(ValueError, match="parameters of 3 numbers"):
+        network.load(np.zeros(3, np.float32))
+    with pytest.raises(ValueError, match="71 features or more"):
+        network.act(wide[:, :70], None, actions)
+    with pytest.raises(ValueError, match="noise must be of shape"):
+        network.act(wide, np.zeros((3, 3), np.float32), actions)
+    with pytest.raises(ValueError, match="actions of float32"):
+        network.act(wide, None, actions.astype(np.float32))
+    with pytest.raises(IndexError, match="segment 4"):
+        learn([0, 1, 2, 4])
+    with pytest.raises(IndexError, match="segment -1"):
+        learn([0, 1, 2, -1])
+    with pytest.raises(ValueError, match="must be of shape"):
+        learn([0, 1, 2])
+    with pytest.raises(ValueError, match="gradient of 5 numbers"):
+        learn([0, 1, 2, 3], np.zeros(5, np.float32))
+    with pytest.raises(RuntimeError, match="without room for gradients"):
+        make_network(policy, learns=False).gradient(
+            given_.arrays(), np.arange(4), *judged, settings_, 1.0, gradient, *judged
+        )
+
+
+def test_who_it_can_be_for():
+    assert reason_against(make()) is None
+    assert "hidden_size = 60" in reason_against(make(hidden_size=60))
+    assert "hidden_layers = 4" in reason_against(make(hidden_layers=4))
+    assert "float32" in reason_against(make().double())
+    recurrent = make_policy(spaces_of("default"), {"hidden_size": 16}, "Recurrent", {})
+    assert "Recurrent" in reason_against(recurrent)
