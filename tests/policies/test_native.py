@@ -134,7 +134,7 @@ def test_the_gradient_is_autograds_in_float64(
     # As exact as torch in float32, which, where means are far from what was done, is not very.
     _check(judged, exact.judged, single.judged)
     if not exact.is_at_an_edge:
-        _check(gradient - before, exact.gradient, single.gradient, 1e-6)
+        _check(gradient - before, exact.gradient, single.gradient, 2e-6)
     for name, mean in exact.means.items():
         error = 8 * abs(single.means[name] - mean)
         assert losses[name] == pytest.approx(mean, rel=1e-4, abs=max(error, 1e-5)), name
@@ -142,7 +142,7 @@ def test_the_gradient_is_autograds_in_float64(
 
 def _check(ours: np.ndarray, exact: np.ndarray, single: np.ndarray, least: float = 0.0) -> None:
     """Nearly as near to what is exact as float32 by torch is."""
-    error = max(8 * np.abs(single - exact).max(), 3e-6 * np.abs(exact).max(), least)
+    error = max(8 * np.abs(single - exact).max(), 1e-5 * np.abs(exact).max(), least)
     np.testing.assert_allclose(ours, exact, rtol=0, atol=error)
 
 
