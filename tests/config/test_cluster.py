@@ -36,14 +36,18 @@ def settled(tmp_path):
         ("non_blocking", "auto", 8, 7, 8),
     ],
 )
+@pytest.mark.parametrize("engine", ["native", "torch"])
 def test_collectors_and_the_learner_share_the_cores(
-    settled, monkeypatch, sync, address, cores, collectors, threads
+    settled, monkeypatch, sync, address, cores, collectors, threads, engine
 ):
     monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: io.BytesIO())
-    config = settled(f"--cluster.sync={sync}", f"--cluster.address={address}", cores=cores)
+    words = (f"--cluster.sync={sync}", f"--cluster.address={address}", f"--train.engine={engine}")
+    config = settled(*words, cores=cores)
     assert config["cluster"]["max_collectors"] == collectors
-    assert config["train"]["torch_threads"] == threads
+    train = config["train"]
+    found = train["threads"], train["torch_threads"]
+    assert found == ((threads, 1) if engine == "native" else (1, threads))
 
 
 @pytest.mark.parametrize(("most", "count"), [(1, 1), (2, 2), (3, 2), (7, 4), (64, 64), (100, 64)])

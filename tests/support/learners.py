@@ -15,7 +15,7 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies.native import parts
 from midrange_puffer.train.curriculum import Curriculum
-from midrange_puffer.train.experience import GATHERED
+from midrange_puffer.train.experience import GATHERED, Segments
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.run import _policy, new_run
 from midrange_puffer.train.seeding import seed_everything
@@ -119,13 +119,13 @@ def copied_gradient(policy: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def watched_minibatches(trainer: Trainer) -> list[list[bytes]]:
     """A list to which every minibatch adds the observations of its segments, as bytes."""
-    seen, horizon = [], trainer.config["bptt_horizon"]
+    seen, learn = [], trainer.engine.learn
 
-    def look(policy: torch.nn.Module, given: tuple) -> None:
-        if policy is trainer.policy and torch.is_grad_enabled():  # and not a copy of it
-            seen.append(as_bytes(given[0].reshape(-1, horizon, trainer.observations.shape[2])))
+    def look(experience: Segments, rows: torch.Tensor, *others: object) -> object:
+        seen.append(as_bytes(experience.observations[rows]))
+        return learn(experience, rows, *others)
 
-    trainer.policy.register_forward_pre_hook(look)
+    trainer.engine.learn = look
     return seen
 
 

@@ -28,7 +28,7 @@ from midrange_puffer.train.cluster.collector import Collector, Rollout
 from midrange_puffer.train.cluster.connect import ClusterError
 from midrange_puffer.train.cluster.pool_mirror import PoolMirror, PoolSender
 from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.update import GATHERED
+from midrange_puffer.train.experience import GATHERED
 
 SEED = 5
 KINDS = {

@@ -71,10 +71,10 @@ REPLAY = ("--experience-buffer.capacity=150", "--experience-buffer.warm-up=128")
 
 def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
     """Of 16 segments 4, from the third update on, and of the latest 150 segments before it."""
-    kept, steps = deque(maxlen=150), []
+    kept = deque(maxlen=150)
     with small_trainer(tmp_path, *REPLAY, "--train.minibatch-size=256") as trainer:
         minibatches = watched_minibatches(trainer)
-        trainer.optimizer.register_step_post_hook(lambda *_: steps.append(None))
+        steps = watched_steps(trainer)
         for update in range(4):
             trainer.evaluate()
             fresh = as_bytes(trainer.observations)
@@ -152,8 +152,8 @@ def little_memory() -> Iterator[None]:
 
 
 def test_a_replay_for_which_there_is_not_the_memory_is_refused(tmp_path, little_memory):
-    """Of a segment's 16 decisions each is 71 features, 3 actions of 8 bytes and 4 numbers."""
-    size = 10**6 * 16 * (71 * 4 + 3 * 8 + 4 * 4) / 2**30
+    """Of a segment's 16 decisions each is 71 features, 3 actions and 4 numbers."""
+    size = 10**6 * 16 * 4 * (71 + 3 + 4) / 2**30
     message = rf"capacity = 1000000: there is not the memory for its {size:.1f} GiB: .*allocate"
     with pytest.raises(UserError, match=message):
         runs.train(tmp_path, "--experience-buffer.capacity=1000000")

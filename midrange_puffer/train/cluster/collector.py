@@ -44,7 +44,7 @@ class Collector:
         torch.set_num_threads(1)
         source = "a collector"
         config = config.replaced("vec", source, backend="PufferEnv", num_envs=1)
-        config = config.replaced("train", source, device="cpu")
+        config = config.replaced("train", source, device="cpu", threads=1)
         spaces = model_file.policy_spaces(config["env"])
         rnn_name = config["base"]["rnn_name"]
         self._policy = make_policy(spaces, config["policy"], rnn_name, config["rnn"])
