@@ -27,8 +27,8 @@ from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteColl
 from midrange_puffer.train.cluster.collector import Collector, Rollout
 from midrange_puffer.train.cluster.connect import ClusterError
 from midrange_puffer.train.cluster.pool_mirror import PoolMirror, PoolSender
-from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.experience import GATHERED
+from midrange_puffer.train.seeding import seed_everything
 
 SEED = 5
 KINDS = {
@@ -69,6 +69,7 @@ def test_it_gathers_what_a_trainer_does(tmp_path, options):
         seed_everything(seed)
         for policy, rollout in zip(of, rollouts, strict=True):
             trainer.policy.load_state_dict(policy.state_dict())
+            trainer.engine.load()
             assert rollout.stats == trainer.evaluate()
             trainer.stats.clear()
             for name in GATHERED:
