@@ -111,7 +111,7 @@ class Simulation:
         if controls.shape != shape:
             raise ValueError(f"controls of shape {controls.shape}: must be {shape}")
         with np.errstate(over="ignore"):
-            controls = np.ascontiguousarray(controls, np.float32)
+            controls = np.require(controls, np.float32, ["C", "ALIGNED"])
         self._core.step_controls(controls, self.rewards)
 
     def advance(self, substeps: int) -> None:
