@@ -51,13 +51,13 @@ cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
 
 
 cdef int _check_aligned(const void *numbers, str name) except -1:
-    """Refuse 4-byte numbers at an address that C cannot read them from, as of an odd slice of bytes."""
+    """Refuse numbers of 4 bytes at an address that C may not read them from."""
     if <size_t> numbers % 4:
         raise ValueError(f"{name} must be aligned: begin at a multiple of 4 bytes")
     return 0
 
 
-def _check_moments(int interval, int count):
+def _check_moments(Py_ssize_t interval, Py_ssize_t count):
     if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
         raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
                          f"most {MAX_MOMENTS} moments {MAX_ADVANCE // MAX_MOMENTS} steps apart")
@@ -66,8 +66,8 @@ def _check_moments(int interval, int count):
 cdef class Core:
     """A simulation owned by this object: allocated once, freed once.
 
-    One thread at a time: while a call is under way, every other raises RuntimeError. Calls that need
-    nothing of the state, fly_shots and threat_cone, are the exceptions.
+    One thread at a time: while a call is under way, every other raises RuntimeError, but for
+    fly_shots and threat_cone, which need nothing of the state.
 
     Args:
         parameters: a value for every row of the parameter table, already checked.
@@ -93,7 +93,7 @@ cdef class Core:
     cdef readonly int num_envs, agents, features
     cdef readonly dict parameters
 
-    def __cinit__(self, dict parameters, int num_envs, uint64_t seed, pilot_weights,
+    def __cinit__(self, dict parameters, Py_ssize_t num_envs, uint64_t seed, pilot_weights,
                   bint auto_reset, str isa, envelope=None, str observation="default"):
         cdef MrConfig config
         cdef MrEnvelope ranges
@@ -175,7 +175,7 @@ cdef class Core:
             mr_reset(sim, seed)
         self.busy = False
 
-    def start(self, int env, engagement, episode):
+    def start(self, Py_ssize_t env, Py_ssize_t engagement, Py_ssize_t episode):
         """Start one engagement again, as any episode of any engagement of the seed."""
         self._check_index(env, 0, 1, "fighter")
         if not (0 <= engagement <= MAX_START and 0 <= episode <= MAX_START):
@@ -253,7 +253,7 @@ cdef class Core:
             mr_step_controls(sim, &controls[0, 0, 0], &rewards[0, 0])
         self.busy = False
 
-    def advance(self, int steps):
+    def advance(self, Py_ssize_t steps):
         """Physics only, for `steps` physics steps, with the commands last given."""
         if not 0 <= steps <= MAX_ADVANCE:
             raise ValueError(f"substeps = {steps}: at least 0, at most {MAX_ADVANCE}")
@@ -298,39 +298,39 @@ cdef class Core:
             self.busy = False
         return out
 
-    def _check_index(self, int env, int entity, int entities, str name):
+    def _check_index(self, Py_ssize_t env, Py_ssize_t entity, Py_ssize_t entities, str name):
         if not 0 <= env < self.num_envs:
             raise IndexError(f"env = {env}: 0 ... {self.num_envs - 1}")
         if not 0 <= entity < entities:
             raise IndexError(f"{name} = {entity}: 0 ... {entities - 1}")
 
-    def get_fighter(self, int env, int fighter):
+    def get_fighter(self, Py_ssize_t env, Py_ssize_t fighter):
         """State of one fighter as a dict of MrFighterState."""
         cdef MrFighterState state
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
         mr_get_fighter(self._idle(), env, fighter, &state)
         return state
 
-    def set_fighter(self, int env, int fighter, MrFighterState state):
+    def set_fighter(self, Py_ssize_t env, Py_ssize_t fighter, MrFighterState state):
         """Set all of MrFighterState but the pilot."""
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
         mr_set_fighter(self._idle(), env, fighter, &state)
 
-    def get_missile(self, int env, int slot):
+    def get_missile(self, Py_ssize_t env, Py_ssize_t slot):
         """State of one missile slot as a dict of MrMissileState."""
         cdef MrMissileState state
         self._check_index(env, slot, MR_MISSILES, "missile")
         mr_get_missile(self._idle(), env, slot, &state)
         return state
 
-    def set_missile(self, int env, int slot, MrMissileState state):
+    def set_missile(self, Py_ssize_t env, Py_ssize_t slot, MrMissileState state):
         """Set one missile slot."""
         self._check_index(env, slot, MR_MISSILES, "missile")
         self._check_index(env, state.owner, MR_FIGHTERS, "owner")
         self._check_index(env, state.target, MR_FIGHTERS, "target")
         mr_set_missile(self._idle(), env, slot, &state)
 
-    def launch(self, int env, int fighter):
+    def launch(self, Py_ssize_t env, Py_ssize_t fighter):
         """Launch at once; False without a missile left or a living enemy."""
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
         return bool(mr_launch(self._idle(), env, fighter))
@@ -424,7 +424,7 @@ cdef class Core:
             mr_fly_shots(self.sim, <const MrShot *> &rows[0], count, <c_bool *> &hits[0])
         return np.asarray(hits).view(bool)
 
-    def look_ahead(self, int env, int seat, int interval, int count):
+    def look_ahead(self, Py_ssize_t env, Py_ssize_t seat, Py_ssize_t interval, Py_ssize_t count):
         """One engagement flown ahead with a manoeuvre of `seat` in each lane; nothing is changed.
 
         Returns:
@@ -448,7 +448,7 @@ cdef class Core:
         self.busy = False
         return moments, predictions
 
-    def threat_cone(self, float launch_speed, int interval, int count):
+    def threat_cone(self, float launch_speed, Py_ssize_t interval, Py_ssize_t count):
         """Where a missile launched now could be, to the left of the launcher's nose, if not spent.
 
         Returns:

@@ -343,6 +343,27 @@ def test_indices_out_of_range_are_refused(env, entity):
     assert sim.state_hash() == before
 
 
+@pytest.mark.parametrize("number", [0.5, 1.0, -0.0, float("nan"), "0", None])
+def test_numbers_that_are_not_whole_are_no_indices(number):
+    """They were cut to whole ones."""
+    sim = Simulation(num_envs=2)
+    before = sim.state_hash()
+    for call in (
+        lambda: sim.start(number),
+        lambda: sim.start(0, number),
+        lambda: sim.start(0, 0, number),
+        lambda: sim.launch(number, 0),
+        lambda: sim.set_missile(0, 0, owner=number, x=0, y=0, heading_deg=0, speed=500),
+        lambda: sim.set_fighter(0, number, x=1),
+        lambda: sim.advance(number),
+        lambda: sim.core.look_ahead(0, 0, number, 1),
+        lambda: sim.core.threat_cone(300, 1, number),
+    ):
+        with pytest.raises(TypeError, match="integer"):
+            call()
+    assert sim.state_hash() == before
+
+
 def test_negative_substeps_are_refused():
     with pytest.raises(ValueError, match="substeps = -1: at least 0"):
         Simulation().advance(-1)
