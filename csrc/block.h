@@ -114,6 +114,10 @@ struct MrSim {
   MrBlock *blocks;
   MrRecord *records;  // room for 2 * num_envs
   int32_t record_count;
+  // Records of the present decision: a block's begin at its first lane, and are as many as `ended` says.
+  MrRecord *fresh_records;
+  int32_t *ended;            // [num_blocks]
+  struct MrThreads *threads;  // NULL: the caller's alone
 };
 
 // The time in whole physics steps, rounded up. A result that is above a whole number only by rounding errors must not

@@ -5,6 +5,7 @@
 
 #include "midrange.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "feature_table.h"
 #include "kernel.h"
 #include "rng.h"
+#include "threads.h"
 #include "trig.h"
 
 // Tables -------------------------------------------------------------------------------------------------
@@ -223,7 +225,10 @@ MrSim *mr_create(const MrConfig *config) {
   }
   sim->blocks = aligned_alloc(64, (size_t)sim->num_blocks * sizeof(MrBlock));
   sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
-  if (!sim->blocks || !sim->records) {
+  sim->fresh_records = calloc((size_t)sim->num_blocks * MR_LANES, sizeof(MrRecord));
+  sim->ended = calloc((size_t)sim->num_blocks, sizeof *sim->ended);
+  if (config->threads > 1) sim->threads = mr_threads_create(config->threads);
+  if (!sim->blocks || !sim->records || !sim->fresh_records || !sim->ended || (config->threads > 1 && !sim->threads)) {
     mr_destroy(sim);
     return NULL;
   }
@@ -234,8 +239,11 @@ MrSim *mr_create(const MrConfig *config) {
 
 void mr_destroy(MrSim *sim) {
   if (!sim) return;
+  mr_threads_destroy(sim->threads);
   free(sim->blocks);
   free(sim->records);
+  free(sim->fresh_records);
+  free(sim->ended);
   free(sim);
 }
 
@@ -284,7 +292,7 @@ static const void *first_action(const MrSim *sim, int32_t block, const void *act
   return (const char *)actions + (size_t)block * MR_LANES * (size_t)sim->agents_per_env * MR_ACTIONS * size;
 }
 
-static void take_actions(MrSim *sim, int32_t block, const int32_t *actions) {
+static void take_levels(MrSim *sim, int32_t block, const void *actions) {
   MrBlock *b = &sim->blocks[block];
   const int32_t *a = first_action(sim, block, actions, sizeof *a);
   int lanes = mr_used_lanes(sim, block);
@@ -302,7 +310,7 @@ static void take_actions(MrSim *sim, int32_t block, const int32_t *actions) {
   }
 }
 
-static void take_continuous(MrSim *sim, int32_t block, const float *actions) {
+static void take_continuous(MrSim *sim, int32_t block, const void *actions) {
   const float *a = first_action(sim, block, actions, sizeof *a);
   int lanes = mr_used_lanes(sim, block);
   for (int lane = 0; lane < lanes; lane++) {
@@ -314,37 +322,70 @@ static void take_continuous(MrSim *sim, int32_t block, const float *actions) {
   }
 }
 
-void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results) {
-  MrOutputs out = {.to = *results};
-  for (int32_t block = 0; block < sim->num_blocks; block++) {
-    take_actions(sim, block, actions);
-    sim->kernel->decide_block(sim, block, &out);
-  }
-}
-
-void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results) {
-  MrOutputs out = {.to = *results};
-  for (int32_t block = 0; block < sim->num_blocks; block++) {
-    take_continuous(sim, block, actions);
-    sim->kernel->decide_block(sim, block, &out);
-  }
-}
-
-void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
-  MrOutputs out = {.to.rewards = rewards, .every_seat = true};
-  for (int32_t env = 0; env < sim->num_envs; env++) {
-    MrBlock *b = &sim->blocks[env / MR_LANES];
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      const float *c = controls + MR_ACTIONS * ((size_t)env * MR_FIGHTERS + (size_t)f);
-      int lane = env % MR_LANES;
+// The controls of both seats, of which those of agents are taken.
+static void take_controls(MrSim *sim, int32_t block, const void *controls) {
+  MrBlock *b = &sim->blocks[block];
+  const float *c = (const float *)controls + (size_t)block * MR_LANES * MR_FIGHTERS * MR_ACTIONS;
+  int lanes = mr_used_lanes(sim, block);
+  for (int lane = 0; lane < lanes; lane++) {
+    for (int32_t f = 0; f < MR_FIGHTERS; f++, c += MR_ACTIONS) {
       if (b->fighters[f].pilot[lane] == MR_PILOT_agent) {
         command(&b->fighters[f], lane, c[0], c[1], c[2] > 0.5f);
       }
     }
   }
-  for (int32_t block = 0; block < sim->num_blocks; block++) {
-    sim->kernel->decide_block(sim, block, &out);
+}
+
+// A decision of all blocks.
+typedef struct {
+  MrSim *sim;
+  const void *actions;
+  void (*take)(MrSim *sim, int32_t block, const void *actions);
+  MrOutputs out;
+} Decision;
+
+// Blocks that a thread takes at a time: some tens of microseconds.
+enum { PART_BLOCKS = 4 };
+
+static void decide_part(void *context, int32_t part, int32_t thread) {
+  (void)thread;
+  const Decision *decision = context;
+  MrSim *sim = decision->sim;
+  int32_t end = (part + 1) * PART_BLOCKS < sim->num_blocks ? (part + 1) * PART_BLOCKS : sim->num_blocks;
+  for (int32_t block = part * PART_BLOCKS; block < end; block++) {
+    decision->take(sim, block, decision->actions);
+    sim->kernel->decide_block(sim, block, &decision->out);
   }
+}
+
+// Adds the records of the decision to those that wait to be taken, in the order of the engagements. The caller has left
+// room; without it, a caller's fault costs records, not the heap.
+static void keep_records(MrSim *sim) {
+  for (int32_t block = 0; block < sim->num_blocks; block++) {
+    for (int32_t i = 0; i < sim->ended[block]; i++) {
+      bool room = sim->record_count < 2 * sim->num_envs;
+      assert(room && "the caller takes the records before the buffer is full");
+      if (room) sim->records[sim->record_count++] = sim->fresh_records[block * MR_LANES + i];
+    }
+  }
+}
+
+static void decide(Decision *decision) {
+  mr_threads_run(decision->sim->threads, (decision->sim->num_blocks + PART_BLOCKS - 1) / PART_BLOCKS, decide_part,
+                 decision);
+  keep_records(decision->sim);
+}
+
+void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results) {
+  decide(&(Decision){sim, actions, take_levels, {.to = *results}});
+}
+
+void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results) {
+  decide(&(Decision){sim, actions, take_continuous, {.to = *results}});
+}
+
+void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
+  decide(&(Decision){sim, controls, take_controls, {.to.rewards = rewards, .every_seat = true}});
 }
 
 void mr_advance(MrSim *sim, int32_t steps) {

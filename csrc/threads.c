@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// How often a thread looks for what it waits for before it sleeps. It is some microseconds: between two pieces of
-// work of a step there is less, and between two steps there may be much more, which others can use.
-enum { SPINS = 2000 };
+// How often a thread looks for what it waits for before it sleeps: for a few microseconds, as long as it takes to wake
+// up. Whoever else wants the core gets it then.
+enum { SPINS = 200 };
 
 struct MrThreads {
   int32_t count;  // with the caller

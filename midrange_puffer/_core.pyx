@@ -80,6 +80,7 @@ cdef class Core:
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
         observation: one of OBSERVATIONS.
+        threads: that step the engagements, this one among them; the result does not depend on it.
 
     Raises:
         ValueError: an instruction set that this machine cannot run, an envelope of another shape
@@ -94,7 +95,8 @@ cdef class Core:
     cdef readonly dict parameters
 
     def __cinit__(self, dict parameters, Py_ssize_t num_envs, uint64_t seed, pilot_weights,
-                  bint auto_reset, str isa, envelope=None, str observation="default"):
+                  bint auto_reset, str isa, envelope=None, str observation="default",
+                  Py_ssize_t threads=1):
         cdef MrConfig config
         cdef MrEnvelope ranges
         cdef const MrParameter *row = mr_parameters()
@@ -105,6 +107,8 @@ cdef class Core:
                              f"must be ({MR_FIGHTERS}, {MR_PILOT_COUNT})")
         if not 1 <= num_envs <= MAX_ENVS:
             raise ValueError(f"num_envs = {num_envs}: at least 1, at most {MAX_ENVS}")
+        if not 1 <= threads <= MAX_THREADS:
+            raise ValueError(f"threads = {threads}: at least 1, at most {MAX_THREADS}")
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
         if observation not in OBSERVATIONS:
@@ -127,13 +131,14 @@ cdef class Core:
         config.seed = seed
         config.auto_reset = auto_reset
         config.isa = name
+        config.threads = <int32_t> threads
         if envelope is not None:
             _take_envelope(&ranges, envelope)
             config.envelope = &ranges
         config.observation = MR_OBSERVE_STG if observation == "stg" else MR_OBSERVE_DEFAULT
         self.sim = mr_create(&config)
         if self.sim == NULL:
-            raise MemoryError(f"no memory for {num_envs} engagements")
+            raise MemoryError(f"no memory for {num_envs} engagements, or not {threads} threads")
         self.num_envs = num_envs
         self.agents = num_envs * mr_agents_per_env(self.sim)
         self.features = OBSERVATIONS[observation]

@@ -135,7 +135,9 @@ cdef class Network:
             raise ValueError(f"noise must be of shape ({count}, {MR_HEADS})")
         cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
         self._keep(keep, count, &to)
-        cdef const float *random = NULL if noise is None else &noise[0, 0]
+        cdef const float *random = NULL
+        if noise is not None:
+            random = &noise[0, 0]
         self._begin()
         try:
             with nogil:

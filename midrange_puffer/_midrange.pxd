@@ -76,6 +76,7 @@ cdef extern from "midrange.h" nogil:
         float pilot_weights[2][16]
         c_bool auto_reset
         const char *isa
+        int32_t threads
         const MrEnvelope *envelope
         MrObservation observation
     ctypedef struct MrResults:

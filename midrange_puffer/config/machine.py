@@ -77,8 +77,12 @@ def choose_vec(config: Config, machine: Machine) -> tuple[Config, str]:
     spare = machine.cores - learner
     backend, reason = vec["backend"], "as configured"
     if backend == "auto":
-        backend = "Multiprocessing" if spare >= 2 else "Serial"
-        reason = f"{max(spare, 0)} of {machine.cores} cores to spare, the learner uses {learner}"
+        if config["train"]["engine"] == "native":
+            backend, reason = "Serial", "the learner's threads step them"
+        else:
+            backend = "Multiprocessing" if spare >= 2 else "Serial"
+            spared = f"{max(spare, 0)} of {machine.cores} cores to spare"
+            reason = f"{spared}, the learner uses {learner}"
         config = config.replaced("vec", reason, backend=backend)
     if backend == "Multiprocessing":
         return _divide_among_workers(config, machine, spare), reason

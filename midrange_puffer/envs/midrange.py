@@ -85,6 +85,7 @@ class Midrange(pufferlib.PufferEnv):
             pool the same pool, too.
         buf: PufferLib's buffers, or None to allocate them.
         isa: instruction set, "auto" for the best this machine has.
+        threads: that step the engagements; the result does not depend on it.
         pool: the pool's file, needed where `opponent` has a pool; read at the first reset or step
             and looked at again now and then.
         render_mode: what `render` does with engagement 0: "human" shows it in a window,
@@ -108,6 +109,7 @@ class Midrange(pufferlib.PufferEnv):
         seed: int = 0,
         buf: Any = None,
         isa: str = "auto",
+        threads: int = 1,
         pool: str | Path | None = None,
         render_mode: str | None = None,
         **parameters: float,
@@ -122,7 +124,9 @@ class Midrange(pufferlib.PufferEnv):
         self._counts = divide(self.num_envs, opponent)
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
-        self._groups = self._make_groups(parse_opponent(opponent), SEATS.index(seat), isa, pool)
+        self._groups = self._make_groups(
+            parse_opponent(opponent), SEATS.index(seat), isa, threads, pool
+        )
         self.num_agents = sum(group.agents for group in self._groups)
         spaces = spaces_of(self.observation, self.action_mode)
         self.single_observation_space = spaces.single_observation_space
@@ -135,7 +139,12 @@ class Midrange(pufferlib.PufferEnv):
         self._view = make_env_view(self._groups[0].core, self._seeds()[0], render_mode)
 
     def _make_groups(
-        self, shares: dict[str, float], seat: int, isa: str, pool: str | Path | None
+        self,
+        shares: dict[str, float],
+        seat: int,
+        isa: str,
+        threads: int,
+        pool: str | Path | None,
     ) -> list[Group]:
         agent = seat_weights({"agent": 1.0})
         pilots = seat_weights({name: shares[name] for name in shares if name in PILOTS})
@@ -145,8 +154,9 @@ class Midrange(pufferlib.PufferEnv):
             other = agent if kind in (SELF, POOL) else pilots
             weights = (agent, other) if seat == 0 else (other, agent)
             core = _core.Core(
-                self.parameters, count, seed, weights, True, isa, envelope, self.observation
-            )
+                self.parameters, count, seed, weights, True, isa, envelope, self.observation,
+                threads,
+            )  # fmt: skip
             if kind == SELF:
                 groups.append(SelfGroup(core, self.action_mode, alone=len(self._counts) == 1))
             elif kind == POOL:

@@ -42,12 +42,14 @@ class VecEnv:
         self, make_env: Callable[..., object], config: Config, pool: Path | None = None
     ) -> None:
         vec = config["vec"]
-        options = {}
+        options, env = {}, {**config["env"], "pool": pool}
         if vec["backend"] == "Multiprocessing":
             options = {name: vec[name] for name in ("num_workers", "batch_size")}
+        else:
+            env["threads"] = config["train"]["threads"]
         self._envs = pufferlib.vector.make(
             make_env,
-            env_kwargs={**config["env"], "pool": pool},
+            env_kwargs=env,
             backend=vec["backend"],
             num_envs=vec["num_envs"],
             **options,

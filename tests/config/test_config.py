@@ -349,7 +349,8 @@ def test_a_configuration_tells_where_its_values_are_from(tmp_path):
     assert sources == {"gamma": str(path), "seed": "command line", "vtrace_c_clip": "default"}
     settled = settle(config, machine(4))
     assert settled.source("train", "device") == "no CUDA device"
-    assert settled.source("vec", "backend") == "0 of 4 cores to spare, the learner uses 4"
+    assert settled.source("vec", "backend") == "the learner's threads step them"
+    assert settled.source("train", "engine") == "an MLP in float32 on the CPU"
     agents, horizon = settled["env"]["num_envs"], settled["train"]["bptt_horizon"]
     assert settled.source("train", "batch_size") == f"{agents} agents x bptt_horizon {horizon}"
     text = format_config(settled)
