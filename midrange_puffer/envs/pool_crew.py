@@ -1,21 +1,17 @@
 """The crew of a pool: frozen policies in the other seat, as an environment's process has them."""
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch.distributions import Normal
 
-from midrange_puffer import _core
-from midrange_puffer.game.actions import controls
 from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.policies.drawing import HEADS, noise_for
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
-from midrange_puffer.policies.player import Player, within_limits
+from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.pool_file import Member, PoolError, read_members
 
 # Decisions from one look at the pool's file to the next, the first being before decision 1. The
@@ -24,9 +20,6 @@ from midrange_puffer.policies.pool_file import Member, PoolError, read_members
 # to, it is none of 1, 65, 129 and so on. So no look meets a write, and a run repeats itself however
 # fast its processes are.
 LOOK_INTERVAL = 64
-
-# Where the levels of rudder, throttle and fire end in a row of logits.
-_ENDS = np.cumsum(_core.ACTION_LEVELS)
 
 
 @dataclass(frozen=True)
@@ -59,6 +52,7 @@ class PoolCrew:
         self._features = features
         self._num_envs = num_envs
         self._random = np.random.default_rng(seed)
+        self._noise = torch.Generator().manual_seed(int(self._random.integers(2**63)))
         self._decisions = 0
         self._stamp: tuple[int, int] | None = None
         self._refused: set[str] = set()
@@ -81,11 +75,11 @@ class PoolCrew:
         if self._decisions % LOOK_INTERVAL == 0:
             self._read()
         self._decisions += 1
-        observations = observations[self._order]
-        chosen = np.empty((self._num_envs, len(_ENDS)), np.float32)
-        for draw, batches in self._batches.items():
-            actions = [player.see(observations[rows], envs) for player, rows, envs in batches]
-            chosen[np.concatenate([envs for *_, envs in batches])] = draw(actions)
+        chosen = np.empty((self._num_envs, HEADS), np.float32)
+        noise = {kind: noise_for(self._num_envs, kind, "cpu", self._noise) for kind in self._kinds}
+        for player, envs in self._batches:
+            by = noise[player.policy.is_continuous][envs]
+            chosen[envs] = player.act_by(by, observations[envs], envs)
         return chosen
 
     def end(self, envs: np.ndarray) -> list[str]:
@@ -111,31 +105,14 @@ class PoolCrew:
     def _drawn(self, count: int) -> np.ndarray:
         return self._random.choice(len(self._opponents), count, p=self._weights)
 
-    def _draw_levels(self, actions: list[tuple[torch.Tensor, ...]]) -> np.ndarray:
-        """Controls [n, 3] of all rows of logits, as their softmax says (Gumbel-max)."""
-        logits = torch.cat([torch.cat(heads, dim=1) for heads in actions]).numpy()
-        noisy = logits + self._random.gumbel(size=logits.shape)
-        heads = np.split(noisy, _ENDS[:-1], axis=1)
-        return controls(np.stack([head.argmax(axis=1) for head in heads], axis=1))
-
-    def _draw_values(self, actions: list[Normal]) -> np.ndarray:
-        """Controls [n, 3] of all rows of normal distributions."""
-        means = torch.cat([normal.loc for normal in actions]).numpy()
-        deviations = torch.cat([normal.scale for normal in actions]).numpy()
-        return within_limits(self._random.normal(means, deviations))
-
     def _sort(self) -> None:
         """Put the engagements of each opponent side by side, so that it is asked once for all."""
-        self._order = np.argsort(self._flying, kind="stable")
-        indices, starts = np.unique(self._flying[self._order], return_index=True)
-        bounds = pairwise([*starts, len(self._flying)])
-        # By how their actions are drawn, which is done once for all of a kind.
-        self._batches: dict[Callable, list[tuple[Player, slice, np.ndarray]]] = {}
-        for index, (start, end) in zip(indices, bounds, strict=True):
-            player = self._opponents[index].player
-            draw = self._draw_values if player.policy.is_continuous else self._draw_levels
-            batch = (player, slice(start, end), self._order[start:end])
-            self._batches.setdefault(draw, []).append(batch)
+        order = np.argsort(self._flying, kind="stable")
+        indices, starts = np.unique(self._flying[order], return_index=True)
+        players = [self._opponents[index].player for index in indices]
+        parts = np.split(order, starts)[1:]
+        self._batches = [*zip(players, parts, strict=True)]
+        self._kinds = {player.policy.is_continuous for player in players}
 
     def _read(self) -> None:
         """Take up the pool's file if it has changed."""

@@ -28,6 +28,11 @@ def controls(actions: np.ndarray) -> np.ndarray:
     return LOWEST + (HIGHEST - LOWEST) * share
 
 
+def within_limits(values: np.ndarray) -> np.ndarray:
+    """The controls [n, 3] that continuous actions stand for."""
+    return np.clip(values, LOWEST, HIGHEST)
+
+
 def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:
     """Zeros for actions as the core takes them: int32, or float32 where they are continuous."""
     return np.zeros(shape, np.float32 if action_mode == "continuous" else np.int32)

@@ -10,13 +10,18 @@ from midrange_puffer.policies.networks import Actions
 HEADS = len(HIGHEST)  # numbers of an action
 
 
-def noise_for(count: int, is_continuous: bool, device: torch.device | str) -> torch.Tensor:
+def noise_for(
+    count: int,
+    is_continuous: bool,
+    device: torch.device | str,
+    generator: torch.Generator | None = None,
+) -> torch.Tensor:
     """What `count` actions are drawn with, [count, HEADS].
 
     Standard normal where actions are continuous, otherwise uniform in [0, 1).
     """
     make = torch.randn if is_continuous else torch.rand
-    return make(count, HEADS, device=device)
+    return make(count, HEADS, device=device, generator=generator)
 
 
 def draw(found: Actions, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -40,6 +45,13 @@ def draw(found: Actions, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tenso
         logprob = logprob + logprobs.gather(1, level)
         levels.append(level)
     return torch.cat(levels, dim=1).int(), logprob.squeeze(1)
+
+
+def likeliest(found: Actions) -> torch.Tensor:
+    """The likeliest action each, [n, HEADS]: int32 levels or float32."""
+    if isinstance(found, Normal):
+        return found.loc
+    return torch.stack([logits.argmax(dim=1) for logits in found], dim=1).int()
 
 
 def judge(found: Actions, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -55,3 +55,33 @@ def parts(flat: torch.Tensor, policy: nn.Module) -> list[torch.Tensor]:
     """The parts of `flat` [size] that belong to each parameter, in its shape."""
     pieces = flat.split([one.numel() for one in policy.parameters()])
     return [piece.view_as(one) for piece, one in zip(pieces, policy.parameters(), strict=True)]
+
+
+class FrozenNetwork:
+    """A policy that only acts.
+
+    Args:
+        policy: against which nothing speaks; what becomes of its weights is noticed.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._network = make_network(policy, learns=False)
+        self._versions: list[int] = []
+
+    def act(self, observations: np.ndarray, noise: torch.Tensor | None) -> np.ndarray:
+        """Actions [n, 3], int32 levels or float32 within their limits.
+
+        Args:
+            observations: float32 [n, features] or more.
+            noise: as of `noise_for`; None: the likeliest actions are taken.
+        """
+        versions = [one._version for one in self._policy.parameters()]
+        if versions != self._versions:
+            flat = torch.cat([one.detach().flatten() for one in self._policy.parameters()])
+            self._network.load(flat.numpy())
+            self._versions = versions
+        kind = np.float32 if self._policy.is_continuous else np.int32
+        actions = np.empty((len(observations), _learner.HEADS), kind)
+        self._network.act(observations, None if noise is None else noise.numpy(), actions)
+        return actions

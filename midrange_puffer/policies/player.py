@@ -5,10 +5,11 @@ from collections.abc import Iterable
 import numpy as np
 import torch
 from torch import nn
-from torch.distributions import Normal
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
+from midrange_puffer.game.actions import controls, within_limits
+from midrange_puffer.policies.drawing import draw, likeliest, noise_for
+from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.networks import Actions
 
 
@@ -16,6 +17,7 @@ class Player:
     """Flies one seat of engagements with a policy on the CPU, each from its start to its end.
 
     It sees the first features of any observation that has as many as it was made for, `features`.
+    The package's MLP is computed in C.
 
     Args:
         policy: as of `make_policy`.
@@ -28,6 +30,7 @@ class Player:
         self.policy = policy
         self.features = policy.features
         self.greedy = greedy
+        self._network = FrozenNetwork(policy) if reason_against(policy) is None else None
         self._random = torch.Generator().manual_seed(seed)
         self._memory: dict[str, torch.Tensor] = {}
         if policy.memory_size:
@@ -39,7 +42,6 @@ class Player:
         for memory in self._memory.values():
             memory[torch.from_numpy(envs)] = 0
 
-    @torch.inference_mode()
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
         """Choose the next controls of some of the engagements.
 
@@ -50,15 +52,26 @@ class Player:
         Returns:
             Controls float32 [n, 3], as `Simulation.step` takes them.
         """
-        actions = self.see(observations, envs)
-        if isinstance(actions, Normal):
-            return within_limits(self._values(actions).numpy())
-        levels = [self._level(logits) for logits in actions]
-        return controls(torch.cat(levels, dim=1).numpy())
+        noise = None
+        if not self.greedy:
+            noise = noise_for(len(envs), self.policy.is_continuous, "cpu", self._random)
+        return self.act_by(noise, observations, envs)
+
+    @torch.inference_mode()
+    def act_by(
+        self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
+    ) -> np.ndarray:
+        """The same with noise as of `noise_for`; None: the likeliest actions are taken."""
+        if self._network is not None:
+            actions = self._network.act(observations, noise)
+        else:
+            found = self.see(observations, envs)
+            actions = (likeliest(found) if noise is None else draw(found, noise)[0]).numpy()
+        return within_limits(actions) if self.policy.is_continuous else controls(actions)
 
     @torch.inference_mode()
     def see(self, observations: np.ndarray, envs: np.ndarray) -> Actions:
-        """Look at the next observations of some of the engagements.
+        """Look at the next observations of some of the engagements, by torch.
 
         Args:
             observations: float32 [n, features], at least as many as the policy's.
@@ -87,18 +100,6 @@ class Player:
         for name, values in memory.items():
             self._memory[name].copy_(values)
 
-    def _values(self, actions: Normal) -> torch.Tensor:
-        """One value [n, 3] of each of the normal distributions."""
-        if self.greedy:
-            return actions.loc
-        return torch.normal(actions.loc, actions.scale, generator=self._random)
-
-    def _level(self, logits: torch.Tensor) -> torch.Tensor:
-        """One level [n, 1] for each row of logits [n, levels]."""
-        if self.greedy:
-            return logits.argmax(dim=1, keepdim=True)
-        return torch.multinomial(logits.softmax(dim=1), 1, generator=self._random)
-
 
 def observation_for(features: Iterable[int]) -> str:
     """The least observation in which players of so many features each find theirs."""
@@ -109,8 +110,3 @@ def observation_for(features: Iterable[int]) -> str:
 def player_seed(seed: int, seat: int) -> int:
     """The seed of the actions drawn for a seat, apart from those of the other and of the starts."""
     return int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])
-
-
-def within_limits(values: np.ndarray) -> np.ndarray:
-    """The controls [n, 3] that continuous actions stand for."""
-    return np.clip(values, LOWEST, HIGHEST)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
+from midrange_puffer.game.actions import within_limits
 from midrange_puffer.policies.drawing import draw, judge, noise_for
-from midrange_puffer.policies.player import within_limits
 from midrange_puffer.train.engine import Judged, Timer
 from midrange_puffer.train.experience import Segments
 

@@ -11,6 +11,7 @@ class Constant(nn.Module):
     """Does the same whatever it sees: levels of rudder, throttle and fire."""
 
     features = memory_size = 0
+    is_continuous = False
 
     def __init__(self, rudder: int = 2, throttle: int = 2, fire: int = 1) -> None:
         super().__init__()
