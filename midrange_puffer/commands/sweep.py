@@ -13,11 +13,11 @@ from midrange_puffer.config.checks import check_pairs
 from midrange_puffer.config.configuration import Config, ConfigError, changes, format_config
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import new_name, write_whole
+from midrange_puffer.files import lock, new_name, write_whole
 from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.progress import Progress, format_params
-from midrange_puffer.sweep.record import Record, best_trial, find_sweep, lock, sweeps_folder
+from midrange_puffer.sweep.record import Record, best_trial, find_sweep, sweeps_folder
 from midrange_puffer.sweep.report import BEST, write_report
 from midrange_puffer.sweep.runner import Runner, SweepError
 from midrange_puffer.sweep.search import Search
@@ -31,6 +31,8 @@ CHANGEABLE = (
     "sweep.trials", "sweep.workers", "sweep.engine", "sweep.trial_cores", "cluster.address",
     "sweep.max_cost", "sweep.stop_quantile", "sweep.stop_after",
 )  # fmt: skip
+
+RUNS = "runs this sweep"  # what another does to whom it is locked
 
 
 class Interrupted(KeyboardInterrupt):
@@ -68,7 +70,7 @@ def begin(config_path: str | None, overrides: Sequence[str]) -> int:
     config = _with_absolute_paths(config)
     with workers_of(config) as workers:
         record = Record.create(folder, config)
-        with lock(folder):
+        with lock(folder, RUNS):
             return run(record, workers)
 
 
@@ -78,7 +80,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
     Raises:
         ConfigError: Something is given that cannot change.
     """
-    with lock(folder):
+    with lock(folder, RUNS):
         record = Record(folder)
         config = _overridden(record, overrides)
         differences = changes(record.config, config)

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from midrange_puffer.config.configuration import ConfigError
@@ -17,14 +18,18 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--config")
     parser.add_argument("--resume")
     options, overrides = parser.parse_known_args(argv)
-    with ranks.joined():
+    with ranks.joined(), ExitStack() as held:
         is_restarted = ranks.is_restarted()
-        run = ranks.from_first(lambda: _find_run(options, overrides, is_restarted))
+        run = ranks.from_first(
+            lambda: held.enter_context(_find_run(options, overrides, is_restarted))
+        )
         return train_to_end(run)
 
 
-def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool) -> Run:
-    """The run that a command line asks for."""
+def _find_run(
+    options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool
+) -> AbstractContextManager[Run]:
+    """The run that a command line asks for, whose folder is locked meanwhile."""
     if options.resume is None:
         restarted = _restarted_run(options.config, overrides, is_restarted)
         return restarted or new_run(options.config, overrides)
@@ -35,7 +40,7 @@ def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarte
 
 def _restarted_run(
     config_path: str | None, overrides: Sequence[str], is_restarted: bool
-) -> Run | None:
+) -> AbstractContextManager[Run] | None:
     """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
 
     Raises:

@@ -7,18 +7,16 @@
 - trials/0007/run/: its run folder, as of `puffer train`
 """
 
-import contextlib
-import fcntl
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from midrange_puffer.config.configuration import Config, format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import WriteError, make_folder, write_json, write_whole
+from midrange_puffer.files import make_folder, write_json, write_whole
 
 RUNNING = "running"  # or begun, where the sweep was stopped
 FINISHED = "finished"
@@ -30,7 +28,7 @@ LOG = "trial.log"
 
 
 class RecordError(UsageError):
-    """A folder is not a sweep's, or is in use."""
+    """A folder is not a sweep's."""
 
 
 @dataclass(frozen=True)
@@ -185,26 +183,6 @@ class Record:
             WriteError: It cannot be written.
         """
         write_json(self.trial_folder(trial) / "trial.json", asdict(trial))
-
-
-@contextlib.contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """Keep other processes from running a sweep; it ends with this one, however that ends.
-
-    Raises:
-        RecordError: Another runs it.
-        WriteError: The sweep's folder cannot be written to, or not be locked.
-    """
-    path = folder / "lock"
-    with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context(path.open("a"))
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RecordError(f"{folder}: another process runs this sweep") from None
-        except OSError as error:
-            raise WriteError(f"cannot lock {path}: {error.strerror}") from error
-        yield
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial | None:

@@ -52,8 +52,7 @@ def run(folder: Path) -> int:
     from midrange_puffer.train.run import new_run, train
     from midrange_puffer.train.stop_signals import StopSignals
 
-    training = new_run(str(folder / TRIAL_INI), [])
-    with StopSignals() as signals:
+    with new_run(str(folder / TRIAL_INI), []) as training, StopSignals() as signals:
         rater = PanelRater(folder, training.config["train"]["total_timesteps"])
         train(training, signals, [rater])
     if signals.caught:

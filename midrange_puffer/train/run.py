@@ -4,7 +4,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.config.settle import meets_pool, settle
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import make_folder, new_name, write_whole
+from midrange_puffer.files import lock, make_folder, new_name, write_whole
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
@@ -49,6 +49,9 @@ from midrange_puffer.train.vector import VecEnv, make_env
 
 # The file of a run folder that names the job which made it, where torchrun may restart that.
 JOB = "job"
+TRAINS = "trains this run"  # what another does to whom it is locked
+# How long a job that torchrun has restarted waits for what is left of it to end, in s.
+PATIENCE = 10.0
 # What begins the keys that make the policy: a run cannot go on with others.
 FIXED = (
     "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
@@ -85,14 +88,20 @@ def train_to_end(run: Run) -> int:
     return 128 + signals.caught if signals.caught else 0
 
 
-def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
-    """Settle the configuration of a new run and make its folder."""
+@contextmanager
+def new_run(config_path: str | None, overrides: Sequence[str]) -> Iterator[Run]:
+    """Settle the configuration of a new run and make its folder, which is locked meanwhile."""
     config = load_config(config_path, overrides)
     train = config["train"]
     # A name made up here is not the configuration's: config.ini may be given back for another run.
     run = planned_run(config, Path(train["data_dir"], train["run_name"] or new_name()))
     _make_run_folder(run.folder)
-    return run
+    with _locked(run.folder):
+        yield run
+
+
+def _locked(folder: Path) -> AbstractContextManager[None]:
+    return lock(folder, TRAINS, PATIENCE if ranks.may_restart() else 0)
 
 
 def _make_run_folder(folder: Path) -> None:
@@ -138,13 +147,26 @@ def _settle(config: Config) -> Config:
     return settle(config, this_machine())
 
 
-def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Run:
+@contextmanager
+def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Iterator[Run]:
     """Find the run called `name` and take up its configuration and state.
+
+    Its folder is locked meanwhile, and nothing of it is read before.
 
     Args:
         may_be_done: accept a run that has made all its steps.
+
+    Raises:
+        LockedError: Another process trains it, be it that `name` is "latest": the newest run that
+            is not in training may be another than is meant.
     """
     folder = run_folder.find_run(name, data_dir(overrides))
+    with _locked(folder):
+        yield _taken_up(folder, overrides, may_be_done)
+
+
+def _taken_up(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
+    """The run of a folder, with its configuration and state."""
     old = load_config(folder / run_folder.CONFIG, complete=True)
     config = load_config(folder / run_folder.CONFIG, overrides, complete=True)
     run_name = old["train"]["run_name"]

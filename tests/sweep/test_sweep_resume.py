@@ -16,9 +16,9 @@ from midrange_puffer.commands import sweep as command
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import WriteError
+from midrange_puffer.files import WriteError, lock
 from midrange_puffer.sweep.progress import Progress
-from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial, lock
+from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial
 from midrange_puffer.sweep.runner import SweepError
 
 pytestmark = pytest.mark.slow
@@ -139,7 +139,12 @@ def test_a_sweep_that_runs_is_not_run_twice(tmp_path, monkeypatch):
     sweeps.fake_trials(monkeypatch, "finish,finish")
     sweeps.sweep(tmp_path)
     folder = tmp_path / "sweeps" / "small"
-    with lock(folder), pytest.raises(UsageError, match="another process runs this sweep"):
+    with (
+        lock(folder, command.RUNS),
+        pytest.raises(
+            UsageError, match=f"another process runs this sweep: process {os.getpid()} on "
+        ),
+    ):
         sweeps.resume(tmp_path)
     (folder / "lock").unlink()
     (folder / "lock").mkdir()
