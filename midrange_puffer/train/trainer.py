@@ -171,7 +171,7 @@ class Trainer(FittedPuffeRL):
         metrics = self.mean_and_log()
         self.print_dashboard()
         self.stats = defaultdict(list)
-        self.last_log_time, self.last_log_step = time.time(), self.global_step
+        self.last_log_time, self.last_log_step = time.monotonic(), self.global_step
         self.profile.clear()
         if self.epoch % self.config["checkpoint_interval"] == 0 or self.done:
             self.save_checkpoint()
@@ -282,7 +282,7 @@ class Trainer(FittedPuffeRL):
             group.update(setting)
         self.epoch, self.global_step = state["epoch"], state["global_step"]
         self.last_log_step = self.global_step
-        self.start_time = time.time() - state["uptime"]
+        self.start_time = time.monotonic() - max(state["uptime"], 0)  # that of a clock set back
         torch.set_rng_state(state["torch_rng"])
         if len(state["cuda_rng"]) == torch.cuda.device_count():
             torch.cuda.set_rng_state_all(state["cuda_rng"])
