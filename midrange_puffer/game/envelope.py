@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -258,7 +259,7 @@ def game_envelope(parameters: Mapping[str, float]) -> Envelope:
 
     It is built once for all parameters that are equal in what is `relevant`, and kept: in this
     process, and in a file of the folder that $MIDRANGE_CACHE names or, without it, of the user's
-    cache. A folder that cannot be written to is no error.
+    cache. A folder that cannot be written to is no error, nor a user who has none.
 
     Args:
         parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
@@ -270,7 +271,15 @@ def game_envelope(parameters: Mapping[str, float]) -> Envelope:
 def _game_envelope(parameters: tuple[tuple[str, float], ...]) -> Envelope:
     wanted = _identity(dict(parameters), GAME, tuple(EVASIONS), _code())
     text = json.dumps(wanted)
-    path = cache_folder() / f"envelope-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+    folder = cache_folder()
+    if folder is None:
+        print(
+            f"warning: this user has no home folder, so that every process looks for the missile "
+            f"envelope anew; set {CACHE_VARIABLE} to a folder where it can be kept",
+            file=sys.stderr,
+        )
+        return build(dict(parameters), GAME)
+    path = folder / f"envelope-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
     with contextlib.suppress(OSError, ValueError):
         envelope = Envelope.load(path)
         if json.dumps(envelope.identity) == text:
@@ -282,9 +291,15 @@ def _game_envelope(parameters: tuple[tuple[str, float], ...]) -> Envelope:
     return envelope
 
 
-def cache_folder() -> Path:
-    """Where `game_envelope` keeps its files."""
-    return Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("midrange_puffer"))
+def cache_folder() -> Path | None:
+    """Where `game_envelope` keeps its files; None where it is not said and the user has no home."""
+    if folder := os.environ.get(CACHE_VARIABLE):
+        return Path(folder)
+    try:
+        folder = Path(platformdirs.user_cache_dir("midrange_puffer"))
+    except RuntimeError:
+        return None
+    return folder if folder.is_absolute() else None  # older versions leave the "~" as it is
 
 
 def relevant(parameters: Mapping[str, float]) -> dict[str, float]:

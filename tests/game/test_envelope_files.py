@@ -213,3 +213,21 @@ def test_without_the_variable_it_is_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("MIDRANGE_CACHE", raising=False)
     assert "midrange_puffer" in module.cache_folder().parts
+
+
+def test_without_a_home_it_is_found_anew_and_that_is_told(builds, monkeypatch, capsys):
+    """As in a container whose user is no one the system knows of."""
+
+    def refuse(name):
+        raise RuntimeError("could not determine the home directory for '~/.cache'")
+
+    monkeypatch.delenv("MIDRANGE_CACHE")
+    for cache in (refuse, lambda name: "~/.cache/midrange_puffer"):  # newer and older versions
+        monkeypatch.setattr(module.platformdirs, "user_cache_dir", cache)
+        forget()
+        first = game_envelope(resolve({}))
+        assert game_envelope(resolve({})) is first
+        [told] = capsys.readouterr().err.splitlines()
+        assert told.startswith("warning: this user has no home folder")
+        assert "set MIDRANGE_CACHE" in told
+    assert builds.count == 2
