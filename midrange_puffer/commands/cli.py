@@ -1,8 +1,11 @@
 """The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
 
 import difflib
+import errno
 import importlib
 import os
+import re
+import signal
 import sys
 import textwrap
 import warnings
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.streams import Output, QuietPipe, lasting
 
 ENV_NAME = "midrange"
 
@@ -20,12 +24,14 @@ class Mode:
     """One thing that can be done with midrange: `module`.main(argv) -> exit status.
 
     `in_ranks`: torchrun may launch it, in several processes that know of each other.
+    `has_folder`: all that it finds is in a folder; what it prints only tells how it gets on.
     """
 
     module: str
     meaning: str
     usage: str
     in_ranks: bool = False
+    has_folder: bool = False
 
 
 # Of the modes that take a whole configuration: what they take besides.
@@ -54,11 +60,13 @@ MODES = {
         "train a policy with PuffeRL",
         "[--config FILE] [--section.key VALUE …] [--resume RUN]",
         in_ranks=True,
+        has_folder=True,
     ),
     "sweep": Mode(
         "midrange_puffer.commands.sweep",
         "search for better hyperparameters and rewards by many trainings",
         "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
+        has_folder=True,
     ),
     "profile": Mode(
         "midrange_puffer.commands.profile",
@@ -116,6 +124,18 @@ def main() -> int:
     # PufferLib requires pynvml, whose mere presence makes torch warn.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
     words = sys.argv[1:]
+    has_folder = bool(words) and words[0] in MODES and MODES[words[0]].has_folder
+    has_folder &= not _asks_for_help(words)
+    with lasting(Output if has_folder else QuietPipe) as stdout:
+        status = _main(words)
+        sys.stdout.flush()
+    if stdout and stdout.error and stdout.error.errno != errno.EPIPE and not has_folder:
+        return status or UserError.exit_code  # what was asked for is lost
+    return status
+
+
+def _main(words: Sequence[str]) -> int:
+    """Run the words after `puffer`; return the exit status."""
     if not words or words[0] in ("-h", "--help"):
         print(usage())
         return 0 if words else UsageError.exit_code
@@ -124,14 +144,26 @@ def main() -> int:
     try:
         return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
-        print(f"puffer: error: {error}", file=sys.stderr)
+        _print_error(str(error))
         return error.exit_code
-    except BrokenPipeError:  # whoever read our output has enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:  # of a file or folder that something is wrong with
+        if error.filename is None:
+            raise
+        _print_error(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        return UserError.exit_code
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
-        return 130
+        return 128 + signal.SIGINT
+
+
+def _asks_for_help(words: Sequence[str]) -> bool:
+    return not {"-h", "--help"}.isdisjoint(words)
+
+
+def _print_error(message: str) -> None:
+    """Print it as one line, in which no word is too long to be read."""
+    words = re.sub(r"(\S{100})\S{100,}(\S{100})", r"\1…\2", message)
+    print(f"puffer: error: {words}", file=sys.stderr)
 
 
 def run(mode: str, argv: Sequence[str]) -> int:
@@ -146,7 +178,7 @@ def run(mode: str, argv: Sequence[str]) -> int:
         raise UsageError(
             f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
         )
-    if mode in CONFIG_OPTIONS and {"-h", "--help"} & set(argv):
+    if mode in CONFIG_OPTIONS and _asks_for_help(argv):
         print(config_help(mode))
         return 0
     # What torchrun sets, and torch.distributed.is_torchelastic_launched() looks at.
@@ -156,7 +188,10 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{mode}: each process of torchrun would do all of the work; use torchrun only for "
             f"{allowed}"
         )
-    return importlib.import_module(MODES[mode].module).main(argv)
+    main = importlib.import_module(MODES[mode].module).main
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return main(argv)
 
 
 def usage() -> str:
