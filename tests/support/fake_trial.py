@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 STOPPED_EXIT = 3
+OUTSIDE_EXIT = 4
 
 
 def read_panel(folder: Path, share: float) -> None:
@@ -50,6 +51,13 @@ def stop(folder: Path) -> None:
 def refuse(folder: Path) -> None:
     print("puffer: error: train.batch_size 3 must be a multiple of 4")
     sys.exit(2)
+
+
+def fill(folder: Path) -> None:
+    """The disk, once there is a reading."""
+    read_panel(folder, 0.5)
+    print("puffer: error: cannot write run/model_000002.pt: No space left on device")
+    sys.exit(OUTSIDE_EXIT)
 
 
 def crash(folder: Path) -> None:

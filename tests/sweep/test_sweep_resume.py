@@ -187,6 +187,24 @@ def test_trials_that_are_run_again_and_fail_alike_once_more_do_not_end_the_sweep
     assert [trial.status for trial in trials] == [FAILED] * 5 + [FINISHED]
 
 
+def test_a_trial_that_a_full_disk_ends_has_not_failed_and_is_run_again(
+    tmp_path, monkeypatch, capsys
+):
+    sweeps.fake_trials(monkeypatch, "finish,fill,finish")
+    reason = "cannot write run/model_000002.pt: No space left on device"
+    with pytest.raises(SweepError, match=rf"trial 1 could not go on, .* runs .* again: {reason}$"):
+        sweeps.sweep(tmp_path, "--sweep.trials=3")
+    folder = tmp_path / "sweeps" / "small"
+    assert f"go on with: puffer sweep midrange --resume {folder}" in capsys.readouterr().err
+    before = Record(folder).trials
+    assert [trial.status for trial in before] == [FINISHED, RUNNING]
+    sweeps.fake_trials(monkeypatch, "finish,finish,finish")
+    assert sweeps.resume(tmp_path) == 0
+    after = Record(folder).trials
+    assert [trial.status for trial in after] == [FINISHED] * 3
+    assert [trial.params for trial in after[:2]] == [trial.params for trial in before]
+
+
 def test_killed_trials_do_not_end_the_sweep_however_many(tmp_path, monkeypatch):
     sweeps.fake_trials(monkeypatch, ",".join([*["vanish"] * 6, "finish"]))
     assert sweeps.sweep(tmp_path, "--sweep.trials=7") == 0

@@ -20,7 +20,7 @@ from midrange_puffer.sweep import trial as trial_module
 from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Record, Trial, load_readings
 from midrange_puffer.sweep.runner import judge, write_trial_ini
-from midrange_puffer.sweep.trial import STOPPED_EXIT
+from midrange_puffer.sweep.trial import OUTSIDE_EXIT, STOPPED_EXIT
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.trainer import DivergedError
 
@@ -142,6 +142,8 @@ def test_a_hopeless_trial_ends_early_and_says_so(tmp_path, capsys):
         ("UsageError('wrong word')", 2, "wrong word"),
         ("DivergedError('too fast')", 1, "too fast"),
         ("RuntimeError('out of\\nluck')", 1, "RuntimeError: out of luck"),
+        ("WriteError('no room')", OUTSIDE_EXIT, "no room"),
+        ("OSError(28, 'full')", OUTSIDE_EXIT, "OSError: [Errno 28] full"),
     ],
 )
 def test_an_error_is_said_before_what_others_say_at_the_exit(tmp_path, error, status, reason):
@@ -149,6 +151,7 @@ def test_an_error_is_said_before_what_others_say_at_the_exit(tmp_path, error, st
 import atexit, sys
 atexit.register(print, "goodbye")
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.files import WriteError
 from midrange_puffer.sweep import trial
 class DivergedError(UserError): pass
 def run(folder):
@@ -160,7 +163,9 @@ sys.exit(trial.main(sys.argv[1]))
     found, lines = run_process(tmp_path, "-c", script)
     assert found == status
     assert (lines[0], lines[-2:]) == ("on its way", [f"puffer: error: {reason}", "goodbye"])
-    assert ("Traceback (most recent call last):" in lines) == error.startswith("RuntimeError")
+    assert ("Traceback (most recent call last):" in lines) == reason.startswith(
+        ("RuntimeError", "OSError")
+    )
     log = tmp_path / "trial.log"
     log.write_text("\n".join(lines))
     assert judge(status, last_words(log)) == (FAILED, reason)
