@@ -123,6 +123,8 @@ def main() -> int:
     """Run sys.argv; return the exit status."""
     # PufferLib requires pynvml, whose mere presence makes torch warn.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+    if os.environ.get("COLUMNS") == "0":  # as where nobody knows: rich would print empty tables
+        del os.environ["COLUMNS"]
     words = sys.argv[1:]
     has_folder = bool(words) and words[0] in MODES and MODES[words[0]].has_folder
     has_folder &= not _asks_for_help(words)

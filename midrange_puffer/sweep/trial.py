@@ -24,7 +24,8 @@ STOPPED_EXIT = 3
 OUTSIDE_EXIT = 4
 # Of the system: no room on the disk, a disk that is broken or read-only, or no file left to open.
 OUTSIDE_ERRORS = (
-    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE, errno.ENFILE,
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE,
+    errno.ENFILE,
 )  # fmt: skip
 ERROR = "puffer: error: "
 

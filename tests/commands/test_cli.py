@@ -151,6 +151,15 @@ def test_a_mode_has_the_usual_interrupts_unless_they_are_ignored(monkeypatch, be
     assert seen == [usual]
 
 
+def test_a_width_of_nothing_is_no_width(call, monkeypatch):
+    seen = []
+    monkeypatch.setattr(cli, "run", lambda mode, argv: seen.append(os.environ.get("COLUMNS")) or 0)
+    for columns in ("0", "120"):
+        monkeypatch.setenv("COLUMNS", columns)
+        call("eval")
+    assert seen == [None, "120"]
+
+
 TOO_LONG = "a/" + "x" * 5000
 
 
