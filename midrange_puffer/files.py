@@ -35,14 +35,14 @@ class LockedError(UsageError):
     """Another process works in a folder."""
 
 
-def make_folder(path: Path) -> None:
-    """Make the new folder `path` and its parents.
+def make_folder(path: Path, is_new: bool = True) -> None:
+    """Make the folder `path` and its parents.
 
     Raises:
-        WriteError: It exists already or cannot be made.
+        WriteError: It cannot be made, or exists already and should not (`is_new`).
     """
     try:
-        path.mkdir(parents=True)
+        path.mkdir(parents=True, exist_ok=not is_new)
     except OSError as error:
         raise WriteError(f"cannot make the folder {path}: {error.strerror}") from error
 
@@ -53,8 +53,7 @@ def open_folder(path: Path) -> None:
     Raises:
         WriteError: It cannot be made or written to.
     """
-    if not path.is_dir():
-        make_folder(path)
+    make_folder(path, is_new=False)  # another process may do so at this moment
     if not os.access(path, os.W_OK):
         raise WriteError(f"the folder {path} cannot be written to")
 

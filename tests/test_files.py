@@ -6,10 +6,18 @@ import fcntl
 import multiprocessing
 import os
 import time
+from pathlib import Path
 
 import pytest
 
-from midrange_puffer.files import LockedError, WriteError, lock, write_whole
+from midrange_puffer.files import (
+    LockedError,
+    WriteError,
+    lock,
+    make_folder,
+    open_folder,
+    write_whole,
+)
 
 
 def test_two_that_write_the_same_file_do_not_disturb_each_other(tmp_path, monkeypatch):
@@ -41,6 +49,21 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
         write_whole(path, b"after")
     assert path.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_that_need_the_same_folder_both_have_it(tmp_path, monkeypatch):
+    """The other makes it when this one has seen that there is none."""
+    mkdir, path = Path.mkdir, tmp_path / "replays"
+
+    def make_after_another(self, *arguments, **options):
+        mkdir(self, exist_ok=True)
+        mkdir(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", make_after_another)
+    open_folder(path)
+    assert path.is_dir()
+    with pytest.raises(WriteError, match=r"cannot make the folder .*replays: File exists"):
+        make_folder(path)
 
 
 def test_a_locked_folder_says_who_works_in_it(tmp_path):
