@@ -4,6 +4,7 @@ import contextlib
 import errno
 import io
 import os
+import select
 import sys
 from collections.abc import Iterator
 
@@ -25,9 +26,11 @@ class Output(io.FileIO):
         self.error: OSError | None = None
 
     def write(self, data: bytes) -> int:
-        """Write, or drop what cannot be written."""
+        """Write, and wait where others have made the stream not to; drop what cannot be written."""
         try:
-            return super().write(data)
+            while (count := super().write(data)) is None:
+                select.select([], [self], [])
+            return count
         except OSError as error:
             self.error = error
             nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -104,7 +104,7 @@ def test_equal_seeds_repeat_and_others_differ(finished, tmp_path):
 def test_a_clock_that_is_set_back_takes_no_time_away(tmp_path, monkeypatch):
     now = itertools.count(1e9, -1000)
     monkeypatch.setattr(time, "time", lambda: next(now))
-    assert runs.train(tmp_path) == 0
+    assert runs.train(tmp_path, "--train.total-timesteps=3072") == 0
     rows = runs.rows(tmp_path / "run")
     uptimes = [0.0, *(row["uptime"] for row in rows)]
     assert uptimes == sorted(set(uptimes))
@@ -328,25 +328,22 @@ def test_a_worker_that_is_stopped_is_told_of_and_when_it_goes_on(tmp_path, monke
     ]
 
 
-def test_a_run_whose_terminal_goes_is_saved(tmp_path):
-    process = runs.start(tmp_path, "--vec.backend=Multiprocessing", new_session=True)
-    process.stdout.close()
-    os.killpg(process.pid, signal.SIGHUP)
-    assert process.wait(60) == 128 + signal.SIGHUP
-    run = tmp_path / "run"
-    assert run_folder.load_state(run)["global_step"] == runs.rows(run)[-1]["agent_steps"] > 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
 def test_workers_end_with_the_trainer(tmp_path, number):
+    """Which saves when its terminal goes. That and Ctrl-C reach the workers, too."""
     process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
     workers = psutil.Process(process.pid).children()
-    for one in (*workers, psutil.Process(process.pid)):  # Ctrl-C reaches the whole group
-        if number == signal.SIGINT or one.pid == process.pid:
-            one.send_signal(number)
+    for worker in workers:
+        worker.send_signal(signal.SIGINT)
+        worker.send_signal(signal.SIGHUP)
+    process.send_signal(number)
     out, _ = process.communicate(timeout=60)
     assert "Traceback" not in out
     assert psutil.wait_procs(workers, timeout=30)[1] == []
+    if number == signal.SIGHUP:
+        assert process.returncode == 128 + number
+        run = tmp_path / "run"
+        assert run_folder.load_state(run)["global_step"] == runs.rows(run)[-1]["agent_steps"]
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
