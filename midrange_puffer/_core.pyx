@@ -50,7 +50,14 @@ cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
     return 0
 
 
-def _check_moments(int interval, int count):
+cdef int _check_aligned(const void *numbers, str name) except -1:
+    """Refuse numbers of 4 bytes at an address that C may not read them from."""
+    if <size_t> numbers % 4:
+        raise ValueError(f"{name} must be aligned: begin at a multiple of 4 bytes")
+    return 0
+
+
+def _check_moments(Py_ssize_t interval, Py_ssize_t count):
     if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
         raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
                          f"most {MAX_MOMENTS} moments {MAX_ADVANCE // MAX_MOMENTS} steps apart")
@@ -59,9 +66,12 @@ def _check_moments(int interval, int count):
 cdef class Core:
     """A simulation owned by this object: allocated once, freed once.
 
+    One thread at a time: while a call is under way, every other raises RuntimeError, but for
+    fly_shots and threat_cone, which need nothing of the state.
+
     Args:
         parameters: a value for every row of the parameter table, already checked.
-        num_envs: number of engagements, at least 1.
+        num_envs: number of engagements, from 1 to MAX_ENVS.
         seed: 0 <= seed < 2**64.
         pilot_weights: shares [fighters][pilots] of who flies each seat.
         auto_reset: start the next episode as soon as one has ended.
@@ -77,11 +87,13 @@ cdef class Core:
         MemoryError: no memory for the state.
     """
 
+    # Only the methods down to _begin use it. The others get it from _idle or from _begin.
     cdef MrSim *sim
+    cdef bint busy  # read and written with the GIL held
     cdef readonly int num_envs, agents, features
     cdef readonly dict parameters
 
-    def __cinit__(self, dict parameters, int num_envs, uint64_t seed, pilot_weights,
+    def __cinit__(self, dict parameters, Py_ssize_t num_envs, uint64_t seed, pilot_weights,
                   bint auto_reset, str isa, envelope=None, str observation="default"):
         cdef MrConfig config
         cdef MrEnvelope ranges
@@ -91,8 +103,8 @@ cdef class Core:
         if weights.shape[0] != MR_FIGHTERS or weights.shape[1] != MR_PILOT_COUNT:
             raise ValueError(f"pilot_weights of shape {tuple(weights.shape)[:2]}: "
                              f"must be ({MR_FIGHTERS}, {MR_PILOT_COUNT})")
-        if num_envs < 1:
-            raise ValueError(f"num_envs = {num_envs}: at least 1")
+        if not 1 <= num_envs <= MAX_ENVS:
+            raise ValueError(f"num_envs = {num_envs}: at least 1, at most {MAX_ENVS}")
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
         if observation not in OBSERVATIONS:
@@ -131,6 +143,21 @@ cdef class Core:
         mr_destroy(self.sim)
         self.sim = NULL
 
+    cdef MrSim *_idle(self) except NULL:
+        """The simulation, for a C call made at once, with the GIL held."""
+        if self.busy:
+            raise RuntimeError("this simulation is in use by another thread")
+        return self.sim
+
+    cdef MrSim *_begin(self) except NULL:
+        """The simulation, for a call that lets others run: it sets `busy` to False when done.
+
+        The GIL is let go of in `with nogil`, and wherever Python runs.
+        """
+        cdef MrSim *sim = self._idle()
+        self.busy = True
+        return sim
+
     @property
     def isa(self):
         """The instruction set in use."""
@@ -139,20 +166,22 @@ cdef class Core:
     @property
     def seed(self):
         """The seed of the starts: as last given, or as of the snapshot last restored."""
-        return mr_seed(self.sim)
+        return mr_seed(self._idle())
 
     def reset(self, uint64_t seed):
         """Start episode 0 of every engagement."""
+        cdef MrSim *sim = self._begin()
         with nogil:
-            mr_reset(self.sim, seed)
+            mr_reset(sim, seed)
+        self.busy = False
 
-    def start(self, int env, engagement, episode):
+    def start(self, Py_ssize_t env, Py_ssize_t engagement, Py_ssize_t episode):
         """Start one engagement again, as any episode of any engagement of the seed."""
         self._check_index(env, 0, 1, "fighter")
         if not (0 <= engagement <= MAX_START and 0 <= episode <= MAX_START):
             raise ValueError(f"engagement = {engagement}, episode = {episode}: at least 0, at most "
                              f"{MAX_START}")
-        mr_start_episode(self.sim, env, engagement, episode)
+        mr_start_episode(self._idle(), env, engagement, episode)
 
     def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
              uint8_t[::1] terminals, uint8_t[::1] truncations, float[:, ::1] final_observations=None):
@@ -163,8 +192,11 @@ cdef class Core:
         """
         cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
                                                rewards, terminals, truncations, final_observations)
+        _check_aligned(&actions[0, 0], "actions")
+        cdef MrSim *sim = self._begin()
         with nogil:
-            mr_step(self.sim, &actions[0, 0], &results)
+            mr_step(sim, &actions[0, 0], &results)
+        self.busy = False
 
     def step_continuous(self, const float[:, ::1] actions, float[:, ::1] observations,
                         float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
@@ -172,8 +204,11 @@ cdef class Core:
         """The same with the agents' controls as actions, float32 [agents, 3]."""
         cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
                                                rewards, terminals, truncations, final_observations)
+        _check_aligned(&actions[0, 0], "actions")
+        cdef MrSim *sim = self._begin()
         with nogil:
-            mr_step_continuous(self.sim, &actions[0, 0], &results)
+            mr_step_continuous(sim, &actions[0, 0], &results)
+        self.busy = False
 
     cdef MrResults _results(self, Py_ssize_t rows, Py_ssize_t columns, float[:, ::1] observations,
                             float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
@@ -188,7 +223,8 @@ cdef class Core:
             raise ValueError(f"rewards, terminals and truncations must have {agents} entries")
         if agents == 0:
             raise ValueError("no seat is an agent's: step with controls")
-        if mr_record_count(self.sim) > self.num_envs:
+        _check_aligned(&rewards[0], "rewards")
+        if mr_record_count(self._idle()) > self.num_envs:
             raise RuntimeError("no room for more records: take_records() first")
         results.observations = &observations[0, 0]
         results.rewards = &rewards[0]
@@ -208,89 +244,96 @@ cdef class Core:
                              f"must be ({self.num_envs}, {MR_FIGHTERS}, 3)")
         if rewards.shape[0] != self.num_envs or rewards.shape[1] != MR_FIGHTERS:
             raise ValueError(f"rewards must be of shape ({self.num_envs}, {MR_FIGHTERS})")
+        _check_aligned(&controls[0, 0, 0], "controls")
+        _check_aligned(&rewards[0, 0], "rewards")
+        cdef int32_t dropped
+        cdef MrSim *sim = self._begin()
         with nogil:
-            self._drop_records()  # leaves room for those of this decision
-            mr_step_controls(self.sim, &controls[0, 0, 0], &rewards[0, 0])
+            mr_take_records(sim, &dropped)  # leaves room for those of this decision
+            mr_step_controls(sim, &controls[0, 0, 0], &rewards[0, 0])
+        self.busy = False
 
-    def advance(self, int steps):
+    def advance(self, Py_ssize_t steps):
         """Physics only, for `steps` physics steps, with the commands last given."""
         if not 0 <= steps <= MAX_ADVANCE:
             raise ValueError(f"substeps = {steps}: at least 0, at most {MAX_ADVANCE}")
+        cdef MrSim *sim = self._begin()
         with nogil:
-            mr_advance(self.sim, steps)
+            mr_advance(sim, steps)
+        self.busy = False
 
     def observe(self, float[:, ::1] observations):
         """Write the agents' observations."""
         self._check_observations(observations, self.agents)
         if self.agents:
-            mr_observe(self.sim, &observations[0, 0])
+            mr_observe(self._idle(), &observations[0, 0])
 
     def observe_all(self, float[:, ::1] observations):
         """Write the observations of every seat, [num_envs * fighters, features]."""
         self._check_observations(observations, self.num_envs * MR_FIGHTERS)
-        mr_observe_all(self.sim, &observations[0, 0])
+        mr_observe_all(self._idle(), &observations[0, 0])
 
     cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows) except -1:
         if observations.shape[0] != rows or observations.shape[1] != self.features:
             raise ValueError(f"observations of shape {tuple(observations.shape)[:2]}: "
                              f"must be ({rows}, {self.features})")
-        return 0
+        return _check_aligned(&observations[0, 0], "observations") if rows else 0
 
     def record_count(self):
         """How many engagements have finished since records were taken."""
-        return mr_record_count(self.sim)
+        return mr_record_count(self._idle())
 
     def take_records(self):
         """The finished engagements since the last call, an array of RECORD."""
         cdef int32_t count
-        cdef const MrRecord *records = mr_take_records(self.sim, &count)
-        out = np.empty(count, RECORD)
         cdef uint8_t[::1] view
-        if count:
+        cdef MrSim *sim = self._begin()
+        try:
+            out = np.empty(mr_record_count(sim), RECORD)
             view = out.view(np.uint8)
-            memcpy(&view[0], records, count * sizeof(MrRecord))
+            records = mr_take_records(sim, &count)
+            if count:
+                memcpy(&view[0], records, count * sizeof(MrRecord))
+        finally:
+            self.busy = False
         return out
 
-    cdef void _drop_records(self) noexcept nogil:
-        cdef int32_t count
-        mr_take_records(self.sim, &count)
-
-    def _check_index(self, int env, int entity, int entities, str name):
+    def _check_index(self, Py_ssize_t env, Py_ssize_t entity, Py_ssize_t entities, str name):
         if not 0 <= env < self.num_envs:
             raise IndexError(f"env = {env}: 0 ... {self.num_envs - 1}")
         if not 0 <= entity < entities:
             raise IndexError(f"{name} = {entity}: 0 ... {entities - 1}")
 
-    def get_fighter(self, int env, int fighter):
+    def get_fighter(self, Py_ssize_t env, Py_ssize_t fighter):
         """State of one fighter as a dict of MrFighterState."""
         cdef MrFighterState state
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
-        mr_get_fighter(self.sim, env, fighter, &state)
+        mr_get_fighter(self._idle(), env, fighter, &state)
         return state
 
-    def set_fighter(self, int env, int fighter, MrFighterState state):
+    def set_fighter(self, Py_ssize_t env, Py_ssize_t fighter, MrFighterState state):
         """Set all of MrFighterState but the pilot."""
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
-        mr_set_fighter(self.sim, env, fighter, &state)
+        mr_set_fighter(self._idle(), env, fighter, &state)
 
-    def get_missile(self, int env, int slot):
+    def get_missile(self, Py_ssize_t env, Py_ssize_t slot):
         """State of one missile slot as a dict of MrMissileState."""
         cdef MrMissileState state
         self._check_index(env, slot, MR_MISSILES, "missile")
-        mr_get_missile(self.sim, env, slot, &state)
+        mr_get_missile(self._idle(), env, slot, &state)
         return state
 
-    def set_missile(self, int env, int slot, MrMissileState state):
+    def set_missile(self, Py_ssize_t env, Py_ssize_t slot, MrMissileState state):
         """Set one missile slot."""
         self._check_index(env, slot, MR_MISSILES, "missile")
         self._check_index(env, state.owner, MR_FIGHTERS, "owner")
         self._check_index(env, state.target, MR_FIGHTERS, "target")
-        mr_set_missile(self.sim, env, slot, &state)
+        mr_set_missile(self._idle(), env, slot, &state)
 
-    def launch(self, int env, int fighter):
+    def launch(self, Py_ssize_t env, Py_ssize_t fighter):
         """Launch at once; False without a missile left or a living enemy."""
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
-        return bool(mr_launch(self.sim, env, fighter))
+        return bool(mr_launch(self._idle(), env, fighter))
 
     def read(self, str entity):
         """The fields of an entity: name -> array [num_envs, entities of an engagement].
@@ -307,12 +350,16 @@ cdef class Core:
         kind, count = _ENTITIES[entity]
         field = mr_fields(kind)
         out = {}
-        while field.name != NULL:
-            array = np.empty((self.num_envs, count), np.int32 if field.is_int else np.float32)
-            values = array.view(np.uint8)
-            mr_get_field(self.sim, kind, field, &values[0, 0])
-            out[field.name.decode()] = array
-            field += 1
+        cdef MrSim *sim = self._begin()
+        try:
+            while field.name != NULL:
+                array = np.empty((self.num_envs, count), np.int32 if field.is_int else np.float32)
+                values = array.view(np.uint8)
+                mr_get_field(sim, kind, field, &values[0, 0])
+                out[field.name.decode()] = array
+                field += 1
+        finally:
+            self.busy = False
         return out
 
     def status(self):
@@ -322,28 +369,28 @@ cdef class Core:
 
     def snapshot(self):
         """An exact copy of the state."""
-        cdef size_t size = mr_snapshot_bytes(self.sim)
+        cdef size_t size = mr_snapshot_bytes(self._idle())
         out = bytearray(size)
         cdef uint8_t[::1] view = out
-        mr_snapshot(self.sim, &view[0])
+        mr_snapshot(self._idle(), &view[0])
         return bytes(out)
 
     def restore(self, const uint8_t[::1] state):
         """Take a snapshot of an equal simulation back; its bytes must be what snapshot() gave."""
-        if <size_t> state.shape[0] != mr_snapshot_bytes(self.sim):
+        if <size_t> state.shape[0] != mr_snapshot_bytes(self._idle()):
             raise ValueError(f"snapshot of {state.shape[0]} bytes: "
-                             f"this simulation's have {mr_snapshot_bytes(self.sim)}")
-        cdef const char *wrong = mr_restore(self.sim, &state[0])
+                             f"this simulation's have {mr_snapshot_bytes(self._idle())}")
+        cdef const char *wrong = mr_restore(self._idle(), &state[0])
         if wrong != NULL:
             raise ValueError(f"snapshot whose {wrong.decode()} is out of range")
 
     def state_hash(self):
         """64-bit hash of everything that the future depends on, given parameters and pilots."""
-        return mr_state_hash(self.sim)
+        return mr_state_hash(self._idle())
 
     def fight_hash(self):
         """64-bit hash of what has been flown: without the seed and the engagements' numbers."""
-        return mr_fight_hash(self.sim)
+        return mr_fight_hash(self._idle())
 
     def fly_shots(self, shots):
         """Fly out shots by this simulation's parameters; its state plays no part.
@@ -377,7 +424,7 @@ cdef class Core:
             mr_fly_shots(self.sim, <const MrShot *> &rows[0], count, <c_bool *> &hits[0])
         return np.asarray(hits).view(bool)
 
-    def look_ahead(self, int env, int seat, int interval, int count):
+    def look_ahead(self, Py_ssize_t env, Py_ssize_t seat, Py_ssize_t interval, Py_ssize_t count):
         """One engagement flown ahead with a manoeuvre of `seat` in each lane; nothing is changed.
 
         Returns:
@@ -394,12 +441,14 @@ cdef class Core:
         predictions = np.empty((MR_MISSILES, MR_LANES), PREDICTION)
         cdef uint8_t[::1] to_moments = moments.view(np.uint8)
         cdef uint8_t[:, ::1] to_predictions = predictions.view(np.uint8)
+        cdef MrSim *sim = self._begin()
         with nogil:
-            mr_look_ahead(self.sim, env, seat, interval, count, <MrMoment *> &to_moments[0],
+            mr_look_ahead(sim, env, seat, interval, count, <MrMoment *> &to_moments[0],
                           <MrPrediction *> &to_predictions[0, 0])
+        self.busy = False
         return moments, predictions
 
-    def threat_cone(self, float launch_speed, int interval, int count):
+    def threat_cone(self, float launch_speed, Py_ssize_t interval, Py_ssize_t count):
         """Where a missile launched now could be, to the left of the launcher's nose, if not spent.
 
         Returns:

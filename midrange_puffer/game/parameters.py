@@ -69,7 +69,7 @@ OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 OPTIONS: dict[str, Option] = {
     option.name: option
     for option in (
-        Option("num_envs", int, 1024, "engagements side by side", 1, 1_048_576),
+        Option("num_envs", int, 1024, "engagements side by side", 1, _core.MAX_ENVS),
         Option(
             "opponent",
             str,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import operator
 
 import numpy as np
 
@@ -111,7 +112,7 @@ class Simulation:
         if controls.shape != shape:
             raise ValueError(f"controls of shape {controls.shape}: must be {shape}")
         with np.errstate(over="ignore"):
-            controls = np.ascontiguousarray(controls, np.float32)
+            controls = np.require(controls, np.float32, ["C", "ALIGNED"])
         self._core.step_controls(controls, self.rewards)
 
     def advance(self, substeps: int) -> None:
@@ -170,10 +171,11 @@ class Simulation:
             ValueError: a value out of range.
             IndexError: no such engagement, slot or fighter.
         """
+        owner = operator.index(owner)
         state = {
             "active": 1,
             "owner": owner,
-            "target": 1 - owner if target is None else target,
+            "target": 1 - owner if target is None else operator.index(target),
             "age": _whole_within("age", age, 0, MAX_AGE),
         }
         state |= _body("missile", x, y, heading_deg, speed, rudder)

@@ -5,15 +5,13 @@ new HASHES.
 """
 
 import functools
-import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
-from needs import EACH_COMPILER, EACH_ISA, KERNELS
-from places import CSRC, SUPPORT
+from c_programs import build
+from needs import EACH_COMPILER, EACH_ISA
 from reference_envelope import Crooked
 
 from midrange_puffer import Midrange, Simulation, _core
@@ -99,22 +97,6 @@ def test_replays_are_compared_by_the_same_hash_as_ever(fight):
     assert f"{core.fight_hash():016x}" == f"{FIGHT_HASHES[fight]:016x}"
 
 
-def build(folder: Path, compiler: str, flags: tuple[str, ...]) -> Path:
-    """Compile the core and state_hash.c; return the program."""
-    options = ["-std=c11", "-ffp-contract=off", "-w", f"-I{CSRC}", *flags]
-    # A sanitizer preloaded into this process is none of the compiler's business.
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    units = {f"kernel_{isa}.o": [CSRC / "kernel.c", f"-DMR_ISA={isa}"] for isa in KERNELS}
-    units |= {f"{name}.o": [CSRC / f"{name}.c"] for name in ("midrange", "state")}
-    units["state_hash.o"] = [SUPPORT / "state_hash.c"]
-    commands = [["-c", *unit, "-o", name] for name, unit in units.items()]
-    for command in [*commands, [*units, "-lm", "-o", "state_hash"]]:
-        subprocess.run(
-            [compiler, *options, *map(str, command)], cwd=folder, env=environment, check=True
-        )
-    return folder / "state_hash"
-
-
 def test_there_is_a_compiler():
     assert shutil.which("gcc") or shutil.which("clang")
 
@@ -124,7 +106,7 @@ def test_there_is_a_compiler():
 @EACH_COMPILER
 def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags):
     """Not vectorised at all, and with all that this machine has, FMA too, in every kernel."""
-    program = build(tmp_path, compiler, flags)
+    program = build(tmp_path, "state_hash", compiler, *flags)
     for fight, expected in HASHES.items():
         shares, observation = FIGHTS[fight]
         number = OBSERVATIONS.index(observation)

@@ -2,12 +2,15 @@
 
 import hashlib
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
+from c_programs import build
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, parse_opponent, resolve
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, parse_opponent, resolve, seat_weights
 
 INT64 = np.iinfo(np.int64)
 UINT64 = np.iinfo(np.uint64)
@@ -95,6 +98,54 @@ def test_refused_actions_change_nothing():
 def test_controls_of_another_shape_are_refused(shape):
     with pytest.raises(ValueError, match=re.escape(f"controls of shape {shape}")):
         Simulation(num_envs=2).step(np.zeros(shape))
+
+
+def at_odd_address(array: np.ndarray) -> np.ndarray:
+    """A copy whose numbers begin one byte after a multiple of four."""
+    copy = np.zeros(array.nbytes + 8, np.uint8)
+    first = 1 - copy.ctypes.data % 4 + 4
+    view = copy[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    view[...] = array
+    assert not view.flags.aligned
+    return view
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_actions_at_an_odd_address_are_those_that_they_are(dtype):
+    expected = step_after(TAME.astype(np.int32))
+    for wanted, got in zip(expected, step_after(at_odd_address(TAME.astype(dtype))), strict=True):
+        assert np.array_equal(wanted, got)
+
+
+def test_controls_at_an_odd_address_are_those_that_they_are():
+    sims = [Simulation(num_envs=2, seed=3) for _ in range(2)]
+    controls = np.random.default_rng(0).random((2, 2, 3), np.float32)
+    sims[0].step(controls)
+    sims[1].step(at_odd_address(controls))
+    assert sims[0].state_hash() == sims[1].state_hash()
+
+
+@pytest.mark.parametrize(
+    "name", ["actions", "observations", "rewards", "final_observations", "continuous", "controls"]
+)
+def test_the_core_refuses_numbers_at_an_odd_address(name):
+    """The compiler may have them read as if they were aligned."""
+    env = Midrange(num_envs=2, opponent="self")
+    core, ends = env._groups[0].core, np.zeros((2, 4), np.uint8)
+    before = core.state_hash()
+    zeros = np.zeros((2, 2, 3), np.float32)
+    buffers = {"actions": env.actions, "observations": env.observations, "rewards": env.rewards}
+    buffers["final_observations"] = env.observations.copy()
+    if name in buffers:
+        buffers[name] = at_odd_address(buffers[name])
+    given = [*list(buffers.values())[:3], *ends, buffers["final_observations"]]
+    call = {
+        "controls": lambda: core.step_controls(at_odd_address(zeros), zeros[..., 0].copy()),
+        "continuous": lambda: core.step_continuous(at_odd_address(zeros.reshape(4, 3)), *given[1:]),
+    }.get(name, lambda: core.step(*given))
+    with pytest.raises(ValueError, match=r"must be aligned"):
+        call()
+    assert core.state_hash() == before
 
 
 # Parameters
@@ -292,6 +343,27 @@ def test_indices_out_of_range_are_refused(env, entity):
     assert sim.state_hash() == before
 
 
+@pytest.mark.parametrize("number", [0.5, 1.0, -0.0, float("nan"), "0", None])
+def test_numbers_that_are_not_whole_are_no_indices(number):
+    """They were cut to whole ones."""
+    sim = Simulation(num_envs=2)
+    before = sim.state_hash()
+    for call in (
+        lambda: sim.start(number),
+        lambda: sim.start(0, number),
+        lambda: sim.start(0, 0, number),
+        lambda: sim.launch(number, 0),
+        lambda: sim.set_missile(0, 0, owner=number, x=0, y=0, heading_deg=0, speed=500),
+        lambda: sim.set_fighter(0, number, x=1),
+        lambda: sim.advance(number),
+        lambda: sim.core.look_ahead(0, 0, number, 1),
+        lambda: sim.core.threat_cone(300, 1, number),
+    ):
+        with pytest.raises(TypeError, match="integer"):
+            call()
+    assert sim.state_hash() == before
+
+
 def test_negative_substeps_are_refused():
     with pytest.raises(ValueError, match="substeps = -1: at least 0"):
         Simulation().advance(-1)
@@ -351,6 +423,13 @@ def test_the_core_refuses_weights_that_are_not_one_for_each_seat_and_pilot():
         _core.Core(parameters, 1, 0, [[1.0], [1.0]], True, "auto")
 
 
+@pytest.mark.parametrize("num_envs", [0, -1, 2**20 + 1, 2**30, 2**31 - 1])
+def test_the_core_refuses_a_number_of_engagements_that_it_cannot_count(num_envs):
+    weights = [seat_weights({"agent": 1.0})] * 2
+    with pytest.raises(ValueError, match=f"num_envs = {num_envs}: at least 1, at most 1048576"):
+        _core.Core(resolve({}), num_envs, 0, weights, True, "auto")
+
+
 def test_too_long_an_advance_is_refused():
     with pytest.raises(ValueError, match="substeps"):
         Simulation().advance(2**30)
@@ -365,6 +444,15 @@ def test_the_core_refuses_to_step_past_its_room_for_records():
     with pytest.raises(RuntimeError, match="take_records"):
         core.step(env.actions, env.observations, env.rewards, *ends)
     assert len(core.take_records()) == 8
+
+
+@pytest.mark.slow
+def test_records_that_nobody_takes_are_not_written_past_their_room(tmp_path):
+    """In a build without asserts, for a caller in C who does not take them."""
+    compiler = shutil.which("gcc") or shutil.which("clang")
+    program = build(tmp_path, "full_records", compiler, "-O0", "-DNDEBUG")
+    result = subprocess.run([program], check=True, capture_output=True, text=True)
+    assert result.stdout == "4\n"
 
 
 @pytest.mark.parametrize(
