@@ -19,7 +19,7 @@ ENV_NAME = "midrange"
 class Mode:
     """One thing that can be done with midrange: `module`.main(argv) -> exit status.
 
-    `in_ranks`: torchrun may launch it, in several processes that know of each other.
+    `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
     """
 
     module: str
@@ -28,12 +28,19 @@ class Mode:
     in_ranks: bool = False
 
 
+# Of the modes that may run in ranks.
+RANK_OPTIONS = {
+    "--ranks N": "learn in so many processes of this machine, side by side",
+    "--max-restarts N": "start them anew so often where one fails, from the last checkpoint (0)",
+}
+
 # Of the modes that take a whole configuration: what they take besides.
 CONFIG_OPTIONS = {
     "train": {
         "--config FILE": "an ini file whose values replace the defaults: configs/default.ini, or a "
         "run's config.ini",
         "--resume RUN": "go on with a run: its folder, its name, or `latest`",
+        **RANK_OPTIONS,
     },
     "sweep": {
         "--config FILE": "an ini file that also says what is varied: configs/sweep.ini",
@@ -45,6 +52,7 @@ CONFIG_OPTIONS = {
         "run's config.ini",
         "--updates N": "how many updates are measured (10)",
         "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
+        **RANK_OPTIONS,
     },
 }
 
@@ -52,7 +60,7 @@ MODES = {
     "train": Mode(
         "midrange_puffer.commands.train",
         "train a policy with PuffeRL",
-        "[--config FILE] [--section.key VALUE …] [--resume RUN]",
+        "[--config FILE] [--section.key VALUE …] [--resume RUN] [--ranks N]",
         in_ranks=True,
     ),
     "sweep": Mode(
@@ -63,7 +71,7 @@ MODES = {
     "profile": Mode(
         "midrange_puffer.commands.profile",
         "measure where the time of a training goes: environment, copies, inference, learning",
-        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR]",
+        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR] [--ranks N]",
         in_ranks=True,
     ),
     "eval": Mode(
@@ -156,6 +164,12 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{mode}: each process of torchrun would do all of the work; use torchrun only for "
             f"{allowed}"
         )
+    if MODES[mode].in_ranks:
+        from midrange_puffer.commands.in_ranks import run_in_ranks
+
+        status, argv = run_in_ranks(mode, argv)
+        if status is not None:
+            return status
     return importlib.import_module(MODES[mode].module).main(argv)
 
 

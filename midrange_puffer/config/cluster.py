@@ -36,7 +36,7 @@ def _check(config: Config, machine: Machine) -> None:
     cluster, vec = config["cluster"], config["vec"]
     interval, lag = cluster["weight_sync_interval"], cluster["max_policy_lag"]
     if machine.is_launched:
-        raise ConfigError("cluster.engine = ray: has one learner; start it without torchrun")
+        raise ConfigError("cluster.engine = ray: has one learner; leave --ranks or torchrun out")
     if vec["backend"] not in ("auto", "Serial"):
         raise ConfigError(
             f"vec.backend = {vec['backend']}: collectors step one instance each; use auto with "

@@ -15,7 +15,7 @@ class StoppedError(UserError):
 class StopSignals:
     """Turns the first SIGINT or SIGTERM into a request to stop; the second ends at once.
 
-    Under torchrun, which may pass one on twice and kills who takes too long, others are ignored.
+    In a rank, whose launcher may pass one on twice and kills who takes too long, others are ignored.
     """
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -36,7 +36,7 @@ class StopSignals:
         for number, handler in zip(self.SIGNALS, self._previous, strict=True):
             signal.signal(number, handler)
         if self.caught and ranks.is_loss(error):
-            signal.raise_signal(self.caught)  # torchrun's, because of the rank that was lost
+            signal.raise_signal(self.caught)  # the launcher's, because of the rank that was lost
 
     def agree(self) -> int:
         """The signal that has come to any rank, so that all stop together; 0: none has."""

@@ -160,7 +160,7 @@ def _become_worker() -> None:
     thread.
     """
     if ranks.is_launched():
-        os.setpgrp()  # torchrun signals a rank's whole group, which still needs its workers
+        os.setpgrp()  # a launcher signals a rank's whole group, which still needs its workers
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

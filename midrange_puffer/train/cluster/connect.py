@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.train.cluster.own_folder import OwnFolder
+from midrange_puffer.train.own_folder import OwnFolder
 
 LEAST_STORE = 100 * 2**20  # bytes; Ray refuses an object store below 75 MiB
 REACH_TIMEOUT = 10  # s
