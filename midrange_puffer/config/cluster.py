@@ -1,5 +1,7 @@
 """The settings of a run on a cluster, settled and checked."""
 
+from collections.abc import Mapping
+
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.machine import Machine, choose_threads, is_divisible, share_out
 
@@ -30,6 +32,15 @@ def choose_cluster(config: Config, machine: Machine) -> Config:
     config = config.replaced("vec", "a rollout a collector", num_envs=num_envs, **rollouts)
     is_shared = cluster["address"] is None and not is_blocking
     return choose_threads(config, max(machine.cores - most * is_shared, 1))
+
+
+def updates_ahead(cluster: Mapping[str, object], count: int) -> int:
+    """For how many updates of so many rollouts experience is gathered ahead, at most."""
+    if cluster["sync"] == "blocking":
+        return 0
+    enough = -(-cluster["max_collectors"] // count)
+    # Weights that are sent only now and then are old when they are first used.
+    return min(enough, cluster["max_policy_lag"] - cluster["weight_sync_interval"] + 1)
 
 
 def _check(config: Config, machine: Machine) -> None:

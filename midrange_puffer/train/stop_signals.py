@@ -15,7 +15,7 @@ class StoppedError(UserError):
 class StopSignals:
     """Turns the first SIGINT or SIGTERM into a request to stop; the second ends at once.
 
-    In a rank, whose launcher may pass one on twice and kills who takes too long, others are ignored.
+    A rank's launcher may pass one on twice, and kills who takes too long: there others are ignored.
     """
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
