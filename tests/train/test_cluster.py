@@ -5,19 +5,22 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 import ray_nodes
 import runs
+import strangers
 import torch
 from fake_actors import FakeActors
 
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.cluster import learner
+from midrange_puffer.train.cluster import actors, learner
 from midrange_puffer.train.cluster.actors import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors
 from midrange_puffer.train.cluster.connect import ClusterError, connected
@@ -123,11 +126,50 @@ def test_stages_and_the_pool_are_what_they_are_in_one_process(
     assert mirrors(folder) == []
 
 
-def test_a_signal_ends_a_run_with_its_own_cluster_and_leaves_nothing(tmp_path):
+@pytest.fixture
+def stranger(tmp_path) -> Callable[[str, dict[str, str]], str]:
+    """Asks a cluster for a list, with these variables of Ray's; returns what it is told."""
+    code = """if True:
+        import sys
+        from ray._raylet import GcsClient
+        print(GcsClient(sys.argv[1]).get_all_node_info())
+        """
+    others = {name: value for name, value in os.environ.items() if name[:4] != "RAY_"}
+
+    def ask(address: str, variables: dict[str, str]) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code, address],
+            env={**others, "HOME": str(tmp_path), **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout or done.stderr
+
+    return ask
+
+
+def test_nobody_else_can_use_its_own_cluster_which_a_signal_ends_leaving_nothing(
+    tmp_path, stranger, monkeypatch
+):
+    """Whatever the shell says."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     job = runs.start(tmp_path, *RAY, "--env.opponent=straight,pool", new_session=True)
     processes = psutil.Process(job.pid).children(recursive=True)
     (raylet,) = (process for process in processes if process.name() == "raylet")
-    folder = Path(re.search(r"/tmp/midrange-ray-[^/ ]+", " ".join(raylet.cmdline()))[0])
+    listening = strangers.listening([psutil.Process(job.pid), *processes])
+    assert {address for address, _ in listening} <= strangers.LOOPBACK
+    assert strangers.reached(port for _, port in listening) == []
+    command = " ".join(raylet.cmdline())
+    head, token = (
+        re.search(r"--gcs-address=([\d.:]+)", command)[1],
+        raylet.environ()["RAY_AUTH_TOKEN"],
+    )
+    assert "NodeID" in stranger(head, {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token})
+    for wrong in ({}, {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "known"}):
+        assert "AuthenticationError" in stranger(head, wrong)
+    folder = Path(re.search(r"/tmp/midrange-ray-[^/ ]+", command)[0])
+    assert folder.stat().st_mode & 0o777 == 0o700
     count = min(2, usable_cores())
     assert len(mirrors(folder)) == sum(map(ray_nodes.is_collector, processes)) == count
     os.killpg(job.pid, signal.SIGINT)  # as Ctrl-C does
@@ -151,7 +193,7 @@ def test_a_signal_while_nobody_can_finish_the_update_is_one_like_any_other(
             return super().wait(*given)
 
     monkeypatch.setattr(learner, "connected", lambda *_: contextlib.nullcontext())
-    monkeypatch.setattr(learner, "RayActors", lambda: Interrupted(0))
+    monkeypatch.setattr(actors, "RayActors", lambda: Interrupted(0))
     assert runs.train(tmp_path, *RAY) == 128 + signal.SIGINT
     run = tmp_path / "run"
     assert f"stopped by SIGINT; saved {run / 'model_000000.pt'}; go on" in capsys.readouterr().out
