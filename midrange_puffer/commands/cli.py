@@ -192,7 +192,7 @@ def config_help(mode: str) -> str:
     from midrange_puffer.config.schema import help_sections
 
     lines = [f"usage: puffer {mode} {ENV_NAME} {MODES[mode].usage}", ""]
-    lines += [f"  {option:<16}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
+    lines += [f"  {option:<18}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
     lines += [
         "",
         "Every key below may stand in that file, in its section, and is an option here:",
