@@ -31,7 +31,7 @@ def reached(ports: Iterable[int]) -> list[tuple[str, int]]:
         if address.family == socket.AF_INET
     }
     others = {"127.0.0.2", *addresses} - LOOPBACK
-    return [(other, port) for other in others for port in ports if _answers(other, port)]
+    return [(other, port) for port in ports for other in others if _answers(other, port)]
 
 
 def _answers(address: str, port: int) -> bool:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -153,6 +154,14 @@ def test_nobody_else_reaches_ranks_which_a_signal_stops_with_a_checkpoint(tmp_pa
     words = ("--vec.backend=Serial", "--train.total-timesteps", str(saved + 2048))
     assert runs.resume(run, *words) == 0
     assert [row["agent_steps"] for row in runs.rows(run)][-2:] == [saved + 1024, saved + 2048]
+
+
+def test_a_stranger_reaches_what_listens_on_all_interfaces():
+    """So that who is said to be out of reach above is so."""
+    with socket.create_server(("", 0)) as server:
+        here = server.getsockname()
+        assert here in strangers.listening([psutil.Process()])
+        assert ("127.0.0.2", here[1]) in strangers.reached([here[1]])
 
 
 def test_two_ranks_go_on_with_what_one_process_began(tmp_path):
