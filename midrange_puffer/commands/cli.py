@@ -23,7 +23,7 @@ ENV_NAME = "midrange"
 class Mode:
     """One thing that can be done with midrange: `module`.main(argv) -> exit status.
 
-    `in_ranks`: torchrun may launch it, in several processes that know of each other.
+    `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
     `has_folder`: all that it finds is in a folder; what it prints only tells how it gets on.
     """
 
@@ -34,12 +34,19 @@ class Mode:
     has_folder: bool = False
 
 
+# Of the modes that may run in ranks.
+RANK_OPTIONS = {
+    "--ranks N": "learn in so many processes of this machine, side by side",
+    "--max-restarts N": "start them anew so often where one fails, from the last checkpoint (0)",
+}
+
 # Of the modes that take a whole configuration: what they take besides.
 CONFIG_OPTIONS = {
     "train": {
         "--config FILE": "an ini file whose values replace the defaults: configs/default.ini, or a "
         "run's config.ini",
         "--resume RUN": "go on with a run: its folder, its name, or `latest`",
+        **RANK_OPTIONS,
     },
     "sweep": {
         "--config FILE": "an ini file that also says what is varied: configs/sweep.ini",
@@ -51,6 +58,7 @@ CONFIG_OPTIONS = {
         "run's config.ini",
         "--updates N": "how many updates are measured (10)",
         "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
+        **RANK_OPTIONS,
     },
 }
 
@@ -58,7 +66,7 @@ MODES = {
     "train": Mode(
         "midrange_puffer.commands.train",
         "train a policy with PuffeRL",
-        "[--config FILE] [--section.key VALUE …] [--resume RUN]",
+        "[--config FILE] [--section.key VALUE …] [--resume RUN] [--ranks N]",
         in_ranks=True,
         has_folder=True,
     ),
@@ -71,7 +79,7 @@ MODES = {
     "profile": Mode(
         "midrange_puffer.commands.profile",
         "measure where the time of a training goes: environment, copies, inference, learning",
-        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR]",
+        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR] [--ranks N]",
         in_ranks=True,
     ),
     "eval": Mode(
@@ -191,8 +199,14 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{allowed}"
         )
     main = importlib.import_module(MODES[mode].module).main
+    if MODES[mode].in_ranks:
+        from midrange_puffer.commands.in_ranks import run_in_ranks
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if MODES[mode].in_ranks:
+        status, argv = run_in_ranks(mode, argv)
+        if status is not None:
+            return status
     return main(argv)
 
 
@@ -215,7 +229,7 @@ def config_help(mode: str) -> str:
     from midrange_puffer.config.schema import help_sections
 
     lines = [f"usage: puffer {mode} {ENV_NAME} {MODES[mode].usage}", ""]
-    lines += [f"  {option:<16}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
+    lines += [f"  {option:<18}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
     lines += [
         "",
         "Every key below may stand in that file, in its section, and is an option here:",

@@ -1,4 +1,4 @@
-"""`puffer train midrange`: a run that is new, resumed, or restarted by torchrun."""
+"""`puffer train midrange`: a run that is new, resumed, or restarted with its ranks."""
 
 import argparse
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def _find_run(
 def _restarted_run(
     config_path: str | None, overrides: Sequence[str], is_restarted: bool
 ) -> AbstractContextManager[Run] | None:
-    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
+    """The run of a job that was started anew, as of its last checkpoint; None: a new one.
 
     Raises:
         ConfigError: The job may be restarted, and its run has no name to be found by, or the job
@@ -57,8 +57,8 @@ def _restarted_run(
     train = load_config(config_path, overrides)["train"]
     if train["run_name"] is None:
         raise ConfigError(
-            "train.run_name = None: must be given with torchrun --max-restarts. By it a restarted "
-            "job finds its run"
+            "train.run_name = None: must be given with --max-restarts. By it a restarted job finds "
+            "its run"
         )
     folder = Path(train["data_dir"], train["run_name"])
     if not (is_restarted and is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):

@@ -47,7 +47,7 @@ from midrange_puffer.train.training_league import TrainingLeague
 from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env
 
-# The file of a run folder that names the job which made it, where torchrun may restart that.
+# The file of a run folder that names the job which made it, where that may be restarted.
 JOB = "job"
 TRAINS = "trains this run"  # what another does to whom it is locked
 # How long a job that torchrun has restarted waits for what is left of it to end, in s.

@@ -16,8 +16,8 @@ class StoppedError(UserError):
 class StopSignals:
     """Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends at once.
 
-    SIGHUP says that the terminal is gone; one that is ignored, as by nohup, stays so. Under
-    torchrun, which may pass one on twice and kills who takes too long, others are ignored.
+    SIGHUP says that the terminal is gone; one that is ignored, as by nohup, stays so. A rank's
+    launcher may pass one on twice, and kills who takes too long: there others are ignored.
     """
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -41,7 +41,7 @@ class StopSignals:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
         if self.caught and ranks.is_loss(error):
-            signal.raise_signal(self.caught)  # torchrun's, because of the rank that was lost
+            signal.raise_signal(self.caught)  # the launcher's, because of the rank that was lost
 
     def agree(self) -> int:
         """The signal that has come to any rank, so that all stop together; 0: none has."""

@@ -210,7 +210,7 @@ def _become_worker() -> None:
     beside others, in one thread.
     """
     if ranks.is_launched():
-        os.setpgrp()  # torchrun signals a rank's whole group, which still needs its workers
+        os.setpgrp()  # a launcher signals a rank's whole group, which still needs its workers
     torch.set_num_threads(1)
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -141,7 +141,7 @@ def test_workers_and_a_memory(tmp_path, capsys):
 
 def test_ranks_are_measured_together(tmp_path):
     words = ["profile", "midrange", "--config", str(runs.small_config(tmp_path)), "--updates=2"]
-    command = [sys.executable, *runs.TORCHRUN, "-m", "midrange_puffer", *words]
+    command = [sys.executable, "-m", "midrange_puffer", *words, "--ranks=2"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from midrange_puffer.files import write_whole
 from midrange_puffer.policies.pool_file import read_members
-from midrange_puffer.train.cluster.own_folder import OwnFolder
+from midrange_puffer.train.own_folder import OwnFolder
 from midrange_puffer.train.pool import Pool
 
 
