@@ -28,11 +28,12 @@ def main(folder: Path) -> int:
     # As for every mode: see cli.main.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
     from midrange_puffer.errors import UserError
+    from midrange_puffer.names import shown
 
     try:
         return run(folder)
     except UserError as error:
-        print(f"{ERROR}{error}", file=sys.stderr)
+        print(f"{ERROR}{shown(error)}", file=sys.stderr)
         return error.exit_code
     except Exception as error:  # now, and not at the exit, where trackers have their last words
         traceback.print_exc()
