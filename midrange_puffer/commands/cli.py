@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.names import shown
 
 ENV_NAME = "midrange"
 
@@ -124,7 +125,8 @@ def main() -> int:
     try:
         return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
-        print(f"puffer: error: {error}", file=sys.stderr)
+        lines = map(shown, str(error).split("\n"))
+        print("puffer: error: " + "\n".join(lines), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:  # whoever read our output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -201,7 +203,7 @@ def _become_pufferlib() -> NoReturn:
     """Replace this process by PufferLib's own command, with the same words."""
     if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
         print(
-            f"puffer: {sys.argv[2]} is handed on to PufferLib; did you mean {ENV_NAME}?",
+            f"puffer: {shown(sys.argv[2])} is handed on to PufferLib; did you mean {ENV_NAME}?",
             file=sys.stderr,
         )
     os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

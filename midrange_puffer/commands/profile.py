@@ -16,6 +16,7 @@ from midrange_puffer.commands.arguments import Parser, progress_bar
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
+from midrange_puffer.names import shown
 from midrange_puffer.train import ranks
 from midrange_puffer.train.fitted_pufferl import replaced
 from midrange_puffer.train.loggers import TRACKERS
@@ -46,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
             write_whole(out / TRACE, trace.read_bytes())
             write_json(out / REPORT, report)
             print_report(report)
-            print(f"{out}: {REPORT}, and {TRACE} for https://ui.perfetto.dev")
+            print(f"{shown(out)}: {REPORT}, and {TRACE} for https://ui.perfetto.dev")
     return 0
 
 
