@@ -43,12 +43,12 @@ def test_matplotlib_draws_a_name_as_it_is(name):
 
 def test_an_error_steers_no_terminal(monkeypatch, capsys):
     def fail(*_):
-        raise UsageError("a\x1b]0;title\x07.pt: no such file\nb.pt: nor that")
+        raise UsageError("a\x1b]0;title\x07\n.pt: no such file", "b.pt: nor that")
 
     monkeypatch.setattr(cli, "run", fail)
     monkeypatch.setattr(sys, "argv", ["puffer", "eval", "midrange"])
     assert cli.main() == 2
-    told = "puffer: error: a\\x1b]0;title\\x07.pt: no such file\nb.pt: nor that\n"
+    told = "puffer: error: a\\x1b]0;title\\x07\\n.pt: no such file\nb.pt: nor that\n"
     assert capsys.readouterr().err == told
 
 

@@ -125,8 +125,7 @@ def main() -> int:
     try:
         return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
-        lines = map(shown, str(error).split("\n"))
-        print("puffer: error: " + "\n".join(lines), file=sys.stderr)
+        print("puffer: error:", "\n".join(map(shown, error.args)), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:  # whoever read our output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

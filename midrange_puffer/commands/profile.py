@@ -11,6 +11,7 @@ from pathlib import Path
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from midrange_puffer.commands.arguments import Parser, progress_bar
 from midrange_puffer.config.key import Key
@@ -188,7 +189,7 @@ def format_operators(report: Mapping[str, object]) -> Table:
     traced = report["seconds"] * report["slowdown_of_trace"]
     for row in report["operators"]:
         table.add_row(
-            row["operator"],
+            Text(row["operator"]),  # kernels' names may hold what is markup to rich
             f"{row['calls']:,}",
             f"{1000 * row['seconds']:.1f}",
             f"{row['seconds'] / traced:.1%}",

@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         except ReplayError as error:
             refused.append(str(error))
     if refused:
-        raise ReplayError("\n".join(refused))
+        raise ReplayError(*refused)
     for kind, path in outputs.items():
         write(replay, kind, path, options)
         print(shown(path))
