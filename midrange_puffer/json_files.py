@@ -146,7 +146,7 @@ def _words(kind: object) -> str:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         bounds = arguments[1]
-        return f"{_words(arguments[0])} from {bounds.low:g} to {bounds.high:g}"
+        return f"{_words(arguments[0])} from {bounds.low} to {bounds.high}"
     if origin in (Union, types.UnionType):
         return " or ".join(map(_words, arguments))
     if origin is Literal:
