@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.names import shown
 from midrange_puffer.streams import Output, QuietPipe, lasting
 
 ENV_NAME = "midrange"
@@ -154,12 +155,12 @@ def _main(words: Sequence[str]) -> int:
     try:
         return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
-        _print_error(str(error))
+        _print_error("\n".join(map(shown, error.args)))
         return error.exit_code
     except OSError as error:  # of a file or folder that something is wrong with
         if error.filename is None:
             raise
-        _print_error(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        _print_error(f"{shown(os.fsdecode(error.filename))}: {error.strerror}")
         return UserError.exit_code
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
@@ -171,7 +172,7 @@ def _asks_for_help(words: Sequence[str]) -> bool:
 
 
 def _print_error(message: str) -> None:
-    """Print it as one line, in which no word is too long to be read."""
+    """Print it, with no word that is too long to be read."""
     words = re.sub(r"(\S{100})\S{100,}(\S{100})", r"\1…\2", message)
     print(f"puffer: error: {words}", file=sys.stderr)
 
@@ -252,7 +253,7 @@ def _become_pufferlib() -> NoReturn:
     """Replace this process by PufferLib's own command, with the same words."""
     if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
         print(
-            f"puffer: {sys.argv[2]} is handed on to PufferLib; did you mean {ENV_NAME}?",
+            f"puffer: {shown(sys.argv[2])} is handed on to PufferLib; did you mean {ENV_NAME}?",
             file=sys.stderr,
         )
     os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

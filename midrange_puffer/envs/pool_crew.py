@@ -13,6 +13,7 @@ from torch.distributions import Normal
 from midrange_puffer import _core
 from midrange_puffer.game.actions import controls
 from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.names import shown
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.player import Player, within_limits
@@ -148,7 +149,7 @@ class PoolCrew:
         except PoolError as error:
             if not self._opponents:
                 raise
-            print(f"warning: pool: {error}; goes on with those of before", file=sys.stderr)
+            print(f"warning: pool: {shown(error)}; goes on with those of before", file=sys.stderr)
             return
         known = {opponent.name: opponent for opponent in self._opponents}
         weights = {}
@@ -168,7 +169,8 @@ class PoolCrew:
         try:
             known[member.name] = _Opponent(member.name, self._player(member))
         except CheckpointError as error:
-            print(f"warning: pool: left out {member.name}: {error}", file=sys.stderr)
+            left_out = f"{shown(member.name)}: {shown(error)}"
+            print(f"warning: pool: left out {left_out}", file=sys.stderr)
             self._refused.add(member.name)
             return False
         return True

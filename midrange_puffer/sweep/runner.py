@@ -19,6 +19,7 @@ from midrange_puffer.sweep.record import (
     STOPPED,
     TRIAL_INI,
     Record,
+    RecordError,
     Trial,
 )
 from midrange_puffer.sweep.search import Search
@@ -121,6 +122,9 @@ class Runner:
             look = worker.look()
         except LostError as error:
             self._lose(worker, str(error))
+            return
+        except RecordError as error:  # of this trial's readings; the others are as good as before
+            self._finish(worker, FAILED, str(error))
             return
         trial.readings = look.readings
         if look.code == OUTSIDE_EXIT and not trial.is_trained:  # in the record it has only begun

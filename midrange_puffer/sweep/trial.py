@@ -45,11 +45,12 @@ def _run_to_end(folder: Path) -> int:
     """Run the trial, and say which error ended it; return the exit status."""
     from midrange_puffer.errors import UserError
     from midrange_puffer.files import WriteError
+    from midrange_puffer.names import shown
 
     try:
         return run(folder)
     except UserError as error:
-        print(f"{ERROR}{error}", file=sys.stderr)
+        print(f"{ERROR}{shown(error)}", file=sys.stderr)
         return OUTSIDE_EXIT if isinstance(error, WriteError) else error.exit_code
     except Exception as error:  # now, and not at the exit, where trackers have their last words
         traceback.print_exc()

@@ -25,6 +25,7 @@ from midrange_puffer.config.settle import meets_pool, settle
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import lock, make_folder, new_name, write_whole
 from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
@@ -33,11 +34,11 @@ from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import (
     Console,
     Loggers,
-    MetricsFile,
     check_trackers,
     open_trackers,
 )
 from midrange_puffer.train.machine import this_machine
+from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
@@ -81,7 +82,8 @@ def train_to_end(run: Run) -> int:
             train(run, signals)
         except UserError:
             if (run.folder / run_folder.STATE).exists():
-                print(f"the last checkpoint still stands: --resume {run.folder}", file=sys.stderr)
+                how = f"--resume {shown(run.folder)}"
+                print(f"the last checkpoint still stands: {how}", file=sys.stderr)
             elif ranks.is_first():  # it never began, and another try may have its name
                 shutil.rmtree(run.folder, ignore_errors=True)
             raise
@@ -181,11 +183,11 @@ def _taken_up(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
         )
     curriculum = Curriculum(config, state)
     where = f", {curriculum}" if curriculum.stages else ""
-    print(f"resuming {folder} at {steps} of {goal} steps{where}")
+    print(f"resuming {shown(folder)} at {steps} of {goal} steps{where}")
     for key, (before, after) in changes(old, config).items():
         if key.startswith(FIXED):
             raise ConfigError(f"{key}: is {before} in {folder} and cannot become {after}")
-        print(f"  {key}: {before} -> {after}")
+        print(f"  {key}: {shown(before)} -> {shown(after)}")
     return Run(folder, config, state)
 
 
@@ -205,7 +207,7 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
         pool, all_raters = _pool(run), [*_league(run), *_replays(run), *raters]
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
         loggers = _loggers(run)
-    print(f"run folder {folder}", flush=True)
+    print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
     with _engine(config, signals) as engine:
@@ -356,7 +358,7 @@ def _loggers(run: Run) -> Loggers:
 
 
 def _last_line(trainer: Trainer, signals: StopSignals) -> str:
-    folder, model = trainer.run.folder, trainer.model_path
+    folder, model = shown(trainer.run.folder), shown(trainer.model_path)
     if signals.caught:
         return (
             f"stopped by {signal.Signals(signals.caught).name}; saved {model}; "

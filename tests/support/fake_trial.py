@@ -97,6 +97,13 @@ def count_cores(folder: Path) -> None:
     sys.exit(2)
 
 
+def muddle(folder: Path) -> None:
+    """Leave readings that are none."""
+    reading = {"agent_steps": 500, "seconds": 1, "score": -7, "scores": {}}
+    (folder / "readings.json").write_text(json.dumps({"readings": [reading]}))
+    time.sleep(600)
+
+
 def meet(folder: Path) -> None:
     """Wait for another that does so at the same time."""
     (folder / "here").write_text(str(sorted(os.sched_getaffinity(0))))
