@@ -89,6 +89,17 @@ class ExportedPolicy(nn.Module):
                     f"expected {wanted}"
                 )
         self._outputs = list(expected[1])
+        self._check_graph(*expected, path)
+
+    def _check_graph(self, inputs: dict[str, int], outputs: dict[str, int], path: Path) -> None:
+        """Compute two decisions: what onnxruntime has opened it may yet not be able to compute."""
+        seen = {name: np.zeros((2, width), np.float32) for name, width in inputs.items()}
+        try:
+            shapes = [values.shape for values in self._session.run(self._outputs, seen)]
+        except Exception as error:  # as above
+            raise CheckpointError(f"{path}: its graph cannot be computed ({error})") from None
+        if shapes != (wanted := [(2, width) for width in outputs.values()]):
+            raise CheckpointError(f"{path}: its outputs are of the shapes {shapes}, not {wanted}")
 
     def forward_eval(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]

@@ -272,6 +272,19 @@ def test_a_file_without_a_digest_is_taken(tmp_path):
     assert its == {name: value for name, value in entries.items() if name != "sha256"}
 
 
+def test_a_graph_that_cannot_be_computed_is_refused(tmp_path):
+    made = exports.make(tmp_path)
+    model = onnx.load_from_string(exports.with_metadata(made.exported.read_bytes()))
+    [split] = [node for node in model.graph.node if node.op_type == "Split"]
+    [lengths] = [one for one in model.graph.initializer if one.name == split.input[1]]
+    model.graph.initializer.remove(lengths)
+    # Its parts are as long as what is seen is, which is known only then.
+    model.graph.node.insert(0, onnx.helper.make_node("Shape", ["observation"], [lengths.name]))
+    made.exported.write_bytes(model.SerializeToString())
+    with pytest.raises(CheckpointError, match=r"levels\.onnx: its graph cannot be computed \("):
+        load_policy(made.exported)
+
+
 def with_weight(data: bytes, change) -> bytes:
     """An .onnx file whose first weight is changed, without a digest."""
     model = onnx.load_from_string(exports.with_metadata(data))
