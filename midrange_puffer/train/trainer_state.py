@@ -18,7 +18,7 @@ from midrange_puffer.policies.torch_file import CheckpointError, brief, read_tor
 # What random generators raise of states that are none.
 _NO_STATE = (TypeError, ValueError, LookupError, RuntimeError, OverflowError)
 _NUMBERS = (bool, int, float, type(None))
-_MOMENTS = 624  # numbers that a Mersenne twister has ready, of which it says how many were drawn
+_READY = 624  # numbers that a Mersenne twister draws from before it makes as many more
 
 
 def generators() -> dict[str, object]:
@@ -85,6 +85,7 @@ def set_optimizer(
             f"expected {len(groups)}"
         )
     for group, its in zip(groups, saved["param_groups"], strict=True):
+        # What the configuration says stays; what the optimizer counts goes on.
         kept = group.keys() - ("lr", "initial_lr", "eps")
         group.update(
             {
@@ -177,7 +178,7 @@ def _is_state(set_state: Callable[[object], None], value: object) -> bool:
 def _is_numpy_rng(value: object) -> bool:
     # numpy does not look at how many numbers were drawn, and would read beyond them.
     return _is_state(np.random.RandomState().set_state, value) and (
-        isinstance(value, tuple) and 0 <= value[2] <= _MOMENTS
+        isinstance(value, tuple) and 0 <= value[2] <= _READY
     )
 
 
