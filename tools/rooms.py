@@ -20,6 +20,7 @@ ROOMS = (
         "errors",
         "names",
         "files",
+        "archives",
         "json_files",
         "streams",
         "gymnasium_import",

@@ -11,8 +11,6 @@ import io
 import json
 import os
 import sys
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -21,6 +19,7 @@ import numpy as np
 import platformdirs
 
 from midrange_puffer import _core
+from midrange_puffer.archives import read_arrays
 from midrange_puffer.files import WriteError, write_whole
 from midrange_puffer.game import envelope_reach, envelope_search
 from midrange_puffer.game.envelope_reach import farthest
@@ -169,12 +168,12 @@ class Envelope(Edges):
         """
         data = Path(path).read_bytes()
         try:
-            edges = _read_arrays(data)
+            edges = read_arrays(data)
             identity = json.loads(edges.pop("identity").item())
             version = identity["format"]
             if version == _FORMAT:
                 return cls._of(edges, identity)
-        except _UNREADABLE as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise ValueError(f"{path}: not an envelope, or damaged: {error}") from error
         raise ValueError(f"{path}: an envelope of format {version}; this is {_FORMAT}")
 
@@ -183,16 +182,26 @@ class Envelope(Edges):
         """The edges with what they are of, as of `identity`."""
         nodes = identity["grid"]
         speeds = (tuple(nodes[name]) for name in ("launch_speeds", "target_speeds"))
+        grid = Grid(nodes["off"], nodes["aspect"], *speeds)
+        for name, values in edges.items():
+            if (values.shape, values.dtype) != (grid.shape, _EDGES[name]):
+                raise ValueError(f"{name} of shape {values.shape} and type {values.dtype}")
+            if not np.isfinite(values).all():
+                raise ValueError(f"{name} has what is no number")
         return cls(
             **edges,
-            grid=Grid(nodes["off"], nodes["aspect"], *speeds),
+            grid=grid,
             parameters=identity["parameters"],
             evasions=tuple(identity["evasions"]),
             code=identity["code"],
         )
 
 
-_EDGES = tuple(field.name for field in fields(Edges))
+_COUNTS = ("stretches", "gaps")
+_EDGES = {
+    field.name: np.dtype(np.int32 if field.name in _COUNTS else np.float32)
+    for field in fields(Edges)
+}
 
 
 def build(
@@ -360,18 +369,3 @@ def _code() -> str:
     """A digest of the core as it is compiled, and of the search."""
     files = (_core.__file__, __file__, envelope_search.__file__, envelope_reach.__file__)
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
-
-
-def _read_arrays(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file, once every part of it has been found to be whole."""
-    damaged = zipfile.ZipFile(io.BytesIO(data)).testzip()
-    if damaged:
-        raise ValueError(f"{damaged} is damaged")
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        return dict(file)
-
-
-# What reading an .npz file of anything whatever may raise.
-_UNREADABLE = (
-    ValueError, LookupError, EOFError, RuntimeError, TypeError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip

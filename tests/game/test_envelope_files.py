@@ -109,6 +109,36 @@ def test_other_files_are_refused(envelope, saved, tmp_path, monkeypatch):
         Envelope.load(saved)
 
 
+def resaved(saved, save=np.savez, **changes) -> None:
+    """Write the file with other entries."""
+    with np.load(saved) as file:
+        entries = dict(file)
+    save(saved, **entries | changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("nez", np.zeros((2, 4, 3, 2), np.float32), r"nez of shape \(2, 4, 3, 2\)"),
+        ("nez", np.zeros(GRID.shape), "nez .* type float64"),
+        ("gaps", np.zeros(GRID.shape, np.float32), "gaps .* type float32"),
+        ("aero", np.full(GRID.shape, np.nan, np.float32), "aero has what is no number"),
+        ("identity", np.array("[" * 100_000), "recursion"),
+    ],
+)
+def test_arrays_that_are_none_of_an_envelope_are_refused(saved, name, values, message):
+    resaved(saved, **{name: values})
+    with pytest.raises(ValueError, match=f"{saved}: not an envelope, or damaged: .*{message}"):
+        Envelope.load(saved)
+
+
+def test_a_compressed_file_is_refused(saved):
+    """One of zeros can be a thousand times as large in memory as on disk."""
+    resaved(saved, np.savez_compressed)
+    with pytest.raises(ValueError, match="it is compressed"):
+        Envelope.load(saved)
+
+
 # Those of games
 
 
