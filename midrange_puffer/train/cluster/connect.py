@@ -41,7 +41,7 @@ _OTHER_KEYS = ("RAY_AUTH_TOKEN_PATH", "RAY_ENABLE_K8S_TOKEN_AUTH")  # other ways
 # Where the folder of a cluster of our own may be, the first that can be used. Its sockets cannot
 # have long paths: TMPDIR is often too long, and so is a home.
 _PARENTS = ("/tmp", os.environ.get("XDG_RUNTIME_DIR", ""), "/var/tmp", "/dev/shm")
-_SOCKET_PATH = 103 if sys.platform == "darwin" else 107  # characters that a socket's path may have
+_SOCKET_PATH = 103 if sys.platform == "darwin" else 107  # bytes that a socket's path may have
 _SOCKET = "/ray/session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store"  # as long as any
 _ROOM = _SOCKET_PATH - len(f"/midrange-ray-12345678{_SOCKET}")  # for a parent
 
@@ -172,13 +172,13 @@ def _own_folder() -> OwnFolder:
         ClusterError: There is no place for one.
     """
     for parent in _PARENTS:
-        if parent and len(parent) <= _ROOM:
+        if parent and len(os.fsencode(parent)) <= _ROOM:
             with contextlib.suppress(OSError):
                 return OwnFolder("midrange-ray-", parent)
     tried = ", ".join(filter(None, _PARENTS))
     raise ClusterError(
         f"cannot start a Ray cluster: no folder can be made in any of {tried}; make one of them "
-        f"writable, or set XDG_RUNTIME_DIR to a folder whose path has at most {_ROOM} characters"
+        f"writable, or set XDG_RUNTIME_DIR to a folder whose path has at most {_ROOM} bytes"
     )
 
 
