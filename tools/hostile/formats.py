@@ -139,7 +139,8 @@ def _read_league(path: Path) -> object:
     config = load_config(path.parent / "config.ini", complete=True)
     parameters = game_parameters(config["env"])
     league = TrainingLeague(path.parent, config["league"], parameters, 10**6)
-    league._fit()  # as with the next rating, but without its games
+    if league._results:
+        league._fit()  # as with the next rating, but without its games
     return {name: getattr(league, name) for name in ("_anchors", "_ratings", "_results")}
 
 
