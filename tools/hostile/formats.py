@@ -72,6 +72,9 @@ def check_type(value: object, kind: object, what: str) -> None:
     if origin in (types.UnionType, typing.Union):
         _sound(any(_is_of(value, choice) for choice in arguments), f"{what} = {value!r:.60}")
         return
+    if origin is typing.Literal:
+        _sound(value in arguments, f"{what} = {value!r:.60}")
+        return
     _sound(_is_of(value, origin or kind), f"{what} = {value!r:.60}")
     if isinstance(value, float):
         _sound(math.isfinite(value), f"{what} = {value}")
