@@ -4,9 +4,11 @@ import dataclasses
 import random
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import torch
@@ -26,9 +28,11 @@ from hostile.outcome import (
     Outcome,
 )
 from hostile.samples import quiet
+from midrange_puffer.commands import cli
+from midrange_puffer.errors import UserError
 
 ENOUGH = 400 * damage.MEGABYTE  # of memory to read any of these files
-LONGEST = 3000  # characters of an error; a path may have many
+LONGEST = 6000  # characters of an error; a path may have 4096
 NO_MEMORY = re.compile(r"\b(MemoryError|bad_alloc|allocate)\b")
 FORGED = 0.5  # the share of forged files among the damaged ones, where there are any
 
@@ -90,31 +94,50 @@ class Reader:
     def _read(self, is_forged: bool) -> tuple[str, str]:
         """The result of reading the file as it stands, and why."""
         try:
-            with quiet():
+            with quiet() as printed:
                 found = plain(self._format.read(self._path))
         except UnsoundError as error:
             return UNSOUND, str(error)
         except self._format.errors as error:
-            return self._judge(str(error))
+            return self._judge(error)
         except MemoryError as error:
             return MEMORY, repr(error)
         except Exception as error:
             return (MEMORY if NO_MEMORY.search(repr(error)) else TRACEBACK), repr(error)
+        if not _is_plain(printed.getvalue()):
+            return GARBLED, printed.getvalue()
         if found == self._expected:
             return SAME, "read"
         if self._format.is_sealed and not is_forged:
             return CHANGED, "read with other content"
         return OTHER, "read with other content"
 
-    def _judge(self, message: str) -> tuple[str, str]:
+    def _judge(self, error: Exception) -> tuple[str, str]:
         """What to think of an error that users get."""
+        message = _as_printed(error) if isinstance(error, UserError) else str(error)
         if NO_MEMORY.search(message):
             return MEMORY, message
         if self._path.name not in message and str(self._path.parent) not in message:
             return UNNAMED, message
-        if len(message) > LONGEST or not message.replace("\n", "").isprintable():
+        if isinstance(error, UserError) and not _is_plain(message):
             return GARBLED, message
         return REFUSED, message
+
+
+def _as_printed(error: UserError) -> str:
+    """What the command line prints of an error."""
+    with (
+        mock.patch.object(cli, "run", side_effect=error),
+        mock.patch.object(sys, "argv", ["puffer", "eval", "midrange"]),
+        quiet() as printed,
+    ):
+        cli.main()
+    return printed.getvalue()
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is good to read on a terminal: nothing but letters and ends of lines."""
+    return len(text) <= LONGEST and text.replace("\n", "").isprintable()
 
 
 def plain(value: object) -> object:

@@ -72,6 +72,9 @@ def check_type(value: object, kind: object, what: str) -> None:
     if origin in (types.UnionType, typing.Union):
         _sound(any(_is_of(value, choice) for choice in arguments), f"{what} = {value!r:.60}")
         return
+    if origin is typing.Literal:
+        _sound(value in arguments, f"{what} = {value!r:.60}")
+        return
     _sound(_is_of(value, origin or kind), f"{what} = {value!r:.60}")
     if isinstance(value, float):
         _sound(math.isfinite(value), f"{what} = {value}")
@@ -139,7 +142,8 @@ def _read_league(path: Path) -> object:
     config = load_config(path.parent / "config.ini", complete=True)
     parameters = game_parameters(config["env"])
     league = TrainingLeague(path.parent, config["league"], parameters, 10**6)
-    league._fit()  # as with the next rating, but without its games
+    if league._results:
+        league._fit()  # as with the next rating, but without its games
     return {name: getattr(league, name) for name in ("_anchors", "_ratings", "_results")}
 
 

@@ -44,17 +44,17 @@ class Report:
 
     def print(self) -> None:
         """Print the table of all kinds."""
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-        table.add_column("kind")
-        results = [*FINE, *sorted({result for row in self._counts.values() for result in row})]
-        results = list(dict.fromkeys(results))
-        for heading in ("cases", *results, "ms a case"):
-            table.add_column(heading, justify="right")
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+        table.add_column("kind", no_wrap=True)
+        for heading in ("cases", *FINE, "ms each"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("findings")
         for kind in sorted(self._counts):
             counts = self._counts[kind]
-            cells = [str(counts[result] or "·") for result in results]
+            cells = [str(counts[result] or "·") for result in FINE]
             mean = f"{1000 * self._seconds[kind] / counts.total():.0f}"
-            table.add_row(kind, str(counts.total()), *cells, mean)
+            findings = [f"{counts[result]} {result}" for result in sorted(counts.keys() - {*FINE})]
+            table.add_row(kind, str(counts.total()), *cells, mean, ", ".join(findings) or "none")
         self._console.print(table)
         cases = sum(counts.total() for counts in self._counts.values())
         minutes = (time.monotonic() - self._began) / 60

@@ -75,15 +75,16 @@ def command(mode: str, words: list[str]) -> None:
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Nothing that the package prints or warns of is shown."""
+def quiet() -> Iterator[io.StringIO]:
+    """What the package prints goes where it can be looked at; warnings are not shown."""
+    printed = io.StringIO()
     with (
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
-        yield
+        yield printed
 
 
 def _make_sweep(folder: Path, config: Path) -> None:
