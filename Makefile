@@ -19,7 +19,7 @@ SIDE_BY_SIDE := -n logical --maxprocesses 8 --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test check fresh newest lint format bench sanitize clean help
+.PHONY: setup install train sweep test check fresh newest lint format bench sanitize hostile clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -94,6 +94,9 @@ sanitize: setup ## test core and binding built with address and undefined-behavi
 	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
 	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
 	$(BIN)/pytest $(SIDE_BY_SIDE) --capture=sys $(SANITIZED_TESTS) $(ARGS)
+
+hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
+	PYTHONPATH="$(abspath tools)" $(BIN)/python -m hostile $(ARGS)
 
 clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)

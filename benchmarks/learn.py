@@ -11,7 +11,6 @@ Run it on an otherwise idle machine: the curves are over wall-clock time.
 """
 
 import argparse
-import json
 import signal
 import subprocess
 import sys
@@ -36,6 +35,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.metrics_file import read_metrics
 
 LEVEL = 0.98
 WINDOW = 500  # engagements against a pilot
@@ -81,7 +81,7 @@ def main() -> None:
 def read_curves(run: Path) -> dict[str, Curve]:
     """The learning curve against each pilot met in the training `run`."""
     config = load_config(run / run_folder.CONFIG)
-    rows = [json.loads(line) for line in (run / run_folder.METRICS).read_text().splitlines()]
+    rows = read_metrics(run / run_folder.METRICS)
     env = config["env"]
     shares = parse_opponent(env["opponent"])
     # Until the time limit has passed once, only those that end early, wins and losses, have ended.
@@ -208,7 +208,7 @@ def _learning(curves: dict[str, Curve]) -> dict[str, dict[str, float | None]]:
 
 def _run(run: Path) -> dict[str, object]:
     """What the run was."""
-    last = json.loads((run / run_folder.METRICS).read_text().splitlines()[-1])
+    last = read_metrics(run / run_folder.METRICS)[-1]
     return {
         "run": run.name,
         "seed": load_config(run / run_folder.CONFIG)["train"]["seed"],

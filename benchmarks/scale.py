@@ -2,7 +2,7 @@
 
     serial                 one process
     multiprocessing        the environments in a worker of their own; both busy-wait
-    torchrun_1, _2         so many learners, each with its share of engagements and of a minibatch;
+    ranks_1, _2            so many learners, each with its share of engagements and of a minibatch;
                            "twice as much": each with all that one process has
     blocking_1, _2         so many collectors on Ray, and a learner that waits for them
     non_blocking_1, _2     the same, collecting while the learner learns from older policies
@@ -49,7 +49,7 @@ PILOT, LEVEL, WINDOW = "evader", 0.8, 5
 SCORE = f"environment/score_vs_{PILOT}"
 WARM_UP = 4  # updates
 STEPS = 8_000_000  # most of a run for the score
-SCORED = ("serial", "torchrun_2", "blocking_2", "non_blocking_2")
+SCORED = ("serial", "ranks_2", "blocking_2", "non_blocking_2")
 POLL = 0.1  # s
 # Speeds of modes that have equally many cores, the first over the second.
 PAIRS = (
@@ -58,9 +58,9 @@ PAIRS = (
         (name, "serial")
         for name in (
             "multiprocessing",
-            "torchrun_1",
-            "torchrun_2",
-            "torchrun_2, twice as much",
+            "ranks_1",
+            "ranks_2",
+            "ranks_2, twice as much",
             "blocking_1",
             "blocking_2",
             "non_blocking_1",
@@ -93,7 +93,7 @@ class Mode:
 
     Attributes:
         words: overrides of the configuration.
-        learners: under torchrun; 0: without it.
+        learners: side by side; 0: one, as without --ranks.
         cores: that it is kept to.
     """
 
@@ -104,9 +104,8 @@ class Mode:
     @property
     def command(self) -> list[str]:
         """Words for Python."""
-        torchrun = ["-m", "torch.distributed.run", "--standalone"]
-        torchrun += [f"--nproc-per-node={self.learners}"]
-        return [*(torchrun if self.learners else []), "-m", "midrange_puffer", "train", "midrange"]
+        ranks = [f"--ranks={self.learners}"] if self.learners else []
+        return ["-m", "midrange_puffer", "train", "midrange", *ranks]
 
 
 def main() -> None:
@@ -149,8 +148,8 @@ def modes(config: Config) -> dict[str, Mode]:
         "blocking_1, 1 core": ray("blocking", 1, cores=1),
         "serial": Mode(serial),
         "multiprocessing": Mode(("--vec.backend=Multiprocessing", "--vec.num-workers=1")),
-        **{f"torchrun_{count}": ranks(count) for count in (1, 2)},
-        "torchrun_2, twice as much": Mode(serial, learners=2),
+        **{f"ranks_{count}": ranks(count) for count in (1, 2)},
+        "ranks_2, twice as much": Mode(serial, learners=2),
         **{f"blocking_{count}": ray("blocking", count) for count in (1, 2)},
         **{f"non_blocking_{count}": ray("non_blocking", count) for count in (1, 2)},
     }

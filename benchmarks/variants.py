@@ -12,7 +12,6 @@ same options. Run it on an otherwise idle machine.
 """
 
 import argparse
-import json
 import signal
 import subprocess
 import sys
@@ -34,6 +33,7 @@ from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.metrics_file import read_metrics
 
 PILOTS = ("evader", "crank", "ace")
 INTERVAL = 50  # updates from one checkpoint to the next
@@ -168,7 +168,7 @@ def _is_over(folder: Path) -> bool:
 
 
 def _rows(folder: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in (folder / run_folder.METRICS).read_text().splitlines()]
+    return read_metrics(folder / run_folder.METRICS)
 
 
 def _read(folder: Path, value: str, seed: int, episodes: int) -> dict[str, object]:

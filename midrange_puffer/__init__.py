@@ -1,12 +1,17 @@
 """Mid-range air combat for learning: a C core as a native PufferLib environment."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from midrange_puffer.game.observation import FEATURES, OBSERVATION_VERSION, STG_FEATURES, Feature
-from midrange_puffer.game.simulation import Simulation
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.midrange import Midrange
+    from midrange_puffer.game.observation import (
+        FEATURES,
+        OBSERVATION_VERSION,
+        STG_FEATURES,
+        Feature,
+    )
+    from midrange_puffer.game.simulation import Simulation
 
 __all__ = [
     "FEATURES",
@@ -17,11 +22,15 @@ __all__ = [
     "Simulation",
 ]
 
+_HOMES = {"Midrange": "envs.midrange", "Simulation": "game.simulation"}
+
 
 def __getattr__(name: str) -> object:
-    """`Midrange`, when it is asked for: it alone needs PufferLib."""
-    if name == "Midrange":
-        from midrange_puffer.envs.midrange import Midrange
+    """A name of `__all__`, imported when it is asked for.
 
-        return Midrange
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    `Midrange` alone needs PufferLib, and the command line is to begin at once.
+    """
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOMES.get(name, "game.observation")
+    return getattr(import_module(f"midrange_puffer.{home}"), name)

@@ -1,8 +1,11 @@
-"""Errors that a user can mend: printed as one line, without a traceback."""
+"""Errors that a user can mend: printed in a line, without a traceback."""
 
 
 class UserError(Exception):
-    """Something outside the program is wrong; the message says what and what is allowed."""
+    """Something outside the program is wrong; the message says what and what is allowed.
+
+    Of several messages, as of several files, each is an argument and a line of its own.
+    """
 
     exit_code = 1
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,26 +11,27 @@ from typing import NoReturn
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Undo what importing PufferLib does beyond defining its names.
+    """Keep PufferLib's import from doing more than defining its names.
 
     `pufferlib` links a folder `resources` into the working directory and hides warnings;
-    `pufferlib.pufferl` exits at once on SIGINT, turns every RuntimeWarning into an error and
-    installs its own traceback printer.
+    `pufferlib.pufferl` exits at once on SIGINT, with status 0, turns every RuntimeWarning into an
+    error and installs its own traceback printer.
     """
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    interrupt, excepthook, symlink = signal.getsignal(signal.SIGINT), sys.excepthook, os.symlink
-    os.symlink = _already_there
+    excepthook, handle, symlink = sys.excepthook, signal.signal, os.symlink
+    os.symlink, signal.signal = _already_there, _unheeded
     try:
         with warnings.catch_warnings():
             yield
     finally:
-        os.symlink, sys.excepthook = symlink, excepthook
-        if in_main_thread:
-            signal.signal(signal.SIGINT, interrupt)
+        os.symlink, signal.signal, sys.excepthook = symlink, handle, excepthook
 
 
 def _already_there(*_: object) -> NoReturn:
     raise FileExistsError
+
+
+def _unheeded(*_: object) -> None:
+    """In place of signal.signal."""
 
 
 with contained():

@@ -1,10 +1,23 @@
-"""Files are whole whatever happens while they are written."""
+"""Files are whole whatever happens while they are written, and folders are locked."""
 
+import contextlib
+import errno
+import fcntl
+import multiprocessing
 import os
+import time
+from pathlib import Path
 
 import pytest
 
-from midrange_puffer.files import WriteError, write_whole
+from midrange_puffer.files import (
+    LockedError,
+    WriteError,
+    lock,
+    make_folder,
+    open_folder,
+    write_whole,
+)
 
 
 def test_two_that_write_the_same_file_do_not_disturb_each_other(tmp_path, monkeypatch):
@@ -36,3 +49,73 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
         write_whole(path, b"after")
     assert path.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_that_need_the_same_folder_both_have_it(tmp_path, monkeypatch):
+    """The other makes it when this one has seen that there is none."""
+    mkdir, path = Path.mkdir, tmp_path / "replays"
+
+    def make_after_another(self, *arguments, **options):
+        mkdir(self, exist_ok=True)
+        mkdir(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", make_after_another)
+    open_folder(path)
+    assert path.is_dir()
+    with pytest.raises(WriteError, match=r"cannot make the folder .*replays: File exists"):
+        make_folder(path)
+
+
+def test_a_locked_folder_says_who_works_in_it(tmp_path):
+    with lock(tmp_path, "digs here"):
+        who = rf"process {os.getpid()} on \S+ since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d$"
+        with pytest.raises(LockedError, match=f"^{tmp_path}: another process digs here: {who}"):
+            lock(tmp_path, "digs here").__enter__()
+    with lock(tmp_path, "digs here"):  # again, as its holder has gone
+        pass
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"\x1b]0;pwned\x07", b"process 1 on \x1b[31m since 2026-01-01 00:00:00", b"\xff" * 9],
+)
+def test_what_else_stands_in_a_lock_is_not_told(tmp_path, said):
+    with lock(tmp_path, "digs here"):
+        (tmp_path / "lock").write_bytes(said)
+        with pytest.raises(LockedError, match=r"another process digs here$"):
+            lock(tmp_path, "digs here").__enter__()
+
+
+def test_a_child_that_lives_on_does_not_keep_a_lock(tmp_path):
+    """As a worker that is stopped, or has not yet seen that the trainer was killed."""
+    with lock(tmp_path, "digs here"):
+        child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+        child.start()
+        with pytest.raises(LockedError):  # and does not end it
+            lock(tmp_path, "digs here").__enter__()
+    try:
+        with lock(tmp_path, "digs here", patience=10):  # the child may still be about to begin
+            assert child.is_alive()
+    finally:
+        child.kill()
+        child.join()
+
+
+def test_who_has_patience_gets_the_lock_when_its_holder_ends(tmp_path, monkeypatch):
+    with contextlib.ExitStack() as holder:
+        holder.enter_context(lock(tmp_path, "digs here"))
+        monkeypatch.setattr(time, "sleep", lambda seconds: holder.close())
+        with lock(tmp_path, "digs here", patience=60):
+            pass
+
+
+def test_a_file_system_without_locks_is_told_of_and_used(tmp_path, monkeypatch, capsys):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with lock(tmp_path, "digs here"):
+        assert capsys.readouterr().err == (
+            f"warning: {tmp_path}/lock: this file system has no locks (No locks available); see to "
+            "it that no other process digs here\n"
+        )

@@ -16,7 +16,17 @@ PACKAGE = "midrange_puffer"
 ROOT = Path(__file__).resolve().parents[1]
 # From the top: what all may use, then each room. Names without a folder are files of the package.
 ROOMS = (
-    ("errors", "files", "gymnasium_import", "puffer_import", "_core"),
+    (
+        "errors",
+        "names",
+        "files",
+        "archives",
+        "json_files",
+        "streams",
+        "gymnasium_import",
+        "puffer_import",
+        "_core",
+    ),
     ("game",),
     ("policies",),
     ("envs",),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import Progress, TextColumn
 from torch import nn
 
 from midrange_puffer.config.game import game_parameters
@@ -25,6 +25,7 @@ from midrange_puffer.game.parameters import (
     resolve,
     suggest,
 )
+from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
@@ -182,8 +183,10 @@ def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
 @contextlib.contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show on stderr how much of `total` is done, by what is told to the function given."""
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=total)
+    # In place of rich's own first column, which takes a text for markup.
+    columns = (TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:])
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(shown(what), total=total)
         yield lambda count: progress.advance(task, count)
 
 

@@ -1,8 +1,11 @@
 """The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
 
 import difflib
+import errno
 import importlib
 import os
+import re
+import signal
 import sys
 import textwrap
 import warnings
@@ -11,6 +14,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.names import shown
+from midrange_puffer.streams import Output, QuietPipe, lasting
 
 ENV_NAME = "midrange"
 
@@ -19,14 +24,22 @@ ENV_NAME = "midrange"
 class Mode:
     """One thing that can be done with midrange: `module`.main(argv) -> exit status.
 
-    `in_ranks`: torchrun may launch it, in several processes that know of each other.
+    `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
+    `has_folder`: all that it finds is in a folder; what it prints only tells how it gets on.
     """
 
     module: str
     meaning: str
     usage: str
     in_ranks: bool = False
+    has_folder: bool = False
 
+
+# Of the modes that may run in ranks.
+RANK_OPTIONS = {
+    "--ranks N": "learn in so many processes of this machine, side by side",
+    "--max-restarts N": "start them anew so often where one fails, from the last checkpoint (0)",
+}
 
 # Of the modes that take a whole configuration: what they take besides.
 CONFIG_OPTIONS = {
@@ -34,6 +47,7 @@ CONFIG_OPTIONS = {
         "--config FILE": "an ini file whose values replace the defaults: configs/default.ini, or a "
         "run's config.ini",
         "--resume RUN": "go on with a run: its folder, its name, or `latest`",
+        **RANK_OPTIONS,
     },
     "sweep": {
         "--config FILE": "an ini file that also says what is varied: configs/sweep.ini",
@@ -45,6 +59,7 @@ CONFIG_OPTIONS = {
         "run's config.ini",
         "--updates N": "how many updates are measured (10)",
         "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
+        **RANK_OPTIONS,
     },
 }
 
@@ -52,18 +67,20 @@ MODES = {
     "train": Mode(
         "midrange_puffer.commands.train",
         "train a policy with PuffeRL",
-        "[--config FILE] [--section.key VALUE …] [--resume RUN]",
+        "[--config FILE] [--section.key VALUE …] [--resume RUN] [--ranks N]",
         in_ranks=True,
+        has_folder=True,
     ),
     "sweep": Mode(
         "midrange_puffer.commands.sweep",
         "search for better hyperparameters and rewards by many trainings",
         "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
+        has_folder=True,
     ),
     "profile": Mode(
         "midrange_puffer.commands.profile",
         "measure where the time of a training goes: environment, copies, inference, learning",
-        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR]",
+        "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR] [--ranks N]",
         in_ranks=True,
     ),
     "eval": Mode(
@@ -115,7 +132,21 @@ def main() -> int:
     """Run sys.argv; return the exit status."""
     # PufferLib requires pynvml, whose mere presence makes torch warn.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+    if os.environ.get("COLUMNS") == "0":  # as where nobody knows: rich would print empty tables
+        del os.environ["COLUMNS"]
     words = sys.argv[1:]
+    has_folder = bool(words) and words[0] in MODES and MODES[words[0]].has_folder
+    has_folder &= not _asks_for_help(words)
+    with lasting(Output if has_folder else QuietPipe) as stdout:
+        status = _main(words)
+        sys.stdout.flush()
+    if stdout and stdout.error and stdout.error.errno != errno.EPIPE and not has_folder:
+        return status or UserError.exit_code  # what was asked for is lost
+    return status
+
+
+def _main(words: Sequence[str]) -> int:
+    """Run the words after `puffer`; return the exit status."""
     if not words or words[0] in ("-h", "--help"):
         print(usage())
         return 0 if words else UsageError.exit_code
@@ -124,14 +155,26 @@ def main() -> int:
     try:
         return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
-        print(f"puffer: error: {error}", file=sys.stderr)
+        _print_error("\n".join(map(shown, error.args)))
         return error.exit_code
-    except BrokenPipeError:  # whoever read our output has enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:  # of a file or folder that something is wrong with
+        if error.filename is None:
+            raise
+        _print_error(f"{shown(os.fsdecode(error.filename))}: {error.strerror}")
+        return UserError.exit_code
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
-        return 130
+        return 128 + signal.SIGINT
+
+
+def _asks_for_help(words: Sequence[str]) -> bool:
+    return not {"-h", "--help"}.isdisjoint(words)
+
+
+def _print_error(message: str) -> None:
+    """Print it, with no word that is too long to be read."""
+    words = re.sub(r"(\S{100})\S{100,}(\S{100})", r"\1…\2", message)
+    print(f"puffer: error: {words}", file=sys.stderr)
 
 
 def run(mode: str, argv: Sequence[str]) -> int:
@@ -146,7 +189,7 @@ def run(mode: str, argv: Sequence[str]) -> int:
         raise UsageError(
             f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
         )
-    if mode in CONFIG_OPTIONS and {"-h", "--help"} & set(argv):
+    if mode in CONFIG_OPTIONS and _asks_for_help(argv):
         print(config_help(mode))
         return 0
     # What torchrun sets, and torch.distributed.is_torchelastic_launched() looks at.
@@ -156,7 +199,16 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{mode}: each process of torchrun would do all of the work; use torchrun only for "
             f"{allowed}"
         )
-    return importlib.import_module(MODES[mode].module).main(argv)
+    main = importlib.import_module(MODES[mode].module).main
+    if MODES[mode].in_ranks:
+        from midrange_puffer.commands.in_ranks import run_in_ranks
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if MODES[mode].in_ranks:
+        status, argv = run_in_ranks(mode, argv)
+        if status is not None:
+            return status
+    return main(argv)
 
 
 def usage() -> str:
@@ -178,7 +230,7 @@ def config_help(mode: str) -> str:
     from midrange_puffer.config.schema import help_sections
 
     lines = [f"usage: puffer {mode} {ENV_NAME} {MODES[mode].usage}", ""]
-    lines += [f"  {option:<16}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
+    lines += [f"  {option:<18}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
     lines += [
         "",
         "Every key below may stand in that file, in its section, and is an option here:",
@@ -201,7 +253,7 @@ def _become_pufferlib() -> NoReturn:
     """Replace this process by PufferLib's own command, with the same words."""
     if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
         print(
-            f"puffer: {sys.argv[2]} is handed on to PufferLib; did you mean {ENV_NAME}?",
+            f"puffer: {shown(sys.argv[2])} is handed on to PufferLib; did you mean {ENV_NAME}?",
             file=sys.stderr,
         )
     os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

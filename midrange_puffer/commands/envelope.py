@@ -17,6 +17,7 @@ from midrange_puffer.config.schema import schema
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
 from midrange_puffer.game.parameters import PARAMETERS, resolve
+from midrange_puffer.names import shown
 from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
 from midrange_puffer.show.figures import require_matplotlib
 
@@ -53,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
     print(f"{envelope.aero.size} geometries in {took:.1f} s; the nose on the target, in km:")
     Console().print(format_table(rows))
     print(describe(counts))
-    print(f"{folder}: {TABLE}, {ASPECT}, {OFF_BORESIGHT}")
+    print(f"{shown(folder)}: {TABLE}, {ASPECT}, {OFF_BORESIGHT}")
     if options.json:
         write_json(
             options.json, envelope.identity | {"seconds": took, "nose_on": rows, "counts": counts}

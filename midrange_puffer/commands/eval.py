@@ -9,6 +9,7 @@ import torch
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from torch import nn
 
 from midrange_puffer.commands.arguments import (
@@ -25,6 +26,7 @@ from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.parameters import ALL, PILOTS, SELF
+from midrange_puffer.names import shown
 from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
 
 
@@ -52,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
     if mishap is not None:
         raise mishap
     if options.save_replays:
-        where = f"{len(replays)} replays in {options.replay_dir}"
+        where = f"{len(replays)} replays in {shown(options.replay_dir)}"
         print(f"{where}, each flown again from its file: all bit-exact")
     return 0
 
@@ -117,7 +119,7 @@ def _report(
     """Print the results by opponent, and write them where `options` say."""
     episodes, seed, greedy = options.episodes, options.seed, options.greedy
     how = "likeliest actions" if greedy else "actions drawn from the policy"
-    print(f"{path}: {episodes} engagements an opponent, half of them in each seat, {how}")
+    print(f"{shown(path)}: {episodes} engagements an opponent, half of them in each seat, {how}")
     Console().print(format_table(results))
     if options.json:
         report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
@@ -135,9 +137,9 @@ def _recorders(
     """Of the engagements with an opponent as red and as blue; None if no replays are wanted."""
     if not options.save_replays:
         return None, None
-    own = model.stem
-    enemy = None if isinstance(opponent, str) else own if name == SELF else Path(name).stem
-    meta = {"model": str(model), "opponent": name, "greedy": options.greedy}
+    own = shown(model.stem)
+    enemy = None if isinstance(opponent, str) else own if name == SELF else shown(Path(name).stem)
+    meta = {"model": shown(model), "opponent": shown(name), "greedy": options.greedy}
     return tuple(
         FightRecorder(names, options.episodes // 2, options.seed, parameters, meta)
         for names in ((own, enemy), (enemy, own))
@@ -154,7 +156,7 @@ def format_table(results: Mapping[str, dict[str, object]]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, result in results.items():
         table.add_row(
-            name,
+            Text(shown(name)),
             *(format_share(result, outcome) for outcome in ("win", "draw", "loss")),
             f"{result['score']:.3f}",
             f"{result['shots']:.2f}",

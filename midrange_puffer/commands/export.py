@@ -15,6 +15,7 @@ from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.files import check_writable, write_whole
 from midrange_puffer.game.parameters import EXPORTED, PILOTS
+from midrange_puffer.names import shown
 from midrange_puffer.policies.exported import MEMORY, ExportedPolicy, require_onnx
 from midrange_puffer.policies.model_file import MODELS
 from midrange_puffer.policies.onnx_graph import Graph, to_onnx
@@ -84,9 +85,9 @@ def main(argv: Sequence[str]) -> int:
         observations, difference = compare(policy, exported, advance, parameters=parameters)
     write_whole(out, data)
     print(
-        f"{path}: exported to {out}; in {observations} observations of {2 * STARTS} engagements "
-        f"onnxruntime and torch differ by at most {difference:.1e} of 1 + an output's largest "
-        "|value|"
+        f"{shown(path)}: exported to {shown(out)}; in {observations} observations of {2 * STARTS} "
+        f"engagements onnxruntime and torch differ by at most {difference:.1e} of 1 + an output's "
+        "largest |value|"
     )
     return 0
 

@@ -13,6 +13,7 @@ from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import PILOTS, SEATS, is_model, suggest
+from midrange_puffer.names import shown
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.train import run_folder
 
@@ -48,7 +49,7 @@ def _play(session: Session, folder: Path | None) -> None:
             game.run()
         finally:
             for path in game.saved:
-                print(path)
+                print(shown(path))
 
 
 def load_contestants(
@@ -68,7 +69,7 @@ def load_contestants(
     models, parameters = load_models(list(paths.values()), options)
     policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
     contestants = [policies.get(text, text) for text in texts]
-    names = [paths[text].stem if text in paths else text for text in texts]
+    names = [shown(paths[text].stem) if text in paths else text for text in texts]
     return contestants, names, parameters
 
 

@@ -10,6 +10,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS, SEATS
 from midrange_puffer.game.spacetime import spacetime
+from midrange_puffer.names import shown
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
 from midrange_puffer.show.figures import check_picture, require_matplotlib, save_figure
@@ -25,18 +26,18 @@ def main(argv: Sequence[str]) -> int:
     opponent = load_opponent(options.opponent, policy)
     if isinstance(opponent, str) and opponent not in PILOTS:
         raise UsageError(f"opponent = {opponent!r}: is a mix; must be one of {', '.join(PILOTS)}")
-    contestants = [policy, opponent]
+    contestants, out = [policy, opponent], shown(options.out)
     if options.seat == SEATS[1]:
         contestants.reverse()
     if options.spacetime is not None:
         seat = SEATS.index(options.seat)
         session = Session(contestants, seed=options.seed, greedy=options.greedy, **parameters)
         time = plot_moment(session, options.spacetime, seat, options.out)
-        print(f"{path}: space-time graph of {options.seat} at {time:.1f} s; {options.out}")
+        print(f"{shown(path)}: space-time graph of {options.seat} at {time:.1f} s; {out}")
         return 0
     engagement = record_engagement(*contestants, options.seed, options.greedy, **parameters)
     plot_engagement(engagement, options.out)
-    print(f"{path}: {engagement.outcome} after {engagement.length:.0f} s; {options.out}")
+    print(f"{shown(path)}: {engagement.outcome} after {engagement.length:.0f} s; {out}")
     return 0
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from midrange_puffer.commands.arguments import Parser, progress_bar
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
+from midrange_puffer.names import shown
 from midrange_puffer.train import ranks
 from midrange_puffer.train.fitted_pufferl import replaced
 from midrange_puffer.train.loggers import TRACKERS
@@ -46,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
             write_whole(out / TRACE, trace.read_bytes())
             write_json(out / REPORT, report)
             print_report(report)
-            print(f"{out}: {REPORT}, and {TRACE} for https://ui.perfetto.dev")
+            print(f"{shown(out)}: {REPORT}, and {TRACE} for https://ui.perfetto.dev")
     return 0
 
 
@@ -187,7 +189,7 @@ def format_operators(report: Mapping[str, object]) -> Table:
     traced = report["seconds"] * report["slowdown_of_trace"]
     for row in report["operators"]:
         table.add_row(
-            row["operator"],
+            Text(row["operator"]),  # kernels' names may hold what is markup to rich
             f"{row['calls']:,}",
             f"{1000 * row['seconds']:.1f}",
             f"{row['seconds'] / traced:.1%}",

@@ -10,6 +10,7 @@ from midrange_puffer.commands.arguments import Parser, progress_bar
 from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
+from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
 from midrange_puffer.show.view import MODES, PLANE, film
 
@@ -44,10 +45,10 @@ def main(argv: Sequence[str]) -> int:
         except ReplayError as error:
             refused.append(str(error))
     if refused:
-        raise ReplayError("\n".join(refused))
+        raise ReplayError(*refused)
     for kind, path in outputs.items():
         write(replay, kind, path, options)
-        print(path)
+        print(shown(path))
     return 0
 
 
@@ -67,9 +68,9 @@ def verified(path: str | Path) -> Replay:
 
 def describe(path: str | Path, replay: Replay) -> str:
     """What a replay is, which was verified."""
-    red, blue = replay.names
+    red, blue = map(shown, replay.names)
     return (
-        f"{path}: {red} (red) against {blue} (blue), {replay.outcome} after "
+        f"{shown(path)}: {red} (red) against {blue} (blue), {shown(replay.outcome)} after "
         f"{replay.duration:.0f} s; bit-exact: {replay.decisions} decisions, final state hash "
         f"{replay.hashes[-1]:016x}"
     )

@@ -13,11 +13,12 @@ from midrange_puffer.config.checks import check_pairs
 from midrange_puffer.config.configuration import Config, ConfigError, changes, format_config
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import new_name, write_whole
+from midrange_puffer.files import lock, new_name, write_whole
+from midrange_puffer.names import shown
 from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.progress import Progress, format_params
-from midrange_puffer.sweep.record import Record, best_trial, find_sweep, lock, sweeps_folder
+from midrange_puffer.sweep.record import Record, best_trial, find_sweep, sweeps_folder
 from midrange_puffer.sweep.report import BEST, write_report
 from midrange_puffer.sweep.runner import Runner, SweepError
 from midrange_puffer.sweep.search import Search
@@ -31,6 +32,8 @@ CHANGEABLE = (
     "sweep.trials", "sweep.workers", "sweep.engine", "sweep.trial_cores", "cluster.address",
     "sweep.max_cost", "sweep.stop_quantile", "sweep.stop_after",
 )  # fmt: skip
+
+RUNS = "runs this sweep"  # what another does to whom it is locked
 
 
 class Interrupted(KeyboardInterrupt):
@@ -68,7 +71,7 @@ def begin(config_path: str | None, overrides: Sequence[str]) -> int:
     config = _with_absolute_paths(config)
     with workers_of(config) as workers:
         record = Record.create(folder, config)
-        with lock(folder):
+        with lock(folder, RUNS):
             return run(record, workers)
 
 
@@ -78,7 +81,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
     Raises:
         ConfigError: Something is given that cannot change.
     """
-    with lock(folder):
+    with lock(folder, RUNS):
         record = Record(folder)
         config = _overridden(record, overrides)
         differences = changes(record.config, config)
@@ -92,7 +95,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
         write_whole(folder / Record.CONFIG, format_config(config).encode())
         print(f"{len(record.over)} of {config['sweep']['trials']} trials are over")
         for key, (before, after) in differences.items():
-            print(f"  {key}: {before} -> {after}")
+            print(f"  {key}: {shown(before)} -> {shown(after)}")
         with workers_of(config) as workers:
             return run(Record(folder), workers)
 
@@ -102,7 +105,7 @@ def report(folder: Path, overrides: Sequence[str]) -> int:
     record = Record(folder)
     if changed := changes(record.config, _overridden(record, overrides)):
         raise ConfigError(f"{', '.join(changed)}: --report shows a sweep as it was")
-    print(f"report {write_report(record)}")
+    print(f"report {shown(write_report(record))}")
     return 0
 
 
@@ -112,9 +115,11 @@ def run(record: Record, workers: Sequence[Worker]) -> int:
     Raises:
         SweepError: No trial finished, or the sweep cannot go on.
     """
-    print(f"sweep folder {record.folder}", flush=True)
-    how_to_go_on = f"go on with: puffer sweep midrange --resume {record.folder}"
-    search = Search(record.config, Space(record.config))
+    print(f"sweep folder {shown(record.folder)}", flush=True)
+    how_to_go_on = f"go on with: puffer sweep midrange --resume {shown(record.folder)}"
+    space = Space(record.config)
+    record.check_params(space.parameters)
+    search = Search(record.config, space)
     try:
         with _interruptible(), Progress(record) as progress:
             Runner(record, search, progress.tell, workers).run()
@@ -130,8 +135,8 @@ def run(record: Record, workers: Sequence[Worker]) -> int:
     if best:
         found = f"best score {best.score:.3f} by trial {best.number}"
         print(f"{found} in {format_duration(best.cost)}: {format_params(best)}")
-        print(f"train with: puffer train midrange --config {record.folder / BEST}")
-    print(f"report {write_report(record)}")
+        print(f"train with: puffer train midrange --config {shown(record.folder / BEST)}")
+    print(f"report {shown(write_report(record))}")
     if not best:
         reasons = Counter(trial.reason for trial in record.trials)
         told = "; ".join(f"{count} x {reason}" for reason, count in reasons.most_common())

@@ -1,7 +1,8 @@
-"""`puffer train midrange`: a run that is new, resumed, or restarted by torchrun."""
+"""`puffer train midrange`: a run that is new, resumed, or restarted with its ranks."""
 
 import argparse
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 from midrange_puffer.config.configuration import ConfigError
@@ -17,14 +18,18 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--config")
     parser.add_argument("--resume")
     options, overrides = parser.parse_known_args(argv)
-    with ranks.joined():
+    with ranks.joined(), ExitStack() as held:
         is_restarted = ranks.is_restarted()
-        run = ranks.from_first(lambda: _find_run(options, overrides, is_restarted))
+        run = ranks.from_first(
+            lambda: held.enter_context(_find_run(options, overrides, is_restarted))
+        )
         return train_to_end(run)
 
 
-def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool) -> Run:
-    """The run that a command line asks for."""
+def _find_run(
+    options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool
+) -> AbstractContextManager[Run]:
+    """The run that a command line asks for, whose folder is locked meanwhile."""
     if options.resume is None:
         restarted = _restarted_run(options.config, overrides, is_restarted)
         return restarted or new_run(options.config, overrides)
@@ -35,8 +40,8 @@ def _find_run(options: argparse.Namespace, overrides: Sequence[str], is_restarte
 
 def _restarted_run(
     config_path: str | None, overrides: Sequence[str], is_restarted: bool
-) -> Run | None:
-    """The run of a job that torchrun has restarted, as of its last checkpoint; None: a new one.
+) -> AbstractContextManager[Run] | None:
+    """The run of a job that was started anew, as of its last checkpoint; None: a new one.
 
     Raises:
         ConfigError: The job may be restarted, and its run has no name to be found by, or the job
@@ -52,8 +57,8 @@ def _restarted_run(
     train = load_config(config_path, overrides)["train"]
     if train["run_name"] is None:
         raise ConfigError(
-            "train.run_name = None: must be given with torchrun --max-restarts. By it a restarted "
-            "job finds its run"
+            "train.run_name = None: must be given with --max-restarts. By it a restarted job finds "
+            "its run"
         )
     folder = Path(train["data_dir"], train["run_name"])
     if not (is_restarted and is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):

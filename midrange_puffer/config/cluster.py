@@ -1,5 +1,7 @@
 """The settings of a run on a cluster, settled and checked."""
 
+from collections.abc import Mapping
+
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.machine import Machine, choose_threads, is_divisible, share_out
 
@@ -32,11 +34,20 @@ def choose_cluster(config: Config, machine: Machine) -> Config:
     return choose_threads(config, max(machine.cores - most * is_shared, 1))
 
 
+def updates_ahead(cluster: Mapping[str, object], count: int) -> int:
+    """For how many updates of so many rollouts experience is gathered ahead, at most."""
+    if cluster["sync"] == "blocking":
+        return 0
+    enough = -(-cluster["max_collectors"] // count)
+    # Weights that are sent only now and then are old when they are first used.
+    return min(enough, cluster["max_policy_lag"] - cluster["weight_sync_interval"] + 1)
+
+
 def _check(config: Config, machine: Machine) -> None:
     cluster, vec = config["cluster"], config["vec"]
     interval, lag = cluster["weight_sync_interval"], cluster["max_policy_lag"]
     if machine.is_launched:
-        raise ConfigError("cluster.engine = ray: has one learner; start it without torchrun")
+        raise ConfigError("cluster.engine = ray: has one learner; leave --ranks or torchrun out")
     if vec["backend"] not in ("auto", "Serial"):
         raise ConfigError(
             f"vec.backend = {vec['backend']}: collectors step one instance each; use auto with "

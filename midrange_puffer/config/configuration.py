@@ -1,11 +1,15 @@
 """A configuration: values by section and key, and where each of them is from."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
-from midrange_puffer.config.schema import STAGE
+from midrange_puffer.config.schema import STAGE, section_keys
 from midrange_puffer.errors import UsageError
+from midrange_puffer.names import shown
 
 DEFAULT = "default"  # the source of what nobody has set
+# Categories of characters that end a line, or steer a terminal, or have no place in UTF-8.
+_UNWRITABLE = ("Cc", "Cs", "Zl", "Zp")
 
 
 class ConfigError(UsageError):
@@ -112,6 +116,9 @@ def format_config(config: Config) -> str:
     """Write `config` as an ini file that `load_config` reads back to an equal one.
 
     A comment above a value says where it is from, unless that is its default.
+
+    Raises:
+        ConfigError: A value would not be read back as it is.
     """
     lines = []
     for section, items in config.items():
@@ -119,10 +126,29 @@ def format_config(config: Config) -> str:
         for name, value in items.items():
             source = config.source(section, name)
             if source != DEFAULT:
-                lines.append(f"# {' '.join(source.split())}:")
-            lines.append(f"{name} = {value}".replace("\n", "\n\t"))
+                lines.append(f"# {shown(source)}:")
+            lines.append(f"{name} = {_text(section, name, value)}".rstrip())
         lines.append("")
     return "\n".join(lines)
+
+
+def check_line(text: str) -> None:
+    """Raise ValueError where an ini file cannot hold a text as a value: it has one line for it."""
+    found = [one for one in text if one != "\t" and unicodedata.category(one) in _UNWRITABLE]
+    if found:
+        raise ValueError(f"must be one line of text, without {shown(found[0])}")
+
+
+def _text(section: str, name: str, value: object) -> str:
+    """A value as it stands in an ini file."""
+    text = str(value)
+    try:
+        check_line(text)
+        if section_keys(section)[name].parse(text) != value:
+            raise ValueError("must be neither another value's word nor have spaces at its ends")
+    except ValueError as error:
+        raise ConfigError(f"[{section}] {name} = {text}: {error}") from None
+    return text
 
 
 def changes(old: Config, new: Config) -> dict[str, tuple[object, object]]:

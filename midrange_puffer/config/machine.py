@@ -22,9 +22,9 @@ class Machine:
         physical_cores: those of the machine.
         gpus: the names of its CUDA devices.
         has_mps: whether it has Apple's GPU.
-        ranks: the learners of the job, side by side under torchrun.
+        ranks: the learners of the job, side by side by --ranks or torchrun.
         ranks_here: those of them that share this machine.
-        is_launched: whether torchrun has launched this process, be it as the only rank.
+        is_launched: whether this process is a rank, be it the only one.
     """
 
     cores: int
@@ -58,7 +58,7 @@ def choose_device(wanted: str, machine: Machine) -> tuple[str, str]:
     if machine.ranks > 1 and device == "cuda" and machine.ranks_here > len(machine.gpus):
         raise ConfigError(
             f"train.device = cuda: {machine.ranks_here} ranks on this machine, which has "
-            f"{len(machine.gpus)} CUDA devices; use a smaller torchrun --nproc-per-node"
+            f"{len(machine.gpus)} CUDA devices; use fewer ranks"
         )
     return device, reason
 

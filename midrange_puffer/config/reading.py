@@ -8,7 +8,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from midrange_puffer.config.checks import check_pairs, check_stages
-from midrange_puffer.config.configuration import DEFAULT, Config, ConfigError, stage_names
+from midrange_puffer.config.configuration import (
+    DEFAULT,
+    Config,
+    ConfigError,
+    check_line,
+    stage_names,
+)
 from midrange_puffer.config.schema import (
     RENAMED,
     RETIRED,
@@ -22,6 +28,7 @@ from midrange_puffer.config.schema import (
 )
 from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
+from midrange_puffer.names import shown
 
 
 def load_config(
@@ -142,7 +149,11 @@ def _read_ini(path: Path) -> dict[str, dict[str, str]]:
         ) from None
     except configparser.Error as error:
         raise ConfigError(f"{path}: not an ini file: {' '.join(error.message.split())}") from None
-    return {section: dict(parser[section]) for section in parser.sections()}
+    # Lines that go on with a value make one of it.
+    return {
+        section: {name: text.replace("\n", " ") for name, text in parser[section].items()}
+        for section in parser.sections()
+    }
 
 
 def _read_overrides(words: Sequence[str]) -> Iterable[tuple[str, str | None]]:
@@ -219,6 +230,7 @@ class _Draft:
             raise ConfigError(f"{where}: needs a value: {keys[name].allowed}")
         try:
             value = True if text is None else keys[name].parse(text)
+            check_line(str(value))
         except ValueError as error:
             raise ConfigError(f"{where} = {text}: {error}") from None
         self.values[section][name] = value
@@ -227,7 +239,7 @@ class _Draft:
 
 @functools.cache  # once: the configuration of a run or sweep is read more than once
 def _say_retired(where: str) -> None:
-    print(f"{where}: no longer a key, left out", file=sys.stderr)
+    print(f"{shown(where)}: no longer a key, left out", file=sys.stderr)
 
 
 def _hint(section: str, name: str) -> str:

@@ -6,6 +6,7 @@ The [env] keys are not listed here: they come from the parameter table of the co
 import re
 
 from midrange_puffer.config.key import AUTO, NONE, Key, check_even
+from midrange_puffer.policies import pool_file
 
 
 def _check_device(text: str) -> None:
@@ -191,7 +192,8 @@ TRAIN = (
 
 POOL = (
     Key("size", int, "most frozen policies in the pool that the opponent `pool` is drawn from; of "
-        "more checkpoints some leave, so that the others stay spread over the run", 8, 1, 1024),
+        "more checkpoints some leave, so that the others stay spread over the run", 8, 1,
+        pool_file.MOST),
     Key("sampling", str, "how often each is met: pfsp = more often if the learner loses to it; "
         "uniform = all equally",
         "pfsp", choices=("pfsp", "uniform")),

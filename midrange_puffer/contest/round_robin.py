@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from midrange_puffer.contest.match import Contestant, Fight, half_of, play, tally
 from midrange_puffer.contest.ratings import bradley_terry, score_interval
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
+from midrange_puffer.json_files import Within
 
 GAMES = 400  # a pairing, half of them in each seat
 
@@ -27,6 +28,7 @@ ANCHORS: dict[str, float] = {
     "ace": 1485.0,
 }
 ANCHOR_GAMES = 2000  # a pairing
+_Games = Annotated[int, Within(0, 1_000_000)]  # as many as a league may have of a pairing
 
 
 class Result(NamedTuple):
@@ -34,10 +36,10 @@ class Result(NamedTuple):
 
     first: str
     second: str
-    wins: int
-    draws: int
-    losses: int
-    covariance: float = 0.0
+    wins: _Games
+    draws: _Games
+    losses: _Games
+    covariance: Annotated[float, Within(-1e6, 1e6)] = 0.0
 
     @property
     def score(self) -> float:

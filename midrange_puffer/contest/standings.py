@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from midrange_puffer.contest.ratings import edges, shortest_cycle, three_cycles
 from midrange_puffer.contest.round_robin import Payoffs, Result
+from midrange_puffer.names import shown
 
 CYCLES_SHOWN = 5
 NAME_WIDTH, CELL_WIDTH = 24, 3  # characters of the payoff matrix
@@ -109,11 +111,11 @@ def format_ratings(standings: Standings) -> Table:
         opponent, score = standings.worst(place)
         table.add_row(
             str(place + 1),
-            name,
+            Text(shown(name)),
             f"{standings.ratings[place]:.0f}",
             f"±{half_width:.0f}" if half_width else "fixed",
             f"{100 * score:.1f}",
-            opponent,
+            Text(shown(opponent)),
         )
     return table
 
@@ -137,8 +139,9 @@ def _format_matrix(standings: Standings, columns: range) -> Table:
     for row, name in enumerate(standings.names):
         cells = [_format_cell(standings.payoffs, row, column) for column in columns]
         room = NAME_WIDTH - len("99 ")
+        name = shown(name)
         short = name if len(name) <= room else f"…{name[1 - room :]}"
-        table.add_row(f"{row + 1:2d} {short}", *cells)
+        table.add_row(Text(f"{row + 1:2d} {short}"), *cells)
     return table
 
 
@@ -154,7 +157,7 @@ def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
 
 def format_cycles(standings: Standings) -> list[str]:
     """The non-transitive cycles in words, the clearest first."""
-    cycles, names = standings.cycles, standings.names
+    cycles, names = standings.cycles, list(map(shown, standings.names))
     found = "none"
     if cycles:
         found = f"{len(cycles)} of three" if len(cycles[0]) == 3 else "none of three, but longer"

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.names import shown
 from midrange_puffer.policies.drawing import HEADS, noise_for
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
@@ -125,7 +126,7 @@ class PoolCrew:
         except PoolError as error:
             if not self._opponents:
                 raise
-            print(f"warning: pool: {error}; goes on with those of before", file=sys.stderr)
+            print(f"warning: pool: {shown(error)}; goes on with those of before", file=sys.stderr)
             return
         known = {opponent.name: opponent for opponent in self._opponents}
         weights = {}
@@ -145,7 +146,8 @@ class PoolCrew:
         try:
             known[member.name] = _Opponent(member.name, self._player(member))
         except CheckpointError as error:
-            print(f"warning: pool: left out {member.name}: {error}", file=sys.stderr)
+            left_out = f"{shown(member.name)}: {shown(error)}"
+            print(f"warning: pool: left out {left_out}", file=sys.stderr)
             self._refused.add(member.name)
             return False
         return True

@@ -61,8 +61,8 @@ def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -
         raise TypeError(f"{name} of type {actions.dtype}: must be {wanted}")
     if actions.shape != buffer.shape:
         raise ValueError(f"{name} of shape {actions.shape}: must be {buffer.shape}")
-    in_place = actions.flags.c_contiguous and actions.flags.aligned
-    if actions.dtype == buffer.dtype and in_place:
+    flags = actions.flags
+    if actions.dtype == buffer.dtype and flags.c_contiguous and flags.aligned:
         return actions
     # Clipped before they are narrowed, so that nothing wraps around or overflows; all to the widest
     # limits, which is much faster than each to its own, as the core does anyway.

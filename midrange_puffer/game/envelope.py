@@ -10,8 +10,7 @@ import hashlib
 import io
 import json
 import os
-import zipfile
-import zlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 import platformdirs
 
 from midrange_puffer import _core
+from midrange_puffer.archives import read_arrays
 from midrange_puffer.files import WriteError, write_whole
 from midrange_puffer.game import envelope_reach, envelope_search
 from midrange_puffer.game.envelope_reach import farthest
@@ -168,12 +168,12 @@ class Envelope(Edges):
         """
         data = Path(path).read_bytes()
         try:
-            edges = _read_arrays(data)
+            edges = read_arrays(data)
             identity = json.loads(edges.pop("identity").item())
             version = identity["format"]
             if version == _FORMAT:
                 return cls._of(edges, identity)
-        except _UNREADABLE as error:
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise ValueError(f"{path}: not an envelope, or damaged: {error}") from error
         raise ValueError(f"{path}: an envelope of format {version}; this is {_FORMAT}")
 
@@ -182,16 +182,26 @@ class Envelope(Edges):
         """The edges with what they are of, as of `identity`."""
         nodes = identity["grid"]
         speeds = (tuple(nodes[name]) for name in ("launch_speeds", "target_speeds"))
+        grid = Grid(nodes["off"], nodes["aspect"], *speeds)
+        for name, values in edges.items():
+            if (values.shape, values.dtype) != (grid.shape, _EDGES[name]):
+                raise ValueError(f"{name} of shape {values.shape} and type {values.dtype}")
+            if not np.isfinite(values).all():
+                raise ValueError(f"{name} has what is no number")
         return cls(
             **edges,
-            grid=Grid(nodes["off"], nodes["aspect"], *speeds),
+            grid=grid,
             parameters=identity["parameters"],
             evasions=tuple(identity["evasions"]),
             code=identity["code"],
         )
 
 
-_EDGES = tuple(field.name for field in fields(Edges))
+_COUNTS = ("stretches", "gaps")
+_EDGES = {
+    field.name: np.dtype(np.int32 if field.name in _COUNTS else np.float32)
+    for field in fields(Edges)
+}
 
 
 def build(
@@ -258,7 +268,7 @@ def game_envelope(parameters: Mapping[str, float]) -> Envelope:
 
     It is built once for all parameters that are equal in what is `relevant`, and kept: in this
     process, and in a file of the folder that $MIDRANGE_CACHE names or, without it, of the user's
-    cache. A folder that cannot be written to is no error.
+    cache. A folder that cannot be written to is no error, nor a user who has none.
 
     Args:
         parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
@@ -270,7 +280,15 @@ def game_envelope(parameters: Mapping[str, float]) -> Envelope:
 def _game_envelope(parameters: tuple[tuple[str, float], ...]) -> Envelope:
     wanted = _identity(dict(parameters), GAME, tuple(EVASIONS), _code())
     text = json.dumps(wanted)
-    path = cache_folder() / f"envelope-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+    folder = cache_folder()
+    if folder is None:
+        print(
+            f"warning: this user has no home folder, so that every process looks for the missile "
+            f"envelope anew; set {CACHE_VARIABLE} to a folder where it can be kept",
+            file=sys.stderr,
+        )
+        return build(dict(parameters), GAME)
+    path = folder / f"envelope-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
     with contextlib.suppress(OSError, ValueError):
         envelope = Envelope.load(path)
         if json.dumps(envelope.identity) == text:
@@ -282,9 +300,15 @@ def _game_envelope(parameters: tuple[tuple[str, float], ...]) -> Envelope:
     return envelope
 
 
-def cache_folder() -> Path:
-    """Where `game_envelope` keeps its files."""
-    return Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("midrange_puffer"))
+def cache_folder() -> Path | None:
+    """Where `game_envelope` keeps its files; None where it is not said and the user has no home."""
+    if folder := os.environ.get(CACHE_VARIABLE):
+        return Path(folder)
+    try:
+        folder = Path(platformdirs.user_cache_dir("midrange_puffer"))
+    except RuntimeError:
+        return None
+    return folder if folder.is_absolute() else None  # older versions leave the "~" as it is
 
 
 def relevant(parameters: Mapping[str, float]) -> dict[str, float]:
@@ -345,18 +369,3 @@ def _code() -> str:
     """A digest of the core as it is compiled, and of the search."""
     files = (_core.__file__, __file__, envelope_search.__file__, envelope_reach.__file__)
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
-
-
-def _read_arrays(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file, once every part of it has been found to be whole."""
-    damaged = zipfile.ZipFile(io.BytesIO(data)).testzip()
-    if damaged:
-        raise ValueError(f"{damaged} is damaged")
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        return dict(file)
-
-
-# What reading an .npz file of anything whatever may raise.
-_UNREADABLE = (
-    ValueError, LookupError, EOFError, RuntimeError, TypeError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip

@@ -4,15 +4,18 @@ The graph's inputs are `observation` [batch, features] and, of a policy that rem
 `lstm_c` [batch, memory_size]. Its outputs are the logits `rudder`, `throttle` and `fire` [batch,
 levels], or `mean` and `std` [batch, 3] of these controls; then `value` [batch, 1], and of a policy
 that remembers `next_lstm_h` and `next_lstm_c`. All are float32. The file's metadata are the entries
-of a model file (model_file.py) but for the weights, and more for the reader, each as JSON.
+of a model file (model_file.py) but for the weights, and more for the reader, each as JSON. The last
+one, `sha256`, is of all bytes before it.
 """
 
+import hashlib
 import importlib.util
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import nn
 from torch.distributions import Normal
@@ -20,8 +23,8 @@ from torch.distributions import Normal
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.networks import Actions
+from midrange_puffer.policies.torch_file import CheckpointError, check_is_file
 
 if TYPE_CHECKING:
     from onnxruntime import NodeArg
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 CONTROLS = ("rudder", "throttle", "fire")
 MEMORY = ("lstm_h", "lstm_c")
 NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
+# Before and behind the digest in a file's last entry, as protobuf has it: field 14 of a model,
+# 76 bytes of a key and a value, which is JSON. Of two messages one behind the other it makes one.
+_SEAL = b'\x72\x4c\x0a\x06sha256\x12\x42"'
+_SEAL_END = b'"'
 
 
 class ExportedPolicy(nn.Module):
@@ -48,13 +55,15 @@ class ExportedPolicy(nn.Module):
 
     def __init__(self, data: bytes, path: Path) -> None:
         super().__init__()
-        require_onnx("onnxruntime")
+        require_onnx("onnx", "onnxruntime")
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4  # what is wrong is raised
         try:
+            _check_seal(data)
+            weights = _weights(data)
             session = onnxruntime.InferenceSession(
                 data, options, ["CPUExecutionProvider"], enable_fallback=False
             )
@@ -64,12 +73,14 @@ class ExportedPolicy(nn.Module):
         except Exception as error:
             reason = str(error).partition("\n")[0]
             raise CheckpointError(f"{path}: damaged, or not an ONNX file ({reason})") from None
+        for name, values in weights.items():
+            model_file.check_usable(path, name, values)
         self._session = session
         self.entries = _entries(metadata, path)
         env = self.entries["env"]
         self.features = _core.OBSERVATIONS[env["observation"]]
         self.is_continuous = env["action_mode"] == "continuous"
-        self.memory_size = self.entries["rnn"].get("hidden_size") if self.entries["rnn_name"] else 0
+        self.memory_size = _memory_size(self.entries, len(data), path)
         expected = graph_widths(self.features, self.is_continuous, self.memory_size)
         for what, its, wanted in zip(("inputs", "outputs"), found, expected, strict=True):
             if its != wanted:
@@ -78,6 +89,17 @@ class ExportedPolicy(nn.Module):
                     f"expected {wanted}"
                 )
         self._outputs = list(expected[1])
+        self._check_graph(*expected, path)
+
+    def _check_graph(self, inputs: dict[str, int], outputs: dict[str, int], path: Path) -> None:
+        """Compute two decisions: what onnxruntime has opened it may yet not be able to compute."""
+        seen = {name: np.zeros((2, width), np.float32) for name, width in inputs.items()}
+        try:
+            shapes = [values.shape for values in self._session.run(self._outputs, seen)]
+        except Exception as error:  # as above
+            raise CheckpointError(f"{path}: its graph cannot be computed ({error})") from None
+        if shapes != (wanted := [(2, width) for width in outputs.values()]):
+            raise CheckpointError(f"{path}: its outputs are of the shapes {shapes}, not {wanted}")
 
     def forward_eval(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
@@ -112,14 +134,42 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
     """Load an exported policy; what is returned and raised is as of `checkpoint.load_policy`.
 
     Raises:
-        UsageError: onnxruntime is not installed.
+        UsageError: onnx or onnxruntime is not installed.
     """
-    model_file.check_is_file(path, "expected an exported policy")
+    check_is_file(path, "expected an exported policy")
     try:
         policy = ExportedPolicy(path.read_bytes(), path)
     except OSError as error:
         raise CheckpointError(f"{path}: {error.strerror}") from None
     return policy.eval(), policy.entries
+
+
+def seal(data: bytes) -> bytes:
+    """An .onnx file's data with their digest as one more entry of the metadata."""
+    return data + _SEAL + hashlib.sha256(data).hexdigest().encode() + _SEAL_END
+
+
+def _check_seal(data: bytes) -> None:
+    """Raise ValueError where the digest is another; a file of another program has none."""
+    before, found, _ = data.rpartition(_SEAL)
+    if found and data != seal(before):
+        raise ValueError("its sha256 is not that of its content")
+
+
+def _weights(data: bytes) -> dict[str, np.ndarray]:
+    """The numbers that a file holds, but for whole ones.
+
+    Raises:
+        ValueError: They are in another file.
+    """
+    import onnx
+
+    tensors = onnx.load_model_from_string(data).graph.initializer
+    for tensor in tensors:
+        if onnx.external_data_helper.uses_external_data(tensor):
+            raise ValueError(f"its {tensor.name} is in another file")
+    arrays = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in tensors}
+    return {name: values for name, values in arrays.items() if values.dtype.kind == "f"}
 
 
 def require_onnx(*packages: str) -> None:
@@ -133,10 +183,23 @@ def _entries(metadata: Mapping[str, str], path: Path) -> dict[str, object]:
     """The checked entries in a file's metadata."""
     try:
         entries = {name: json.loads(text) for name, text in metadata.items()}
-    except ValueError:  # as those of other programs may be
+    except (ValueError, RecursionError):  # as those of other programs may be
         entries = {}
     model_file.check_entries(path, entries)
     return entries
+
+
+def _memory_size(entries: Mapping[str, object], room: int, path: Path) -> int:
+    """What the policy remembers; an LSTM has four float32 matrices of that height and width."""
+    if entries["rnn_name"] is None:
+        return 0
+    size = entries["rnn"].get("hidden_size")
+    if type(size) is not int or size < 1 or 4 * 4 * size**2 > room:
+        raise CheckpointError(
+            f"{path}: its rnn.hidden_size is {size}, expected the height of matrices in its "
+            f"{room} bytes"
+        )
+    return size
 
 
 def _widths(values: Iterable["NodeArg"]) -> dict[str, object]:

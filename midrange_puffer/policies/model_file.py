@@ -1,16 +1,16 @@
 """Model files: a policy's weights and all that is needed to use them."""
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import torch
 
-from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
-from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.policies.networks import WEIGHT_LIMIT, are_usable, make_policy
+from midrange_puffer.policies.torch_file import CheckpointError, brief, read_torch, to_bytes
 
 FORMAT = "midrange_puffer policy"
 VERSION = 1
@@ -27,10 +27,8 @@ _TYPES = {
     "rules_version": (int,),
     "agent_steps": (int,),
 }
-
-
-class CheckpointError(UsageError):
-    """A file is not a checkpoint that this version can use."""
+_ENTRIES = ("format", "version", *_TYPES, "observation_version", "action_nvec")
+_VALUES = (bool, int, float, str, type(None))  # of the keys of a section
 
 
 def save_model(
@@ -65,24 +63,23 @@ def save_model(
 
 def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, object]]:
     """Load a model file; what is returned and raised is as of `loading.load_policy`."""
-    meta = read_torch(path, device, MODELS, weights_only=True)
-    check_entries(path, meta)
-    _check_types(path, meta, {"weights": (dict,)})
+    entries = read_torch(path, MODELS)
+    check_entries(path, entries)
+    _check_types(path, entries, {"weights": (dict,)})
+    spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
+    shape = [entries[name] for name in ("policy", "rnn_name", "rnn")]
     try:
-        spaces = policy_spaces(meta["env"])
-        policy = make_policy(spaces, meta["policy"], meta["rnn_name"], meta["rnn"])
-        policy.load_state_dict(meta.pop("weights"))
+        # First where it takes no memory: the policy is as large as the file says.
+        with torch.device("meta"):
+            make_policy(spaces, *shape).load_state_dict(weights, assign=True)
     # As many kinds as there are ways for a file of the right entries to hold the wrong things.
     except (RuntimeError, TypeError, KeyError, AttributeError, ValueError) as error:
-        raise CheckpointError(f"{path}: its weights do not fit its policy: {error}") from None
-    return policy.to(device).eval(), meta
-
-
-def check_is_file(path: Path, expected: str) -> None:
-    """Raise CheckpointError, with what was `expected`, where there is no file at `path`."""
-    if not path.is_file():
-        what = "not a file" if path.exists() else "no such file"
-        raise CheckpointError(f"{path}: {what}; {expected}")
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{path}: its weights do not fit its policy: {reason}") from None
+    _check_weights(path, weights)
+    policy = make_policy(spaces, *shape)
+    policy.load_state_dict(weights)
+    return policy.to(device).eval(), {name: entries[name] for name in _ENTRIES}
 
 
 def check_entries(path: Path, entries: object) -> None:
@@ -91,20 +88,33 @@ def check_entries(path: Path, entries: object) -> None:
     Raises:
         CheckpointError: They are not of one, or do not fit this version's environment.
     """
-    if not isinstance(entries, dict) or entries.get("format") != FORMAT:
+    if not isinstance(entries, dict) or not _is_same(entries.get("format"), FORMAT):
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
     rules_version = entries.setdefault("rules_version", FIRST_RULES)
     _check_types(path, entries, _TYPES)
+    for section in ("policy", "rnn", "env"):
+        for name, value in entries[section].items():
+            if type(name) is not str or not isinstance(value, _VALUES):
+                found = f"{brief(name)} of type {type(value).__name__}"
+                raise CheckpointError(f"{path}: its {section} has {found}, expected one value")
     env = entries["env"] = neutral_values(rules_version) | entries["env"]
     entries["rules_version"] = RULES_VERSION
     for name in SHAPING:
         choices, value = OPTIONS[name].choices, env.setdefault(name, OPTIONS[name].default)
         if value not in choices:
             allowed = " or ".join(choices)
-            raise CheckpointError(f"{path}: its env.{name} is {value}, expected {allowed}")
+            raise CheckpointError(f"{path}: its env.{name} is {brief(value)}, expected {allowed}")
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})
+
+
+def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> None:
+    """Raise CheckpointError where a weight of a file is none that a policy can have."""
+    if not are_usable(weight):
+        raise CheckpointError(
+            f"{path}: its weight {name} is beyond {WEIGHT_LIMIT:g} or has what is no number"
+        )
 
 
 def policy_spaces(env: Mapping[str, object]) -> Spaces:
@@ -112,38 +122,24 @@ def policy_spaces(env: Mapping[str, object]) -> Spaces:
     return spaces_of(**{name: env[name] for name in SHAPING})
 
 
-def to_bytes(entries: Mapping[str, object]) -> bytes:
-    """What torch.save writes of these entries."""
-    buffer = io.BytesIO()
-    torch.save(entries, buffer)
-    return buffer.getvalue()
-
-
-def read_torch(path: Path, device: str, what: str, weights_only: bool) -> dict[str, object]:
-    """Read a file that torch.save has written.
-
-    Args:
-        what: the name of the files in a run folder of which this should be one.
-        weights_only: refuse anything that would run code; without it the file is a pickle.
-
-    Raises:
-        CheckpointError: It is missing or damaged.
-    """
-    expected = f"expected a run folder's {what}"
-    check_is_file(path, expected)
-    try:
-        return torch.load(path, map_location=device, weights_only=weights_only)
-    # torch.load raises many kinds for one cause, and advises to load such files without care.
-    except Exception as error:
-        raise CheckpointError(
-            f"{path}: damaged, or not a checkpoint ({type(error).__name__}); {expected}"
-        ) from None
+def _check_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
+    for name, value in weights.items():
+        # One that is spread over its shape takes more in memory than in the file.
+        if value.dtype != torch.float32 or not value.is_contiguous():
+            found = f"{'' if value.is_contiguous() else 'spread '}{value.dtype}"
+            raise CheckpointError(f"{path}: its weight {name} is {found}, expected torch.float32")
+        check_usable(path, name, value)
 
 
 def _check_values(path: Path, entries: Mapping[str, object], expected: dict[str, object]) -> None:
     for name, value in expected.items():
-        if entries.get(name) != value:
-            raise CheckpointError(f"{path}: its {name} is {entries.get(name)}, expected {value}")
+        if not _is_same(found := entries.get(name), value):
+            raise CheckpointError(f"{path}: its {name} is {brief(found)}, expected {brief(value)}")
+
+
+def _is_same(found: object, value: object) -> bool:
+    """Whether they are the same, as text: of what a file holds not all can be compared."""
+    return type(found) is type(value) and brief(found) == brief(value)
 
 
 def _check_types(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
 from torch import nn
 from torch.distributions import Normal
@@ -13,10 +14,18 @@ from midrange_puffer.puffer_import import pufferlib
 import pufferlib.models
 from pufferlib.pytorch import layer_init
 
+# The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
+# as these cannot yet overflow a float32, whatever they see.
+WEIGHT_LIMIT = 1e6
 STD = (0.05, 1.0)  # bounds of the deviation, in half the range of a control
 # What a policy gives to be drawn from: logits [agents, levels] of rudder, throttle and fire, or a
 # distribution [agents, 3] of these controls.
 Actions = tuple[torch.Tensor, ...] | Normal
+
+
+def are_usable(weights: torch.Tensor | np.ndarray) -> bool:
+    """Whether all are numbers, and none is beyond WEIGHT_LIMIT."""
+    return bool((abs(weights) <= WEIGHT_LIMIT).all())
 
 
 class LevelActor(nn.Linear):

@@ -14,7 +14,7 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.policies.exported import CONTROLS, MEMORY, graph_widths
+from midrange_puffer.policies.exported import CONTROLS, MEMORY, graph_widths, seal
 
 OPSET = 20  # the first that has Gelu
 
@@ -90,7 +90,7 @@ def to_onnx(policy: nn.Module, entries: Mapping[str, object]) -> bytes:
     model.doc_string = describe(policy, entries)
     metadata = {**entries, **explain(entries)}
     onnx.helper.set_model_props(model, {key: json.dumps(entry) for key, entry in metadata.items()})
-    return model.SerializeToString()
+    return seal(model.SerializeToString())
 
 
 def explain(entries: Mapping[str, object]) -> dict[str, object]:

@@ -22,6 +22,7 @@ from midrange_puffer.game.paths import (
     MissilePath,
     Paths,
 )
+from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
 
 ZIP_SUFFIX = ".zip.acmi"
@@ -159,5 +160,5 @@ def _fighter_id(seat: int) -> str:
 
 
 def _text(text: str) -> str:
-    """A text property: one line, its commas escaped."""
-    return " ".join(text.split()).replace(",", "\\,")
+    """A text property: one line, its commas escaped; a backslash would escape what comes next."""
+    return shown(" ".join(text.split())).replace("\\", "/").replace(",", "\\,")

@@ -11,7 +11,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -182,22 +182,23 @@ class Replay:
         """
         head, _, compressed = _body(data).partition(b"\n")
         header = _header(head)
-        count, interval = header["decisions"], header["hash_interval"]
-        controls, hashes = _arrays(compressed, count, _hash_count(count, interval))
         pilots, names = (tuple(header[name]) for name in ("pilots", "names"))
         wanted = ("parameters", "seed", "engagement", "episode", "outcome", "hash_interval", "meta")
         replay = cls(
             **{name: header[name] for name in wanted},
             pilots=pilots,
             names=names,
-            controls=controls,
-            hashes=hashes,
+            controls=(),
+            hashes=(),
         )
         try:
             replay.simulation()
         except (ValueError, OverflowError) as error:
             raise ReplayError(f"cannot be flown by this version: {error}") from None
-        return replay
+        if (count := header["decisions"]) > (most := _most_decisions(replay.parameters)):
+            raise ReplayError(f"its controls are of {count} decisions, its time limit of {most}")
+        controls, hashes = _arrays(compressed, count, _hash_count(count, replay.hash_interval))
+        return replace(replay, controls=controls, hashes=hashes)
 
     def _compare(self, sim: Simulation, decision: int, expected: Mapping[int, int]) -> None:
         if decision in expected and sim.fight_hash() != expected[decision]:
@@ -291,6 +292,12 @@ def _hash_count(decisions: int, interval: int) -> int:
     return -(-decisions // interval) + 1
 
 
+def _most_decisions(parameters: Mapping[str, float]) -> int:
+    """How many an engagement can have; one more, as the core counts by physics steps."""
+    decision = parameters["physics_dt"] * parameters["substeps"]
+    return math.ceil(parameters["time_limit"] / decision) + 1
+
+
 def _control_bytes(controls: np.ndarray) -> bytes:
     """Each control by itself, which compresses better."""
     return np.ascontiguousarray(controls.transpose(1, 2, 0), "<f4").tobytes()
@@ -367,7 +374,7 @@ def _arrays(compressed: bytes, decisions: int, hashes: int) -> tuple[np.ndarray,
     wanted = split + 8 * hashes
     try:
         data = zlib.decompressobj().decompress(compressed, wanted + 1)
-    except (zlib.error, OverflowError) as error:
+    except zlib.error as error:
         raise ReplayError(f"its controls cannot be read: {error}") from None
     if len(data) != wanted:
         raise ReplayError(f"its controls are not those of {decisions} decisions")

@@ -9,6 +9,7 @@ from torch import nn
 
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import HIT, BodyPath, FighterPath, MissilePath, outcome_words
+from midrange_puffer.names import label
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.figures import COLOURS, save_figure
 
@@ -75,7 +76,7 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
     for missile in engagement.missiles:
         _draw_missile(axes, missile)
     for fighter, name in zip(engagement.fighters, engagement.names, strict=True):
-        _draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {name}")
+        _draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {label(name)}")
     _draw_frame(axes, engagement)
     save_figure(figure, path)
 
@@ -132,14 +133,14 @@ def _draw_fighter(axes: "Axes", path: FighterPath, label: str) -> None:
 def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
     """Scale, title and legend."""
     grey = "0.35"
-    for label, style in (
+    for meaning, style in (
         ("missile, motor burning", {"lw": 4, "alpha": 0.5}),
         ("missile coasting", {"lw": 1}),
         ("missile spent", {"ls": "", "marker": "x", "ms": 5}),
         ("hit", {"ls": "", "marker": "*", "ms": 13, "mfc": STAR}),
         (f"every {TICK:.0f} s", {"ls": "", "marker": "o", "ms": 5, "mfc": "white"}),
     ):
-        axes.plot([], [], color=grey, label=label, **style)
+        axes.plot([], [], color=grey, label=meaning, **style)
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.06)
     axes.grid(color="0.9", lw=0.7)
@@ -147,7 +148,7 @@ def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel("x [km]")
     axes.set_ylabel("y [km]")
-    red, blue = engagement.names
+    red, blue = map(label, engagement.names)
     axes.set_title(
         f"{red} (red) against {blue} (blue): {engagement.outcome} after {engagement.length:.0f} s"
     )

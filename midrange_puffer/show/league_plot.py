@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from midrange_puffer.contest.standings import Standings
 from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.names import label
 from midrange_puffer.show.figures import save_figure
 
 if TYPE_CHECKING:
@@ -62,10 +63,11 @@ def _draw_matrix(axes: "Axes", standings: Standings) -> None:
                 weight="bold" if clear else "normal",
                 color="white" if abs(score - 0.5) > 0.3 else "black",
             )
-    axes.set_xticks(range(len(names)), names, rotation=45, ha="left", rotation_mode="anchor")
+    labels = [label(name) for name in names]
+    axes.set_xticks(range(len(names)), labels, rotation=45, ha="left", rotation_mode="anchor")
     axes.set_yticks(
         range(len(names)),
-        [f"{name}  {rating:.0f}" for name, rating in zip(names, standings.ratings, strict=True)],
+        [f"{name}  {rating:.0f}" for name, rating in zip(labels, standings.ratings, strict=True)],
     )
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
@@ -79,17 +81,12 @@ def _draw_curves(
 ) -> None:
     """Ratings with their 95 % intervals over the length of training, and the pilots' as lines."""
     places = {name: place for place, name in enumerate(standings.names)}
-    for folder, points in curves.items():
+    lines = []
+    for points in curves.values():
         rows = [places[name] for _, name in points]
-        axes.errorbar(
-            [steps / 1e6 for steps, _ in points],
-            standings.ratings[rows],
-            standings.half_widths[rows],
-            marker="o",
-            ms=4,
-            capsize=3,
-            label=folder.name,
-        )
+        steps = [steps / 1e6 for steps, _ in points]
+        ratings, half_widths = standings.ratings[rows], standings.half_widths[rows]
+        lines.append(axes.errorbar(steps, ratings, half_widths, marker="o", ms=4, capsize=3))
     pilots = {name: standings.ratings[places[name]] for name in places if name in PILOTS}
     for rating in pilots.values():
         axes.axhline(rating, color="0.7", lw=0.8, zorder=0)
@@ -110,4 +107,6 @@ def _draw_curves(
     axes.set_xlabel("agent decisions [millions]")
     axes.set_ylabel("rating")
     axes.set_title("ratings of checkpoints, with 95 % intervals")
-    axes.legend(frameon=False, fontsize=9)
+    # Told to the legend itself, which leaves out what is called _run.
+    runs = [label(folder.name) for folder in curves]
+    axes.legend(lines, runs, frameon=False, fontsize=9)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from midrange_puffer.names import shown
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure
 from midrange_puffer.sweep.figures import cost_figure, progress_figure, svg
 from midrange_puffer.sweep.record import (
@@ -50,9 +51,14 @@ tr.group th { padding-top: 0.8rem; color: var(--dim); font-weight: 400; }
 
 
 def render(record: Record, best_config: Path) -> str:
-    """The page of a sweep; `best_config` is where its best configuration is, once there is one."""
+    """The page of a sweep; `best_config` is where its best configuration is, once there is one.
+
+    Raises:
+        RecordError: A trial has no value of what the sweep varies.
+    """
     trials, parameters = record.trials, Space(record.config).parameters
-    title = f"Sweep {escape(record.folder.name)}"
+    record.check_params(parameters)
+    title = f"Sweep {_told(record.folder.name)}"
     sections = [f"<h1>{title}</h1>", _summary(record, best_config)]
     if any(trial.readings for trial in record.over):
         sections += _outcomes(trials)
@@ -87,7 +93,7 @@ def _summary(record: Record, best_config: Path) -> str:
     return (
         f"{text}<p>The best is <strong>trial {best.number}: score {best.score:.3f}</strong> after "
         f"{format_duration(best.cost)} of training. To train with its settings:</p>"
-        f"<pre>puffer train midrange --config {escape(str(best_config))}</pre>"
+        f"<pre>puffer train midrange --config {_told(best_config)}</pre>"
         '<p class="note">The best of many trials on one panel flatters itself: some of its lead is '
         "luck, of the seed it was trained with and of the engagements it was measured in. Train it "
         "again with other seeds, and measure it on other engagements, before it is said to be "
@@ -162,8 +168,10 @@ def _best_table(record: Record) -> str:
         _group("score against", len(top)),
     ]
     for pilot in top[0].readings[-1].scores:
-        scores = [f"{trial.readings[-1].scores[pilot]:.3f}" for trial in top]
-        rows.append(_row("td", [pilot, "", *scores]))
+        # The pilots may be others where the sweep went on with another version.
+        scores = [trial.readings[-1].scores.get(pilot) for trial in top]
+        told = ["–" if score is None else f"{score:.3f}" for score in scores]
+        rows.append(_row("td", [pilot, "", *told]))
     rows.append(_group("parameters", len(top)))
     for name, parameter in Space(record.config).parameters.items():
         bounds = f"{format_value(parameter.minimum)} to {format_value(parameter.maximum)}"
@@ -181,7 +189,7 @@ def _failures(trials: Sequence[Trial]) -> str:
     rows = ['<tr><th>trial</th><th class="number">after</th><th>reason</th></tr>']
     rows += [
         f'<tr><td>{trial.number}</td><td class="number">{format_duration(trial.seconds)}</td>'
-        f"<td>{escape(trial.reason or '')}</td></tr>"
+        f"<td>{_told(trial.reason or '')}</td></tr>"
         for trial in failed
     ]
     return f"<h2>Failures</h2>\n{_table(rows)}"
@@ -195,7 +203,7 @@ def _settings(record: Record) -> str:
         f"{platform.system()} {platform.machine()}, {usable_cores()} cores"
     )
     rows = [
-        f"<tr><td>{escape(name)}</td><td>{escape(str(value))}</td></tr>"
+        f"<tr><td>{_told(name)}</td><td>{_told(value)}</td></tr>"
         for name, value in settings.items()
     ]
     return f"<h2>Settings of the sweep</h2>\n{_table(rows)}"
@@ -203,10 +211,15 @@ def _settings(record: Record) -> str:
 
 def _row(tag: str, cells: Sequence[str]) -> str:
     """A name, and numbers."""
-    name, *numbers = map(escape, cells)
+    name, *numbers = map(_told, cells)
     return f"<tr><th>{name}</th>" + "".join(
         f'<{tag} class="number">{text}</{tag}>' for text in numbers
     ) + "</tr>"  # fmt: skip
+
+
+def _told(name: object) -> str:
+    """A name or text as HTML."""
+    return escape(shown(name))
 
 
 def _group(name: str, trials: int) -> str:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from rich.text import Text
 
+from midrange_puffer.names import shown
 from midrange_puffer.sweep.record import LOG, Reading, load_readings
 from midrange_puffer.sweep.trial import ERROR
 
@@ -93,7 +94,7 @@ def last_words(log: Path) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
     words = (errors or lines or [""])[-1]
-    return shorten(words.replace(f"{log.parent}/", ""), REASON_LENGTH)
+    return shown(shorten(words.replace(f"{log.parent}/", ""), REASON_LENGTH))
 
 
 def share_of_cores(slot: int, workers: int) -> list[int]:

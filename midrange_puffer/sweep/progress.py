@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from midrange_puffer.names import shown
 from midrange_puffer.sweep.effects import format_value
 from midrange_puffer.sweep.record import (
     FAILED,
@@ -153,14 +154,14 @@ class Progress:
 def describe(trial: Trial) -> str:
     """What a trial does or has come to, in a line."""
     if trial.status == RUNNING and trial.reason:
-        return f"is run again: {trial.reason}"
+        return f"is run again: {shown(trial.reason)}"
     if trial.status == RUNNING:
         return f"begins with {format_params(trial)}"
     took = f"after {format_duration(trial.seconds)}"
     score = "" if trial.score is None else f", score {trial.score:.3f}"
     if trial.status == FINISHED:
         return f"finished {took}{score}"
-    return f"{trial.status} {took}{score}: {trial.reason}"
+    return f"{trial.status} {took}{score}: {shown(trial.reason)}"
 
 
 def format_params(trial: Trial) -> str:

@@ -7,18 +7,19 @@
 - trials/0007/run/: its run folder, as of `puffer train`
 """
 
-import contextlib
-import fcntl
-import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
 
 from midrange_puffer.config.configuration import Config, format_config
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.schema import sweepable
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import WriteError, make_folder, write_json, write_whole
+from midrange_puffer.files import make_folder, write_json, write_whole
+from midrange_puffer.game.parameters import suggest
+from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
 
 RUNNING = "running"  # or begun, where the sweep was stopped
 FINISHED = "finished"
@@ -29,8 +30,11 @@ TRIAL_INI = "trial.ini"  # in a trial's folder
 LOG = "trial.log"
 
 
+_Seconds = Annotated[float, Within(0, 1e12)]
+
+
 class RecordError(UsageError):
-    """A folder is not a sweep's, or is in use."""
+    """A folder is not a sweep's."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,10 @@ class Reading:
         scores: pilot -> score (win 1, draw 0.5).
     """
 
-    agent_steps: int
-    seconds: float
-    score: float
-    scores: dict[str, float]
+    agent_steps: Annotated[int, Within(1, 2**53)]
+    seconds: _Seconds
+    score: Share
+    scores: dict[str, Share]
 
 
 @dataclass
@@ -65,13 +69,13 @@ class Trial:
         reason: why it was stopped, failed or is run again.
     """
 
-    number: int
+    number: Count
     params: dict[str, int | float]
-    seed: int
-    total_timesteps: int
-    status: str = RUNNING
+    seed: Count
+    total_timesteps: Annotated[int, Within(1, 2**53)]
+    status: Literal[RUNNING, FINISHED, STOPPED, FAILED] = RUNNING
     readings: list[Reading] = field(default_factory=list)
-    seconds: float | None = None
+    seconds: _Seconds | None = None
     reason: str | None = None
 
     @property
@@ -150,6 +154,14 @@ class Record:
         """Where everything of a trial is."""
         return self.folder / "trials" / f"{trial.number:04d}"
 
+    def check_params(self, names: Collection[str]) -> None:
+        """Raise RecordError where a trial has no value of what the sweep varies."""
+        for trial in self.trials:
+            for name in names:
+                if name not in trial.params:
+                    path = self.trial_folder(trial) / "trial.json"
+                    raise RecordError(f"{path}: damaged: params.{name}: is missing")
+
     def begin(self, trial: Trial) -> None:
         """Note a trial as running; what an earlier process left of it is removed.
 
@@ -187,26 +199,6 @@ class Record:
         write_json(self.trial_folder(trial) / "trial.json", asdict(trial))
 
 
-@contextlib.contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """Keep other processes from running a sweep; it ends with this one, however that ends.
-
-    Raises:
-        RecordError: Another runs it.
-        WriteError: The sweep's folder cannot be written to, or not be locked.
-    """
-    path = folder / "lock"
-    with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context(path.open("a"))
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RecordError(f"{folder}: another process runs this sweep") from None
-        except OSError as error:
-            raise WriteError(f"cannot lock {path}: {error.strerror}") from error
-        yield
-
-
 def best_trial(trials: Sequence[Trial]) -> Trial | None:
     """The finished trial of the highest score, the cheaper of two."""
     finished = [trial for trial in trials if trial.status == FINISHED]
@@ -224,11 +216,18 @@ def pareto_front(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def load_readings(folder: Path) -> list[Reading]:
-    """The readings that the process of the trial in `folder` has written."""
+    """The readings that the process of the trial in `folder` has written.
+
+    Raises:
+        RecordError: Their file is damaged.
+    """
     path = folder / "readings.json"
     if not path.exists():
         return []
-    return [Reading(**reading) for reading in json.loads(path.read_text())["readings"]]
+    try:
+        return read_json(path, _ReadingsFile).readings
+    except JsonError as error:
+        raise RecordError(str(error)) from None
 
 
 def save_readings(folder: Path, readings: Sequence[Reading]) -> None:
@@ -263,10 +262,41 @@ def sweeps_folder(data_dir: str | Path) -> Path:
     return Path(data_dir) / "sweeps"
 
 
+@dataclass
+class _ReadingsFile:
+    """The content of readings.json."""
+
+    readings: list[Reading]
+
+
 def _load_trial(path: Path) -> Trial:
+    """The trial of a file.
+
+    Raises:
+        RecordError: It is damaged: which entry, and what it must be.
+    """
     try:
-        content = json.loads(path.read_text())
-        readings = [Reading(**reading) for reading in content.pop("readings")]
-        return Trial(**content, readings=readings)
-    except (ValueError, KeyError, TypeError):
-        raise RecordError(f"{path}: damaged") from None
+        trial = read_json(path, Trial)
+        _check_trial(trial, path.parent.name)
+    except JsonError as error:
+        raise RecordError(str(error)) from None
+    except ValueError as error:
+        raise RecordError(f"{path}: damaged: {error}") from None
+    return trial
+
+
+def _check_trial(trial: Trial, folder: str) -> None:
+    """Raise ValueError where the entries of a trial, each right by itself, do not fit together."""
+    if not folder.isdecimal() or int(folder) != trial.number:
+        raise ValueError(f"number = {trial.number}: must be that of its folder, {folder}")
+    for name, value in trial.params.items():
+        if name not in sweepable():
+            raise ValueError(f"params.{name}: no sweep varies it{suggest(name, sweepable())}")
+        try:
+            sweepable()[name].parse(repr(value))
+        except ValueError as error:
+            raise ValueError(f"params.{name} = {value}: {error}") from None
+    if trial.is_over and trial.seconds is None:
+        raise ValueError(f"seconds = None: must be a number where status is {trial.status}")
+    if trial.status in (FINISHED, STOPPED) and not trial.readings:
+        raise ValueError(f"readings = []: there must be some where status is {trial.status}")

@@ -8,6 +8,7 @@ from midrange_puffer.config.configuration import Config, format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.files import write_whole
+from midrange_puffer.names import shown
 from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.page import render
 from midrange_puffer.sweep.record import Record, Trial, best_trial
@@ -41,9 +42,11 @@ def format_best(record: Record, trial: Trial) -> str:
     """An ini file that trains as a trial did, but with the seed of the sweep's configuration."""
     config = trial_config(record.config, trial.params)
     config = config.only(name for name in config if name != "sweep")
-    scores = ", ".join(f"{name} {score:.3f}" for name, score in trial.readings[-1].scores.items())
+    scores = ", ".join(
+        f"{shown(name)} {score:.3f}" for name, score in trial.readings[-1].scores.items()
+    )
     lines = [
-        f"The best of {len(record.over)} trials of the sweep {record.folder.name}: trial "
+        f"The best of {len(record.over)} trials of the sweep {shown(record.folder.name)}: trial "
         f"{trial.number}, {time.strftime('%Y-%m-%d')}.",
         "",
         f"    puffer train midrange --config {BEST}",

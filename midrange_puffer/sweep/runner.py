@@ -19,11 +19,12 @@ from midrange_puffer.sweep.record import (
     STOPPED,
     TRIAL_INI,
     Record,
+    RecordError,
     Trial,
 )
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import trial_config
-from midrange_puffer.sweep.trial import STOPPED_EXIT
+from midrange_puffer.sweep.trial import OUTSIDE_EXIT, STOPPED_EXIT
 from midrange_puffer.sweep.workers import Worker
 from midrange_puffer.train.cluster.connect import LostError
 from midrange_puffer.train.stop_signals import StopSignals
@@ -68,7 +69,7 @@ class Runner:
         """Run the trials; those still running when an exception comes are killed.
 
         Raises:
-            SweepError: One trial after another fails for a reason that is not its own.
+            SweepError: A trial fails for a reason that is not its own, or one after another does.
             WriteError, OSError: The record cannot be kept, or no process be started.
         """
         try:
@@ -122,7 +123,16 @@ class Runner:
         except LostError as error:
             self._lose(worker, str(error))
             return
+        except RecordError as error:  # of this trial's readings; the others are as good as before
+            self._finish(worker, FAILED, str(error))
+            return
         trial.readings = look.readings
+        if look.code == OUTSIDE_EXIT and not trial.is_trained:  # in the record it has only begun
+            raise SweepError(
+                f"{self._record.folder}: trial {trial.number} could not go on, which is no fault "
+                f"of its settings. The sweep ends; --resume runs the trial again: "
+                f"{look.last_words or f'see {LOG} in its folder'}"
+            )
         if look.code is not None:
             self._finish(worker, *judge(look.code, look.last_words))
         elif worker.seconds > limit:

@@ -3,8 +3,6 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from midrange_puffer.config.configuration import Config, ConfigError, stage_config, stage_names
 from midrange_puffer.config.schema import STAGE
 
@@ -45,7 +43,7 @@ class Curriculum:
                 f"which must be among them"
             )
         self.index, self.start = self.stages.index(stage), saved["start"]
-        self._scores.extend(saved["scores"].tolist())
+        self._scores.extend(saved["scores"])
 
     @property
     def stage(self) -> str | None:
@@ -57,7 +55,7 @@ class Curriculum:
         """What a resumed run needs of it; None without a curriculum."""
         if self.stage is None:
             return None
-        scores = np.array(self._scores, np.float32)
+        scores = [float(score) for score in self._scores]
         return {"stage": self.stage, "start": self.start, "scores": scores}
 
     @property

@@ -6,6 +6,7 @@ while it does so: importing this module changes nothing.
 """
 
 import contextlib
+import time
 import warnings
 from collections.abc import Iterator
 
@@ -23,14 +24,32 @@ from midrange_puffer.train.vector import VecEnv
 with contained():
     from pufferlib import pufferl
 
-__all__ = ["FittedPuffeRL", "pufferl", "quiet", "replaced"]
+__all__ = ["Clock", "FittedPuffeRL", "pufferl", "quiet", "replaced"]
+
+
+class Clock(pufferl.Profile):
+    """PuffeRL's clock of the parts of an update, but of every update, and one that nobody sets."""
+
+    def __call__(self, name: str, epoch: int, nest: bool = False) -> None:
+        """Begin a part, in place of the last one begun or within it (`nest`)."""
+        now = time.monotonic()
+        if self.stack and not nest:
+            self.pop(now)
+        self.stack.append(name)
+        self.profiles[name]["start"] = now
+
+    def end(self) -> None:
+        """End all parts."""
+        now = time.monotonic()
+        while self.stack:
+            self.pop(now)
 
 
 class FittedPuffeRL(pufferl.PuffeRL):
     """PuffeRL without its thread, which would keep a process that fails from ending.
 
-    `Utilization` reads the machine in its place. Every update is timed, and float32 is computed in
-    without CUDA's mixed precision.
+    `Utilization` reads the machine in its place. Every update is timed, by clocks that nobody sets,
+    and float32 is computed in without CUDA's mixed precision.
 
     Args:
         config: section [train] without any "auto", with `env` (a name for the dashboard) and
@@ -59,13 +78,26 @@ class FittedPuffeRL(pufferl.PuffeRL):
         self.config = config
         if not self.actions.is_floating_point():
             self.actions = self.actions.int()  # as they are drawn and stepped with
-        self.profile.frequency = 1  # measure every update, not each fifth
+        if not isinstance(self.profile, Clock):  # as that of a profile is
+            self.profile = Clock()
+        self.start_time = self.last_log_time = time.monotonic()
         if config["precision"] == "float32":
             self.amp_context = contextlib.nullcontext()
         self.optimizer = make_optimizer(config, policy)
         if config["engine"] == "torch":
             self.policy = ranks.share(self.policy)
         self.engine = make_engine(config, self.policy, policy, self.optimizer, self.amp_context)
+
+    @property
+    def uptime(self) -> float:
+        """Seconds of training."""
+        return time.monotonic() - self.start_time
+
+    @property
+    def sps(self) -> float:
+        """Agent decisions a second since the last log."""
+        steps = self.global_step - self.last_log_step
+        return steps / (time.monotonic() - self.last_log_time) if steps else 0
 
     def evaluate(self) -> dict[str, list[float]]:
         """Fill the buffers; return the results of the engagements that finished, by name.

@@ -1,8 +1,7 @@
-"""Where the metrics of a run go: its metrics.jsonl, the console, and trackers by flag."""
+"""Where the metrics of a run go: to loggers, of which the console and trackers are here."""
 
 import importlib
 import json
-import math
 import os
 import secrets
 import textwrap
@@ -14,7 +13,8 @@ from typing import Protocol
 
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import WriteError, write_whole
+from midrange_puffer.files import write_whole
+from midrange_puffer.json_files import JsonError, read_json
 from midrange_puffer.train.curriculum import format_stage
 
 Metrics = Mapping[str, float]
@@ -59,28 +59,6 @@ class Loggers:
         """Close every logger."""
         for logger in self.loggers:
             logger.close(str(model_path))
-
-
-class MetricsFile:
-    """metrics.jsonl: one JSON object a log; what is not finite is null."""
-
-    def __init__(self, path: Path, resume_at: int | None) -> None:
-        """Write to `path`; a run resumed at so many agent decisions drops the rows past them."""
-        self.path = path
-        if resume_at is not None and path.exists():
-            write_whole(path, "".join(_rows_until(path, resume_at)).encode())
-
-    def log(self, metrics: Metrics, step: int) -> None:
-        """Append one row."""
-        finite = {name: value if math.isfinite(value) else None for name, value in metrics.items()}
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(finite) + "\n")
-        except OSError as error:
-            raise WriteError(f"cannot write {self.path}: {error.strerror}") from error
-
-    def close(self, model_path: str) -> None:
-        """Nothing is left to write."""
 
 
 class Console:
@@ -192,7 +170,6 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     base = config["base"]
     loggers: list[Logger] = [TensorBoard(run, step)] if base["tensorboard"] else []
     ids_path = run / "trackers.json"  # by which a resumed run finds its records again
-    ids = json.loads(ids_path.read_text()) if ids_path.exists() else {}
     os.environ.setdefault("WANDB_DIR", str(run))
     os.environ.setdefault("WANDB_NAME", run.name)
     settings = {**config.as_dict(), **base}
@@ -205,6 +182,7 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     ):
         if not base[name]:
             continue
+        ids = _tracker_ids(ids_path)
         try:
             loggers.append(tracker(settings, load_id=ids.get(name, new_id)))
         except Exception as error:  # each has its own kinds
@@ -215,16 +193,12 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     return loggers
 
 
-def _rows_until(path: Path, step: int) -> list[str]:
-    """The whole rows of metrics.jsonl up to `step`; a killed run may end in half a row."""
-    rows = []
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        try:
-            if json.loads(line)["agent_steps"] <= step:
-                rows.append(line)
-        except (ValueError, KeyError):
-            continue
-    return rows
+def _tracker_ids(path: Path) -> dict[str, str | None]:
+    """Tracker -> by what it knows the run."""
+    try:
+        return read_json(path, dict[str, str | None]) if path.exists() else {}
+    except JsonError as error:
+        raise UsageError(f"{error}; without the file the trackers begin new records") from None
 
 
 def _plain(value: float) -> int | float:

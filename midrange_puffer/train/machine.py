@@ -5,10 +5,13 @@ import os
 import psutil
 import torch
 
+from midrange_puffer.config.key import Key
 from midrange_puffer.config.machine import Machine
+from midrange_puffer.errors import UsageError
 from midrange_puffer.train import ranks
 
-CORES = "MIDRANGE_CORES"  # variable of the environment: most cores that this process may count on
+CORES = "MIDRANGE_CORES"  # variable of the environment; see `_CORES`
+_CORES = Key(CORES, int, "most cores that this process may count on", None, 1, 1_000_000_000)
 
 
 def this_machine() -> Machine:
@@ -29,10 +32,19 @@ def usable_cores() -> int:
     """Physical cores for this process: its share of the threads of all of them.
 
     The ranks of a machine divide them among themselves; a process may be given fewer: `CORES`.
+
+    Raises:
+        UsageError: That variable is not a number of cores.
     """
     logical = psutil.cpu_count()
     physical = psutil.cpu_count(logical=False) or logical
     if hasattr(os, "sched_getaffinity"):
         physical = physical * len(os.sched_getaffinity(0)) // logical
     cores = max(physical // ranks.on_this_machine(), 1)
-    return min(cores, int(os.environ.get(CORES, cores)))
+    given = os.environ.get(CORES)
+    if not given:
+        return cores
+    try:
+        return min(cores, _CORES.parse(given))
+    except ValueError as error:
+        raise UsageError(f"{CORES} = {given}: {error}") from None

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from midrange_puffer.files import make_folder, write_whole
 from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.names import inside, shown
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.pool_file import Member, PoolError, format_members, read_members
 
@@ -83,7 +84,8 @@ class Pool:
         self._write_copies()
         for member in [member for member in self.members if not self._file(member).is_file()]:
             print(
-                f"warning: pool: {self._file(member)} has vanished; {member.name} is met no more",
+                f"warning: pool: {shown(self._file(member))} has vanished; {shown(member.name)} is "
+                "met no more",
                 file=sys.stderr,
             )
             self.members.remove(member)
@@ -119,7 +121,10 @@ class Pool:
             digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
             suffix = EXPORTED if word.endswith(EXPORTED) else ".pt"
             path = f"{COPIES}/{Path(word).stem}-{digest}{suffix}"
-            copy = self.path.parent / path
+            try:
+                copy = inside(self.path.parent, path)
+            except ValueError as error:
+                raise PoolError(f"pool.include = {text}: its copy would be {error}") from None
             if copy.is_file():
                 _, meta = load_policy(copy)
             else:

@@ -10,11 +10,8 @@ import torch
 from torch.autograd import DeviceType
 from torch.profiler import profile, record_function
 
-from midrange_puffer.puffer_import import contained
+from midrange_puffer.train.fitted_pufferl import Clock
 from midrange_puffer.train.utilization import Utilization
-
-with contained():
-    from pufferlib import pufferl
 
 WARM_UP = 2  # updates before those that count: the first ones allocate memory and compile
 TRACED = 1  # updates after them, with the profiler on
@@ -37,7 +34,7 @@ LABELS = {
 }
 
 
-class Phases(pufferl.Profile):
+class Phases(Clock):
     """PuffeRL's clock of the parts of an update, which can be shown in a trace, too.
 
     A GPU is waited for where a part ends, so that its work counts where it belongs.
@@ -51,7 +48,7 @@ class Phases(pufferl.Profile):
     """
 
     def __init__(self, device: str) -> None:
-        super().__init__(frequency=1)
+        super().__init__()
         self.parents: dict[str, str | None] = {}
         self.traced = False
         self._device, self._ranges = device, []

@@ -1,8 +1,8 @@
-"""The ranks of a job: learners side by side under torchrun, with equal weights throughout.
+"""The ranks of a job: learners side by side, by --ranks or torchrun, with equal weights throughout.
 
 Every rank has its own environments and learns from its own experience; what they share is the
 gradient, averaged at each step of the optimizer, and what is decided or counted by all. Rank 0
-alone writes and prints. Without torchrun there is one rank, and nothing here does anything.
+alone writes and prints. Without a launcher there is one rank, and nothing here does anything.
 
 The number of machines is fixed: with torchrun --nnodes MIN:MAX a change of it is a failure, too,
 for torchrun does not tell its workers of the restart that it makes then.
@@ -11,6 +11,7 @@ for torchrun does not tell its workers of the restart that it makes then.
 import contextlib
 import gc
 import os
+import sys
 import time
 import traceback
 from collections import defaultdict
@@ -27,6 +28,7 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from midrange_puffer.errors import UserError
+from midrange_puffer.train import launcher
 
 Value = TypeVar("Value")
 
@@ -58,17 +60,18 @@ class SharedPolicy(DistributedDataParallel):
 
 @contextlib.contextmanager
 def joined() -> Iterator[None]:
-    """Be one of the ranks of the job that torchrun has launched, if it has.
+    """Be one of the ranks of the job that --ranks or torchrun has launched, if one has.
 
     Tensors on the CPU are exchanged by gloo, those on CUDA by nccl. An error ends this process
-    without a word to the others: torchrun ends them, and waiting for them would last for ever.
+    without a word to the others: the launcher ends them, and to wait for them would last for ever.
 
     Raises:
-        LostRanksError: The connection to others was lost, and torchrun goes on.
+        LostRanksError: The connection to others was lost, and the launcher goes on.
     """
     if not is_launched():
         yield
         return
+    launcher.end_with_launcher()
     distributed.init_process_group(
         "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo",
         store=_store(),
@@ -90,7 +93,7 @@ def joined() -> Iterator[None]:
 
 
 def is_launched() -> bool:
-    """Whether torchrun has launched this process, or the one that it is a worker of."""
+    """Whether a launcher has started this process, or the one that it is a worker of."""
     return distributed.is_torchelastic_launched()
 
 
@@ -191,20 +194,17 @@ def take_device(device: str) -> None:
 
 
 def job() -> str:
-    """The name of the job, torchrun's --rdzv-id.
-
-    With --standalone it is one that no other job has; where it is not given, `UNNAMED`.
-    """
+    """The name of the job: one that no other has, or torchrun's --rdzv-id, or `UNNAMED`."""
     return os.environ["TORCHELASTIC_RUN_ID"]
 
 
 def may_restart() -> bool:
-    """Whether torchrun starts the job anew where a rank fails (--max-restarts)."""
+    """Whether the job is started anew where a rank fails (--max-restarts)."""
     return is_launched() and int(os.environ["TORCHELASTIC_MAX_RESTARTS"]) > 0
 
 
 def is_restarted() -> bool:
-    """Whether torchrun has done so; all ranks must ask, as each machine counts its own restarts."""
+    """Whether it has been; all ranks must ask, as each machine counts its own restarts."""
     return is_launched() and max(gather(_restarts())) > 0
 
 
@@ -248,7 +248,16 @@ def _store() -> distributed.Store:
     that is no more would be taken for that of its successor (PyTorch's issue 135712). On one
     machine every attempt therefore has keys of its own; several would not agree on its number.
     """
+    ours = launcher.store(_restarts(), int(os.environ["WORLD_SIZE"]))
+    if ours is not None:
+        return ours
     store, _, size = next(distributed.rendezvous("env://"))
     if int(os.environ["LOCAL_WORLD_SIZE"]) < size:
         return store
+    if os.environ["RANK"] == "0":
+        print(
+            "puffer: torchrun listens on all interfaces, and executes what anyone sends there; on "
+            f"one machine leave it out and use --ranks {size}",
+            file=sys.stderr,
+        )
     return distributed.PrefixStore(f"attempt {_restarts()}", store)

@@ -4,7 +4,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +23,9 @@ from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.config.settle import meets_pool, settle
 from midrange_puffer.errors import UserError
-from midrange_puffer.files import make_folder, new_name, write_whole
+from midrange_puffer.files import lock, make_folder, new_name, write_whole
 from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
@@ -33,11 +34,11 @@ from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import (
     Console,
     Loggers,
-    MetricsFile,
     check_trackers,
     open_trackers,
 )
 from midrange_puffer.train.machine import this_machine
+from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
@@ -47,8 +48,11 @@ from midrange_puffer.train.training_league import TrainingLeague
 from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env
 
-# The file of a run folder that names the job which made it, where torchrun may restart that.
+# The file of a run folder that names the job which made it, where that may be restarted.
 JOB = "job"
+TRAINS = "trains this run"  # what another does to whom it is locked
+# How long a job that torchrun has restarted waits for what is left of it to end, in s.
+PATIENCE = 10.0
 # What begins the keys that make the policy: a run cannot go on with others.
 FIXED = (
     "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
@@ -78,21 +82,28 @@ def train_to_end(run: Run) -> int:
             train(run, signals)
         except UserError:
             if (run.folder / run_folder.STATE).exists():
-                print(f"the last checkpoint still stands: --resume {run.folder}", file=sys.stderr)
+                how = f"--resume {shown(run.folder)}"
+                print(f"the last checkpoint still stands: {how}", file=sys.stderr)
             elif ranks.is_first():  # it never began, and another try may have its name
                 shutil.rmtree(run.folder, ignore_errors=True)
             raise
     return 128 + signals.caught if signals.caught else 0
 
 
-def new_run(config_path: str | None, overrides: Sequence[str]) -> Run:
-    """Settle the configuration of a new run and make its folder."""
+@contextmanager
+def new_run(config_path: str | None, overrides: Sequence[str]) -> Iterator[Run]:
+    """Settle the configuration of a new run and make its folder, which is locked meanwhile."""
     config = load_config(config_path, overrides)
     train = config["train"]
     # A name made up here is not the configuration's: config.ini may be given back for another run.
     run = planned_run(config, Path(train["data_dir"], train["run_name"] or new_name()))
     _make_run_folder(run.folder)
-    return run
+    with _locked(run.folder):
+        yield run
+
+
+def _locked(folder: Path) -> AbstractContextManager[None]:
+    return lock(folder, TRAINS, PATIENCE if ranks.may_restart() else 0)
 
 
 def _make_run_folder(folder: Path) -> None:
@@ -138,13 +149,26 @@ def _settle(config: Config) -> Config:
     return settle(config, this_machine())
 
 
-def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Run:
+@contextmanager
+def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) -> Iterator[Run]:
     """Find the run called `name` and take up its configuration and state.
+
+    Its folder is locked meanwhile, and nothing of it is read before.
 
     Args:
         may_be_done: accept a run that has made all its steps.
+
+    Raises:
+        LockedError: Another process trains it, be it that `name` is "latest": the newest run that
+            is not in training may be another than is meant.
     """
     folder = run_folder.find_run(name, data_dir(overrides))
+    with _locked(folder):
+        yield _taken_up(folder, overrides, may_be_done)
+
+
+def _taken_up(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
+    """The run of a folder, with its configuration and state."""
     old = load_config(folder / run_folder.CONFIG, complete=True)
     config = load_config(folder / run_folder.CONFIG, overrides, complete=True)
     run_name = old["train"]["run_name"]
@@ -159,11 +183,11 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
         )
     curriculum = Curriculum(config, state)
     where = f", {curriculum}" if curriculum.stages else ""
-    print(f"resuming {folder} at {steps} of {goal} steps{where}")
+    print(f"resuming {shown(folder)} at {steps} of {goal} steps{where}")
     for key, (before, after) in changes(old, config).items():
         if key.startswith(FIXED):
             raise ConfigError(f"{key}: is {before} in {folder} and cannot become {after}")
-        print(f"  {key}: {before} -> {after}")
+        print(f"  {key}: {shown(before)} -> {shown(after)}")
     return Run(folder, config, state)
 
 
@@ -183,7 +207,7 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
         pool, all_raters = _pool(run), [*_league(run), *_replays(run), *raters]
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
         loggers = _loggers(run)
-    print(f"run folder {folder}", flush=True)
+    print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
     with _engine(config, signals) as engine:
@@ -338,7 +362,7 @@ def _loggers(run: Run) -> Loggers:
 
 
 def _last_line(trainer: Trainer, signals: StopSignals) -> str:
-    folder, model = trainer.run.folder, trainer.model_path
+    folder, model = shown(trainer.run.folder), shown(trainer.model_path)
     if signals.caught:
         return (
             f"stopped by {signal.Signals(signals.caught).name}; saved {model}; "

@@ -12,13 +12,9 @@ import torch
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.files import write_whole
-from midrange_puffer.policies.model_file import (
-    MODELS,
-    CheckpointError,
-    read_torch,
-    save_model,
-    to_bytes,
-)
+from midrange_puffer.policies.model_file import MODELS, save_model
+from midrange_puffer.policies.torch_file import CheckpointError, to_bytes
+from midrange_puffer.train import trainer_state
 
 CONFIG = "config.ini"
 METRICS = "metrics.jsonl"
@@ -52,16 +48,14 @@ def save(run: Run, weights: dict[str, torch.Tensor], state: dict[str, object]) -
 
 
 def load_state(run: Path) -> dict[str, object]:
-    """Load the trainer state of the run folder `run`.
-
-    The optimizer's part is a pickle: resume only runs that you trust.
+    """Load the trainer state of the run folder `run`, as of `trainer_state.load`.
 
     Raises:
-        CheckpointError: There is none, or it is damaged.
+        CheckpointError: There is none, it is damaged, or its model is missing.
     """
     path = run / STATE
-    state = read_torch(path, "cpu", STATE, weights_only=False)
-    if not isinstance(state, dict) or not (run / str(state.get("model"))).is_file():
+    state = trainer_state.load(path)
+    if not (run / state["model"]).is_file():
         raise CheckpointError(f"{path}: not a trainer state with its model beside it")
     return state
 

@@ -1,5 +1,6 @@
-"""What SIGINT and SIGTERM do to training: it stops after the update that is under way."""
+"""What SIGINT, SIGTERM and SIGHUP do to training: it stops after the update that is under way."""
 
+import contextlib
 import os
 import signal
 from types import TracebackType
@@ -13,18 +14,22 @@ class StoppedError(UserError):
 
 
 class StopSignals:
-    """Turns the first SIGINT or SIGTERM into a request to stop; the second ends at once.
+    """Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends at once.
 
-    Under torchrun, which may pass one on twice and kills who takes too long, others are ignored.
+    SIGHUP says that the terminal is gone; one that is ignored, as by nohup, stays so. A rank's
+    launcher may pass one on twice, and kills who takes too long: there others are ignored.
     """
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def __init__(self) -> None:
         self.caught = 0
 
     def __enter__(self) -> "StopSignals":
-        self._previous = [signal.signal(number, self._catch) for number in self.SIGNALS]
+        self._previous = {number: signal.getsignal(number) for number in self.SIGNALS}
+        for number, handler in self._previous.items():
+            if (number, handler) != (signal.SIGHUP, signal.SIG_IGN):
+                signal.signal(number, self._catch)
         return self
 
     def __exit__(
@@ -33,10 +38,10 @@ class StopSignals:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for number, handler in zip(self.SIGNALS, self._previous, strict=True):
+        for number, handler in self._previous.items():
             signal.signal(number, handler)
         if self.caught and ranks.is_loss(error):
-            signal.raise_signal(self.caught)  # torchrun's, because of the rank that was lost
+            signal.raise_signal(self.caught)  # the launcher's, because of the rank that was lost
 
     def agree(self) -> int:
         """The signal that has come to any rank, so that all stop together; 0: none has."""
@@ -53,4 +58,5 @@ class StopSignals:
             os._exit(128 + number)
         self.caught = number
         # To stderr; print() may be what was interrupted, and cannot be entered twice.
-        os.write(2, b"stopping after this update; once more to stop at once\n")
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            os.write(2, b"stopping after this update; once more to stop at once\n")

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import random
 import sys
 import time
 from collections import defaultdict
@@ -14,7 +13,8 @@ import numpy as np
 import torch
 
 from midrange_puffer.errors import UserError
-from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.policies import networks
+from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL, quiet
@@ -24,10 +24,6 @@ from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.update import Learner, Schedule
 from midrange_puffer.train.vector import VecEnv
-
-# The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
-# as these cannot yet overflow a float32, whatever they see.
-WEIGHT_LIMIT = 1e6
 
 
 class DivergedError(UserError):
@@ -167,7 +163,7 @@ class Trainer(FittedPuffeRL):
         metrics = self.mean_and_log()
         self.print_dashboard()
         self.stats = defaultdict(list)
-        self.last_log_time, self.last_log_step = time.time(), self.global_step
+        self.last_log_time, self.last_log_step = time.monotonic(), self.global_step
         self.profile.clear()
         if self.epoch % self.config["checkpoint_interval"] == 0 or self.done:
             self.save_checkpoint()
@@ -217,10 +213,10 @@ class Trainer(FittedPuffeRL):
         return metrics
 
     def _check_weights(self) -> None:
-        if not all(bool((one.abs() <= WEIGHT_LIMIT).all()) for one in self.policy.parameters()):
+        if not all(map(networks.are_usable, self.policy.parameters())):
             raise DivergedError(
                 f"training diverged: after {self.global_step} steps weights are beyond "
-                f"{WEIGHT_LIMIT:g} or no numbers; try a train.learning_rate below "
+                f"{networks.WEIGHT_LIMIT:g} or no numbers; try a train.learning_rate below "
                 f"{self._settings['learning_rate']:g} or a train.max_grad_norm below "
                 f"{self._settings['max_grad_norm']:g}"
             )
@@ -255,12 +251,9 @@ class Trainer(FittedPuffeRL):
             "epoch": self.epoch,
             "global_step": self.global_step,
             "uptime": self.uptime,
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": trainer_state.optimizer_state(self.optimizer),
             "curriculum": self.curriculum.state,
-            "torch_rng": torch.get_rng_state(),
-            "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
-            "numpy_rng": np.random.get_state(),  # noqa: NPY002, the generator libraries share
-            "python_rng": random.getstate(),
+            **trainer_state.generators(),
         }
         weights = self.uncompiled_policy.state_dict()
         self.model_path = run_folder.save(self.run, weights, state)
@@ -269,17 +262,13 @@ class Trainer(FittedPuffeRL):
 
     def _restore(self, state: dict[str, object]) -> None:
         """Go on from a saved state, with the settings of this configuration."""
-        settings = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({**state["optimizer"], "param_groups": settings})
+        path = self.run.folder / run_folder.STATE
+        trainer_state.set_optimizer(self.optimizer, state["optimizer"], path)
         self.engine.load()
         self.epoch, self.global_step = state["epoch"], state["global_step"]
         self.last_log_step = self.global_step
-        self.start_time = time.time() - state["uptime"]
-        torch.set_rng_state(state["torch_rng"])
-        if len(state["cuda_rng"]) == torch.cuda.device_count():
-            torch.cuda.set_rng_state_all(state["cuda_rng"])
-        np.random.set_state(state["numpy_rng"])  # noqa: NPY002
-        random.setstate(state["python_rng"])
+        self.start_time = time.monotonic() - max(state["uptime"], 0)  # that of a clock set back
+        trainer_state.set_generators(state)
 
 
 def _engagement_seed(seed: int, epoch: int) -> int:

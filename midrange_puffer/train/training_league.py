@@ -1,9 +1,10 @@
 """The rating of a policy in training: a small league on a schedule."""
 
-import json
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from torch import nn
@@ -18,9 +19,35 @@ from midrange_puffer.contest.round_robin import (
 )
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.json_files import Count, JsonError, Within, read_json
+from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
+
+MOST_PLAYERS = 5000  # of a run's league: the results of all are in the memory, each against each
+
+
+@dataclass
+class Rating:
+    """How strong a checkpoint is, with the 95 % interval of that."""
+
+    name: str
+    agent_steps: Count
+    rating: float = 0.0  # until all are rated
+    rating_low: float = 0.0
+    rating_high: float = 0.0
+
+
+@dataclass
+class _LeagueFile:
+    """The content of `league.json`."""
+
+    parameters: dict[str, float]
+    # By ratings far beyond these, or more games than there may be, no fit comes to an end.
+    anchors: dict[str, Annotated[float, Within(-1e4, 1e4)]]
+    ratings: list[Rating]
+    results: list[Result]
 
 
 class TrainingLeague:
@@ -56,7 +83,7 @@ class TrainingLeague:
         self._settings = settings
         self._parameters = resolve(parameters)
         self._anchors = ANCHORS if is_standard(self._parameters) else None
-        self._ratings: list[dict[str, object]] = []
+        self._ratings: list[Rating] = []
         self._results: list[Result] = []
         if (folder / self.FILE).exists():
             self._take_up()
@@ -90,12 +117,14 @@ class TrainingLeague:
         games = self._settings["games"]
         new = meet(pairs, players, games, agent_steps, parameters=self._parameters)
         self._results += new
-        self._ratings.append({"name": name, "agent_steps": agent_steps})
+        self._ratings.append(Rating(name, agent_steps))
         self._fit()
         self._write()
         rating = self._ratings[-1]
         scores = {result.second: result.score for result in new}
-        metrics = {f"league/{key}": rating[key] for key in ("rating", "rating_low", "rating_high")}
+        metrics = {
+            f"league/{key}": getattr(rating, key) for key in ("rating", "rating_low", "rating_high")
+        }
         metrics |= {f"league/score_vs_{pilot}": scores[pilot] for pilot in PILOTS}
         if earlier:
             mean = float(np.mean([scores[opponent] for opponent in earlier]))
@@ -113,7 +142,7 @@ class TrainingLeague:
             try:
                 policy, meta = load_policy(paths[place])
             except CheckpointError as error:
-                print(f"league: left out: {error}", file=sys.stderr)
+                print(f"league: left out: {shown(error)}", file=sys.stderr)
                 continue
             if meta["agent_steps"] < agent_steps:
                 policies[paths[place].stem] = policy
@@ -122,25 +151,25 @@ class TrainingLeague:
     def _fit(self) -> None:
         """Rate all checkpoints anew."""
         opponents = {result.second for result in self._results}
-        rated = [row["name"] for row in self._ratings]
+        rated = [row.name for row in self._ratings]
         names = [*rated, *sorted(opponents - set(rated))]
         ratings, half_widths = Payoffs(names, self._results).rate(self._anchors)
         for place, row in enumerate(self._ratings):
             rating, half_width = float(ratings[place]), float(half_widths[place])
-            row["rating"] = rating
-            row["rating_low"], row["rating_high"] = rating - half_width, rating + half_width
+            row.rating = rating
+            row.rating_low, row.rating_high = rating - half_width, rating + half_width
 
     def _drop_from(self, agent_steps: int) -> None:
         """Forget the ratings of so long and longer training, and the games played for them."""
-        dropped = {row["name"] for row in self._ratings if row["agent_steps"] >= agent_steps}
-        self._ratings = [row for row in self._ratings if row["name"] not in dropped]
+        dropped = {row.name for row in self._ratings if row.agent_steps >= agent_steps}
+        self._ratings = [row for row in self._ratings if row.name not in dropped]
         self._results = [result for result in self._results if result.first not in dropped]
 
     def _write(self) -> None:
         content = {
             "parameters": self._parameters,
             "anchors": self._anchors,
-            "ratings": self._ratings,
+            "ratings": [asdict(row) for row in self._ratings],
             "results": [result._asdict() for result in self._results],
         }
         write_json(self._folder / self.FILE, content)
@@ -149,14 +178,33 @@ class TrainingLeague:
         """Go on with what is in the run folder, if it is of the same game."""
         path = self._folder / self.FILE
         try:
-            content = json.loads(path.read_text())
-            if content["parameters"] != self._parameters:
-                print(f"league: {path} is of another game; the ratings start anew", file=sys.stderr)
-                return
-            self._anchors = self._anchors or content["anchors"]
-            self._ratings = content["ratings"]
-            self._results = [Result(**result) for result in content["results"]]
-        except (ValueError, KeyError, TypeError):
+            content = read_json(path, _LeagueFile)
+            _check_results(content, path)
+        except JsonError as error:
             raise CheckpointError(
-                f"{path}: damaged; without it the ratings of the run start anew"
+                f"{error}; without the file the ratings of the run start anew"
             ) from None
+        if content.parameters != self._parameters:
+            told = f"league: {shown(path)} is of another game; the ratings start anew"
+            print(told, file=sys.stderr)
+            return
+        self._anchors = self._anchors or content.anchors
+        self._ratings, self._results = content.ratings, content.results
+
+
+def _check_results(content: _LeagueFile, path: Path) -> None:
+    """Raise JsonError where a result is of no game, or of a checkpoint that is not rated."""
+    rated = {row.name for row in content.ratings}
+    players = rated | {result.second for result in content.results}
+    if len(players) > MOST_PLAYERS:
+        raise JsonError(f"{path}: damaged: {len(players)} players, at most {MOST_PLAYERS} allowed")
+    met: set[tuple[str, str]] = set()
+    for place, result in enumerate(content.results):
+        where = f"{path}: damaged: results[{place}]"
+        if result.first not in rated:
+            raise JsonError(f"{where}.first = {result.first}: must be a name in ratings")
+        if result.second == result.first or (result.first, result.second) in met:
+            raise JsonError(f"{where}.second = {result.second}: must be another, not met before")
+        met.add((result.first, result.second))
+        if not result.wins + result.draws + result.losses:
+            raise JsonError(f"{where}: wins, draws and losses must not all be 0")

@@ -14,6 +14,7 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import PILOTS, parse_opponent, resolve
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.names import shown
 from midrange_puffer.replays.recorder import FightRecorder, save
 from midrange_puffer.replays.replay import SUFFIX
 
@@ -69,7 +70,7 @@ class TrainingReplays:
         try:
             self._save(name, recorders, records)
         except (OSError, UserError, RuntimeError) as error:
-            print(f"not all replays of {name} are kept: {error}", file=sys.stderr)
+            print(f"not all replays of {name} are kept: {shown(error)}", file=sys.stderr)
         return {}
 
     def _save(

@@ -16,7 +16,7 @@ class Utilization:
     """Reads the machine for the metrics, and for PuffeRL's dashboard in place of its own thread.
 
     That thread gives a hundred times the share of the processors in use, looks at the current GPU
-    whatever the run learns on, and keeps silent under torchrun.
+    whatever the run learns on, and keeps silent in a rank.
 
     Args:
         device: where the run learns, such as "cuda:1". Its other processes must have begun.

@@ -3,11 +3,14 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import psutil
 import torch
 
 from midrange_puffer.config.configuration import Config
@@ -20,6 +23,12 @@ with contained():
     import pufferlib.vector
 
 
+LOOK_INTERVAL = 1.0  # s, from one look at the workers to the next
+LOOKS = (
+    5  # at which a worker is stopped, before that is told: after Ctrl-Z and fg it goes on at once
+)
+
+
 class WorkerError(UserError):
     """A process that steps environments ended on its own."""
 
@@ -30,7 +39,7 @@ class VecEnv:
     An engagement cut off by its time limit has its result, and the policy sees the clock, so a
     truncation ends an episode like any other end: PuffeRL, which ignores truncations, is given
     them among the terminals. A worker that dies raises WorkerError in the main thread, where
-    PufferLib would wait for it for ever.
+    PufferLib would wait for it for ever; of one that is stopped stderr is told.
 
     Args:
         make_env: makes an environment, in a worker where there are some.
@@ -69,6 +78,8 @@ class VecEnv:
         if self.processes:
             self._sigchld = signal.signal(signal.SIGCHLD, self._on_child_exit)
             self._on_child_exit()  # it may have been too late for one
+            self._watch = StoppedWorkers(self.processes)
+            self._watch.start()
         if config["train"]["pin_memory"] and config["train"]["device"].startswith("cuda"):
             self._pin()
 
@@ -98,6 +109,7 @@ class VecEnv:
         """End the workers and wait until they are gone."""
         if self.processes:
             signal.signal(signal.SIGCHLD, self._sigchld)
+            self._watch.end()
         self._envs.close()
         for process in self.processes:
             process.join(timeout=2)
@@ -114,6 +126,44 @@ class VecEnv:
                     f"environment worker {worker} (process {process.pid}) ended with exit code "
                     f"{process.exitcode}"
                 )
+
+
+class StoppedWorkers(threading.Thread):
+    """Says on stderr which workers are stopped, as by SIGSTOP, and when they go on.
+
+    PufferLib waits for them without a word.
+    """
+
+    def __init__(self, processes: Sequence[multiprocessing.Process]) -> None:
+        super().__init__(daemon=True)
+        self._workers = [process.pid for process in processes]
+        self._is_over = threading.Event()
+
+    def run(self) -> None:
+        """Look at the workers until `end`."""
+        looks = Counter[int]()  # at which a worker was stopped, one after another
+        while not self._is_over.wait(LOOK_INTERVAL):
+            for worker, process in enumerate(self._workers):
+                who = f"environment worker {worker} (process {process})"
+                if _is_stopped(process):
+                    looks[worker] += 1
+                    if looks[worker] == LOOKS:
+                        go_on = f"it goes on with: kill -CONT {process}"
+                        print(f"{who} is stopped, and training waits; {go_on}", file=sys.stderr)
+                elif looks.pop(worker, 0) >= LOOKS:
+                    print(f"{who} goes on", file=sys.stderr)
+
+    def end(self) -> None:
+        """Look no more."""
+        self._is_over.set()
+        self.join()
+
+
+def _is_stopped(process: int) -> bool:
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_STOPPED
+    except psutil.NoSuchProcess:
+        return False
 
 
 def pin(array: np.ndarray) -> None:
@@ -146,15 +196,16 @@ def make_env(**kwargs: object) -> Midrange:
 
 
 def _become_worker() -> None:
-    """Leave Ctrl-C to the trainer, obey SIGTERM, and end when the trainer does, however it does.
+    """Leave Ctrl-C and a lost terminal to the trainer, obey SIGTERM, and end when the trainer does.
 
-    Frozen opponents are asked in small batches, which torch does best, and beside others, in one
-    thread.
+    However that ends. Frozen opponents are asked in small batches, which torch does best, and
+    beside others, in one thread.
     """
     if ranks.is_launched():
-        os.setpgrp()  # torchrun signals a rank's whole group, which still needs its workers
+        os.setpgrp()  # a launcher signals a rank's whole group, which still needs its workers
     torch.set_num_threads(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -49,7 +49,7 @@ def test_ratios_are_those_of_rounds(scale):
     report["blocking_2"]["sps"] = [50.0, 50.0, 200.0]
     found = {(one["of"], one["over"]): one["ratio"] for one in scale.ratios(report)}
     assert found["blocking_2", "serial"] == 0.5
-    assert found["torchrun_1", "serial"] == 1.0
+    assert found["ranks_1", "serial"] == 1.0
     modes = scale.modes(load_config(None))
     assert {name for pair in scale.PAIRS for name in pair} | {*scale.SCORED} <= {*modes}
     assert all(modes[one].cores == modes[other].cores for one, other in scale.PAIRS)

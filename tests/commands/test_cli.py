@@ -1,8 +1,10 @@
 """The command line: what it prints, where it passes on, and how it fails."""
 
 import os
+import signal
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -12,9 +14,10 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
 
 
-def command(folder, *words: str) -> subprocess.CompletedProcess:
+def command(folder, *words: str, code: str | None = None) -> subprocess.CompletedProcess:
+    words = ["-m", *words] if code is None else ["-c", code]
     return subprocess.run(
-        [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, timeout=120
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, timeout=120
     )
 
 
@@ -112,6 +115,87 @@ def test_a_wrong_key_ends_in_one_line_and_status_2(tmp_path):
     assert done.stderr.splitlines() == [
         "puffer: error: command line: --train.gama: no such key; did you mean 'gamma'?"
     ]
+
+
+# As Ctrl-C at the moment when this module is looked for.
+INTERRUPT = """
+import runpy, os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["puffer", "train", "midrange", "--train.gama=1"]
+runpy.run_module("midrange_puffer", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("name", ["midrange_puffer.commands.cli", "pufferlib.sweep"])
+def test_an_interrupt_while_it_begins_ends_it_without_a_word(tmp_path, name):
+    done = command(tmp_path, code=INTERRUPT.format(name=name))
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN, signal.default_int_handler])
+def test_a_mode_has_the_usual_interrupts_unless_they_are_ignored(monkeypatch, before):
+    """As they are for what a script runs in the background."""
+    seen = []
+    mode = types.SimpleNamespace(main=lambda argv: seen.append(signal.getsignal(signal.SIGINT)))
+    monkeypatch.setattr(cli.importlib, "import_module", lambda name: mode)
+    kept = signal.signal(signal.SIGINT, before)
+    try:
+        cli.run("train", [])
+    finally:
+        signal.signal(signal.SIGINT, kept)
+    usual = signal.SIG_IGN if before is signal.SIG_IGN else signal.default_int_handler
+    assert seen == [usual]
+
+
+def test_a_width_of_nothing_is_no_width(call, monkeypatch):
+    seen = []
+    monkeypatch.setattr(cli, "run", lambda mode, argv: seen.append(os.environ.get("COLUMNS")) or 0)
+    for columns in ("0", "120"):
+        monkeypatch.setenv("COLUMNS", columns)
+        call("eval")
+    assert seen == [None, "120"]
+
+
+TOO_LONG = "a/" + "x" * 5000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "--config", TOO_LONG),
+        ("train", "--resume", TOO_LONG),
+        ("train", "--resume", "latest", "--train.data-dir", TOO_LONG),
+        ("train", "--load-model-path", TOO_LONG),
+        ("train", "--env.opponent=pool", "--pool.include", TOO_LONG),
+        ("train", "--train.data-dir", TOO_LONG),
+        ("eval", "--load-model-path", TOO_LONG),
+        ("eval", "--opponent", f"{TOO_LONG}.pt", "--json", TOO_LONG),
+        ("league", "--run", TOO_LONG),
+        ("league", "--out", f"{TOO_LONG}.png"),
+        ("envelope", "--out", TOO_LONG),
+        ("replay", f"{TOO_LONG}.mrr"),
+        ("replay", "x", "--html", f"{TOO_LONG}.html"),
+        ("export", "--onnx", f"{TOO_LONG}.onnx"),
+        ("profile", "--out", TOO_LONG),
+        ("play", "--save", TOO_LONG),
+        ("sweep", "--resume", TOO_LONG),
+        ("sweep", "--report", TOO_LONG),
+        ("exploit", "--load-model-path", TOO_LONG),
+    ],
+)
+def test_a_path_that_is_too_long_is_told_in_a_line(call, monkeypatch, tmp_path, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").mkdir()
+    status, _, err = call(words[0], "midrange", *words[1:])
+    assert status in (1, 2)
+    assert err.startswith("puffer: error: ")
+    assert err.endswith(": File name too long\n")
+    assert len(err) < 400
+    assert len(err.splitlines()) == 1
 
 
 def test_the_name_of_the_environment_may_be_left_out(call):

@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+from pathlib import Path
 
 import matplotlib.image
 import numpy as np
@@ -14,11 +15,19 @@ from midrange_puffer.commands import cli
 from midrange_puffer.commands.league import spread
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.round_robin import ANCHORS, Payoffs, Result, is_standard, rate_pilots
-from midrange_puffer.contest.standings import format_cycles, format_matrices, format_report, rank
+from midrange_puffer.contest.standings import (
+    format_cycles,
+    format_matrices,
+    format_ratings,
+    format_report,
+    rank,
+)
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
+from midrange_puffer.show.league_plot import plot_standings
 from midrange_puffer.train import run_folder
 
 pytestmark = pytest.mark.slow
@@ -78,6 +87,28 @@ def test_standings_name_worst_cases_and_cycles():
     assert line.strip().rsplit(" > ", 1)[0].split(" > ") in [
         turns[start:] + turns[:start] for start in range(3)
     ]
+
+
+def test_names_are_no_markup(tmp_path):
+    """In the table, in the matrix, in words, and in the picture of runs of any name."""
+    names = ("[/b]", "\x1b[2J\n:snake:", r"$\frac$", "[red]a")
+    odd = dict(zip(NAMES, names, strict=True))
+    results = [result._replace(first=odd[result.first], second=odd[result.second])
+               for result in RESULTS]  # fmt: skip
+    standings = rank(names, results, {})
+    console = Console(file=io.StringIO(), width=200)
+    for table in (format_ratings(standings), *format_matrices(standings, 200)):
+        console.print(table)
+    told = console.file.getvalue()
+    for name in names:
+        assert told.count(shown(name)) >= 2  # as player, and in the matrix
+    assert shown(names[1]) in "\n".join(format_cycles(standings))
+    runs = {Path(f"_run {name}"): [(1000, name), (2000, names[0])] for name in names[1:]}
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        plot_standings(standings, runs, tmp_path / "league.svg")
+    picture = (tmp_path / "league.svg").read_text()
+    for name in names[1:]:
+        assert picture.count(f">_run {shown(name)}<") == 1
 
 
 def test_without_cycles_it_says_so():

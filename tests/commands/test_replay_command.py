@@ -47,7 +47,7 @@ def test_it_says_that_a_replay_is_bit_exact(folder, capsys, options):
 def test_every_refusal_is_named_after_all_were_looked_at(folder, capsys):
     with pytest.raises(ReplayError) as error:
         replay(folder, "wrong.replay", "one.replay", "damaged.replay", "no.replay")
-    wrong, damaged, missing = str(error.value).splitlines()
+    wrong, damaged, missing = error.value.args
     assert wrong.startswith(f"{folder}/wrong.replay: differs at decision 0 of ")
     assert damaged == f"{folder}/damaged.replay: damaged: its checksum is not that of its content"
     assert missing == f"{folder}/no.replay: No such file or directory"

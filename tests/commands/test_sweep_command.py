@@ -8,11 +8,12 @@ import runs
 import sweeps
 
 from midrange_puffer.commands import cli
+from midrange_puffer.commands import sweep as command
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import WriteError
-from midrange_puffer.sweep.record import FAILED, FINISHED, Record, lock
+from midrange_puffer.files import WriteError, lock
+from midrange_puffer.sweep.record import FAILED, FINISHED, Record
 from midrange_puffer.sweep.runner import SweepError
 
 # Each value is within what it may be, but its mean is above start_range_max, 6 km.
@@ -103,7 +104,7 @@ def test_a_report_changes_nothing(tmp_path, monkeypatch):
     words = ["--report", "latest", "--train.data-dir", str(tmp_path)]
     with pytest.raises(ConfigError, match=r"sweep.trials: --report shows a sweep as it was"):
         cli.run("sweep", [*words, "--sweep.trials=9"])
-    with lock(folder):  # as if it were running
+    with lock(folder, command.RUNS):  # as if it were running
         assert cli.run("sweep", words) == 0
     assert (folder / "report.html").exists()
     assert Record(folder).trials == before

@@ -11,7 +11,7 @@ from machines import machine
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
-from midrange_puffer.train.cluster import learner
+from midrange_puffer.train.cluster import collectors, learner
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def asked(settled, monkeypatch):
         monkeypatch.setattr(
             learner, "connected", lambda *found: given.append(found) or contextlib.nullcontext()
         )
-        monkeypatch.setattr(learner, "Collectors", lambda *_: io.BytesIO())
+        monkeypatch.setattr(collectors, "Collectors", lambda *_: io.BytesIO())
         with learner.collecting(settled(*options, cores=cores), bool):
             return given[0]
 
@@ -141,5 +141,7 @@ def test_what_does_not_fit_is_refused(settled, options, said):
 
 
 def test_ranks_have_no_collectors(settled):
-    with pytest.raises(ConfigError, match=r"cluster.engine = ray: .* without torchrun"):
+    with pytest.raises(
+        ConfigError, match=r"cluster.engine = ray: .* leave --ranks or torchrun out"
+    ):
         settled(launched=True)

@@ -4,12 +4,13 @@ import ast
 import configparser
 import importlib.util
 import re
+import tempfile
 from pathlib import Path
 
 import places
 import pytest
 from config_files import values, write
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from machines import machine
 
@@ -88,6 +89,43 @@ def test_config_ini_gives_back_the_same_config(tmp_path_factory, data):
             config = config.replaced(section, "drawn", **{name: value})
     path = write(tmp_path_factory.mktemp("config"), format_config(config))
     assert load_config(path) == config
+
+
+ODD = st.text(st.characters(codec=None) | st.sampled_from("\r\n\t\0\x1b\x85\u2028#;=:[]%$ a"))
+
+
+@given(ODD, ODD)
+@example("a\rb", "")
+@example("a\n[train]\ngamma = 0", "")
+@example("night", "the sweep\r[train]\rgamma = 0")
+@example("night", "a\udcff.ini")
+def test_config_ini_gives_back_any_text_or_it_is_refused(tag, source):
+    config = load_config().replaced("base", source, tag=tag)
+    try:
+        text = format_config(config)
+    except ConfigError:
+        assert not tag.isprintable() or tag.strip() != tag or tag.lower() == "none"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "my.ini")
+        path.write_bytes(text.encode())
+        assert load_config(path) == config
+
+
+@pytest.mark.parametrize("character", ["\r", "\n", "\0", "\x1b", "\x85", "\u2028", "\udcff"])
+def test_a_value_that_config_ini_could_not_hold_is_refused_at_once(character):
+    told = error(None, "--train.data-dir", f"runs{character}x")
+    assert "train.data-dir = runs" in told
+    assert "must be one line of text, without " + ascii(character)[1:-1] in told
+
+
+def test_a_value_may_go_on_in_the_next_lines(tmp_path):
+    path = write(tmp_path, "[pool]\ninclude =\n    a.pt,\n    b c.pt\n[base]\ntag = x\n")
+    config = load_config(path)
+    assert config["pool"]["include"] == "a.pt, b c.pt"
+    again = tmp_path / "again.ini"
+    again.write_text(format_config(config))
+    assert load_config(again) == config
 
 
 def test_config_ini_gives_back_the_environment(tmp_path):

@@ -294,7 +294,7 @@ def test_a_pool_that_can_no_longer_be_read_is_left_alone(turners, capfd):
     turners.write_text("{")
     run_through(env, 3 * LOOK_INTERVAL)
     [line] = capfd.readouterr().err.splitlines()
-    assert line.startswith(f"warning: pool: {turners}: damaged, or not a midrange_puffer pool")
+    assert line.startswith(f"warning: pool: {turners}: damaged: not JSON")
     assert set(np.unique(np.array(spy.done)[-LOOK_INTERVAL:, :, 1, 0])) == set(RUDDERS)
     frozen.write_pool(turners.parent, {"left": 1})
     run_through(env, 3 * LOOK_INTERVAL)
@@ -306,7 +306,7 @@ def test_a_pool_without_a_usable_member_is_refused(turners):
     with pytest.raises(PoolError, match=r"pool.json: none of its members can be used"):
         Midrange(2, "pool", pool=path).reset()
     path.write_text("{}")
-    with pytest.raises(PoolError, match=r"pool.json: damaged, or not a midrange_puffer pool"):
+    with pytest.raises(PoolError, match=r"pool.json: damaged: format: is missing"):
         Midrange(2, "pool", pool=path).reset()
     path.unlink()
     with pytest.raises(PoolError, match=r"pool.json: No such file"):

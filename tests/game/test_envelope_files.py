@@ -109,6 +109,36 @@ def test_other_files_are_refused(envelope, saved, tmp_path, monkeypatch):
         Envelope.load(saved)
 
 
+def resaved(saved, save=np.savez, **changes) -> None:
+    """Write the file with other entries."""
+    with np.load(saved) as file:
+        entries = dict(file)
+    save(saved, **entries | changes)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("nez", np.zeros((2, 4, 3, 2), np.float32), r"nez of shape \(2, 4, 3, 2\)"),
+        ("nez", np.zeros(GRID.shape), "nez .* type float64"),
+        ("gaps", np.zeros(GRID.shape, np.float32), "gaps .* type float32"),
+        ("aero", np.full(GRID.shape, np.nan, np.float32), "aero has what is no number"),
+        ("identity", np.array("[" * 100_000), "recursion"),
+    ],
+)
+def test_arrays_that_are_none_of_an_envelope_are_refused(saved, name, values, message):
+    resaved(saved, **{name: values})
+    with pytest.raises(ValueError, match=f"{saved}: not an envelope, or damaged: .*{message}"):
+        Envelope.load(saved)
+
+
+def test_a_compressed_file_is_refused(saved):
+    """One of zeros can be a thousand times as large in memory as on disk."""
+    resaved(saved, np.savez_compressed)
+    with pytest.raises(ValueError, match="it is compressed"):
+        Envelope.load(saved)
+
+
 # Those of games
 
 
@@ -213,3 +243,21 @@ def test_without_the_variable_it_is_the_users_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("MIDRANGE_CACHE", raising=False)
     assert "midrange_puffer" in module.cache_folder().parts
+
+
+def test_without_a_home_it_is_found_anew_and_that_is_told(builds, monkeypatch, capsys):
+    """As in a container whose user is no one the system knows of."""
+
+    def refuse(name):
+        raise RuntimeError("could not determine the home directory for '~/.cache'")
+
+    monkeypatch.delenv("MIDRANGE_CACHE")
+    for cache in (refuse, lambda name: "~/.cache/midrange_puffer"):  # newer and older versions
+        monkeypatch.setattr(module.platformdirs, "user_cache_dir", cache)
+        forget()
+        first = game_envelope(resolve({}))
+        assert game_envelope(resolve({})) is first
+        [told] = capsys.readouterr().err.splitlines()
+        assert told.startswith("warning: this user has no home folder")
+        assert "set MIDRANGE_CACHE" in told
+    assert builds.count == 2

@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import pytest
 import runs
+from flips import flipped
 from quick_fights import SHORT
 
 from midrange_puffer.commands import cli
@@ -240,3 +241,97 @@ def test_without_onnxruntime_the_extra_is_named_and_models_still_load(tmp_path, 
     with pytest.raises(UsageError, match=r"onnxruntime: pip install 'midrange_puffer\[onnx\]'"):
         cli.run("eval", ["--load-model-path", str(made.exported)])
     assert load_policy(made.model)[1]["agent_steps"] == exports.AGENT_STEPS
+
+
+# Bit rot, and what a file declares
+
+
+def test_no_flipped_bit_changes_what_is_loaded(tmp_path):
+    made = exports.make(tmp_path)
+    _, entries = load_policy(made.exported)
+    whole = made.exported.read_bytes()
+    refused = 0
+    for damaged in flipped(whole, 100):
+        made.exported.write_bytes(damaged)
+        try:
+            _, its = load_policy(made.exported)
+        except CheckpointError:
+            refused += 1
+            continue
+        assert damaged[:-80] == whole[:-80]  # it was the name of the digest
+        assert {name: its[name] for name in entries if name != "sha256"} == entries
+    assert refused > 90
+
+
+def test_a_file_without_a_digest_is_taken(tmp_path):
+    """As of other programs, and from before there were digests."""
+    made = exports.make(tmp_path)
+    _, entries = load_policy(made.exported)
+    made.exported.write_bytes(exports.with_metadata(made.exported.read_bytes()))
+    _, its = load_policy(made.exported)
+    assert its == {name: value for name, value in entries.items() if name != "sha256"}
+
+
+def test_a_graph_that_cannot_be_computed_is_refused(tmp_path):
+    made = exports.make(tmp_path)
+    model = onnx.load_from_string(exports.with_metadata(made.exported.read_bytes()))
+    [split] = [node for node in model.graph.node if node.op_type == "Split"]
+    [lengths] = [one for one in model.graph.initializer if one.name == split.input[1]]
+    model.graph.initializer.remove(lengths)
+    # Its parts are as long as what is seen is, which is known only then.
+    model.graph.node.insert(0, onnx.helper.make_node("Shape", ["observation"], [lengths.name]))
+    made.exported.write_bytes(model.SerializeToString())
+    with pytest.raises(CheckpointError, match=r"levels\.onnx: its graph cannot be computed \("):
+        load_policy(made.exported)
+
+
+def with_weight(data: bytes, change) -> bytes:
+    """An .onnx file whose first weight is changed, without a digest."""
+    model = onnx.load_from_string(exports.with_metadata(data))
+    change(model.graph.initializer[0])
+    return model.SerializeToString()
+
+
+def set_number(tensor: onnx.TensorProto, value: float) -> None:
+    values = onnx.numpy_helper.to_array(tensor).copy()
+    values.flat[5] = value
+    tensor.CopyFrom(onnx.numpy_helper.from_array(values, tensor.name))
+
+
+def move_out(tensor: onnx.TensorProto) -> None:
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="weights.bin")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensor: set_number(tensor, np.nan), r"its weight \S+ is beyond 1e\+06 or has what"),
+        (lambda tensor: set_number(tensor, -2e6), r"its weight \S+ is beyond 1e\+06 or has what"),
+        (move_out, r"damaged.*its \S+ is in another file"),
+        (lambda tensor: tensor.dims.__setitem__(0, 10**12), "damaged"),
+    ],
+)
+def test_weights_that_no_policy_can_have_are_refused(tmp_path, change, message):
+    made = exports.make(tmp_path)
+    made.exported.write_bytes(with_weight(made.exported.read_bytes(), change))
+    with pytest.raises(CheckpointError, match=rf"levels\.onnx: {message}"):
+        load_policy(made.exported)
+
+
+@pytest.mark.parametrize("size", [40_000, -1, 16.0, None, [1]])
+def test_a_memory_larger_than_the_file_is_refused(tmp_path, size):
+    made = exports.make(tmp_path, "levels, memory")
+    rnn = {"input_size": 16, "hidden_size": size}
+    made.exported.write_bytes(exports.with_metadata(made.exported.read_bytes(), rnn=rnn))
+    with pytest.raises(CheckpointError, match=r"memory\.onnx: its rnn"):
+        load_policy(made.exported)
+
+
+def test_metadata_that_are_too_deep_are_refused(tmp_path):
+    made = exports.make(tmp_path)
+    deep = exports.with_metadata(made.exported.read_bytes(), author="[" * 100_000)
+    made.exported.write_bytes(deep)
+    with pytest.raises(CheckpointError, match=r"levels\.onnx: not a midrange_puffer policy"):
+        load_policy(made.exported)

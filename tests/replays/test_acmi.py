@@ -112,11 +112,12 @@ def test_how_everything_ended(flown):
 
 
 def test_names_are_free(tmp_path):
-    replay, _ = record(names=("Ann, the \n first", "Zoë=|#-"))
+    replay, _ = record(names=("Ann, the \n first\\", "Zoë=|#-\x1b[0m\u202e"))
     write_acmi(replay, tmp_path / "names.acmi")
     recording = acmi_reader.read((tmp_path / "names.acmi").read_bytes())
-    assert recording.bodies[1].texts["Pilot"] == "Ann, the first"
-    assert recording.bodies[2].texts["Pilot"] == "Zoë=|#-"
+    assert recording.bodies[1].texts["Pilot"] == "Ann, the first/"
+    assert recording.bodies[1].texts["Coalition"] == "Red"
+    assert recording.bodies[2].texts["Pilot"] == "Zoë=|#-/x1b[0m/u202e"
 
 
 def test_a_zip_holds_the_same_text_and_repeats(tmp_path):

@@ -179,5 +179,5 @@ def test_a_run_from_before_a_row_goes_on_in_its_game(tmp_path, added):
     assert len(left) == len(lines) - 1
     (run / "config.ini").write_text("".join(left))
     added("launch_interval", 1)
-    config = resumed_run(str(run), [], may_be_done=True).config
-    assert config["env"]["launch_interval"] == 1
+    with resumed_run(str(run), [], may_be_done=True) as taken_up:
+        assert taken_up.config["env"]["launch_interval"] == 1

@@ -93,6 +93,13 @@ def test_names_are_text_whatever_they_are(page, fight):
     assert page.tags.count("script") == 2
 
 
+def test_names_steer_nothing(tmp_path):
+    replay, _ = record(names=("a\u202eb", "\x1b[31m\n\0"))
+    write_page(replay, tmp_path / "fight.html")
+    fight = json.loads(Page((tmp_path / "fight.html").read_text()).texts["script", "fight"])
+    assert fight["names"] == [r"a\u202eb", r"\x1b[31m\n\x00"]
+
+
 def test_the_paths_are_the_fights(replay, fight):
     paths = replay.paths()
     assert fight["length"] == paths.time

@@ -10,6 +10,7 @@ from scenes import BLUE, RED, controls, followed, hold, place
 
 from midrange_puffer import Simulation
 from midrange_puffer.game.paths import Paths
+from midrange_puffer.names import shown
 from midrange_puffer.show.view import theme
 from midrange_puffer.show.view.camera import Camera, grid_spacing
 from midrange_puffer.show.view.moment import curves, moment
@@ -262,6 +263,13 @@ def test_missiles_are_counted(fight):
 
 
 # Pictures
+
+
+def test_names_are_drawn_whatever_they_are(fight):
+    sim, paths = fight
+    odd = picture(sim, paths, names=("a\0b", "\udcff\n" + "x" * 10**6))
+    assert (odd != picture(sim, paths, names=("a", "b"))).any()
+    assert (odd == picture(sim, paths, names=(r"a\x00b", shown("\udcff\n" + "x" * 10**6)))).all()
 
 
 def test_a_picture_is_an_array_of_its_own(fight):

@@ -64,9 +64,13 @@ def make(folder: Path, kind: str = "levels", hidden: int = HIDDEN, gain: float =
 
 
 def with_metadata(data: bytes, **entries: object) -> bytes:
-    """An .onnx file with other metadata; those that are None are missing, text is as it is."""
+    """An .onnx file with other metadata; those that are None are missing, text is as it is.
+
+    It has no digest, as it would not fit.
+    """
     model = onnx.load_from_string(data)
-    metadata = {entry.key: entry.value for entry in model.metadata_props} | entries
+    metadata = {entry.key: entry.value for entry in model.metadata_props}
+    metadata |= {"sha256": None, **entries}
     texts = {name: entry for name, entry in metadata.items() if entry is not None}
     onnx.helper.set_model_props(
         model, {n: t if isinstance(t, str) else json.dumps(t) for n, t in texts.items()}

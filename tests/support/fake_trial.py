@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 STOPPED_EXIT = 3
+OUTSIDE_EXIT = 4
 
 
 def read_panel(folder: Path, share: float) -> None:
@@ -52,6 +53,13 @@ def refuse(folder: Path) -> None:
     sys.exit(2)
 
 
+def fill(folder: Path) -> None:
+    """The disk, once there is a reading."""
+    read_panel(folder, 0.5)
+    print("puffer: error: cannot write run/model_000002.pt: No space left on device")
+    sys.exit(OUTSIDE_EXIT)
+
+
 def crash(folder: Path) -> None:
     read_panel(folder, 0.5)
     raise RuntimeError("out of luck")
@@ -87,6 +95,13 @@ def linger(folder: Path) -> None:
 def count_cores(folder: Path) -> None:
     print(os.environ["MIDRANGE_CORES"], "cores")
     sys.exit(2)
+
+
+def muddle(folder: Path) -> None:
+    """Leave readings that are none."""
+    reading = {"agent_steps": 500, "seconds": 1, "score": -7, "scores": {}}
+    (folder / "readings.json").write_text(json.dumps({"readings": [reading]}))
+    time.sleep(600)
 
 
 def meet(folder: Path) -> None:

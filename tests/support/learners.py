@@ -31,10 +31,12 @@ WHOLE = ("--train.minibatch-size=1024", "--train.prio-alpha=0", "--train.max-gra
 def small_trainer(folder: Path, *options: str) -> Iterator[Trainer]:
     """The trainer of a small run, before its first update."""
     words = ["--train.data-dir", str(folder), "--train.run-name=run", *options]
-    run = new_run(str(runs.small_config(folder)), words)
-    seed_everything(0)
-    curriculum = Curriculum(run.config, None)
-    with contextlib.closing(VecEnv(make_env, curriculum.config)) as vecenv:
+    with contextlib.ExitStack() as stack:
+        run = stack.enter_context(new_run(str(runs.small_config(folder)), words))
+        seed_everything(0)
+        curriculum = Curriculum(run.config, None)
+        vecenv = VecEnv(make_env, curriculum.config)
+        stack.enter_context(contextlib.closing(vecenv))
         yield Trainer(run, curriculum, vecenv, _policy(run), Loggers("run", []))
 
 

@@ -7,6 +7,7 @@ import os
 import sys
 
 from midrange_puffer.commands import cli
+from midrange_puffer.policies import networks
 from midrange_puffer.train import ranks, trainer
 
 
@@ -18,5 +19,5 @@ def fail(self):
 if __name__ == "__main__":
     if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
         trainer.Trainer.save_checkpoint = fail
-    trainer.WEIGHT_LIMIT = 1e-3
+    networks.WEIGHT_LIMIT = 1e-3
     sys.exit(cli.main())

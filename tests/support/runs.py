@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from midrange_puffer.commands import cli
@@ -28,9 +27,6 @@ bptt_horizon = 16
 minibatch_size = 512
 """
 
-# Two ranks on this machine.
-TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
-
 
 def small_config(folder: Path) -> Path:
     """Write the configuration of a small run into `folder`."""
@@ -50,19 +46,16 @@ def resume(run: Path, *options: str) -> int:
     return cli.run("train", ["--resume", str(run), *options])
 
 
-def start(
-    folder: Path, *options: str, launcher: Sequence[str] = (), new_session: bool = False
-) -> subprocess.Popen:
+def start(folder: Path, *options: str, new_session: bool = False) -> subprocess.Popen:
     """Start an endless small run `folder`/run in a process of its own, and see it log once.
 
-    `launcher`: words for Python that start it otherwise, such as `TORCHRUN`; `new_session`: it and
-    its children are a group of their own.
+    `new_session`: it and its children are a group of their own.
     """
     words = ["train", "midrange", "--config", str(small_config(folder))]
     words += ["--train.data-dir", str(folder), "--train.run-name", "run"]
     words += ["--train.total-timesteps=1e9", *options]
     process = subprocess.Popen(
-        [sys.executable, *launcher, "-m", "midrange_puffer", *words],
+        [sys.executable, "-m", "midrange_puffer", *words],
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -12,7 +13,7 @@ from sweep_records import TRIALS, make_trial, record_of
 from midrange_puffer.commands import cli
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING
+from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record
 from midrange_puffer.sweep.report import format_best, write_report
 
 VOID = {"meta"}  # elements of HTML without an end
@@ -139,6 +140,20 @@ def test_best_ini_trains_as_it_is(record, page, tmp_path):
     config = load_config(tmp_path / "run" / "config.ini")
     assert config["train"]["learning_rate"] == 0.004
     assert config["env"]["reward_geometry"] == 0.1
+
+
+def test_names_are_text_in_the_page_and_in_best_ini(tmp_path):
+    """The sweep's folder, and who stood on the panel, may be called anything."""
+    record = record_of(tmp_path, *TRIALS)
+    last = record.trials[2].readings[-1]
+    record.trials[2].readings[-1] = replace(last, scores={"a\n[train]\ngamma = 0\n": 0.75})
+    record.save(record.trials[2])
+    name = "<b>\n[train]\rgamma = 0\n\x1b[2J\udcff"
+    record = Record(record.folder.rename(tmp_path / name))
+    text = write_report(record).read_text()
+    assert "<h1>Sweep &lt;b&gt;\\n[train]\\rgamma = 0\\n\\x1b[2J\\udcff</h1>" in text
+    assert load_config(record.folder / "best.ini")["train"]["gamma"] == 0.995
+    assert "[train]\\rgamma" in (record.folder / "best.ini").read_text()
 
 
 def test_best_ini_keeps_a_curriculum(tmp_path):

@@ -74,6 +74,16 @@ def test_the_reason_is_the_error_and_no_goodbye(tmp_path, code, printed, reason)
     assert judge(code, last_words(log)) == (FAILED, reason)
 
 
+def test_damaged_readings_are_one_trials_failure(tmp_path):
+    record = new_record(tmp_path, "--sweep.trials=2")
+    run(record, "muddle,finish")
+    assert [trial.status for trial in record.trials] == [FAILED, FINISHED]
+    path = record.trial_folder(record.trials[0]) / "readings.json"
+    told = f"{path}: damaged: readings[0].score = -7: must be a number from 0 to 1"
+    assert record.trials[0].reason == told
+    assert Record(record.folder).trials == record.trials
+
+
 def test_a_trial_that_was_trained_has_finished_whatever_came_after(tmp_path):
     """As a tracker that does not end, or an end without memory."""
     script = f"""
@@ -184,7 +194,7 @@ def test_half_done_trials_are_run_again_first_and_as_they_were(tmp_path):
         record.begin(trial)
         (record.trial_folder(trial) / "run").mkdir()
         save_readings(record.trial_folder(trial), [Reading(500, 1.0, 0.9, {"weave": 0.9})])
-    half_done[1].status, half_done[1].reason = FAILED, "bad luck"
+    half_done[1].status, half_done[1].reason, half_done[1].seconds = FAILED, "bad luck", 1.0
     record.save(half_done[1])
     begun = []
     again = Record(record.folder)

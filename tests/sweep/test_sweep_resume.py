@@ -16,9 +16,9 @@ from midrange_puffer.commands import sweep as command
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
-from midrange_puffer.files import WriteError
+from midrange_puffer.files import WriteError, lock
 from midrange_puffer.sweep.progress import Progress
-from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial, lock
+from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record, Trial
 from midrange_puffer.sweep.runner import SweepError
 
 pytestmark = pytest.mark.slow
@@ -139,7 +139,12 @@ def test_a_sweep_that_runs_is_not_run_twice(tmp_path, monkeypatch):
     sweeps.fake_trials(monkeypatch, "finish,finish")
     sweeps.sweep(tmp_path)
     folder = tmp_path / "sweeps" / "small"
-    with lock(folder), pytest.raises(UsageError, match="another process runs this sweep"):
+    with (
+        lock(folder, command.RUNS),
+        pytest.raises(
+            UsageError, match=f"another process runs this sweep: process {os.getpid()} on "
+        ),
+    ):
         sweeps.resume(tmp_path)
     (folder / "lock").unlink()
     (folder / "lock").mkdir()
@@ -180,6 +185,24 @@ def test_trials_that_are_run_again_and_fail_alike_once_more_do_not_end_the_sweep
     assert sweeps.resume(tmp_path) == 0
     trials = Record(tmp_path / "sweeps" / "small").trials
     assert [trial.status for trial in trials] == [FAILED] * 5 + [FINISHED]
+
+
+def test_a_trial_that_a_full_disk_ends_has_not_failed_and_is_run_again(
+    tmp_path, monkeypatch, capsys
+):
+    sweeps.fake_trials(monkeypatch, "finish,fill,finish")
+    reason = "cannot write run/model_000002.pt: No space left on device"
+    with pytest.raises(SweepError, match=rf"trial 1 could not go on, .* runs .* again: {reason}$"):
+        sweeps.sweep(tmp_path, "--sweep.trials=3")
+    folder = tmp_path / "sweeps" / "small"
+    assert f"go on with: puffer sweep midrange --resume {folder}" in capsys.readouterr().err
+    before = Record(folder).trials
+    assert [trial.status for trial in before] == [FINISHED, RUNNING]
+    sweeps.fake_trials(monkeypatch, "finish,finish,finish")
+    assert sweeps.resume(tmp_path) == 0
+    after = Record(folder).trials
+    assert [trial.status for trial in after] == [FINISHED] * 3
+    assert [trial.params for trial in after[:2]] == [trial.params for trial in before]
 
 
 def test_killed_trials_do_not_end_the_sweep_however_many(tmp_path, monkeypatch):

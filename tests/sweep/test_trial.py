@@ -20,7 +20,7 @@ from midrange_puffer.sweep import trial as trial_module
 from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Record, Trial, load_readings
 from midrange_puffer.sweep.runner import judge, write_trial_ini
-from midrange_puffer.sweep.trial import STOPPED_EXIT
+from midrange_puffer.sweep.trial import OUTSIDE_EXIT, STOPPED_EXIT
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.trainer import DivergedError
 
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.slow
 
 PARAMS = {"train.learning_rate": 0.01, "env.reward_geometry": 0.3, "env.time_limit": 40}
 DIVERGING = {
-    "train.optimizer": "adam", "train.learning_rate": 1.0, "train.adam_beta2": 0.0,
-    "train.adam_eps": 1e-20, "train.max_grad_norm": 1e6,
+    "train.learning_rate": 1.0, "train.adam_beta2": 0.0, "train.adam_eps": 1e-20,
+    "train.max_grad_norm": 1e6,
 }  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def test_a_hopeless_trial_ends_early_and_says_so(tmp_path, capsys):
     record = Record(folder.parent.parent)
     for number in (1, 2):
         best = [Reading(steps, 1.0, 1.0, {"weave": 1.0}) for steps in (4096, 8192)]
-        record.begin(Trial(number, {}, number, 8192, FINISHED, best))
+        record.begin(Trial(number, {}, number, 8192, FINISHED, best, seconds=2.0))
     assert trial_module.run(folder) == STOPPED_EXIT
     last = capsys.readouterr().out.splitlines()[-1]
     assert "after 4096 steps is below 1.000, the 0.25 quantile of 2 trials" in last
@@ -142,6 +142,8 @@ def test_a_hopeless_trial_ends_early_and_says_so(tmp_path, capsys):
         ("UsageError('wrong word')", 2, "wrong word"),
         ("DivergedError('too fast')", 1, "too fast"),
         ("RuntimeError('out of\\nluck')", 1, "RuntimeError: out of luck"),
+        ("WriteError('no room')", OUTSIDE_EXIT, "no room"),
+        ("OSError(28, 'full')", OUTSIDE_EXIT, "OSError: [Errno 28] full"),
     ],
 )
 def test_an_error_is_said_before_what_others_say_at_the_exit(tmp_path, error, status, reason):
@@ -149,6 +151,7 @@ def test_an_error_is_said_before_what_others_say_at_the_exit(tmp_path, error, st
 import atexit, sys
 atexit.register(print, "goodbye")
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.files import WriteError
 from midrange_puffer.sweep import trial
 class DivergedError(UserError): pass
 def run(folder):
@@ -160,14 +163,16 @@ sys.exit(trial.main(sys.argv[1]))
     found, lines = run_process(tmp_path, "-c", script)
     assert found == status
     assert (lines[0], lines[-2:]) == ("on its way", [f"puffer: error: {reason}", "goodbye"])
-    assert ("Traceback (most recent call last):" in lines) == error.startswith("RuntimeError")
+    assert ("Traceback (most recent call last):" in lines) == reason.startswith(
+        ("RuntimeError", "OSError")
+    )
     log = tmp_path / "trial.log"
     log.write_text("\n".join(lines))
     assert judge(status, last_words(log)) == (FAILED, reason)
 
 
 def test_what_cannot_run_or_diverges_leaves_no_reading(tmp_path):
-    folder = begin(tmp_path, {"train.minibatch_size": 500})
+    folder = begin(tmp_path, {"train.minibatch_size": 500}, "--train.optimizer=adam")
     with pytest.raises(ConfigError, match="minibatch_size"):
         trial_module.run(folder)
     folder = add_trial(Record(folder.parent.parent), Trial(1, DIVERGING, 7, 8192))

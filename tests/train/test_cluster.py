@@ -5,6 +5,8 @@ import os
 import re
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +14,13 @@ import psutil
 import pytest
 import ray_nodes
 import runs
+import strangers
 import torch
 from fake_actors import FakeActors
 
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.cluster import learner
+from midrange_puffer.train.cluster import actors, learner
 from midrange_puffer.train.cluster.actors import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors
 from midrange_puffer.train.cluster.connect import ClusterError, connected
@@ -123,11 +126,46 @@ def test_stages_and_the_pool_are_what_they_are_in_one_process(
     assert mirrors(folder) == []
 
 
-def test_a_signal_ends_a_run_with_its_own_cluster_and_leaves_nothing(tmp_path):
+def asked_by_strangers(address: str, tokens: list[str]) -> list[str]:
+    """What a cluster tells one who comes with each of the tokens, "" being none."""
+    code = """if True:
+        import os, sys
+        from ray._private.authentication_test_utils import reset_auth_token_state
+        from ray._raylet import GcsClient
+        for token in sys.argv[2:]:
+            mode = "token" if token else "disabled"
+            os.environ.update(RAY_AUTH_MODE=mode, RAY_AUTH_TOKEN=token)
+            reset_auth_token_state()
+            try:
+                print(*GcsClient(sys.argv[1]).get_all_node_info())
+            except Exception as error:
+                print(type(error).__name__)
+        """
+    words = [sys.executable, "-c", code, address, *tokens]
+    return subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+
+
+def test_nobody_else_can_use_its_own_cluster_which_a_signal_ends_leaving_nothing(
+    tmp_path, monkeypatch
+):
+    """Whatever the shell says."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     job = runs.start(tmp_path, *RAY, "--env.opponent=straight,pool", new_session=True)
     processes = psutil.Process(job.pid).children(recursive=True)
     (raylet,) = (process for process in processes if process.name() == "raylet")
-    folder = Path(re.search(r"/tmp/midrange-ray-[^/ ]+", " ".join(raylet.cmdline()))[0])
+    listening = strangers.listening([psutil.Process(job.pid), *processes])
+    assert {address for address, _ in listening} <= strangers.LOOPBACK
+    assert strangers.reached(port for _, port in listening) == []
+    command = " ".join(raylet.cmdline())
+    head, token = (
+        re.search(r"--gcs-address=([\d.:]+)", command)[1],
+        raylet.environ()["RAY_AUTH_TOKEN"],
+    )
+    *refused, told = asked_by_strangers(head, ["", "known", token])
+    assert refused == ["AuthenticationError"] * 2
+    assert "NodeID" in told
+    folder = Path(re.search(r"/tmp/midrange-ray-[^/ ]+", command)[0])
+    assert folder.stat().st_mode & 0o777 == 0o700
     count = min(2, usable_cores())
     assert len(mirrors(folder)) == sum(map(ray_nodes.is_collector, processes)) == count
     os.killpg(job.pid, signal.SIGINT)  # as Ctrl-C does
@@ -151,7 +189,7 @@ def test_a_signal_while_nobody_can_finish_the_update_is_one_like_any_other(
             return super().wait(*given)
 
     monkeypatch.setattr(learner, "connected", lambda *_: contextlib.nullcontext())
-    monkeypatch.setattr(learner, "RayActors", lambda: Interrupted(0))
+    monkeypatch.setattr(actors, "RayActors", lambda: Interrupted(0))
     assert runs.train(tmp_path, *RAY) == 128 + signal.SIGINT
     run = tmp_path / "run"
     assert f"stopped by SIGINT; saved {run / 'model_000000.pt'}; go on" in capsys.readouterr().out

@@ -22,11 +22,11 @@ from midrange_puffer.config.settle import settle
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.policies.model_file import policy_spaces
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.policies.pool_file import read_members
+from midrange_puffer.policies.pool_file import PoolError, read_members
 from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
 from midrange_puffer.train.cluster.collector import Collector, Rollout
 from midrange_puffer.train.cluster.connect import ClusterError
-from midrange_puffer.train.cluster.pool_mirror import PoolMirror, PoolSender
+from midrange_puffer.train.cluster.pool_mirror import PoolFiles, PoolMirror, PoolSender
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.seeding import seed_everything
 
@@ -215,6 +215,17 @@ def test_a_model_that_has_vanished_is_left_out(mirrored):
     (path.parent / read_members(path)[0].path).unlink()
     mirror.update(sender.files())
     assert len(list(mirror.path.parent.rglob("*.pt"))) == 1
+
+
+@pytest.mark.parametrize("name", ["../out.pt", "{here}/out.pt", "a/../../out.pt", "a\\b"])
+def test_a_mirror_writes_nowhere_else(mirrored, tmp_path, name):
+    _, sender, mirror, store = mirrored
+    models = {"good.pt": store.put(b"1"), name.format(here=tmp_path): store.put(b"2")}
+    files = PoolFiles(sender.files().listing, models)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(PoolError, match="must be a path within the folder"):
+        mirror.update(files)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_mirror_leaves_nothing(mirrored, tmp_path):

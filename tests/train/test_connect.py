@@ -1,14 +1,19 @@
 """What a connection to a Ray cluster does to its process, and how it fails."""
 
+import importlib.metadata
 import importlib.util
 import os
 import signal
 import socket
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import ray
+from places import ROOT
 
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.train.cluster import connect
@@ -29,6 +34,8 @@ def inits(monkeypatch):
 
     monkeypatch.setattr(ray, "init", init)
     monkeypatch.setattr(ray, "shutdown", lambda: asked.append("shutdown"))
+    # This process has imported Ray before; see the test of that.
+    monkeypatch.setattr(connect, "_check_closed", lambda: None)
     for name in list(os.environ):
         if name.startswith("RAY_"):
             monkeypatch.delenv(name)
@@ -48,23 +55,86 @@ def test_its_own_cluster_is_for_nobody_else_and_leaves_the_process_as_it_was(ini
     with connected(None, 3, store=2**30):
         assert signal.getsignal(signal.SIGTERM) == terminate
         (options,) = asked
-        folder = options["_temp_dir"]
-        assert Path(folder).is_dir()
+        folder = Path(options["_temp_dir"]).parent
+        assert folder.stat().st_mode & 0o777 == 0o700  # Ray opens what is in it to all
     assert asked[1:] == ["shutdown"]
     assert dict(os.environ) == environment
-    assert not Path(folder).exists()
+    assert not folder.exists()
     assert (options["address"], options["num_cpus"]) == ("local", 3)
     assert options["object_store_memory"] == 2**30
-    seen = options["environment"]
-    assert seen["RAY_worker_niceness"] == "0"
-    assert len(seen["RAY_AUTH_TOKEN"]) == 64
+    assert options["environment"]["RAY_worker_niceness"] == "0"
+    assert options["environment"]["RAY_TMPDIR"] == options["_temp_dir"]
 
 
-def test_what_the_user_has_set_for_ray_stands(inits, monkeypatch):
+def test_what_the_user_has_set_for_ray_stands_unless_it_lets_others_in(inits, monkeypatch):
     asked, _ = inits
-    monkeypatch.setenv("RAY_AUTH_TOKEN", "mine")
+    for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_ENABLE_K8S_TOKEN_AUTH"):
+        monkeypatch.setenv(name, "known")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "1")
+    monkeypatch.setenv("RAY_worker_niceness", "5")
     with connected(None, 1):
-        assert asked[0]["environment"]["RAY_AUTH_TOKEN"] == "mine"
+        seen = asked[0]["environment"]
+    assert seen["RAY_worker_niceness"] == "5"
+    assert seen["RAY_AUTH_MODE"] == "token"
+    assert seen["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] == "0"
+    assert len(seen["RAY_AUTH_TOKEN"]) == 64
+    assert "known" not in seen.values()
+
+
+def test_where_ray_was_imported_before_no_cluster_is_started():
+    """It would go by other settings, and be open."""
+    code = """if True:
+        import ray
+        from midrange_puffer.train.cluster.connect import connected
+        with connected(None, 1):
+            print("started")
+        """
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "RAY_"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "ClusterError: cannot start a Ray cluster that is closed to others" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("unusable", ["/proc", "/nowhere", "/dev/null"])
+def test_its_folder_is_where_it_can_be(inits, monkeypatch, unusable):
+    monkeypatch.setattr(connect, "_PARENTS", (unusable, "", "/dev/shm"))
+    with connected(None, 1):
+        assert inits[0][0]["_temp_dir"].startswith("/dev/shm/midrange-ray-")
+
+
+def test_without_a_place_for_its_folder_it_is_said_what_to_do(inits, monkeypatch, tmp_path):
+    """The path of a test's own folder is too long for Ray's sockets."""
+    monkeypatch.setattr(connect, "_PARENTS", ("/proc", str(tmp_path)))
+    said = f"no folder can be made in any of /proc, {tmp_path}; .* set XDG_RUNTIME_DIR"
+    with pytest.raises(ClusterError, match=said), connected(None, 1):
+        pass
+
+
+def test_rays_sockets_fit_into_its_folder(monkeypatch):
+    """As Ray checks it, in the longest parent that is taken."""
+    from ray._private.utils import validate_socket_filepath
+
+    longest = f"/{'p' * (connect._ROOM - 1)}/midrange-ray-12345678{connect._SOCKET}"
+    validate_socket_filepath(longest)
+    with pytest.raises(OSError, match="AF_UNIX path length"):
+        validate_socket_filepath(f"/p{longest}")
+
+
+def test_a_version_that_was_not_tried_is_refused(monkeypatch):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = [f"{text}; extra == 'ray'" for text in project["optional-dependencies"]["ray"]]
+    monkeypatch.setattr(
+        importlib.metadata, "requires", lambda name: ["ray; extra == 'dev'", *asked]
+    )
+    assert check_address(None) is None  # the pinned one
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "2.51.0")
+    with pytest.raises(
+        UsageError, match=r"Ray has version 2\.51\.0, which was not tried: must be .*2"
+    ):
+        check_address(None)
 
 
 def test_what_ray_changes_is_as_it_was_afterwards(inits, monkeypatch):

@@ -5,11 +5,11 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from midrange_puffer.train.cluster.own_folder import OwnFolder
+from midrange_puffer.train.own_folder import OwnFolder
 
 CODE = """
 import sys
-from midrange_puffer.train.cluster.own_folder import OwnFolder
+from midrange_puffer.train.own_folder import OwnFolder
 folders = [OwnFolder("own-", sys.argv[1]) for _ in range(int(sys.argv[2]))]
 print(all(folder.path.is_dir() for folder in folders), flush=True)
 sys.stdin.read()

@@ -1,5 +1,6 @@
 """The pool as the learner keeps it: who is in it, and how often each is met."""
 
+import json
 import math
 import shutil
 from pathlib import Path
@@ -17,6 +18,7 @@ from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.pool_file import PoolError
 from midrange_puffer.train.pool import Pool
 
+MEMBER = {"name": "a", "path": "a.pt", "agent_steps": 0, "own": True}
 SETTINGS = {"size": 8, "sampling": "pfsp", "power": 2.0, "include": None, "own": True}
 
 
@@ -279,7 +281,48 @@ def test_named_models_must_be_different_and_have_room(tmp_path):
     assert len(Pool(tmp_path, settings | {"own": False})) == 2
 
 
-def test_a_damaged_pool_is_refused(tmp_path):
-    (tmp_path / "pool.json").write_text('{"format": "midrange_puffer pool", "members": [{}]}')
-    with pytest.raises(PoolError, match=r"pool.json: damaged, or not a midrange_puffer pool"):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": 5}, r"members\[1\].name = 5: must be a text"),
+        ({"name": "model_000000"}, r"members\[0\].name = model_000000: must be the name of no oth"),
+        ({"agent_steps": -1}, r"members\[1\].agent_steps = -1: must be an integer from 0"),
+        ({"own": "yes"}, r"members\[1\].own = 'yes': must be true or false"),
+        ({"weight": -0.1}, r"members\[1\].weight = -0.1: must be a number from 0"),
+        ({"weight": math.nan}, "not JSON: NaN"),
+        ({"games": 10**12}, r"members\[1\].games = 10+: must be an integer from 0 to 256"),
+        ({"score": 2}, r"members\[1\].score = 2: must be a number from 0 to 1"),
+        ({"path": "../model.pt"}, r"members\[1\].path = '../model.pt': must be a path within the"),
+        ({"path": "/etc/passwd"}, r"members\[1\].path = '/etc/passwd': must be a path within the"),
+        ({"more": 1}, r"members\[1\].more: no such entry; there are name, path"),
+    ],
+)
+def test_a_damaged_pool_is_refused_with_what_is_wrong_in_it(tmp_path, change, message):
+    pool = pool_of(tmp_path, 2)
+    pool.refresh()
+    content = json.loads(pool.path.read_text())
+    content["members"][1] |= change
+    pool.path.write_text(json.dumps(content))
+    with pytest.raises(PoolError, match=f"pool.json: damaged: {message}"):
         Pool(tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({}, "format: is missing"),
+        ({"format": "other", "members": []}, "format = 'other': must be one of midrange_puffer"),
+        ({"format": "midrange_puffer pool", "members": [{}]}, r"members\[0\].name: is missing"),
+        ({"format": "midrange_puffer pool", "members": [MEMBER] * 1025}, "members = .* to 1024"),
+    ],
+)
+def test_what_is_no_pool_is_refused(tmp_path, content, message):
+    (tmp_path / "pool.json").write_text(json.dumps(content))
+    with pytest.raises(PoolError, match=f"pool.json: damaged: {message}"):
+        Pool(tmp_path, SETTINGS)
+
+
+def test_a_named_model_that_could_not_be_copied_into_the_run_is_refused(tmp_path):
+    path = frozen.save(tmp_path / "a\\b.pt", frozen.constant(1))
+    with pytest.raises(PoolError, match=r"pool.include = .*: its copy would be 'pool/a.*within"):
+        Pool(tmp_path, SETTINGS | {"include": str(path)})

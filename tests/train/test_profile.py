@@ -19,7 +19,9 @@ from midrange_puffer.commands import cli
 from midrange_puffer.commands.profile import divide, make_report
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.train.profiling import Measurement, Phases, pufferl
+from midrange_puffer.train import fitted_pufferl
+from midrange_puffer.train.fitted_pufferl import Clock
+from midrange_puffer.train.profiling import Measurement, Phases
 
 pytestmark = pytest.mark.slow
 
@@ -139,7 +141,7 @@ def test_workers_and_a_memory(tmp_path, capsys):
 
 def test_ranks_are_measured_together(tmp_path):
     words = ["profile", "midrange", "--config", str(runs.small_config(tmp_path)), "--updates=2"]
-    command = [sys.executable, *runs.TORCHRUN, "-m", "midrange_puffer", *words]
+    command = [sys.executable, "-m", "midrange_puffer", *words, "--ranks=2"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -174,7 +176,7 @@ class Gpu:
 
     def __init__(self, monkeypatch) -> None:
         self.now = self.idle_from = 0.0
-        monkeypatch.setattr(pufferl, "time", SimpleNamespace(time=lambda: self.now))
+        monkeypatch.setattr(fitted_pufferl, "time", SimpleNamespace(monotonic=lambda: self.now))
         monkeypatch.setattr(torch.cuda, "synchronize", self.synchronize)
 
     def queue(self, seconds: float) -> None:
@@ -185,7 +187,7 @@ class Gpu:
         self.now = max(self.now, self.idle_from)
 
 
-@pytest.mark.parametrize("make", [lambda: Phases("cuda:1"), lambda: pufferl.Profile(1)])
+@pytest.mark.parametrize("make", [lambda: Phases("cuda:1"), Clock])
 def test_the_work_of_a_gpu_counts_where_it_is_asked_for(monkeypatch, make):
     gpu = Gpu(monkeypatch)
     phases = make()

@@ -1,15 +1,20 @@
-"""Training under torchrun: two ranks learn as one, stop together, and go on after a failure."""
+"""Ranks, of --ranks and of torchrun: two learn as one, stop together, go on after a failure."""
 
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import psutil
 import pytest
 import runs
+import strangers
 from machines import machine
 from places import SUPPORT
 
@@ -18,7 +23,7 @@ from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.machine import choose_device
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.train import launcher, ranks, run_folder
 from midrange_puffer.train.machine import usable_cores
 
 pytestmark = pytest.mark.slow
@@ -28,9 +33,14 @@ FAULTS = SUPPORT / "rank_faults.py"
 
 
 def torchrun(*words: str) -> subprocess.CompletedProcess:
-    """Run two ranks to their end."""
+    """Run two ranks of torchrun's to their end."""
+    return python("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", *words)
+
+
+def python(*words: str) -> subprocess.CompletedProcess:
+    """Run a program to its end."""
     return subprocess.run(
-        [sys.executable, *runs.TORCHRUN, *words],
+        [sys.executable, *words],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -119,17 +129,21 @@ def test_the_run_is_one_run(probed):
     assert rows[-1]["experience_buffer/size"] == 100
     for once in ("run folder", "stage 1/2 first, from", "stage 2/2 second, from", "last score"):
         assert done.stdout.count(once) == 1
+    assert done.stderr.count("on one machine leave it out and use --ranks 2") == 1
     assert "Warning" not in done.stdout + done.stderr.replace("FutureWarning: The pynvml", "")
 
 
-def test_a_signal_stops_all_ranks_with_a_checkpoint(tmp_path):
+def test_nobody_else_reaches_ranks_which_a_signal_stops_with_a_checkpoint(tmp_path):
     workers = ("--vec.backend=Multiprocessing", "--vec.num-workers=1")
-    job = runs.start(tmp_path, *workers, launcher=runs.TORCHRUN)
+    job = runs.start(tmp_path, *workers, "--ranks=2")
     children = psutil.Process(job.pid).children(recursive=True)
     assert len(children) >= 4  # two ranks with a worker each
+    listening = strangers.listening([psutil.Process(job.pid), *children])
+    assert {address for address, _ in listening} == {"127.0.0.1"}
+    assert strangers.reached(port for _, port in listening) == []
     job.terminate()
     out, _ = job.communicate(timeout=90)
-    assert job.returncode != 0
+    assert job.returncode == 128 + signal.SIGTERM
     run = tmp_path / "run"
     assert out.count("stopped by SIGTERM; saved") == out.count(f"--resume {run}") == 1
     assert "WorkerError" not in out
@@ -142,33 +156,42 @@ def test_a_signal_stops_all_ranks_with_a_checkpoint(tmp_path):
     assert [row["agent_steps"] for row in runs.rows(run)][-2:] == [saved + 1024, saved + 2048]
 
 
+def test_a_stranger_reaches_what_listens_on_all_interfaces():
+    """So that who is said to be out of reach above is so."""
+    with socket.create_server(("", 0)) as server:
+        here = server.getsockname()
+        assert here in strangers.listening([psutil.Process()])
+        assert ("127.0.0.2", here[1]) in strangers.reached([here[1]])
+
+
 def test_two_ranks_go_on_with_what_one_process_began(tmp_path):
     assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
     words = ["--resume", str(tmp_path / "run"), "--train.total-timesteps=5000"]
-    done = torchrun("-m", "midrange_puffer", "train", "midrange", *words)
+    done = python("-m", "midrange_puffer", "train", "midrange", *words, "--ranks=2")
     assert done.returncode == 0, done.stderr
     rows = runs.rows(tmp_path / "run")
     assert [row["agent_steps"] for row in rows] == [1024, 3072, 5120]
     assert run_folder.load_state(tmp_path / "run")["global_step"] == 5120
 
 
-def test_after_a_killed_rank_the_job_goes_on_as_often_as_it_may(tmp_path):
-    launcher = (*runs.TORCHRUN, "--max-restarts=1")
-    job = runs.start(tmp_path, "--train.checkpoint-interval=2", launcher=launcher)
+def test_after_a_killed_rank_the_job_goes_on_and_ends_when_its_launcher_is_killed(tmp_path):
+    options = ("--train.checkpoint-interval=2", "--ranks=2", "--max-restarts=1")
+    job = runs.start(tmp_path, *options)
     rank_process(job, 1).kill()
     run = tmp_path / "run"
     resumed = next(line for line in job.stdout if line.startswith(f"resuming {run} at "))
     saved = int(resumed.split(" at ")[1].split()[0])
     next(line for line in job.stdout if "M steps" in line)
-    rank_process(job, 0).kill()
+    left = psutil.Process(job.pid).children()
+    job.kill()
     out, _ = job.communicate(timeout=60)
-    assert job.returncode != 0
-    assert "Signal 9 (SIGKILL)" in out
-    assert "gloo" not in out  # nothing but the cause
-    state = run_folder.load_state(run)
-    assert state["global_step"] >= saved
+    assert psutil.wait_procs(left, timeout=10)[1] == []
+    assert out.count("the launcher of the ranks is gone; stopping after this update") == 1
+    assert out.count(f"--resume {run}") == 1
+    assert "gloo" not in out
     steps = [row["agent_steps"] for row in runs.rows(run)]
     assert steps == list(range(2048, steps[-1] + 1, 2048))
+    assert run_folder.load_state(run)["global_step"] == steps[-1] > saved
 
 
 def test_a_job_that_fails_before_its_first_checkpoint_begins_again(tmp_path):
@@ -223,7 +246,7 @@ def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        ("a job", r"train\.run_name = None: must be given with torchrun --max-restarts"),
+        ("a job", r"train\.run_name = None: must be given with --max-restarts"),
         ("none", r"torchrun --max-restarts: needs --standalone or an --rdzv-id"),
     ],
 )
@@ -265,8 +288,51 @@ def test_ranks_of_a_machine_divide_its_cores(monkeypatch):
 def test_what_is_wrong_is_said_once(tmp_path):
     words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]
     words += ["--train.data-dir", str(tmp_path)]
-    done = torchrun("-m", "midrange_puffer", *words, "--train.batch-size=1000")
-    assert done.returncode != 0
+    done = python("-m", "midrange_puffer", *words, "--train.batch-size=1000", "--ranks=2")
+    assert done.returncode == UsageError.exit_code
     assert done.stderr.count("puffer: error: ") == 1
     assert list(tmp_path.glob("*/config.ini")) == []
-    assert "Traceback" not in done.stderr.split("puffer: error: ")[0]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--ranks=0", "--ranks: 0: must be an integer from 1"),
+        ("--ranks=5", "--ranks = 5: must be at most 4, the cores of this machine"),
+        ("--max_restarts=1", "--max-restarts = 1: is for --ranks"),
+        ("--ranks=2 --max-restarts=-1", "--max-restarts: -1: must be an integer from 0"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["train", "profile"])
+def test_ranks_that_cannot_be(mode, words, said, monkeypatch):
+    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 4)
+    with pytest.raises(UsageError, match=said):
+        cli.run(mode, words.split())
+
+
+def test_ranks_of_ranks_are_refused(monkeypatch):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "a job")
+    with pytest.raises(UsageError, match="--ranks = 2: torchrun has launched this rank"):
+        cli.run("train", ["--ranks=2"])
+
+
+@pytest.fixture
+def own_process() -> Iterator[None]:
+    """What a launcher makes of its process is undone: variables, and what signals do."""
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+    handlers = [signal.getsignal(number) for number in numbers]
+    with mock.patch.dict(os.environ):
+        yield
+    for number, handler in zip(numbers, handlers, strict=True):
+        signal.signal(number, handler)
+
+
+def test_a_rank_that_is_killed_is_named(own_process, tmp_path, monkeypatch):
+    """It could not say so itself."""
+    rank = tmp_path / "rank"
+    rank.write_text("#!/bin/sh\ntest $RANK = 1 && kill -9 $$; sleep 60\n")
+    rank.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(rank))
+    with pytest.raises(launcher.FailedRankError, match="rank 1 was ended by SIGKILL"):
+        cli.run("train", ["--ranks=2"])

@@ -49,8 +49,8 @@ def train_with(folder, *raters) -> None:
     """Train a small run with a checkpoint at every update."""
     words = ["--train.data-dir", str(folder), "--train.run-name=run"]
     words += ["--train.checkpoint-interval=1", "--train.total-timesteps=4096"]
-    with StopSignals() as signals:
-        train(new_run(str(runs.small_config(folder)), words), signals, raters)
+    with new_run(str(runs.small_config(folder)), words) as run, StopSignals() as signals:
+        train(run, signals, raters)
 
 
 def test_raters_see_the_checkpoints_and_leave_training_as_it_is(tmp_path):

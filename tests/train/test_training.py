@@ -1,6 +1,8 @@
 """Training: what a run leaves behind, that it repeats itself, and that it never hangs."""
 
+import itertools
 import json
+import os
 import signal
 import sys
 import time
@@ -8,6 +10,7 @@ import types
 from collections.abc import Iterator
 from unittest.mock import MagicMock
 
+import learners
 import numpy as np
 import psutil
 import pytest
@@ -23,7 +26,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import run as train
-from midrange_puffer.train import run_folder
+from midrange_puffer.train import run_folder, vector
 from midrange_puffer.train.loggers import format_line
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import Trainer
@@ -96,6 +99,19 @@ def test_equal_seeds_repeat_and_others_differ(finished, tmp_path):
     assert runs.train(tmp_path / "other", "--train.seed", "43") == 0
     assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
     assert runs.timeless(tmp_path / "other" / "run") != runs.timeless(finished)
+
+
+def test_a_clock_that_is_set_back_takes_no_time_away(tmp_path, monkeypatch):
+    now = itertools.count(1e9, -1000)
+    monkeypatch.setattr(time, "time", lambda: next(now))
+    assert runs.train(tmp_path, "--train.total-timesteps=3072") == 0
+    rows = runs.rows(tmp_path / "run")
+    uptimes = [0.0, *(row["uptime"] for row in rows)]
+    assert uptimes == sorted(set(uptimes))
+    assert all(row["SPS"] > 0 for row in rows)
+    parts = [value for name, value in rows[-1].items() if name.startswith("performance/")]
+    assert len(parts) > 5
+    assert min(parts) >= 0
 
 
 def test_tensorboard_has_the_metrics(finished):
@@ -293,16 +309,41 @@ def test_an_error_while_training_ends_the_process(tmp_path):
     assert psutil.wait_procs(workers, timeout=30)[1] == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_worker_that_is_stopped_is_told_of_and_when_it_goes_on(tmp_path, monkeypatch, capsys):
+    """PufferLib waits for it without a word."""
+    monkeypatch.setattr(vector, "LOOK_INTERVAL", 0.01)
+    told = ""
+    with learners.small_trainer(tmp_path, "--vec.backend=Multiprocessing") as trainer:
+        process = trainer.vecenv.processes[1].pid
+        for number, word in ((signal.SIGSTOP, "is stopped"), (signal.SIGCONT, "goes on")):
+            os.kill(process, number)
+            while word not in (new := capsys.readouterr().err):
+                time.sleep(0.01)
+            told += new
+        trainer.evaluate()
+    assert told.splitlines() == [
+        f"environment worker 1 (process {process}) is stopped, and training waits; it goes on "
+        f"with: kill -CONT {process}",
+        f"environment worker 1 (process {process}) goes on",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
 def test_workers_end_with_the_trainer(tmp_path, number):
+    """Which saves when its terminal goes. That and Ctrl-C reach the workers, too."""
     process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
     workers = psutil.Process(process.pid).children()
-    for one in (*workers, psutil.Process(process.pid)):  # Ctrl-C reaches the whole group
-        if number == signal.SIGINT or one.pid == process.pid:
-            one.send_signal(number)
+    for worker in workers:
+        worker.send_signal(signal.SIGINT)
+        worker.send_signal(signal.SIGHUP)
+    process.send_signal(number)
     out, _ = process.communicate(timeout=60)
     assert "Traceback" not in out
     assert psutil.wait_procs(workers, timeout=30)[1] == []
+    if number == signal.SIGHUP:
+        assert process.returncode == 128 + number
+        run = tmp_path / "run"
+        assert run_folder.load_state(run)["global_step"] == runs.rows(run)[-1]["agent_steps"]
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):

@@ -9,9 +9,9 @@ from policies import Constant, random_policy
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.round_robin import ANCHORS, rate_pilots
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.training_league import TrainingLeague
 
@@ -154,10 +154,35 @@ def test_a_damaged_checkpoint_is_left_out_and_named(tmp_path, capsys):
     assert "model_000002.pt: damaged" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"ratings": []}'])
-def test_a_damaged_file_is_named(tmp_path, text):
-    (tmp_path / TrainingLeague.FILE).write_text(text)
-    with pytest.raises(UsageError, match=r"league.json: damaged"):
+RATED = {"name": "model_000001", "agent_steps": 1000}
+RESULT = {"first": "model_000001", "second": "ace", "wins": 1, "draws": 0, "losses": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ratings": {}}, "ratings = {}: must be a list"),
+        ({"ratings": [RATED | {"agent_steps": "1"}]}, r"ratings\[0\].agent_steps = '1': must"),
+        ({"ratings": [RATED | {"rating": None}]}, r"ratings\[0\].rating = None: must be a number"),
+        ({"results": [RESULT | {"wins": -1}]}, r"results\[0\].wins = -1: must be an integer"),
+        ({"results": [RESULT | {"wins": 10**9}]}, r"results\[0\].wins = 1.*: must be an integer"),
+        ({"results": [RESULT | {"wins": 0, "losses": 0}]}, r"results\[0\]: .* must not all be 0"),
+        ({"results": [RESULT | {"first": "who"}]}, r"results\[0\].first = who: must be a name in"),
+        ({"results": [RESULT, RESULT]}, r"results\[1\].second = ace: must be another"),
+        ({"results": [RESULT | {"second": str(n)} for n in range(5000)]}, "5001 players, at most"),
+        ({"anchors": {"ace": 1e300}}, r"anchors.ace = 1e\+300: must be a number from -10000"),
+        ({"parameters": []}, r"parameters = \[\]: must be an object"),
+        ({"more": 1}, "more: no such entry; there are parameters, anchors, ratings, results"),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_is_wrong_in_it(tmp_path, change, message):
+    content = {"parameters": resolve({}), "anchors": ANCHORS}
+    content |= {"ratings": [RATED], "results": [RESULT]}
+    (tmp_path / TrainingLeague.FILE).write_text(json.dumps(content))
+    open_league(tmp_path, 1000)
+    (tmp_path / TrainingLeague.FILE).write_text(json.dumps(content | change))
+    told = f"league.json: damaged: {message}.*; without the file the ratings of the run start anew"
+    with pytest.raises(CheckpointError, match=told):
         open_league(tmp_path)
 
 

@@ -12,6 +12,7 @@ from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, spacetime
+from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.page.packing import Packed, pack, pack_coarsely
 
@@ -47,8 +48,8 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
             fighters.append(sim.fighters)
             _note_graphs(sim, graphs)
     return {
-        "names": replay.names,
-        "outcome": replay.outcome,
+        "names": [shown(name) for name in replay.names],
+        "outcome": shown(replay.outcome),
         "length": paths.time,
         "gravity": sim.parameters["gravity"],
         "mach": SPEED_OF_SOUND,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pygame
 
+from midrange_puffer.names import shown
 from midrange_puffer.show.view.theme import MIDDLE, TEXT, Colour
 
 OVERSAMPLING = 2  # everything is drawn so much larger, and scaled down smoothly
@@ -79,7 +80,11 @@ class Canvas:
         size: int = MIDDLE,
         anchor: str = "topleft",
     ) -> pygame.Rect:
-        """Words whose `anchor` (as of pygame.Rect) is at `place`; returns the room they take."""
+        """Words whose `anchor` (as of pygame.Rect) is at `place`; returns the room they take.
+
+        They may hold names: what is no text, such as a null character, is as of `shown`.
+        """
+        words = shown(words)
         room = pygame.Rect((0, 0), text_size(words, size))
         setattr(room, anchor, (round(place[0]), round(place[1])))
         self._ink.blit(_render(words, size, colour), _enlarged_box(room))

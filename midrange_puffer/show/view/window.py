@@ -5,6 +5,7 @@ import os
 import pygame
 
 from midrange_puffer.errors import UsageError
+from midrange_puffer.names import shown
 from midrange_puffer.show.view.renderer import SIZE
 from midrange_puffer.show.view.theme import BACKGROUND
 
@@ -36,7 +37,7 @@ class Window:
                 f"no window can be opened: {error}; a display is needed, or {DRIVER}=dummy for a "
                 f"window that nobody sees"
             ) from None
-        pygame.display.set_caption(title)
+        pygame.display.set_caption(shown(title))
 
     def show(self, surface: pygame.Surface) -> None:
         """Bring a surface onto the screen, as large as there is room.

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from midrange_puffer.config.cluster import updates_ahead
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
 from midrange_puffer.train.cluster.collector import Rollout
@@ -277,12 +278,3 @@ class Collectors:
 
     def _send_pool(self) -> object | None:
         return self._actors.put(self._sender.files()) if self._sender else None
-
-
-def updates_ahead(cluster: Mapping[str, object], count: int) -> int:
-    """For how many updates of so many rollouts experience is gathered ahead, at most."""
-    if cluster["sync"] == "blocking":
-        return 0
-    enough = -(-cluster["max_collectors"] // count)
-    # Weights that are sent only now and then are old when they are first used.
-    return min(enough, cluster["max_policy_lag"] - cluster["weight_sync_interval"] + 1)

@@ -5,19 +5,22 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
+from midrange_puffer.config.cluster import updates_ahead
 from midrange_puffer.config.configuration import Config, run_configs
 from midrange_puffer.game.parameters import count_agents
 from midrange_puffer.policies import model_file
-from midrange_puffer.train.cluster.actors import RayActors
-from midrange_puffer.train.cluster.collectors import Collectors, Job, updates_ahead
 from midrange_puffer.train.cluster.connect import connected
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.machine import usable_cores
 from midrange_puffer.train.trainer import Trainer
+
+if TYPE_CHECKING:
+    from midrange_puffer.train.cluster.collectors import Collectors, Job
 
 BATCHES = 2  # of experience, beside what is gathered ahead: being gathered, and being copied
 ALLOWANCE = 64 * 2**20  # bytes, for weights and the pool's models
@@ -33,7 +36,7 @@ class RemoteEnvs:
         pool: the file of the pool, where env.opponent has one.
     """
 
-    def __init__(self, collectors: Collectors, config: Config, pool: Path | None = None) -> None:
+    def __init__(self, collectors: "Collectors", config: Config, pool: Path | None = None) -> None:
         self.collectors = collectors
         self._config, self._pool = config, pool
         spaces = model_file.policy_spaces(config["env"])
@@ -81,7 +84,7 @@ class ClusterTrainer(Trainer):
             weights = {name: value.detach().cpu() for name, value in weights.items()}
             collectors.broadcast(weights, self.epoch)
 
-    def _copy(self, jobs: list[Job]) -> None:
+    def _copy(self, jobs: "list[Job]") -> None:
         """Put the rollouts into the buffers, one after another."""
         row = 0
         with warnings.catch_warnings():
@@ -96,7 +99,7 @@ class ClusterTrainer(Trainer):
                 row = rows.stop
         self.global_step += row * self.config["bptt_horizon"]
 
-    def _figures(self, jobs: list[Job], lags: list[int]) -> dict[str, float]:
+    def _figures(self, jobs: "list[Job]", lags: list[int]) -> dict[str, float]:
         collectors, parts = self.vecenv.collectors, self.profile.profiles
         seconds = np.mean([job.rollout.seconds for job in jobs])
         decisions = self.config["batch_size"] / len(jobs)
@@ -127,6 +130,10 @@ def collecting(
     # Of a cluster of our own; who finds no core there waits for one.
     cores = min(cluster["max_collectors"], usable_cores())
     with connected(cluster["address"], cores, _store(config)):
+        # They import Ray, which may not be before there is a connection.
+        from midrange_puffer.train.cluster.actors import RayActors
+        from midrange_puffer.train.cluster.collectors import Collectors
+
         collectors = Collectors(cluster, RayActors(), is_stopping)
         with contextlib.closing(collectors):
             yield partial(RemoteEnvs, collectors)

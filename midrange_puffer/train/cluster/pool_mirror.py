@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midrange_puffer.files import write_whole
-from midrange_puffer.policies.pool_file import read_members
-from midrange_puffer.train.cluster.own_folder import OwnFolder
+from midrange_puffer.names import inside
+from midrange_puffer.policies.pool_file import PoolError, read_members
+from midrange_puffer.train.own_folder import OwnFolder
 from midrange_puffer.train.pool import Pool
 
 
@@ -70,9 +71,16 @@ class PoolMirror:
         """Make it as `files` are, so that models in the pool's file are always there.
 
         Those that have left can go: who still flies an engagement is in the memory of `PoolCrew`.
+
+        Raises:
+            PoolError: A model's path leads out of the folder; nothing was written.
         """
+        try:
+            places = {name: inside(self.path.parent, name) for name in files.models}
+        except ValueError as error:
+            raise PoolError(f"the pool's model {error}") from None
         for name in files.models.keys() - self._models:
-            file = self.path.parent / name
+            file = places[name]
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, self._get(files.models[name]))
         if files.listing != self._listing:

@@ -1,0 +1,79 @@
+"""Archives from disks and from others, looked through before anything of them is used.
+
+An .npz file and what torch.save writes are zip archives. Each member has a checksum, which torch
+does not look at, and says how long it is, for which numpy and torch take the memory beforehand.
+"""
+
+import io
+import math
+import struct
+import tokenize
+import zipfile
+from collections.abc import Mapping
+
+import numpy as np
+
+# What zipfile raises of a file of anything whatever.
+_UNREADABLE = (zipfile.BadZipFile, EOFError, OSError, OverflowError, RuntimeError, struct.error)
+
+_COUNT = slice(-12, -10)  # of an archive: the number of its members
+
+
+def read_zip(data: bytes) -> dict[str, bytes]:
+    """The members of a zip archive by name, each found to be whole by its checksum.
+
+    None may be compressed, as none is that numpy.savez or torch.save wrote: a few bytes of such a
+    one could fill the memory.
+
+    Raises:
+        ValueError: It is no archive, or damaged, or one that cannot be so.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            # zipfile goes by the length of its table, in which a bit can hide members.
+            if len(members) != int.from_bytes(data[_COUNT], "little"):
+                raise ValueError("it has not as many parts as it says")
+            if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+                raise ValueError("it is compressed")
+            if (declared := sum(member.file_size for member in members)) > len(data):
+                raise ValueError(f"it is to hold {declared} bytes, in a file of {len(data)}")
+            if len({member.filename for member in members}) < len(members):
+                raise ValueError("two of its parts have the same name")
+            return {member.filename: archive.read(member) for member in members}
+    except _UNREADABLE as error:
+        raise ValueError(str(error) or type(error).__name__) from error
+
+
+def write_zip(members: Mapping[str, bytes]) -> bytes:
+    """A zip archive of these members."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def read_arrays(data: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a file that numpy.savez wrote, by name.
+
+    Raises:
+        ValueError: As `read_zip`, or a member is no array of numbers or text of the size it says.
+    """
+    members = read_zip(data)
+    return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
+
+
+def _array(content: bytes) -> np.ndarray:
+    file = io.BytesIO(content)
+    if (version := np.lib.format.read_magic(file)) != (1, 0):
+        raise ValueError(f"an array of format {version}")
+    try:
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError) as error:
+        raise ValueError("an array's header that cannot be read") from error
+    declared, found = math.prod(shape) * dtype.itemsize, len(content) - file.tell()
+    if declared != found:
+        raise ValueError(f"an array is to have {declared} bytes and has {found}")
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)

@@ -1,0 +1,53 @@
+"""Names from outside: what a file, a player, a run or an error's value is called by others.
+
+They may hold anything: escape sequences, line breaks, characters that turn the direction of what
+follows, markup of whatever shows them, or a path that leads elsewhere.
+"""
+
+from pathlib import Path
+
+LONGEST = 5000  # characters that are shown: more than a path can have
+LONGEST_PART = 255  # bytes of one part of a path, on all file systems in use
+
+
+def shown(name: object) -> str:
+    r"""A name as one line for a terminal, a window or a page.
+
+    What is not printable, as the escape character or a line break, is written as in Python: \x1b,
+    \n. For rich, whose texts may hold markup, it goes into a `Text`; for matplotlib see `label`.
+    """
+    text = str(name)
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]}…{text[-LONGEST // 2 :]}"
+    return "".join(
+        one if one.isprintable() else one.encode("unicode_escape").decode() for one in text
+    )
+
+
+def label(name: object) -> str:
+    """A name as matplotlib shows it: what is between two $ would be taken for a formula."""
+    return shown(name).replace("$", r"\$")
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of what a file calls `name`, relative to its folder.
+
+    Raises:
+        ValueError: It is absolute or empty, or it leads out of the folder, by '..' or by a link.
+    """
+    parts = name.split("/")
+    if any(part in ("", ".", "..") or _is_no_file_name(part) for part in parts):
+        raise ValueError(f"{shown(repr(name))}: must be a path within the folder, without '..'")
+    path = folder / name
+    try:
+        leads_out = not path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a circle of links
+        leads_out = True
+    if leads_out:
+        raise ValueError(f"{shown(repr(name))}: must be within the folder, and a link leads out")
+    return path
+
+
+def _is_no_file_name(part: str) -> bool:
+    """Whether no file is called so, here or where a backslash divides folders."""
+    return "\0" in part or "\\" in part or len(part.encode(errors="replace")) > LONGEST_PART

@@ -1,0 +1,28 @@
+"""Damaged files are refused by name, or are as good as undamaged: a few of each kind."""
+
+import pytest
+from hostile import archives, samples
+from hostile.files import Reader
+from hostile.formats import FORMATS
+from hostile.outcome import REFUSED
+
+CASES = 20
+
+
+@pytest.fixture(scope="module")
+def undamaged(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    samples.make(folder, exported=False)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "exported"])
+def test_damaged_files_do_no_harm(undamaged, monkeypatch, name):
+    monkeypatch.setattr(archives, "BOMB", 1)
+    reader = Reader(name, undamaged)
+    cases = 4 if name == "league" else CASES  # it rates the pilots at every start
+    outcomes = [reader.try_one(seed) for seed in range(cases)]
+    reader.close()
+    assert [outcome for outcome in outcomes if outcome.is_finding] == []
+    assert any(outcome.result == REFUSED for outcome in outcomes) or name == "metrics"

@@ -1,0 +1,223 @@
+"""Every file that the package reads: where it is, who reads it, and what must hold of it then."""
+
+import dataclasses
+import math
+import random
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from hostile import archives, damage, samples
+from midrange_puffer.checkpoint import load_policy
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.errors import UserError
+from midrange_puffer.game.envelope import Envelope
+from midrange_puffer.policies.pool_file import Member, read_members
+from midrange_puffer.replays.replay import Replay, ReplayError
+from midrange_puffer.sweep.record import (
+    Reading,
+    Record,
+    Trial,
+    best_trial,
+    load_readings,
+    pareto_front,
+)
+from midrange_puffer.train.loggers import MetricsFile
+from midrange_puffer.train.run import resumed_run
+from midrange_puffer.train.training_league import TrainingLeague
+
+LONG = "--train.total-timesteps=1_000_000"
+STEP = 384  # of the first of the two updates in a sample
+
+
+class UnsoundError(Exception):
+    """What was read is not what the reader promises."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    Attributes:
+        pattern: where it is in the folder of samples.
+        read: given that file, gives what it says, as plain data, arrays, tensors and dataclasses.
+        forge: writes a file that is whole on the outside and wrong inside; None: there is no more
+            to it than bytes.
+        is_sealed: whether damage of any byte that counts must be noticed, as by a checksum; other
+            files are text that users may change.
+        errors: what may be raised.
+    """
+
+    pattern: str
+    read: Callable[[Path], object]
+    forge: Callable[[random.Random, bytes], tuple[str, bytes]] | None = None
+    is_sealed: bool = False
+    errors: tuple[type[Exception], ...] = (UserError,)
+
+
+def _sound(condition: bool, what: str) -> None:
+    if not condition:
+        raise UnsoundError(what)
+
+
+def check_type(value: object, kind: object, what: str) -> None:
+    """Raise UnsoundError where a value is not of a type as in an annotation."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        _sound(any(_is_of(value, choice) for choice in arguments), f"{what} = {value!r:.60}")
+        return
+    if origin is typing.Literal:
+        _sound(value in arguments, f"{what} = {value!r:.60}")
+        return
+    _sound(_is_of(value, origin or kind), f"{what} = {value!r:.60}")
+    if isinstance(value, float):
+        _sound(math.isfinite(value), f"{what} = {value}")
+    if dataclasses.is_dataclass(kind):
+        for field, hint in typing.get_type_hints(kind).items():
+            check_type(getattr(value, field), hint, f"{what}.{field}")
+    for key, entry in value.items() if origin is dict else ():
+        check_type(key, arguments[0], f"a key of {what}")
+        check_type(entry, arguments[1], f"{what}[{key!r:.30}]")
+    for index, entry in enumerate(value) if origin is list else ():
+        check_type(entry, arguments[0], f"{what}[{index}]")
+
+
+def _is_of(value: object, kind: type) -> bool:
+    kind = typing.get_origin(kind) or kind
+    if kind in (int, float):
+        return isinstance(value, (int, kind)) and not isinstance(value, bool)
+    return isinstance(value, kind)
+
+
+def _read_policy(path: Path) -> object:
+    policy, entries = load_policy(path)
+    state = {}
+    features = policy.features if hasattr(policy, "features") else 0
+    weights = policy.state_dict()
+    for name, tensor in weights.items():
+        _sound(bool(torch.isfinite(tensor).all()), f"{name} is not finite")
+    if path.suffix == ".onnx":
+        names = ("lstm_h", "lstm_c") if policy.memory_size else ()
+        state = {name: torch.zeros(1, policy.memory_size) for name in names}
+        with torch.no_grad():
+            outputs, value = policy.forward_eval(torch.full((1, features), 0.3), state)
+        weights = {"outputs": outputs, "value": value}
+        _sound(bool(torch.isfinite(value).all()), "the value of an observation is not finite")
+    return entries, weights
+
+
+def _read_state(path: Path) -> object:
+    run = resumed_run(str(path.parent), [LONG])
+    return run.state
+
+
+def _read_config(path: Path) -> object:
+    return load_config(path, complete=True).as_dict()
+
+
+def _read_metrics(path: Path) -> object:
+    MetricsFile(path, resume_at=10**9)
+    rows = path.read_bytes().splitlines()
+    for row in rows:
+        _sound(row.startswith(b"{") and row.endswith(b"}"), f"the row {row[:40]!r} was kept")
+    return rows
+
+
+def _read_members(path: Path) -> object:
+    members = read_members(path)
+    check_type(members, list[Member], "members")
+    for member in members:
+        inside = path.parent.joinpath(member.path).resolve().is_relative_to(path.parent.resolve())
+        _sound(inside, f"a member's path leads out of the folder: {member.path!r:.40}")
+    return members
+
+
+def _read_league(path: Path) -> object:
+    config = load_config(path.parent / "config.ini", complete=True)
+    parameters = game_parameters(config["env"])
+    league = TrainingLeague(path.parent, config["league"], parameters, 10**6)
+    if league._results:
+        league._fit()  # as with the next rating, but without its games
+    return {name: getattr(league, name) for name in ("_anchors", "_ratings", "_results")}
+
+
+def _read_trial(path: Path) -> object:
+    trials = Record(path.parents[2]).trials
+    check_type(trials, list[Trial], "trials")
+    return trials, best_trial(trials), pareto_front(trials)
+
+
+def _read_sweep(path: Path) -> object:
+    return Record(path.parent).config.as_dict()
+
+
+def _read_readings(path: Path) -> object:
+    readings = load_readings(path.parent)
+    check_type(readings, list[Reading], "readings")
+    return readings
+
+
+def _read_replay(path: Path) -> object:
+    replay = Replay.read(path)
+    try:
+        replay.verify()
+    except ReplayError as error:
+        raise ReplayError(f"{path}: {error}") from None
+    return replay
+
+
+def _read_map(path: Path) -> object:
+    envelope = Envelope.load(path)
+    for name in ("aero", "nez", "cold", "minimum"):
+        ranges = getattr(envelope, name)
+        _sound(ranges.shape == envelope.grid.shape, f"{name} is of shape {ranges.shape}")
+        _sound(bool(np.isfinite(ranges).all()), f"{name} is not finite")
+    return envelope
+
+
+def _forge_json(rng: random.Random, data: bytes) -> tuple[str, bytes]:
+    told, tree = damage.of_tree(rng, damage.json.loads(data))
+    return told, damage.to_json(tree)
+
+
+def _forge_rows(rng: random.Random, data: bytes) -> tuple[str, bytes]:
+    rows = data.splitlines(keepends=True)
+    index = rng.randrange(len(rows))
+    told, rows[index] = _forge_json(rng, rows[index])
+    return f"row {index}: {told}", b"".join([*rows[: index + 1], b"\n", *rows[index + 1 :]])
+
+
+def _forge_ini(rng: random.Random, data: bytes) -> tuple[str, bytes]:
+    lines = data.splitlines(keepends=True)
+    index = rng.randrange(len(lines))
+    key = lines[index].partition(b" = ")[0]
+    told, lines[index] = rng.choice(
+        [(odd[:20], key + b" = " + odd + b"\n") for odd in damage.ODD_TEXTS]
+        + [(b"left out", b""), (b"twice", 2 * lines[index]), (b"key alone", key + b"\n")]
+    )
+    return f"line {index}, {key.decode()}: {told!r}", b"".join(lines)
+
+
+RUN, SWEEP = samples.RUN, samples.SWEEP
+FORMATS = {
+    "model": Format(f"{RUN}/model_*.pt", _read_policy, archives.of_torch, is_sealed=True),
+    "state": Format(f"{RUN}/trainer_state.pt", _read_state, archives.of_torch, is_sealed=True),
+    "config": Format(f"{RUN}/config.ini", _read_config, _forge_ini),
+    "metrics": Format(f"{RUN}/metrics.jsonl", _read_metrics, _forge_rows),
+    "pool": Format(f"{RUN}/pool.json", _read_members, _forge_json),
+    "league": Format(f"{RUN}/league.json", _read_league, _forge_json),
+    "replay": Format(f"{RUN}/replays/*.replay", _read_replay, archives.of_replay, is_sealed=True),
+    "sweep": Format(f"{SWEEP}/sweep.ini", _read_sweep, _forge_ini),
+    "trial": Format(f"{SWEEP}/trials/0001/trial.json", _read_trial, _forge_json),
+    "readings": Format(f"{SWEEP}/trials/0001/readings.json", _read_readings, _forge_json),
+    "map": Format(
+        samples.MAP, _read_map, archives.of_map, is_sealed=True, errors=(ValueError, OSError)
+    ),
+    "exported": Format(samples.EXPORTED, _read_policy, archives.of_onnx, is_sealed=True),
+}

@@ -1,0 +1,90 @@
+"""Cases in processes of their own, which may not survive them."""
+
+import os
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from hostile.outcome import CRASH, HANG, Outcome
+
+START, CASE = 120, 60  # seconds that the start of a child and a case of most kinds may take
+KILLS = 300  # and a case of kills, which starts processes that are killed
+TAIL = 400  # characters of what a child has printed that are told
+
+
+def run_cases(kind: str, samples: Path, first: int, count: int) -> Iterator[Outcome]:
+    """Try so many cases of a kind, from a seed on; a child that dies is followed by another."""
+    seed, last = first, first + count
+    while seed < last:
+        for outcome in _run_child(kind, samples, seed, last - seed):
+            yield outcome
+            seed = outcome.seed + 1
+
+
+def _run_child(kind: str, samples: Path, first: int, count: int) -> Iterator[Outcome]:
+    """What a child tells; at last, where it dies or hangs, the case in which it did."""
+    words = [sys.executable, "-m", "hostile.child", kind, str(samples), str(first), str(count)]
+    patience = KILLS if kind.startswith("kills") else CASE
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        ) as child,
+    ):
+        lines = _Lines(child.stdout.fileno())
+        try:
+            if lines.next(START) != "ready":
+                raise RuntimeError(f"{kind}: the child did not start: {_tail(log)}")
+            for seed in range(first, first + count):
+                line = lines.next(patience)
+                if line is None:
+                    yield _died(child, lines, kind, seed, log)
+                    return
+                yield Outcome.from_line(line)
+        finally:
+            child.kill()
+
+
+def _died(child: subprocess.Popen, lines: "_Lines", kind: str, seed: int, log: BinaryIO) -> Outcome:
+    """What came of the case of which a child told nothing."""
+    if not lines.ended:
+        return Outcome(kind, seed, HANG, f"no answer; {_tail(log)}")
+    return Outcome(kind, seed, CRASH, f"status {child.wait()}: {_tail(log)}")
+
+
+def _tail(log: BinaryIO) -> str:
+    """The end of what a child has printed."""
+    log.seek(0)
+    return log.read()[-TAIL:].decode(errors="replace")
+
+
+class _Lines:
+    """The lines of a pipe, waited for so long and no longer.
+
+    Attributes:
+        ended: whether there will be none any more.
+    """
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe, self._waiting, self.ended = pipe, b"", False
+
+    def next(self, seconds: float) -> str | None:
+        """The next line; None if there is none in so much silence, or never again."""
+        while b"\n" not in self._waiting:
+            if not select.select([self._pipe], [], [], seconds)[0]:
+                return None
+            data = os.read(self._pipe, 65536)
+            if not data:
+                self.ended = True
+                return None
+            self._waiting += data
+        line, _, self._waiting = self._waiting.partition(b"\n")
+        return line.decode()
