@@ -45,8 +45,9 @@ class NativeEngine:
             for parameter, part in zip(parameters, parts(flat, self._policy), strict=True):
                 part.copy_(state[parameter].get(name, torch.zeros(())))
                 state[parameter][name] = part
-        for parameter in parameters:
-            state[parameter].setdefault("step", torch.tensor(0.0))
+        if not isinstance(self._optimizer, Muon):
+            for parameter in parameters:
+                state[parameter].setdefault("step", torch.tensor(0.0))
         self._network.load(self._weights.numpy())
 
     def act(
@@ -105,11 +106,11 @@ class NativeEngine:
         group, limit = self._optimizer.param_groups[0], self._settings["max_grad_norm"]
         arrays = (self._weights, *self._averages.values(), self._gradient)
         arrays = [one.numpy() for one in arrays]
-        steps = [self._optimizer.state[one]["step"] for one in group["params"]]
-        torch._foreach_add_(steps, 1)
         if isinstance(self._optimizer, Muon):
             self._network.muon(*arrays, group["lr"], group["beta"], limit)
         else:
+            steps = [self._optimizer.state[one]["step"] for one in group["params"]]
+            torch._foreach_add_(steps, 1)
             number = int(steps[0])
             self._network.adam(*arrays, group["lr"], *group["betas"], group["eps"], number, limit)
         self._gradient.zero_()

@@ -1,0 +1,102 @@
+"""The engines of training: whichever computes a run, it is the same run."""
+
+import shutil
+
+import pytest
+import runs
+import torch
+from machines import machine
+
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.settle import settle
+from midrange_puffer.train import run_folder
+
+ADAM = ("--train.optimizer=adam", "--train.learning-rate=0.003")
+
+
+def weights(run) -> dict[str, torch.Tensor]:
+    """Of a run's last checkpoint."""
+    state = run_folder.load_state(run)
+    return torch.load(run / state["model"], weights_only=True)["weights"]
+
+
+def averages(run) -> list[torch.Tensor]:
+    """What the optimizer of the last checkpoint keeps of each parameter."""
+    state = run_folder.load_state(run)["optimizer"]["state"]
+    kept = ("momentum", "exp_avg", "exp_avg_sq", "step")
+    return [state[index][name] for index in state for name in kept if name in state[index]]
+
+
+@pytest.mark.parametrize("options", [[], ADAM, ["--env.action-mode=continuous"]])
+def test_a_run_goes_on_with_the_other_engine(tmp_path, options):
+    """From torch's checkpoint the next update is the same by either engine; and from C's."""
+    for first in ("torch", "native"):
+        folder = tmp_path / first
+        folder.mkdir()
+        words = [*options, "--train.total-timesteps=4096", "--train.anneal-lr=False"]
+        assert runs.train(folder, *words, f"--train.engine={first}") == 0
+        for engine in ("torch", "native"):
+            shutil.copytree(folder / "run", folder / engine)
+            words = ["--train.total-timesteps=5120", f"--train.engine={engine}"]
+            assert runs.resume(folder / engine, *words) == 0
+        before, *after = (weights(folder / name) for name in ("run", "torch", "native"))
+        moved = max(float((after[0][name] - before[name]).abs().max()) for name in before)
+        assert moved > 1e-3
+        for name in before:
+            torch.testing.assert_close(after[0][name], after[1][name], rtol=0, atol=1e-4 * moved)
+        for one, other in zip(
+            *(averages(folder / name) for name in ("torch", "native")), strict=True
+        ):
+            torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+
+
+def test_threads_make_no_difference_to_a_run(tmp_path):
+    """Not in a bit of what it logs or learns; with frozen opponents, too."""
+    rows, found = [], []
+    for threads in (1, 2, 5):
+        folder = tmp_path / str(threads)
+        folder.mkdir()
+        words = ["--env.opponent=self:1,straight:1,pool:2", "--train.minibatch-size=256"]
+        assert runs.train(folder, *words, f"--train.threads={threads}") == 0
+        rows.append(runs.timeless(folder / "run"))
+        found.append(weights(folder / "run"))
+    assert rows[0] == rows[1] == rows[2]
+    for others in found[1:]:
+        assert all(torch.equal(found[0][name], others[name]) for name in others)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_other_depths_train_and_go_on(tmp_path, layers):
+    assert runs.train(tmp_path, f"--policy.hidden-layers={layers}") == 0
+    run = tmp_path / "run"
+    assert sum(name.startswith("encoder") for name in weights(run)) == 2 * layers
+    assert runs.resume(run, "--train.total-timesteps=9216") == 0
+    with pytest.raises(ConfigError, match=r"policy.hidden_layers: is \d in .* cannot become 2"):
+        runs.resume(run, "--policy.hidden-layers=2", "--train.total-timesteps=10240")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--base.rnn-name=Recurrent"], "it has no memory, which base.rnn_name = Recurrent asks"),
+        (["--policy.hidden-size=100"], "policy.hidden_size = 100 is no multiple of 16, as 96 is"),
+        (["--policy.hidden-size=5"], "policy.hidden_size = 5 is no multiple of 16, as 16 is"),
+        (["--train.compile=True"], "train.compile is for torch"),
+        (["--train.device=cuda"], "it computes on the CPU, not on cuda"),
+    ],
+)
+def test_an_engine_that_cannot_serve_is_refused_or_not_chosen(words, reason, capsys):
+    here = machine(4, gpus=1)
+    words = ["--train.device=cpu", *words]
+    with pytest.raises(ConfigError, match=f"train.engine = native: {reason}.*; use auto or torch"):
+        settle(load_config(None, [*words, "--train.engine=native"]), here)
+    config = settle(load_config(None, words), here)
+    assert config["train"]["engine"] == "torch"
+    assert f"engine torch ({reason}" in capsys.readouterr().out
+
+
+def test_native_is_chosen_where_it_can_serve(capsys):
+    config = settle(load_config(None, []), machine(64))
+    assert (config["train"]["engine"], config["train"]["threads"]) == ("native", 16)
+    assert "engine native (an MLP in float32 on the CPU), threads 16" in capsys.readouterr().out
