@@ -77,8 +77,7 @@ def compare(
         what: the heading of the names.
 
     Returns:
-        For each name sps, spread and env_share; and ratio, the first's sps over the second's, the
-        median of the rounds.
+        For each name sps, spread and env_share, and the rounds.
     """
     results = {name: [] for name in runs}
     for _ in range(rounds):
@@ -89,17 +88,21 @@ def compare(
         sps, spread = median_and_spread([one["sps"] for one in seen])
         share = statistics.median(one["share"] for one in seen)
         report[name] = {"sps": round(sps), "spread": round(spread, 3), "env_share": round(share, 4)}
+        report[name]["rounds"] = seen
         rows.append((name, f"{sps:,.0f}", f"{spread:.0%}", f"{share:.1%}"))
     columns = [what, "agent-steps/s", "spread", "env's share of the time"]
     print_table(f"Training, median of {rounds} runs each", columns, rows)
-    first, second = results
-    ratios = [
-        one["sps"] / other["sps"]
-        for one, other in zip(results[first], results[second], strict=True)
-    ]
-    report["ratio"] = round(statistics.median(ratios), 3)
-    print(f"{first} / {second}, median of the rounds: {report['ratio']:.3f}")
     return report
+
+
+def ratio(
+    runs: Sequence[Mapping[str, float]], others: Sequence[Mapping[str, float]], names: str
+) -> float:
+    """Print and return the median of the rounds' ratios of sps."""
+    ratios = [one["sps"] / other["sps"] for one, other in zip(runs, others, strict=True)]
+    found = round(statistics.median(ratios), 3)
+    print(f"{names}, median of the rounds: {found:.3f}")
+    return found
 
 
 def parse_training(doc: str, ini: str) -> tuple[argparse.Namespace, list[str]]:

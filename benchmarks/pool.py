@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from common import compare, machine, parse_training, print_machine
+from common import compare, machine, parse_training, print_machine, ratio
 from train_sps import run
 
 from midrange_puffer.config.configuration import Config
@@ -63,6 +63,7 @@ def main() -> None:
             for name, config in configs.items()
         }
         report |= compare(runs, options.rounds, "opponent")
+        report["ratio"] = ratio(report["mix"]["rounds"], report[SELF]["rounds"], f"mix / {SELF}")
     words = ", ".join(f"{count} against {name}" for name, count in counts.items())
     print(f"the mix: {words}; {len(pool)} in the pool")
     if options.json:

@@ -1,10 +1,12 @@
-"""What the environment costs in training: this trainer with it, and with one that does nothing.
+"""How fast training is, by engine, threads, minibatch and width, and what of it the environment is.
 
-The idle environment has the same spaces, agents and buffers and writes nothing. Both are trained in
-turns with the same configuration; the table gives medians. The environment's share is the time in
-which the trainer waits for it (performance/env), against all of its time.
+Every combination is trained in turns, for some updates each; the tables give medians. Last comes
+the configuration as it is beside the same with an idle environment. That has the same spaces,
+agents and buffers and writes nothing. The environment's share is the time in which the trainer
+waits for it (performance/env), against all of its time.
 """
 
+import itertools
 import tempfile
 import time
 from contextlib import closing
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import compare, machine, parse_training, print_machine
+from common import compare, machine, parse_training, print_machine, ratio
 
 from midrange_puffer import Midrange
 from midrange_puffer.config.configuration import Config
@@ -56,6 +58,8 @@ class Idle(pufferlib.PufferEnv):
 
 
 ENVIRONMENTS = {"midrange": make_env, "idle": Idle}
+MINIBATCHES = (1024, 4096)
+WIDTHS = (64, 128)
 
 
 def run(
@@ -101,6 +105,20 @@ def environment_seconds(trainer: Trainer) -> float:
     return trainer.profile.profiles["env"]["elapsed"]
 
 
+def variants(config: Config) -> dict[str, Config]:
+    """The configuration with each engine, number of threads, minibatch and width, by name."""
+    threads = sorted({1, this_machine().cores})
+    engines = [("torch", 1), *(("native", count) for count in threads)]
+    found = {}
+    for (engine, count), size, width in itertools.product(engines, MINIBATCHES, WIDTHS):
+        one = config.replaced("policy", "a variant", hidden_size=width)
+        one = one.replaced(
+            "train", "a variant", engine=engine, threads=count, torch_threads=1, minibatch_size=size
+        )
+        found[f"{engine}, {count} thread{'s' * (count > 1)}, {size:,}, {width}"] = one
+    return found
+
+
 def main() -> None:
     """Measure, print, and write the report where wanted."""
     options, overrides = parse_training(__doc__, "default.ini")
@@ -110,10 +128,17 @@ def main() -> None:
     print_machine(report["machine"])
     with tempfile.TemporaryDirectory() as folder:
         runs = {
+            name: partial(run, one, make_env, options.updates, Path(folder))
+            for name, one in variants(config).items()
+        }
+        report["variants"] = compare(runs, options.rounds, "engine, threads, minibatch, width")
+        runs = {
             name: partial(run, config, make, options.updates, Path(folder))
             for name, make in ENVIRONMENTS.items()
         }
         report |= compare(runs, options.rounds, "environment")
+        both = (report[name]["rounds"] for name in ENVIRONMENTS)
+        report["ratio"] = ratio(*both, "midrange / idle")
     if options.json:
         write_json(options.json, report)
 
