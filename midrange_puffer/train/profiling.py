@@ -29,7 +29,8 @@ LABELS = {
     "train": "learning",
     "train_copy": "choice of minibatches",
     "train_forward": "forward",
-    "learn": "backward, optimizer",
+    "learn": "gradient",
+    "optimizer": "optimizer",
     "train_misc": "advantages, losses",
 }
 

@@ -140,7 +140,7 @@ class Learner:
             changed = draw.rows[: self._drawn_fresh(older_draws)]
             lines.append(line)
             if (number + 1) % self._accumulated == 0:
-                time("learn")
+                time("optimizer")
                 self._engine.step()
         time("train_misc")
         means |= dict(zip(LOSSES, torch.stack(lines).mean(0), strict=True))

@@ -70,7 +70,7 @@ def within(inner: dict, outer: dict) -> bool:
 @pytest.fixture(scope="module")
 def profiled(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("profile")
-    assert profile(folder) == 0
+    assert profile(folder, "--train.engine=torch") == 0
     return folder
 
 
@@ -92,7 +92,7 @@ def test_the_parts_of_an_update_add_up_to_it(profiled):
     for part in parts.values():
         assert part["share"] * found["seconds"] == pytest.approx(part["seconds"])
         assert part["seconds_per_million"] * 64 * DECISIONS == pytest.approx(1e6 * part["seconds"])
-    for name in ("environment", "inference", "copies", "forward", "backward, optimizer"):
+    for name in ("environment", "inference", "copies", "forward", "gradient", "optimizer"):
         assert 0 < parts[name]["share"] < 1
     assert found["config"]["env"]["num_envs"] == 64
     assert found["machine"]["machine/process_cpu"] > 0
@@ -103,9 +103,9 @@ def test_the_trace_shows_one_update_part_by_part(profiled):
     found = events(profiled)
     names = count(found)
     assert names["collecting"] == names["learning"] == 1
-    assert names["inference"] == names["copies"] / 2 == DECISIONS
-    assert names["forward"] == names["backward, optimizer"] == MINIBATCHES
-    assert names["aten::addmm"] == LAYERS * (DECISIONS + MINIBATCHES)
+    assert names["inference"] == names["copies"] == DECISIONS
+    assert names["forward"] == names["gradient"] == names["optimizer"] == MINIBATCHES
+    assert names["aten::linear"] == LAYERS * (DECISIONS + MINIBATCHES)
     for name, parent, operators in (
         ("inference", "collecting", LAYERS * DECISIONS),
         ("forward", "learning", LAYERS * MINIBATCHES),
@@ -113,7 +113,7 @@ def test_the_trace_shows_one_update_part_by_part(profiled):
         [outer] = [event for event in found if event["name"] == parent]
         ranges = [event for event in found if event["name"] == name]
         assert all(within(one, outer) for one in ranges)
-        layers = [event for event in found if event["name"] == "aten::addmm"]
+        layers = [event for event in found if event["name"] == "aten::linear"]
         assert sum(within(layer, one) for layer in layers for one in ranges) == operators
 
 
@@ -126,6 +126,17 @@ def test_the_costliest_operators_are_those_of_the_trace(profiled):
     for row in found:
         assert row["calls"] in (names[row["operator"]], every[row["operator"]])
         assert not row["operator"].startswith(("collecting", "learning", "inference"))
+
+
+def test_the_native_parts_are_told_of(tmp_path):
+    assert profile(tmp_path, "--train.engine=native") == 0
+    names = count(events(tmp_path))
+    assert names["inference"] == DECISIONS
+    assert names["gradient"] == names["optimizer"] == MINIBATCHES
+    assert "forward" not in names
+    assert "aten::linear" not in names
+    parts = {part["part"]: part["of"] for part in report(tmp_path)["parts"]}
+    assert parts["gradient"] == parts["optimizer"] == "learning"
 
 
 def test_workers_and_a_memory(tmp_path, capsys):
