@@ -4,6 +4,8 @@ They may hold anything: escape sequences, line breaks, characters that turn the 
 follows, markup of whatever shows them, or a path that leads elsewhere.
 """
 
+import errno
+import os
 from pathlib import Path
 
 LONGEST = 5000  # characters that are shown: more than a path can have
@@ -33,11 +35,14 @@ def inside(folder: Path, name: str) -> Path:
     """The path of what a file calls `name`, relative to its folder.
 
     Raises:
-        ValueError: It is absolute or empty, or it leads out of the folder, by '..' or by a link.
+        ValueError: It is absolute, empty or too long, or it leads out of the folder, by '..' or by
+            a link.
     """
     parts = name.split("/")
     if any(part in ("", ".", "..") or _is_no_file_name(part) for part in parts):
         raise ValueError(f"{shown(repr(name))}: must be a path within the folder, without '..'")
+    if any(len(part.encode(errors="replace")) > LONGEST_PART for part in parts):
+        raise ValueError(f"{shown(repr(name))}: {os.strerror(errno.ENAMETOOLONG)}")
     path = folder / name
     try:
         leads_out = not path.resolve().is_relative_to(folder.resolve())
@@ -50,4 +55,4 @@ def inside(folder: Path, name: str) -> Path:
 
 def _is_no_file_name(part: str) -> bool:
     """Whether no file is called so, here or where a backslash divides folders."""
-    return "\0" in part or "\\" in part or len(part.encode(errors="replace")) > LONGEST_PART
+    return "\0" in part or "\\" in part

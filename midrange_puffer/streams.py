@@ -97,10 +97,11 @@ def _open_missing() -> None:
 
 def _text(output: Output, like: io.TextIOWrapper | None, errors: str) -> io.TextIOWrapper:
     """A text stream into `output`, with encoding and buffering as `like` has them."""
+    is_unbuffered = like is not None and like.write_through  # PYTHONUNBUFFERED
     return io.TextIOWrapper(
-        io.BufferedWriter(output),
+        output if is_unbuffered else io.BufferedWriter(output),
         encoding=like.encoding if like else "utf-8",
         errors=errors,
         line_buffering=like.line_buffering if like else True,
-        write_through=like.write_through if like else False,
+        write_through=is_unbuffered,
     )

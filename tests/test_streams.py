@@ -73,3 +73,18 @@ def test_what_was_to_be_printed_is_missed_but_no_training(words, status):
             [sys.executable, "-c", MAIN, *words], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (status, FULL)
+
+
+@pytest.mark.parametrize(("unbuffered", "stdout"), [("1", "a line\n"), ("", "")])
+def test_what_is_printed_does_not_wait_for_the_end(unbuffered, stdout):
+    """On stderr never, and on stdout not with PYTHONUNBUFFERED, as containers have it."""
+    code = "import os, sys; from midrange_puffer.streams import lasting; lasting().__enter__(); "
+    code += "print('a line'); print('a word', file=sys.stderr); os._exit(0)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == (stdout, "a word\n")

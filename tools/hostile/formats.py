@@ -28,7 +28,7 @@ from midrange_puffer.sweep.record import (
     load_readings,
     pareto_front,
 )
-from midrange_puffer.train.loggers import MetricsFile
+from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.run import resumed_run
 from midrange_puffer.train.training_league import TrainingLeague
 
