@@ -3,15 +3,17 @@
 Nothing in it is code, and what is read is checked by type and shape before it is used.
 """
 
-import math
 import random
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import MODELS
 from midrange_puffer.policies.torch_file import CheckpointError, brief, read_torch
 
@@ -42,29 +44,25 @@ def set_generators(state: Mapping[str, object]) -> None:
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, object]:
-    """An optimizer's state_dict() in plain dicts, without the class that heavyball has in it."""
-    state = optimizer.state_dict()
-    return {
-        "state": {index: _plain(buffers) for index, buffers in state["state"].items()},
-        "param_groups": [
-            {name: value for name, value in group.items() if not isinstance(value, type)}
-            for group in state["param_groups"]
-        ],
-    }
+    """What an optimizer has gathered of each parameter, in plain dicts.
+
+    Its settings are not saved: a run that goes on has those of its configuration.
+    """
+    buffers = optimizer.state_dict()["state"]
+    return {"state": {index: _plain(of) for index, of in buffers.items()}}
 
 
 def set_optimizer(
     optimizer: torch.optim.Optimizer, saved: Mapping[str, object], path: Path
 ) -> None:
-    """Go on from what `optimizer_state` gave, with the settings that the optimizer has now.
+    """Give an optimizer what `optimizer_state` saved. Its settings stay as they are.
 
     Args:
         path: of the file, for errors.
 
     Raises:
-        CheckpointError: It is not of an optimizer of these parameters.
+        CheckpointError: It was saved of other parameters.
     """
-    groups = optimizer.state_dict()["param_groups"]
     parameters = [one for group in optimizer.param_groups for one in group["params"]]
     for index, buffers in saved["state"].items():
         if type(index) is not int or not 0 <= index < len(parameters):
@@ -79,22 +77,7 @@ def set_optimizer(
                     f"{path}: its optimizer's {brief(name)} of the parameter {index} has the shape "
                     f"{list(value.shape)}, expected {list(shape)}"
                 )
-    if len(saved["param_groups"]) != len(groups):
-        raise CheckpointError(
-            f"{path}: its optimizer has {len(saved['param_groups'])} groups of parameters, "
-            f"expected {len(groups)}"
-        )
-    for group, its in zip(groups, saved["param_groups"], strict=True):
-        # What the configuration says stays; what the optimizer counts goes on.
-        kept = group.keys() - ("lr", "initial_lr", "eps")
-        group.update(
-            {
-                name: its[name]
-                for name in kept & its.keys()
-                if isinstance(group[name], _NUMBERS) and isinstance(its[name], _NUMBERS)
-            }
-        )
-    optimizer.load_state_dict({"state": saved["state"], "param_groups": groups})
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": saved["state"]})
 
 
 def load(path: Path) -> dict[str, object]:
@@ -126,11 +109,7 @@ def _leaves(buffers: object) -> Iterator[tuple[object, object]]:
 
 
 def _is_optimizer(value: object) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("param_groups"), list):
-        return False
-    if not all(isinstance(group, dict) for group in value["param_groups"]):
-        return False
-    of_parameters = value.get("state")
+    of_parameters = value.get("state") if isinstance(value, dict) else None
     return isinstance(of_parameters, dict) and all(
         isinstance(buffers, dict)
         and all(isinstance(one, (*_NUMBERS, torch.Tensor, set)) for _, one in _leaves(buffers))
@@ -138,22 +117,22 @@ def _is_optimizer(value: object) -> bool:
     )
 
 
-def _is_curriculum(value: object) -> bool:
-    return value is None or (
-        isinstance(value, dict)
-        and isinstance(value.get("stage"), str)
-        and _is_count(value.get("start"))
-        and isinstance(value.get("scores"), list)
-        and all(map(_is_finite, value["scores"]))
-    )
+@dataclass
+class _CurriculumState:
+    """As of `Curriculum.state`."""
+
+    stage: str
+    start: Count
+    scores: list[float]
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 2**63
-
-
-def _is_finite(value: object) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+def _is(kind: object, value: object) -> bool:
+    """Whether a value is as an annotation says."""
+    try:
+        checked(value, kind)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_model(value: object) -> bool:
@@ -189,12 +168,12 @@ def _is_python_rng(value: object) -> bool:
 # Entry -> whether a value can be one, and what it must be.
 _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
     "model": (_is_model, f"the name of a model, {MODELS}"),
-    "epoch": (_is_count, "a whole number from 0"),
-    "global_step": (_is_count, "a whole number from 0"),
-    "uptime": (_is_finite, "a number of seconds"),
-    "optimizer": (_is_optimizer, "an optimizer's state_dict()"),
-    "curriculum": (_is_curriculum, "a stage with its start and scores"),
-    "torch_rng": (lambda one: _is_state(torch.Generator().set_state, one), "torch's state"),
+    "epoch": (partial(_is, Count), "a whole number from 0"),
+    "global_step": (partial(_is, Count), "a whole number from 0"),
+    "uptime": (partial(_is, float), "a number of seconds"),
+    "optimizer": (_is_optimizer, "what an optimizer has of each parameter"),
+    "curriculum": (partial(_is, _CurriculumState | None), "a stage with its start and scores"),
+    "torch_rng": (partial(_is_state, torch.Generator().set_state), "torch's state"),
     "cuda_rng": (_is_cuda_rng, "CUDA's states, bytes of each device"),
     "numpy_rng": (_is_numpy_rng, "a state of numpy's RandomState"),
     "python_rng": (_is_python_rng, "a state of Python's Random"),
