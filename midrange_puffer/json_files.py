@@ -82,7 +82,10 @@ def parse(data: bytes) -> object:
 
 
 def checked(value: object, kind: object, where: str = "") -> object:
-    """What was parsed, as the annotation `kind` says; `where` names it in errors.
+    """What was parsed, or read from another kind of file, as the annotation `kind` says.
+
+    Args:
+        where: its name, for errors.
 
     Raises:
         ValueError: It is something else.
@@ -109,7 +112,7 @@ def checked(value: object, kind: object, where: str = "") -> object:
             (of,) = get_args(kind)
             return [checked(one, of, f"{where}[{i}]") for i, one in enumerate(value)]
     elif origin is dict:
-        if isinstance(value, dict):
+        if isinstance(value, dict) and all(isinstance(name, str) for name in value):
             _, of = get_args(kind)
             return {name: checked(one, of, _joined(where, name)) for name, one in value.items()}
     elif isinstance(value, dict):

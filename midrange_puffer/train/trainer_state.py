@@ -4,6 +4,7 @@ Nothing in it is code, and what is read is checked by type and shape before it i
 """
 
 import random
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -15,7 +16,7 @@ import torch
 
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import MODELS
-from midrange_puffer.policies.torch_file import CheckpointError, brief, read_torch
+from midrange_puffer.policies.torch_file import CheckpointError, read_torch
 
 # What random generators raise of states that are none.
 _NO_STATE = (TypeError, ValueError, LookupError, RuntimeError, OverflowError)
@@ -67,15 +68,15 @@ def set_optimizer(
     for index, buffers in saved["state"].items():
         if type(index) is not int or not 0 <= index < len(parameters):
             raise CheckpointError(
-                f"{path}: its optimizer has buffers of the parameter {brief(index)}, but there are "
-                f"{len(parameters)}"
+                f"{path}: its optimizer has buffers of the parameter {reprlib.repr(index)}, but "
+                f"there are {len(parameters)}"
             )
         shape = parameters[index].shape
         for name, value in _leaves(buffers):
             if isinstance(value, torch.Tensor) and value.shape not in (shape, ()):
                 raise CheckpointError(
-                    f"{path}: its optimizer's {brief(name)} of the parameter {index} has the shape "
-                    f"{list(value.shape)}, expected {list(shape)}"
+                    f"{path}: its optimizer's {reprlib.repr(name)} of the parameter {index} has "
+                    f"the shape {list(value.shape)}, expected {list(shape)}"
                 )
     optimizer.load_state_dict({**optimizer.state_dict(), "state": saved["state"]})
 
@@ -91,7 +92,7 @@ def load(path: Path) -> dict[str, object]:
         raise CheckpointError(f"{path}: not a trainer state")
     for name, (fits, expected) in _ENTRIES.items():
         if name not in state or not fits(state[name]):
-            found = brief(state[name]) if name in state else "missing"
+            found = reprlib.repr(state[name]) if name in state else "missing"
             raise CheckpointError(f"{path}: its {name} is {found}, expected {expected}")
     return state
 
@@ -200,7 +201,7 @@ class _OldType:
 
     def __init__(self, name: str, *_: object) -> None:
         if name not in ("u4", "f4"):
-            raise ValueError(f"an array of {brief(name)}")
+            raise ValueError(f"an array of {reprlib.repr(name)}")
         self.name = name
 
     def __setstate__(self, _: tuple) -> None:
@@ -219,7 +220,7 @@ def _old_dict(*_: object) -> dict:
 def _encode(text: str, codec: str) -> bytes:
     """As a pickle has bytes."""
     if codec != "latin1":
-        raise ValueError(f"bytes as {brief(codec)}")
+        raise ValueError(f"bytes as {reprlib.repr(codec)}")
     return text.encode(codec)
 
 

@@ -191,7 +191,7 @@ def test_an_entry_that_is_missing_is_named(run, state):
     [
         (
             lambda of: of["state"][0].update(momentum=torch.ones(2, 3)),
-            r"momentum of the parameter 0 has the shape \[2, 3\], expected \[16, 71\]",
+            r"'momentum' of the parameter 0 has the shape \[2, 3\], expected \[16, 71\]",
         ),
         (lambda of: of["state"].update({99: {}}), "buffers of the parameter 99, but there are 8"),
     ],
