@@ -82,36 +82,39 @@ def parse(data: bytes) -> object:
 
 
 def checked(value: object, kind: object, where: str = "") -> object:
-    """What was parsed, as the annotation `kind` says; `where` names it in errors.
+    """What was parsed, or read from another kind of file, as the annotation `kind` says.
+
+    Args:
+        where: its name, for errors.
 
     Raises:
         ValueError: It is something else.
     """
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        inner, bounds = arguments
+    if isinstance(kind, type) and kind in _PLAIN:  # first, for speed: a run has many metrics
+        if _is_plain(value, kind):
+            return value
+    elif (origin := get_origin(kind)) is Annotated:
+        inner, bounds = get_args(kind)
         if inner not in _PLAIN or _is_plain(value, inner):
             found = checked(value, inner, where)
             size = len(found) if isinstance(found, list) else found
             if bounds.low <= size <= bounds.high:
                 return found
     elif origin in (Union, types.UnionType):
-        for one in arguments:
+        for one in get_args(kind):
             with contextlib.suppress(ValueError):
                 return checked(value, one, where)
     elif origin is Literal:
-        if value in arguments:
+        if value in get_args(kind):
             return value
     elif origin is list:
         if isinstance(value, list):
-            return [checked(one, *arguments, f"{where}[{i}]") for i, one in enumerate(value)]
+            (of,) = get_args(kind)
+            return [checked(one, of, f"{where}[{i}]") for i, one in enumerate(value)]
     elif origin is dict:
-        if isinstance(value, dict):
-            pairs = value.items()
-            return {name: checked(one, arguments[1], _joined(where, name)) for name, one in pairs}
-    elif kind in _PLAIN:
-        if _is_plain(value, kind):
-            return value
+        if isinstance(value, dict) and all(isinstance(name, str) for name in value):
+            _, of = get_args(kind)
+            return {name: checked(one, of, _joined(where, name)) for name, one in value.items()}
     elif isinstance(value, dict):
         return _made(value, kind, where)
     raise ValueError(f"{where or 'its content'} = {reprlib.repr(value)}: must be {_words(kind)}")

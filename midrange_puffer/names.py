@@ -4,8 +4,6 @@ They may hold anything: escape sequences, line breaks, characters that turn the 
 follows, markup of whatever shows them, or a path that leads elsewhere.
 """
 
-import errno
-import os
 from pathlib import Path
 
 LONGEST = 5000  # characters that are shown: more than a path can have
@@ -35,24 +33,19 @@ def inside(folder: Path, name: str) -> Path:
     """The path of what a file calls `name`, relative to its folder.
 
     Raises:
-        ValueError: It is absolute, empty or too long, or it leads out of the folder, by '..' or by
-            a link.
+        ValueError: It is absolute, empty or too long, or it leads out of the folder: by '..', by a
+            link, or by a backslash where that divides folders.
     """
-    parts = name.split("/")
-    if any(part in ("", ".", "..") or _is_no_file_name(part) for part in parts):
-        raise ValueError(f"{shown(repr(name))}: must be a path within the folder, without '..'")
+    told, parts = shown(repr(name)), name.split("/")
+    if "\0" in name or "\\" in name or any(part in ("", ".", "..") for part in parts):
+        raise ValueError(f"{told}: must be a path within the folder, without '..'")
     if any(len(part.encode(errors="replace")) > LONGEST_PART for part in parts):
-        raise ValueError(f"{shown(repr(name))}: {os.strerror(errno.ENAMETOOLONG)}")
+        raise ValueError(f"{told}: must have no name of more than {LONGEST_PART} bytes")
     path = folder / name
     try:
         leads_out = not path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError):  # a circle of links
         leads_out = True
     if leads_out:
-        raise ValueError(f"{shown(repr(name))}: must be within the folder, and a link leads out")
+        raise ValueError(f"{told}: must be within the folder, and a link leads out")
     return path
-
-
-def _is_no_file_name(part: str) -> bool:
-    """Whether no file is called so, here or where a backslash divides folders."""
-    return "\0" in part or "\\" in part

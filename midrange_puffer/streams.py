@@ -87,12 +87,13 @@ def lasting(kind: type[Output] = Output) -> Iterator[Output | None]:
 
 
 def _open_missing() -> None:
-    """Open file descriptors 0 to 2 to nowhere where they are closed."""
+    """Open file descriptors 0 to 2 to nowhere where they are closed, here and in children."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            lowest_free = os.open(os.devnull, os.O_RDWR)  # that is `number`
+            os.set_inheritable(lowest_free, True)
 
 
 def _text(output: Output, like: io.TextIOWrapper | None, errors: str) -> io.TextIOWrapper:

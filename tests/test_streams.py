@@ -51,7 +51,8 @@ def test_what_cannot_be_printed_goes_nowhere(ending, kind, told):
 MAIN = """
 import sys
 from midrange_puffer.commands import cli
-cli.run = lambda mode, argv: print(mode) or 0
+if "--help" not in sys.argv:
+    cli.run = lambda mode, argv: print(mode) or 0
 sys.exit(cli.main())
 """
 
@@ -63,6 +64,7 @@ sys.exit(cli.main())
         (("sweep", "midrange"), 0),
         (("train", "midrange", "--help"), 1),
         (("eval", "midrange"), 1),
+        (("eval", "midrange", "--help"), 1),
         (("--help",), 1),
     ],
 )
@@ -88,3 +90,18 @@ def test_what_is_printed_does_not_wait_for_the_end(unbuffered, stdout):
         check=True,
     )
     assert (done.stdout, done.stderr) == (stdout, "a word\n")
+
+
+CHILD = "import os, sys; [os.fstat(number) for number in range(3)]"
+PARENT = f"""
+import subprocess, sys
+from midrange_puffer.streams import lasting
+with lasting():
+    sys.exit(subprocess.run([sys.executable, "-c", {CHILD!r}]).returncode)
+"""
+
+
+def test_children_have_all_streams_where_some_are_closed():
+    """Or a file of theirs would get the number of one, and what is printed."""
+    done = subprocess.run(["bash", "-c", '"$@" <&- >&- 2>&-', "bash", sys.executable, "-c", PARENT])
+    assert done.returncode == 0

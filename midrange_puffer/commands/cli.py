@@ -135,12 +135,11 @@ def main() -> int:
     if os.environ.get("COLUMNS") == "0":  # as where nobody knows: rich would print empty tables
         del os.environ["COLUMNS"]
     words = sys.argv[1:]
-    has_folder = bool(words) and words[0] in MODES and MODES[words[0]].has_folder
-    has_folder &= not _asks_for_help(words)
-    with lasting(Output if has_folder else QuietPipe) as stdout:
+    prints_results = _prints_results(words)
+    with lasting(QuietPipe if prints_results else Output) as stdout:
         status = _main(words)
         sys.stdout.flush()
-    if stdout and stdout.error and stdout.error.errno != errno.EPIPE and not has_folder:
+    if prints_results and stdout and stdout.error and stdout.error.errno != errno.EPIPE:
         return status or UserError.exit_code  # what was asked for is lost
     return status
 
@@ -160,11 +159,19 @@ def _main(words: Sequence[str]) -> int:
     except OSError as error:  # of a file or folder that something is wrong with
         if error.filename is None:
             raise
-        _print_error(f"{shown(os.fsdecode(error.filename))}: {error.strerror}")
+        _print_error(f"{shown(error.filename)}: {error.strerror}")
         return UserError.exit_code
+    except SystemExit as error:  # of argparse, after --help
+        return error.code
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+def _prints_results(words: Sequence[str]) -> bool:
+    """Whether what the words ask for is printed; otherwise all of it is found in a folder."""
+    mode = MODES.get(words[0]) if words else None
+    return mode is None or not mode.has_folder or _asks_for_help(words)
 
 
 def _asks_for_help(words: Sequence[str]) -> bool:
@@ -172,7 +179,7 @@ def _asks_for_help(words: Sequence[str]) -> bool:
 
 
 def _print_error(message: str) -> None:
-    """Print it, with no word that is too long to be read."""
+    """Print an error, and only the ends of words that are too long to be read, as paths may be."""
     words = re.sub(r"(\S{100})\S{100,}(\S{100})", r"\1…\2", message)
     print(f"puffer: error: {words}", file=sys.stderr)
 

@@ -1,5 +1,6 @@
 """Model files: a policy's weights and all that is needed to use them."""
 
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import torch
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
+from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.networks import WEIGHT_LIMIT, are_usable, make_policy
-from midrange_puffer.policies.torch_file import CheckpointError, brief, read_torch, to_bytes
+from midrange_puffer.policies.torch_file import CheckpointError, read_torch, to_bytes
 
 FORMAT = "midrange_puffer policy"
 VERSION = 1
@@ -18,17 +20,18 @@ MODELS = "model_*.pt"
 # Options of the environment that make a policy's shape. Files from before one was there have its
 # default.
 SHAPING = ("observation", "action_mode")
-# The entries of a model file of which only the type is checked.
-_TYPES = {
-    "policy": (dict,),
-    "rnn_name": (str, type(None)),
-    "rnn": (dict,),
-    "env": (dict,),
-    "rules_version": (int,),
-    "agent_steps": (int,),
+# What the keys of a section may be.
+_Section = dict[str, bool | int | float | str | None]
+# The entries of a model file of which only the kind is checked.
+_KINDS = {
+    "policy": _Section,
+    "rnn_name": str | None,
+    "rnn": _Section,
+    "env": _Section,
+    "rules_version": Count,
+    "agent_steps": Count,
 }
-_ENTRIES = ("format", "version", *_TYPES, "observation_version", "action_nvec")
-_VALUES = (bool, int, float, str, type(None))  # of the keys of a section
+_ENTRIES = ("format", "version", *_KINDS, "observation_version", "action_nvec")
 
 
 def save_model(
@@ -65,7 +68,8 @@ def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, obje
     """Load a model file; what is returned and raised is as of `loading.load_policy`."""
     entries = read_torch(path, MODELS)
     check_entries(path, entries)
-    _check_types(path, entries, {"weights": (dict,)})
+    if not isinstance(entries.get("weights"), dict):
+        raise CheckpointError(f"{path}: has no weights")
     spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
     shape = [entries[name] for name in ("policy", "rnn_name", "rnn")]
     try:
@@ -93,19 +97,14 @@ def check_entries(path: Path, entries: object) -> None:
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
     rules_version = entries.setdefault("rules_version", FIRST_RULES)
-    _check_types(path, entries, _TYPES)
-    for section in ("policy", "rnn", "env"):
-        for name, value in entries[section].items():
-            if type(name) is not str or not isinstance(value, _VALUES):
-                found = f"{brief(name)} of type {type(value).__name__}"
-                raise CheckpointError(f"{path}: its {section} has {found}, expected one value")
+    _check_kinds(path, entries, _KINDS)
     env = entries["env"] = neutral_values(rules_version) | entries["env"]
     entries["rules_version"] = RULES_VERSION
     for name in SHAPING:
         choices, value = OPTIONS[name].choices, env.setdefault(name, OPTIONS[name].default)
         if value not in choices:
             allowed = " or ".join(choices)
-            raise CheckpointError(f"{path}: its env.{name} is {brief(value)}, expected {allowed}")
+            raise CheckpointError(f"{path}: its env.{name} = {value!r}: must be {allowed}")
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})
 
 
@@ -134,22 +133,27 @@ def _check_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
 def _check_values(path: Path, entries: Mapping[str, object], expected: dict[str, object]) -> None:
     for name, value in expected.items():
         if not _is_same(found := entries.get(name), value):
-            raise CheckpointError(f"{path}: its {name} is {brief(found)}, expected {brief(value)}")
+            its = reprlib.repr(found)
+            raise CheckpointError(f"{path}: its {name} is {its}, expected {value}")
 
 
 def _is_same(found: object, value: object) -> bool:
-    """Whether they are the same, as text: of what a file holds not all can be compared."""
-    return type(found) is type(value) and brief(found) == brief(value)
+    """Whether they are equal and of one type; an entry that is a tensor has no simple ==."""
+    if type(found) is not type(value):
+        return False
+    if isinstance(value, list):
+        return len(found) == len(value) and all(map(_is_same, found, value))
+    return found == value
 
 
-def _check_types(
-    path: Path, entries: Mapping[str, object], expected: dict[str, tuple[type, ...]]
-) -> None:
-    for name, types in expected.items():
-        if name not in entries or not isinstance(entries[name], types):
-            found = f"of type {type(entries[name]).__name__}" if name in entries else "missing"
-            allowed = " or ".join(kind.__name__ for kind in types)
-            raise CheckpointError(f"{path}: its {name} is {found}, expected {allowed}")
+def _check_kinds(path: Path, entries: Mapping[str, object], kinds: Mapping[str, object]) -> None:
+    for name, kind in kinds.items():
+        if name not in entries:
+            raise CheckpointError(f"{path}: its {name} is missing")
+        try:
+            checked(entries[name], kind, name)
+        except ValueError as error:
+            raise CheckpointError(f"{path}: its {error}") from None
 
 
 def _action_nvec(env: Mapping[str, object]) -> list[int] | None:

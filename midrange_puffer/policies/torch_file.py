@@ -2,7 +2,6 @@
 
 import io
 import pickletools
-import reprlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -31,11 +30,6 @@ def check_is_file(path: Path, expected: str) -> None:
     if not path.is_file():
         what = "not a file" if path.exists() else "no such file"
         raise CheckpointError(f"{path}: {what}; {expected}")
-
-
-def brief(value: object) -> str:
-    """A value of a file, which may be anything, in a few words."""
-    return value[:80] if isinstance(value, str) else reprlib.repr(value)
 
 
 def to_bytes(entries: Mapping[str, object]) -> bytes:
@@ -86,4 +80,4 @@ def _check_pickle(content: bytes, allowed: set[str]) -> None:
             module, _, name = words.partition(" ")
             asked = f"{module.replace('__builtin__', 'builtins')}.{name}"
             if asked not in allowed:
-                raise ValueError(f"it asks for {brief(asked)}")
+                raise ValueError(f"it asks for {asked}")

@@ -121,14 +121,14 @@ class Pool:
             digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
             suffix = EXPORTED if word.endswith(EXPORTED) else ".pt"
             path = f"{COPIES}/{Path(word).stem}-{digest}{suffix}"
+            copy = self.path.parent / path
+            is_copied = copy.is_file()
+            _, meta = load_policy(copy if is_copied else source)
             try:
-                copy = inside(self.path.parent, path)
+                inside(self.path.parent, path)
             except ValueError as error:
                 raise PoolError(f"pool.include = {text}: its copy would be {error}") from None
-            if copy.is_file():
-                _, meta = load_policy(copy)
-            else:
-                _, meta = load_policy(source)
+            if not is_copied:
                 self._copies[copy] = source.read_bytes()
             members[source] = Member(word, path, meta["agent_steps"], own=False)
         return list(members.values())

@@ -53,9 +53,9 @@ JOB = "job"
 TRAINS = "trains this run"  # what another does to whom it is locked
 # How long a job that torchrun has restarted waits for what is left of it to end, in s.
 PATIENCE = 10.0
-# What begins the keys that make the policy: a run cannot go on with others.
+# What begins the keys that make policy and optimizer: a run cannot go on with others.
 FIXED = (
-    "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
+    "policy.", "rnn.", "base.rnn_name", "base.load_model_path", "train.optimizer",
     *(f"env.{name}" for name in model_file.SHAPING),
 )  # fmt: skip
 

@@ -3,17 +3,25 @@
 Nothing in it is code, and what is read is checked by type and shape before it is used.
 """
 
-import math
 import random
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import MODELS
-from midrange_puffer.policies.torch_file import CheckpointError, brief, read_torch
+from midrange_puffer.policies.torch_file import CheckpointError, read_torch
+from midrange_puffer.train.muon import MOMENTUM, Muon
+
+# What each optimizer keeps of a parameter: how many steps there were, and averages of its shape.
+STEP = "step"
+KEPT = {Muon: (MOMENTUM,), torch.optim.Adam: (STEP, "exp_avg", "exp_avg_sq")}
 
 # What random generators raise of states that are none.
 _NO_STATE = (TypeError, ValueError, LookupError, RuntimeError, OverflowError)
@@ -42,59 +50,51 @@ def set_generators(state: Mapping[str, object]) -> None:
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, object]:
-    """An optimizer's state_dict() in plain dicts, without the class that heavyball has in it."""
-    state = optimizer.state_dict()
+    """What an optimizer has gathered of each parameter, by the parameter's number.
+
+    Its settings are not saved: a run that goes on has those of its configuration.
+    """
     return {
-        "state": {index: _plain(buffers) for index, buffers in state["state"].items()},
-        "param_groups": [
-            {name: value for name, value in group.items() if not isinstance(value, type)}
-            for group in state["param_groups"]
-        ],
+        "state": {
+            index: {name: value.clone() for name, value in optimizer.state[parameter].items()}
+            for index, parameter in enumerate(_parameters(optimizer))
+        }
     }
 
 
 def set_optimizer(
     optimizer: torch.optim.Optimizer, saved: Mapping[str, object], path: Path
 ) -> None:
-    """Go on from what `optimizer_state` gave, with the settings that the optimizer has now.
+    """Give an optimizer what `optimizer_state` saved. Its settings stay as they are.
 
     Args:
+        optimizer: Muon or torch's Adam.
         path: of the file, for errors.
 
     Raises:
-        CheckpointError: It is not of an optimizer of these parameters.
+        CheckpointError: It was saved of other parameters, or of another optimizer.
     """
-    groups = optimizer.state_dict()["param_groups"]
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    for index, buffers in saved["state"].items():
+    parameters = _parameters(optimizer)
+    for index in saved["state"]:
         if type(index) is not int or not 0 <= index < len(parameters):
             raise CheckpointError(
-                f"{path}: its optimizer has buffers of the parameter {brief(index)}, but there are "
-                f"{len(parameters)}"
+                f"{path}: its optimizer has buffers of the parameter {reprlib.repr(index)}, but "
+                f"there are {len(parameters)}"
             )
-        shape = parameters[index].shape
-        for name, value in _leaves(buffers):
-            if isinstance(value, torch.Tensor) and value.shape not in (shape, ()):
+    for index, parameter in enumerate(parameters):
+        buffers = _of_today(saved["state"].get(index, {}))
+        if not buffers:  # saved before the first step
+            continue
+        for name in KEPT[type(optimizer)]:
+            value, shape = buffers.get(name), () if name == STEP else parameter.shape
+            if not isinstance(value, torch.Tensor) or value.shape != shape:
+                found = list(value.shape) if isinstance(value, torch.Tensor) else "missing"
                 raise CheckpointError(
-                    f"{path}: its optimizer's {brief(name)} of the parameter {index} has the shape "
-                    f"{list(value.shape)}, expected {list(shape)}"
+                    f"{path}: its optimizer's {name} of the parameter {index} has the shape "
+                    f"{found}, expected {list(shape)}"
                 )
-    if len(saved["param_groups"]) != len(groups):
-        raise CheckpointError(
-            f"{path}: its optimizer has {len(saved['param_groups'])} groups of parameters, "
-            f"expected {len(groups)}"
-        )
-    for group, its in zip(groups, saved["param_groups"], strict=True):
-        # What the configuration says stays; what the optimizer counts goes on.
-        kept = group.keys() - ("lr", "initial_lr", "eps")
-        group.update(
-            {
-                name: its[name]
-                for name in kept & its.keys()
-                if isinstance(group[name], _NUMBERS) and isinstance(its[name], _NUMBERS)
-            }
-        )
-    optimizer.load_state_dict({"state": saved["state"], "param_groups": groups})
+            kept = torch.empty(shape, device=None if name == STEP else parameter.device)
+            optimizer.state[parameter][name] = kept.copy_(value)
 
 
 def load(path: Path) -> dict[str, object]:
@@ -108,52 +108,53 @@ def load(path: Path) -> dict[str, object]:
         raise CheckpointError(f"{path}: not a trainer state")
     for name, (fits, expected) in _ENTRIES.items():
         if name not in state or not fits(state[name]):
-            found = brief(state[name]) if name in state else "missing"
+            found = reprlib.repr(state[name]) if name in state else "missing"
             raise CheckpointError(f"{path}: its {name} is {found}, expected {expected}")
     return state
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return value
+def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
+    return [one for group in optimizer.param_groups for one in group["params"]]
 
 
-def _leaves(buffers: object) -> Iterator[tuple[object, object]]:
-    """Name and value of what an optimizer keeps of a parameter; heavyball has a level more."""
-    for name, value in buffers.items() if isinstance(buffers, dict) else ():
-        yield from value.items() if isinstance(value, dict) else [(name, value)]
+def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
+    """What is kept of a parameter, by today's names; heavyball's Muon had another and a level more."""
+    inner = buffers.get(0)
+    if not isinstance(inner, dict):
+        return dict(buffers)
+    return {MOMENTUM: inner.get("nesterov_ema_momentum_1")}
+
+
+def _leaves(buffers: Mapping[object, object]) -> Iterator[object]:
+    for value in buffers.values():
+        yield from value.values() if isinstance(value, dict) else [value]
 
 
 def _is_optimizer(value: object) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("param_groups"), list):
-        return False
-    if not all(isinstance(group, dict) for group in value["param_groups"]):
-        return False
-    of_parameters = value.get("state")
+    of_parameters = value.get("state") if isinstance(value, dict) else None
     return isinstance(of_parameters, dict) and all(
         isinstance(buffers, dict)
-        and all(isinstance(one, (*_NUMBERS, torch.Tensor, set)) for _, one in _leaves(buffers))
+        and all(isinstance(one, (*_NUMBERS, torch.Tensor, set)) for one in _leaves(buffers))
         for buffers in of_parameters.values()
     )
 
 
-def _is_curriculum(value: object) -> bool:
-    return value is None or (
-        isinstance(value, dict)
-        and isinstance(value.get("stage"), str)
-        and _is_count(value.get("start"))
-        and isinstance(value.get("scores"), list)
-        and all(map(_is_finite, value["scores"]))
-    )
+@dataclass
+class _CurriculumState:
+    """As of `Curriculum.state`."""
+
+    stage: str
+    start: Count
+    scores: list[float]
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and 0 <= value < 2**63
-
-
-def _is_finite(value: object) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+def _is(kind: object, value: object) -> bool:
+    """Whether a value is as an annotation says."""
+    try:
+        checked(value, kind)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_model(value: object) -> bool:
@@ -189,12 +190,12 @@ def _is_python_rng(value: object) -> bool:
 # Entry -> whether a value can be one, and what it must be.
 _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
     "model": (_is_model, f"the name of a model, {MODELS}"),
-    "epoch": (_is_count, "a whole number from 0"),
-    "global_step": (_is_count, "a whole number from 0"),
-    "uptime": (_is_finite, "a number of seconds"),
-    "optimizer": (_is_optimizer, "an optimizer's state_dict()"),
-    "curriculum": (_is_curriculum, "a stage with its start and scores"),
-    "torch_rng": (lambda one: _is_state(torch.Generator().set_state, one), "torch's state"),
+    "epoch": (partial(_is, Count), "a whole number from 0"),
+    "global_step": (partial(_is, Count), "a whole number from 0"),
+    "uptime": (partial(_is, float), "a number of seconds"),
+    "optimizer": (_is_optimizer, "what an optimizer has of each parameter"),
+    "curriculum": (partial(_is, _CurriculumState | None), "a stage with its start and scores"),
+    "torch_rng": (partial(_is_state, torch.Generator().set_state), "torch's state"),
     "cuda_rng": (_is_cuda_rng, "CUDA's states, bytes of each device"),
     "numpy_rng": (_is_numpy_rng, "a state of numpy's RandomState"),
     "python_rng": (_is_python_rng, "a state of Python's Random"),
@@ -221,7 +222,7 @@ class _OldType:
 
     def __init__(self, name: str, *_: object) -> None:
         if name not in ("u4", "f4"):
-            raise ValueError(f"an array of {brief(name)}")
+            raise ValueError(f"an array of {reprlib.repr(name)}")
         self.name = name
 
     def __setstate__(self, _: tuple) -> None:
@@ -240,7 +241,7 @@ def _old_dict(*_: object) -> dict:
 def _encode(text: str, codec: str) -> bytes:
     """As a pickle has bytes."""
     if codec != "latin1":
-        raise ValueError(f"bytes as {brief(codec)}")
+        raise ValueError(f"bytes as {reprlib.repr(codec)}")
     return text.encode(codec)
 
 

@@ -74,11 +74,9 @@ OF_NO_ENGAGEMENT = {
 
 
 @pytest.mark.parametrize("mode", sorted(cli.MODES.keys() - cli.CONFIG_OPTIONS.keys()))
-def test_help_of_a_mode_names_its_options(call, mode, capsys):
-    with pytest.raises(SystemExit) as ended:
-        call(mode, "midrange", "--help")
-    assert ended.value.code == 0
-    text = capsys.readouterr().out
+def test_help_of_a_mode_names_its_options(call, mode):
+    status, text, _ = call(mode, "midrange", "--help")
+    assert status == 0
     assert f"usage: puffer {mode} midrange" in text
     usual = ("--seed INT", "--train.data-dir STR", "--env.time-limit FLOAT")
     for option in OF_NO_ENGAGEMENT.get(mode, usual):

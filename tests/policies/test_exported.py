@@ -187,8 +187,8 @@ def foreign(**metadata: str) -> bytes:
             lambda data: exports.with_metadata(data, observation_version=None),
             "its observation_version is None, expected 1",
         ),
-        (lambda data: exports.with_metadata(data, env=None), "its env is missing, expected dict"),
-        (lambda data: exports.with_metadata(data, env=[1]), "its env is of type list"),
+        (lambda data: exports.with_metadata(data, env=None), "its env is missing"),
+        (lambda data: exports.with_metadata(data, env=[1]), "its env = [1]: must be an object"),
         (
             lambda data: exports.with_metadata(data, rnn_name='"Recurrent"'),
             "whose inputs are {'observation': 71}, expected {'observation': 71, 'lstm_h': 16",

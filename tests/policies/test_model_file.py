@@ -132,10 +132,13 @@ def nested(depth: int = 200_000) -> list:
         ("version", True, "its version is True, expected 1"),
         ("version", nested(), "its version is .*expected 1"),
         ("action_nvec", [torch.ones(2), 3, 2], "its action_nvec is .*expected"),
-        ("agent_steps", "9", "its agent_steps is of type str, expected int"),
-        ("policy", {"hidden_size": torch.ones(2)}, "its policy has hidden_size of type Tensor"),
-        ("policy", {"hidden_size": nested()}, "its policy has hidden_size of type list"),
-        ("env", {7: 1}, "its env has 7 of type int"),
+        ("agent_steps", "9", "its agent_steps = '9': must be an integer from 0"),
+        ("agent_steps", -1, "its agent_steps = -1: must be an integer from 0"),
+        ("agent_steps", True, "its agent_steps = True: must be an integer from 0"),
+        ("rules_version", -1, "its rules_version = -1: must be an integer from 0"),
+        ("policy", {"hidden_size": torch.ones(2)}, r"its policy\.hidden_size = tensor.*must be"),
+        ("policy", {"hidden_size": nested()}, r"its policy\.hidden_size = \[\[.*must be"),
+        ("env", {7: 1}, "its env = {7: 1}: must be an object"),
     ],
 )
 def test_entries_of_a_wrong_type_are_refused(path, entry, value, message):

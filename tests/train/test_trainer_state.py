@@ -89,10 +89,16 @@ def as_before(state: dict[str, object]) -> dict[str, object]:
     name, key, *rest = old["numpy_rng"]
     old["numpy_rng"] = (name, np.array(key, np.uint32), *rest)
     old["curriculum"]["scores"] = np.array(old["curriculum"]["scores"], np.float32)
-    for group in old["optimizer"]["param_groups"]:
-        group["__class__"] = heavyball.ForeachMuon
-    buffers = old["optimizer"]["state"]
-    old["optimizer"]["state"] = {index: defaultdict(dict, of) for index, of in buffers.items()}
+    # Settings, of which nothing is taken, with the class that heavyball has among them.
+    old["optimizer"]["param_groups"] = [
+        {"lr": 7.0, "weight_decay": 0.5, "__class__": heavyball.ForeachMuon}
+    ]
+    old["optimizer"]["state"] = {
+        index: defaultdict(
+            dict, {0: {"step": 9, "nesterov_ema_momentum_1": of["momentum"], "is_initialized": {1}}}
+        )
+        for index, of in old["optimizer"]["state"].items()
+    }
     return old
 
 
@@ -148,9 +154,9 @@ def key(state: dict[str, object], **changes: object) -> tuple:
         ("uptime", lambda state: float("nan")),
         ("uptime", lambda state: None),
         ("optimizer", lambda state: {}),
-        ("optimizer", lambda state: {"state": [], "param_groups": []}),
-        ("optimizer", lambda state: state["optimizer"] | {"param_groups": [1]}),
-        ("optimizer", lambda state: state["optimizer"] | {"state": {0: {0: {"a": "b"}}}}),
+        ("optimizer", lambda state: {"state": []}),
+        ("optimizer", lambda state: {"state": {0: 1}}),
+        ("optimizer", lambda state: {"state": {0: {0: {"a": "b"}}}}),
         ("curriculum", lambda state: {"stage": "first"}),
         ("curriculum", lambda state: state["curriculum"] | {"scores": ["a"]}),
         ("curriculum", lambda state: state["curriculum"] | {"scores": [float("inf")]}),
@@ -191,8 +197,15 @@ def test_an_entry_that_is_missing_is_named(run, state):
             lambda of: of["state"][0].update(momentum=torch.ones(2, 3)),
             r"momentum of the parameter 0 has the shape \[2, 3\], expected \[16, 71\]",
         ),
+        (
+            lambda of: of["state"][2].update(momentum=3.0),
+            r"momentum of the parameter 2 has the shape missing, expected \[16, 16\]",
+        ),
+        (
+            lambda of: of["state"].update({1: {"exp_avg": torch.ones(16)}}),
+            r"momentum of the parameter 1 has the shape missing, expected \[16\]",
+        ),
         (lambda of: of["state"].update({99: {}}), "buffers of the parameter 99, but there are 8"),
-        (lambda of: of["param_groups"].append({}), "2 groups of parameters, expected 1"),
     ],
 )
 def test_an_optimizer_of_another_policy_is_refused(run, state, spoil, message):
