@@ -87,7 +87,7 @@ def set_optimizer(
             continue
         for name in KEPT[type(optimizer)]:
             value, shape = buffers.get(name), () if name == STEP else parameter.shape
-            if not isinstance(value, torch.Tensor) or value.shape != shape:
+            if not _is_dense(value) or value.shape != shape:
                 found = list(value.shape) if isinstance(value, torch.Tensor) else "missing"
                 raise CheckpointError(
                     f"{path}: its optimizer's {name} of the parameter {index} has the shape "
@@ -123,6 +123,14 @@ def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
     if not isinstance(inner, dict):
         return dict(buffers)
     return {MOMENTUM: inner.get("nesterov_ema_momentum_1")}
+
+
+def _is_dense(value: object) -> bool:
+    return (
+        isinstance(value, torch.Tensor)
+        and value.layout is torch.strided
+        and value.dtype is torch.float32
+    )
 
 
 def _leaves(buffers: Mapping[object, object]) -> Iterator[object]:

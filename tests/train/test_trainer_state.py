@@ -65,7 +65,7 @@ def test_it_loads_where_no_code_can_run(run, state):
     assert torch.serialization.get_unsafe_globals_in_checkpoint(run / run_folder.STATE) == []
     assert_same(plain, state)
     assert plain["optimizer"]["state"]
-    assert len(plain["curriculum"]["scores"]) > 5
+    assert len(plain["curriculum"]["scores"]) > 2
 
 
 class Runs:
