@@ -118,7 +118,7 @@ def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
 
 
 def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
-    """What is kept of a parameter, by today's names; heavyball's Muon had another and a level more."""
+    """What is kept of a parameter, by today's names: heavyball's Muon had its own, a level deeper."""
     inner = buffers.get(0)
     if not isinstance(inner, dict):
         return dict(buffers)
