@@ -212,6 +212,7 @@ class Midrange(pufferlib.PufferEnv):
         Raises:
             ValueError: actions of another shape.
             TypeError: actions of another type.
+            RuntimeError: another thread is in it.
         """
         self._step(actions)
         self._steps += 1

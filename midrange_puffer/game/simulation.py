@@ -35,7 +35,8 @@ class Simulation:
     """Engagements side by side, each flown by controls from outside or by scripted pilots.
 
     SI units; headings counter-clockwise from +x; fighters 0 (red) and 1 (blue). An engagement that
-    has ended keeps its outcome, and goes on flying, until `reset`.
+    has ended keeps its outcome, and goes on flying, until `reset`. One thread at a time may use it:
+    a call while another is in it raises RuntimeError.
 
     Args:
         num_envs: number of engagements, at least 1.

@@ -1,6 +1,7 @@
 """The command of tools/hostile: see there."""
 
 import argparse
+import contextlib
 import itertools
 import os
 import shutil
@@ -17,8 +18,9 @@ from hostile.parent import run_cases
 from hostile.report import Report
 
 BUILD = Path("build/hostile")
-# In a round: how many cases of each kind of a concern there are.
-ROUND = {"files": 100, "calls": 40, "kills": 2}
+# How many cases a round has of each kind of a concern, or of one kind; in twenty minutes of two
+# cores there are seven rounds or so. A run is killed two or three times in a case.
+ROUND = {"files": 100, "calls": 40, "kills": 8, "kills:sweep": 2}
 SEEDS = 1_000_000  # of one --seed
 
 
@@ -35,7 +37,8 @@ def main() -> int:
     with console.status("making undamaged files"):
         samples.make(place)
     report = Report(BUILD / "findings", console)
-    _attack(kinds, place, options, report, console)
+    with contextlib.suppress(KeyboardInterrupt):
+        _attack(kinds, place, options, report, console)
     report.print()
     return bool(report.findings)
 
@@ -51,7 +54,7 @@ def _attack(
             if options.rounds is not None and number >= options.rounds:
                 return
             for kind in kinds:
-                count = ROUND[kind.partition(":")[0]]
+                count = ROUND.get(kind) or ROUND[kind.partition(":")[0]]
                 before = time.monotonic()
                 for outcome in run_cases(kind, place, SEEDS * options.seed + number * count, count):
                     now = time.monotonic()
@@ -62,6 +65,8 @@ def _attack(
                     before = now
                     if now >= end:
                         return
+                if not console.is_terminal:
+                    console.print(told)
 
 
 def _again(name: str, place: Path, console: Console) -> int:

@@ -144,6 +144,8 @@ def plain(value: object) -> object:
     """Anything that a reader gives, so that == compares all that is in it, to the bit."""
     if isinstance(value, torch.Tensor):
         value = value.detach()
+        if value.numel() * value.element_size() > value.untyped_storage().nbytes():
+            raise UnsoundError(f"a tensor of {tuple(value.shape)} has fewer numbers than that")
         return str(value.dtype), tuple(value.shape), value.numpy().tobytes()
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()

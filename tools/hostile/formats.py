@@ -1,8 +1,10 @@
 """Every file that the package reads: where it is, who reads it, and what must hold of it then."""
 
+import contextlib
 import dataclasses
 import math
 import random
+import shutil
 import types
 import typing
 from collections.abc import Callable
@@ -14,6 +16,7 @@ import torch
 
 from hostile import archives, damage, samples
 from midrange_puffer.checkpoint import load_policy
+from midrange_puffer.commands import cli
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
@@ -30,9 +33,11 @@ from midrange_puffer.sweep.record import (
 )
 from midrange_puffer.train.loggers import MetricsFile
 from midrange_puffer.train.run import resumed_run
+from midrange_puffer.train.trainer import DivergedError
 from midrange_puffer.train.training_league import TrainingLeague
 
 LONG = "--train.total-timesteps=1_000_000"
+ALONE = ("--league.interval=0", "--train.replay-interval=0")  # an update, and nothing beside it
 STEP = 384  # of the first of the two updates in a sample
 
 
@@ -113,8 +118,16 @@ def _read_policy(path: Path) -> object:
 
 
 def _read_state(path: Path) -> object:
-    run = resumed_run(str(path.parent), [LONG])
-    return run.state
+    """And go on with it, in a copy of its run, for one update."""
+    state = resumed_run(str(path.parent), [LONG]).state
+    if state["global_step"] < 10**9:
+        copy = path.parent.with_name("resumed")
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(path.parent, copy)
+        goal = f"--train.total-timesteps={state['global_step'] + 1}"
+        with contextlib.suppress(DivergedError):
+            cli.run("train", ["--resume", str(copy), goal, *ALONE])
+    return state
 
 
 def _read_config(path: Path) -> object:
