@@ -31,7 +31,7 @@ from midrange_puffer.sweep.record import (
     load_readings,
     pareto_front,
 )
-from midrange_puffer.train.loggers import MetricsFile
+from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.run import resumed_run
 from midrange_puffer.train.trainer import DivergedError
 from midrange_puffer.train.training_league import TrainingLeague
@@ -119,7 +119,8 @@ def _read_policy(path: Path) -> object:
 
 def _read_state(path: Path) -> object:
     """And go on with it, in a copy of its run, for one update."""
-    state = resumed_run(str(path.parent), [LONG]).state
+    with resumed_run(str(path.parent), [LONG]) as run:
+        state = run.state
     if state["global_step"] < 10**9:
         copy = path.parent.with_name("resumed")
         shutil.rmtree(copy, ignore_errors=True)
