@@ -87,7 +87,8 @@ cdef class Core:
         MemoryError: no memory for the state.
     """
 
-    # Only the methods down to _begin use it. The others get it from _idle or from _begin.
+    # Used by the methods down to _begin, and by those that need nothing of the state. The others get
+    # it from _idle or from _begin.
     cdef MrSim *sim
     cdef bint busy  # read and written with the GIL held
     cdef readonly int num_envs, agents, features

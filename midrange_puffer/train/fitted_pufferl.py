@@ -62,7 +62,7 @@ class FittedPuffeRL(pufferl.PuffeRL):
     ) -> None:
         with quiet(), replaced(Utilization=lambda: Utilization(config["device"])):
             super().__init__(config, vecenv, policy, logger)
-        if not isinstance(self.profile, Clock):  # as that of a profile is
+        if not isinstance(self.profile, Clock):  # `puffer profile` has put its own there
             self.profile = Clock()
         self.start_time = self.last_log_time = time.monotonic()
         if config["precision"] == "float32":

@@ -45,7 +45,7 @@ def launch(words: Sequence[str], count: int, max_restarts: int = 0) -> int:
 
     Raises:
         UsageError: There are fewer cores, or torchrun has launched this process.
-        FailedRankError: A rank was killed once more.
+        FailedRankError: A rank was killed, and there is no restart left.
     """
     # They take a while, which only a launcher needs.
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
