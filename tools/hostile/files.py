@@ -143,10 +143,12 @@ def _is_plain(text: str) -> bool:
 def plain(value: object) -> object:
     """Anything that a reader gives, so that == compares all that is in it, to the bit."""
     if isinstance(value, torch.Tensor):
-        value = value.detach()
-        is_whole = value.numel() * value.element_size() <= value.untyped_storage().nbytes()
+        is_whole = value.layout == torch.strided and (
+            value.numel() * value.element_size() <= value.untyped_storage().nbytes()
+        )
         require(is_whole, f"a tensor of {tuple(value.shape)} has fewer numbers than that")
-        return str(value.dtype), tuple(value.shape), value.numpy().tobytes()
+        numbers = value.detach().reshape(-1).view(torch.uint8).numpy()  # of any dtype
+        return str(value.dtype), tuple(value.shape), numbers.tobytes()
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()
     if dataclasses.is_dataclass(value):
