@@ -300,7 +300,7 @@ cdef class Core:
             self.busy = False
         return out
 
-    # Not a method of Python's, which a subclass could replace; so are the other checks.
+    # No method of Python's, which a subclass could replace; nor are the other checks.
     cdef int _check_index(self, Py_ssize_t env, Py_ssize_t entity, Py_ssize_t entities,
                           str name) except -1:
         if not 0 <= env < self.num_envs:
