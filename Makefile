@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
-SANITIZED_TESTS := tests/core tests/game
+SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py
 NEWEST := .venv-newest
 NEWEST_BUILD := build/newest
 

@@ -57,10 +57,11 @@ cdef int _check_aligned(const void *numbers, str name) except -1:
     return 0
 
 
-def _check_moments(Py_ssize_t interval, Py_ssize_t count):
+cdef int _check_moments(Py_ssize_t interval, Py_ssize_t count) except -1:
     if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
         raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
                          f"most {MAX_MOMENTS} moments {MAX_ADVANCE // MAX_MOMENTS} steps apart")
+    return 0
 
 
 cdef class Core:
@@ -88,7 +89,8 @@ cdef class Core:
         MemoryError: no memory for the state.
     """
 
-    # Only the methods down to _begin use it. The others get it from _idle or from _begin.
+    # Used by the methods down to _begin, and by those that need nothing of the state. The others get
+    # it from _idle or from _begin.
     cdef MrSim *sim
     cdef bint busy  # read and written with the GIL held
     cdef readonly int num_envs, agents, features
@@ -303,11 +305,14 @@ cdef class Core:
             self.busy = False
         return out
 
-    def _check_index(self, Py_ssize_t env, Py_ssize_t entity, Py_ssize_t entities, str name):
+    # No method of Python's, which a subclass could replace; nor are the other checks.
+    cdef int _check_index(self, Py_ssize_t env, Py_ssize_t entity, Py_ssize_t entities,
+                          str name) except -1:
         if not 0 <= env < self.num_envs:
             raise IndexError(f"env = {env}: 0 ... {self.num_envs - 1}")
         if not 0 <= entity < entities:
             raise IndexError(f"{name} = {entity}: 0 ... {entities - 1}")
+        return 0
 
     def get_fighter(self, Py_ssize_t env, Py_ssize_t fighter):
         """State of one fighter as a dict of MrFighterState."""

@@ -207,14 +207,8 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{allowed}"
         )
     main = importlib.import_module(MODES[mode].module).main
-    if MODES[mode].in_ranks:
-        from midrange_puffer.commands.in_ranks import run_in_ranks
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if MODES[mode].in_ranks:
-        status, argv = run_in_ranks(mode, argv)
-        if status is not None:
-            return status
     return main(argv)
 
 

@@ -9,15 +9,14 @@ from midrange_puffer.errors import UsageError
 MOST_RESTARTS = 1000
 
 
-def run_in_ranks(mode: str, argv: Sequence[str]) -> tuple[int | None, Sequence[str]]:
-    """Run a mode in ranks, if --ranks says so.
+def run_in_ranks(mode: str, argv: Sequence[str]) -> int | None:
+    """Run a mode in ranks, if --ranks is given.
 
     Args:
-        mode: that may.
         argv: the words after the environment's name.
 
     Returns:
-        The exit status, and the words without these options; None where the mode is to run here.
+        The exit status; None: --ranks is not given, and nothing was done.
 
     Raises:
         UserError: As `launch` has it, or an option cannot be read.
@@ -29,7 +28,7 @@ def run_in_ranks(mode: str, argv: Sequence[str]) -> tuple[int | None, Sequence[s
     if options.ranks is None:
         if options.max_restarts is not None:
             raise UsageError(f"--max-restarts = {options.max_restarts}: is for --ranks; give both")
-        return None, argv
+        return None
     from midrange_puffer.train.launcher import launch
 
-    return launch([mode, "midrange", *words], options.ranks, options.max_restarts or 0), words
+    return launch([mode, "midrange", *words], options.ranks, options.max_restarts or 0)

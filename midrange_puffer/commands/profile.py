@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midrange_puffer.commands.arguments import Parser, progress_bar
+from midrange_puffer.commands.in_ranks import run_in_ranks
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
@@ -33,6 +34,9 @@ REST, BETWEEN = "rest", "bookkeeping"
 
 def main(argv: Sequence[str]) -> int:
     """Measure, with the words after `puffer profile midrange`; return the exit status."""
+    status = run_in_ranks("profile", argv)
+    if status is not None:
+        return status
     options, overrides = _parser().read_known(argv)
     out = Path(options.out)
     with ranks.joined(), tempfile.TemporaryDirectory(prefix="midrange-profile-") as folder:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+from midrange_puffer.commands.in_ranks import run_in_ranks
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.train import ranks, run_folder
@@ -14,6 +15,9 @@ from midrange_puffer.train.run_folder import Run
 
 def main(argv: Sequence[str]) -> int:
     """Train, with the words after `puffer train midrange`; return the exit status."""
+    status = run_in_ranks("train", argv)
+    if status is not None:
+        return status
     parser = argparse.ArgumentParser("puffer train midrange", add_help=False, allow_abbrev=False)
     parser.add_argument("--config")
     parser.add_argument("--resume")

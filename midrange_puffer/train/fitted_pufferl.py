@@ -78,7 +78,7 @@ class FittedPuffeRL(pufferl.PuffeRL):
         self.config = config
         if not self.actions.is_floating_point():
             self.actions = self.actions.int()  # as they are drawn and stepped with
-        if not isinstance(self.profile, Clock):  # as that of a profile is
+        if not isinstance(self.profile, Clock):  # `puffer profile` has put its own there
             self.profile = Clock()
         self.start_time = self.last_log_time = time.monotonic()
         if config["precision"] == "float32":

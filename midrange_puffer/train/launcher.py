@@ -5,6 +5,7 @@ launcher and its ranks, which are torch's all the same, find each other by files
 nobody else can open, and talk over the loopback interface.
 """
 
+import contextlib
 import os
 import signal
 import socket
@@ -45,7 +46,7 @@ def launch(words: Sequence[str], count: int, max_restarts: int = 0) -> int:
 
     Raises:
         UsageError: There are fewer cores, or torchrun has launched this process.
-        FailedRankError: A rank was killed once more.
+        FailedRankError: A rank was killed, and there is no restart left.
     """
     # They take a while, which only a launcher needs.
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
@@ -123,7 +124,10 @@ def _watch(launcher: int) -> None:
     while os.getppid() == launcher:
         time.sleep(POLL)
     if os.environ["LOCAL_RANK"] == "0":
-        os.write(2, b"puffer: the launcher of the ranks is gone; stopping after this update\n")
+        with contextlib.suppress(OSError):  # the terminal may be gone, too
+            os.write(2, b"puffer: the launcher of the ranks is gone; stopping after this update\n")
+    else:
+        time.sleep(2 * POLL)  # the first has said so by then, and stops all, if it still lives
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE)
     os.kill(os.getpid(), signal.SIGKILL)

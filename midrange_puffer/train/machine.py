@@ -10,7 +10,7 @@ from midrange_puffer.config.machine import Machine
 from midrange_puffer.errors import UsageError
 from midrange_puffer.train import ranks
 
-CORES = "MIDRANGE_CORES"  # variable of the environment; see `_CORES`
+CORES = "MIDRANGE_CORES"  # a variable of the environment
 _CORES = Key(CORES, int, "most cores that this process may count on", None, 1, 1_000_000_000)
 
 

@@ -41,9 +41,9 @@ def _lock(path: Path) -> int:
 
     Raises:
         BlockingIOError: Another process has locked it.
-        FileNotFoundError: It is gone.
+        OSError: It is gone, or none of ours: in /tmp others may have a link or a pipe so named.
     """
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         path.stat()

@@ -24,9 +24,8 @@ with contained():
 
 
 LOOK_INTERVAL = 1.0  # s, from one look at the workers to the next
-LOOKS = (
-    5  # at which a worker is stopped, before that is told: after Ctrl-Z and fg it goes on at once
-)
+# How many looks in a row find a worker stopped before that is told: after Ctrl-Z and fg it goes on.
+LOOKS = 5
 
 
 class WorkerError(UserError):
@@ -141,7 +140,7 @@ class StoppedWorkers(threading.Thread):
 
     def run(self) -> None:
         """Look at the workers until `end`."""
-        looks = Counter[int]()  # at which a worker was stopped, one after another
+        looks = Counter[int]()  # worker -> how many in a row found it stopped
         while not self._is_over.wait(LOOK_INTERVAL):
             for worker, process in enumerate(self._workers):
                 who = f"environment worker {worker} (process {process})"
@@ -196,10 +195,9 @@ def make_env(**kwargs: object) -> Midrange:
 
 
 def _become_worker() -> None:
-    """Leave Ctrl-C and a lost terminal to the trainer, obey SIGTERM, and end when the trainer does.
+    """Leave Ctrl-C and a lost terminal to the trainer; obey SIGTERM; end when the trainer ends.
 
-    However that ends. Frozen opponents are asked in small batches, which torch does best, and
-    beside others, in one thread.
+    Frozen opponents are asked in small batches. Torch does that best in one thread, beside others.
     """
     if ranks.is_launched():
         os.setpgrp()  # a launcher signals a rank's whole group, which still needs its workers

@@ -364,6 +364,21 @@ def test_numbers_that_are_not_whole_are_no_indices(number):
     assert sim.state_hash() == before
 
 
+def test_a_subclass_of_the_core_cannot_leave_out_its_checks():
+    class Trusting(_core.Core):
+        def _check_index(self, *_: object) -> None:
+            pass
+
+        def _check_observations(self, *_: object) -> None:
+            pass
+
+    core = Trusting(resolve({}), 1, 0, [seat_weights({"agent": 1.0})] * 2, True, "auto")
+    with pytest.raises(IndexError, match="env = 1000000: 0"):
+        core.get_fighter(10**6, 0)
+    with pytest.raises(ValueError, match="observations of shape"):
+        core.observe(np.zeros((1, 1), np.float32))
+
+
 def test_negative_substeps_are_refused():
     with pytest.raises(ValueError, match="substeps = -1: at least 0"):
         Simulation().advance(-1)

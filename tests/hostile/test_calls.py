@@ -3,6 +3,9 @@
 import pytest
 from hostile.callees import CALLEES
 from hostile.calls import Caller
+from hostile.outcome import CHANGED
+
+from midrange_puffer import Simulation
 
 
 @pytest.mark.parametrize("name", CALLEES)
@@ -10,3 +13,15 @@ def test_odd_calls_do_no_harm(name):
     caller = Caller(name)
     outcomes = [caller.try_one(seed) for seed in range(8)]
     assert [outcome for outcome in outcomes if outcome.is_finding] == []
+
+
+def test_a_refusal_that_changes_something_is_found_out(monkeypatch):
+    launch = Simulation.launch
+
+    def launch_and_refuse(self: Simulation, env: int, fighter: int) -> None:
+        launch(self, 0, 0)
+        raise ValueError("too late")
+
+    monkeypatch.setattr(Simulation, "launch", launch_and_refuse)
+    caller = Caller("simulation")
+    assert CHANGED in {caller.try_one(seed).result for seed in range(8)}

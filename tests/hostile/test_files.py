@@ -1,10 +1,13 @@
 """Damaged files are refused by name, or are as good as undamaged: a few of each kind."""
 
+import dataclasses
+import json
+
 import pytest
 from hostile import archives, samples
 from hostile.files import Reader
 from hostile.formats import FORMATS
-from hostile.outcome import REFUSED
+from hostile.outcome import CHANGED, REFUSED, TRACEBACK
 
 CASES = 20
 
@@ -26,3 +29,17 @@ def test_damaged_files_do_no_harm(undamaged, monkeypatch, name):
     reader.close()
     assert [outcome for outcome in outcomes if outcome.is_finding] == []
     assert any(outcome.result == REFUSED for outcome in outcomes) or name == "metrics"
+
+
+@pytest.mark.slow
+def test_a_reader_that_trusts_its_file_is_found_out(undamaged, monkeypatch):
+    trusting = dataclasses.replace(
+        FORMATS["readings"],
+        read=lambda path: json.loads(path.read_text())["readings"],
+        is_sealed=True,
+    )
+    monkeypatch.setitem(FORMATS, "readings", trusting)
+    reader = Reader("readings", undamaged)
+    results = {reader.try_one(seed).result for seed in range(100)}
+    reader.close()
+    assert {TRACEBACK, CHANGED} <= results

@@ -1,5 +1,6 @@
 """Temporary folders that outlive nobody."""
 
+import os
 import subprocess
 import sys
 from contextlib import closing
@@ -55,3 +56,14 @@ def test_many_that_are_made_at_a_time_do_not_take_each_other_for_left(tmp_path):
         process.communicate()
     assert said == ["True\n"] * 2
     assert len(found) == 100
+
+
+def test_what_others_have_put_there_under_such_a_name_is_left_alone(tmp_path):
+    """A pipe that nobody writes to would be waited for, for ever."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "file").touch()
+    os.mkfifo(tmp_path / "own-pipe")
+    (tmp_path / "own-link").symlink_to(tmp_path / "theirs")
+    with closing(OwnFolder("own-", tmp_path)):
+        assert len(list(tmp_path.glob("own-*"))) == 3
+    assert (tmp_path / "theirs" / "file").is_file()

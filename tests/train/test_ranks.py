@@ -194,6 +194,20 @@ def test_after_a_killed_rank_the_job_goes_on_and_ends_when_its_launcher_is_kille
     assert run_folder.load_state(run)["global_step"] == steps[-1] > saved
 
 
+def test_a_rank_ends_with_its_launcher_though_nobody_hears_of_it():
+    """As where the terminal is gone with it."""
+    code = """if True:
+        import os, time
+        from midrange_puffer.train import launcher
+        os.close(2)
+        launcher.end_with_launcher()
+        time.sleep(60)
+        """
+    environment = os.environ | {launcher.PROCESS: "1", "LOCAL_RANK": "0"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert done.returncode == -signal.SIGTERM
+
+
 def test_a_job_that_fails_before_its_first_checkpoint_begins_again(tmp_path):
     """And says what is wrong once, whichever ranks see it."""
     words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]

@@ -65,6 +65,8 @@ def _attack(
                     before = now
                     if now >= end:
                         return
+                if not console.is_terminal:
+                    console.print(told)
 
 
 def _again(name: str, place: Path, console: Console) -> int:

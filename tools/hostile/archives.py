@@ -103,7 +103,7 @@ def of_map(rng: random.Random, data: bytes) -> tuple[str, bytes]:
         return f"identity: {told}", _savez(arrays)
     told, arrays[name] = rng.choice(
         (
-            ("nan", np.full_like(arrays[name], np.nan)),
+            ("nan", np.full(arrays[name].shape, np.nan, np.float32)),
             ("negative", -arrays[name]),
             ("flat", arrays[name].ravel()),
             ("one row", arrays[name][:1]),

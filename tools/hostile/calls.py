@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hostile.callees import CALLEES
-from hostile.outcome import CHANGED, PASSED, TRACEBACK, UNSOUND, Outcome
+from hostile.outcome import CHANGED, PASSED, TRACEBACK, FoundError, Outcome, require
 from midrange_puffer.errors import UserError
 from midrange_puffer.gymnasium_import import gymnasium
 
@@ -24,14 +24,6 @@ REFUSALS = (
     UserError, gymnasium.error.Error,
 )  # fmt: skip
 THREADS, THREADED_STEPS = 3, 10
-
-
-class FoundError(Exception):
-    """A finding."""
-
-    def __init__(self, result: str, told: str) -> None:
-        super().__init__(told)
-        self.result = result
 
 
 class Caller:
@@ -92,8 +84,7 @@ class Caller:
 
     def _check(self, subject: object, after: str) -> None:
         for name, numbers in self._callee.numbers(subject).items():
-            if not np.isfinite(numbers).all():
-                raise FoundError(UNSOUND, f"after {after}, {name} is not finite")
+            require(bool(np.isfinite(numbers).all()), f"after {after}, {name} is not finite")
 
     def _hammer(self, subject: object, seed: int) -> None:
         """Let threads step it at the same time: refused or done, and no harm."""

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from hostile import damage, limits
-from hostile.formats import FORMATS, UnsoundError
+from hostile.formats import FORMATS
 from hostile.outcome import (
     CHANGED,
     GARBLED,
@@ -24,8 +24,9 @@ from hostile.outcome import (
     SAME,
     TRACEBACK,
     UNNAMED,
-    UNSOUND,
+    FoundError,
     Outcome,
+    require,
 )
 from hostile.samples import quiet
 from midrange_puffer.commands import cli
@@ -51,9 +52,8 @@ def damaged(name: str, samples: Path, seed: int) -> tuple[str, bytes, bool]:
     others = [
         other for other in FORMATS if other != name and any(samples.glob(FORMATS[other].pattern))
     ]
-    return *damage.of_bytes(
-        rng, whole, [find(other, samples).read_bytes() for other in others]
-    ), False
+    others = [find(other, samples).read_bytes() for other in others]
+    return *damage.of_bytes(rng, whole, others), False
 
 
 class Reader:
@@ -96,8 +96,8 @@ class Reader:
         try:
             with quiet() as printed:
                 found = plain(self._format.read(self._path))
-        except UnsoundError as error:
-            return UNSOUND, str(error)
+        except FoundError as error:
+            return error.result, str(error)
         except self._format.errors as error:
             return self._judge(error)
         except MemoryError as error:
@@ -143,8 +143,12 @@ def _is_plain(text: str) -> bool:
 def plain(value: object) -> object:
     """Anything that a reader gives, so that == compares all that is in it, to the bit."""
     if isinstance(value, torch.Tensor):
-        value = value.detach()
-        return str(value.dtype), tuple(value.shape), value.numpy().tobytes()
+        is_whole = value.layout == torch.strided and (
+            value.numel() * value.element_size() <= value.untyped_storage().nbytes()
+        )
+        require(is_whole, f"a tensor of {tuple(value.shape)} has fewer numbers than that")
+        numbers = value.detach().reshape(-1).view(torch.uint8).numpy()  # of any dtype
+        return str(value.dtype), tuple(value.shape), numbers.tobytes()
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()
     if dataclasses.is_dataclass(value):

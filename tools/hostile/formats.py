@@ -1,8 +1,10 @@
 """Every file that the package reads: where it is, who reads it, and what must hold of it then."""
 
+import contextlib
 import dataclasses
 import math
 import random
+import shutil
 import types
 import typing
 from collections.abc import Callable
@@ -13,7 +15,9 @@ import numpy as np
 import torch
 
 from hostile import archives, damage, samples
+from hostile.outcome import require
 from midrange_puffer.checkpoint import load_policy
+from midrange_puffer.commands import cli
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
@@ -30,14 +34,11 @@ from midrange_puffer.sweep.record import (
 )
 from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.run import resumed_run
+from midrange_puffer.train.trainer import DivergedError
 from midrange_puffer.train.training_league import TrainingLeague
 
 LONG = "--train.total-timesteps=1_000_000"
-STEP = 384  # of the first of the two updates in a sample
-
-
-class UnsoundError(Exception):
-    """What was read is not what the reader promises."""
+ALONE = ("--league.interval=0", "--train.replay-interval=0")  # an update, and nothing beside it
 
 
 @dataclass(frozen=True)
@@ -61,23 +62,18 @@ class Format:
     errors: tuple[type[Exception], ...] = (UserError,)
 
 
-def _sound(condition: bool, what: str) -> None:
-    if not condition:
-        raise UnsoundError(what)
-
-
 def check_type(value: object, kind: object, what: str) -> None:
-    """Raise UnsoundError where a value is not of a type as in an annotation."""
+    """Raise FoundError where a value is not of a type as in an annotation."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
-        _sound(any(_is_of(value, choice) for choice in arguments), f"{what} = {value!r:.60}")
+        require(any(_is_of(value, choice) for choice in arguments), f"{what} = {value!r:.60}")
         return
     if origin is typing.Literal:
-        _sound(value in arguments, f"{what} = {value!r:.60}")
+        require(value in arguments, f"{what} = {value!r:.60}")
         return
-    _sound(_is_of(value, origin or kind), f"{what} = {value!r:.60}")
+    require(_is_of(value, origin or kind), f"{what} = {value!r:.60}")
     if isinstance(value, float):
-        _sound(math.isfinite(value), f"{what} = {value}")
+        require(math.isfinite(value), f"{what} = {value}")
     if dataclasses.is_dataclass(kind):
         for field, hint in typing.get_type_hints(kind).items():
             check_type(getattr(value, field), hint, f"{what}.{field}")
@@ -95,26 +91,37 @@ def _is_of(value: object, kind: type) -> bool:
     return isinstance(value, kind)
 
 
-def _read_policy(path: Path) -> object:
+def _read_model(path: Path) -> object:
     policy, entries = load_policy(path)
-    state = {}
-    features = policy.features if hasattr(policy, "features") else 0
     weights = policy.state_dict()
     for name, tensor in weights.items():
-        _sound(bool(torch.isfinite(tensor).all()), f"{name} is not finite")
-    if path.suffix == ".onnx":
-        names = ("lstm_h", "lstm_c") if policy.memory_size else ()
-        state = {name: torch.zeros(1, policy.memory_size) for name in names}
-        with torch.no_grad():
-            outputs, value = policy.forward_eval(torch.full((1, features), 0.3), state)
-        weights = {"outputs": outputs, "value": value}
-        _sound(bool(torch.isfinite(value).all()), "the value of an observation is not finite")
+        require(bool(torch.isfinite(tensor).all()), f"{name} is not finite")
     return entries, weights
 
 
+def _read_exported(path: Path) -> object:
+    """And ask it once."""
+    policy, entries = load_policy(path)
+    names = ("lstm_h", "lstm_c") if policy.memory_size else ()
+    memory = {name: torch.zeros(1, policy.memory_size) for name in names}
+    with torch.no_grad():
+        outputs, value = policy.forward_eval(torch.full((1, policy.features), 0.3), memory)
+    require(bool(torch.isfinite(value).all()), "the value of an observation is not finite")
+    return entries, outputs, value
+
+
 def _read_state(path: Path) -> object:
-    run = resumed_run(str(path.parent), [LONG])
-    return run.state
+    """And go on with it, in a copy of its run, for one update."""
+    with resumed_run(str(path.parent), [LONG]) as run:
+        state = run.state
+    if state["global_step"] < 10**9:
+        copy = path.parent.with_name("resumed")
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(path.parent, copy)
+        goal = f"--train.total-timesteps={state['global_step'] + 1}"
+        with contextlib.suppress(DivergedError):
+            cli.run("train", ["--resume", str(copy), goal, *ALONE])
+    return state
 
 
 def _read_config(path: Path) -> object:
@@ -125,7 +132,7 @@ def _read_metrics(path: Path) -> object:
     MetricsFile(path, resume_at=10**9)
     rows = path.read_bytes().splitlines()
     for row in rows:
-        _sound(row.startswith(b"{") and row.endswith(b"}"), f"the row {row[:40]!r} was kept")
+        require(row.startswith(b"{") and row.endswith(b"}"), f"the row {row[:40]!r} was kept")
     return rows
 
 
@@ -134,7 +141,7 @@ def _read_members(path: Path) -> object:
     check_type(members, list[Member], "members")
     for member in members:
         inside = path.parent.joinpath(member.path).resolve().is_relative_to(path.parent.resolve())
-        _sound(inside, f"a member's path leads out of the folder: {member.path!r:.40}")
+        require(inside, f"a member's path leads out of the folder: {member.path!r:.40}")
     return members
 
 
@@ -176,8 +183,8 @@ def _read_map(path: Path) -> object:
     envelope = Envelope.load(path)
     for name in ("aero", "nez", "cold", "minimum"):
         ranges = getattr(envelope, name)
-        _sound(ranges.shape == envelope.grid.shape, f"{name} is of shape {ranges.shape}")
-        _sound(bool(np.isfinite(ranges).all()), f"{name} is not finite")
+        require(ranges.shape == envelope.grid.shape, f"{name} is of shape {ranges.shape}")
+        require(bool(np.isfinite(ranges).all()), f"{name} is not finite")
     return envelope
 
 
@@ -206,7 +213,7 @@ def _forge_ini(rng: random.Random, data: bytes) -> tuple[str, bytes]:
 
 RUN, SWEEP = samples.RUN, samples.SWEEP
 FORMATS = {
-    "model": Format(f"{RUN}/model_*.pt", _read_policy, archives.of_torch, is_sealed=True),
+    "model": Format(f"{RUN}/model_*.pt", _read_model, archives.of_torch, is_sealed=True),
     "state": Format(f"{RUN}/trainer_state.pt", _read_state, archives.of_torch, is_sealed=True),
     "config": Format(f"{RUN}/config.ini", _read_config, _forge_ini),
     "metrics": Format(f"{RUN}/metrics.jsonl", _read_metrics, _forge_rows),
@@ -219,5 +226,5 @@ FORMATS = {
     "map": Format(
         samples.MAP, _read_map, archives.of_map, is_sealed=True, errors=(ValueError, OSError)
     ),
-    "exported": Format(samples.EXPORTED, _read_policy, archives.of_onnx, is_sealed=True),
+    "exported": Format(samples.EXPORTED, _read_exported, archives.of_onnx, is_sealed=True),
 }

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from hostile import victim
 from hostile.formats import check_type
-from hostile.outcome import PASSED, TRACEBACK, UNSOUND, Outcome
+from hostile.outcome import PASSED, TRACEBACK, FoundError, Outcome, require
+from hostile.samples import SWEPT
 from hostile.victim import Kill
 from midrange_puffer.checkpoint import load_policy, load_state
 from midrange_puffer.config.reading import load_config
@@ -44,23 +45,6 @@ bptt_horizon = 16
 minibatch_size = 256
 checkpoint_interval = {INTERVAL}
 """
-SWEPT = """
-[sweep]
-name = swept
-method = Random
-trials = 2
-panel = straight
-panel_episodes = 2
-[sweep.train.learning_rate]
-distribution = log_normal
-min = 0.001
-mean = 0.005
-max = 0.02
-"""
-
-
-class FoundError(Exception):
-    """A finding."""
 
 
 class Victims:
@@ -81,17 +65,12 @@ class Victims:
         try:
             KILLS[self._name](rng, folder, told)
         except FoundError as error:
-            return Outcome(kind, seed, UNSOUND, f"{', '.join(told)} -> {error}"[:600])
+            return Outcome(kind, seed, error.result, f"{', '.join(told)} -> {error}"[:600])
         except Exception as error:
             return Outcome(kind, seed, TRACEBACK, f"{', '.join(told)} -> {error!r}"[:600])
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return Outcome(kind, seed, PASSED, ", ".join(told))
-
-
-def _require(condition: bool, what: str) -> None:
-    if not condition:
-        raise FoundError(what)
 
 
 # Training
@@ -107,7 +86,7 @@ def _train(rng: random.Random, folder: Path, told: list[str]) -> None:
     for _ in range(rng.randint(0, 3)):
         _kill("train", ["--resume", str(run)], log, Kill.draw(rng, SAVES, SECONDS), told)
         after = _check_run(run)
-        _require(after >= steps, f"the run is back at {after} steps, it was at {steps}")
+        require(after >= steps, f"the run is back at {after} steps, it was at {steps}")
         steps = after
     _resume_to_end(run, log, steps)
 
@@ -116,7 +95,7 @@ def _kill(mode: str, words: list[str], log: Path, kill: Kill, told: list[str]) -
     told.append(f"{mode} {words[0]} {kill}")
     end = victim.run(mode, words, log, kill)
     known = (-9, NOT_BEGUN) if "--resume" in words else (-9,)
-    _require(end.status in known, f"{mode} ended with {end.status}: {end.told[-300:]}")
+    require(end.status in known, f"{mode} ended with {end.status}: {end.told[-300:]}")
 
 
 def _check_run(run: Path) -> int:
@@ -131,7 +110,7 @@ def _check_run(run: Path) -> int:
     state = load_state(run)
     last = max((row["agent_steps"] for row in _rows(run)), default=0)
     lost = last - state["global_step"]
-    _require(lost <= INTERVAL * STEPS, f"{lost} steps are lost, {INTERVAL * STEPS} at most")
+    require(lost <= INTERVAL * STEPS, f"{lost} steps are lost, {INTERVAL * STEPS} at most")
     return state["global_step"]
 
 
@@ -149,14 +128,14 @@ def _resume_to_end(run: Path, log: Path, steps: int) -> None:
     goal = max(steps, 0) + 3 * STEPS
     end = victim.run("train", ["--resume", str(run), f"--train.total-timesteps={goal}"], log)
     if steps < 0:
-        _require(end.status == NOT_BEGUN, f"resumed what had not begun: {end.told[-300:]}")
+        require(end.status == NOT_BEGUN, f"resumed what had not begun: {end.told[-300:]}")
         return
-    _require(end.status == 0, f"--resume ended with {end.status}: {end.told[-300:]}")
+    require(end.status == 0, f"--resume ended with {end.status}: {end.told[-300:]}")
     reached = _check_run(run)
-    _require(reached >= goal, f"resumed, the run ended at {reached} of {goal} steps")
+    require(reached >= goal, f"resumed, the run ended at {reached} of {goal} steps")
     made = [row["agent_steps"] for row in _rows(run)]
     expected = list(range(STEPS, reached + 1, STEPS))
-    _require(made == expected, f"metrics have the steps {made}, not {expected}")
+    require(made == expected, f"metrics have the steps {made}, not {expected}")
 
 
 # League
@@ -167,13 +146,13 @@ def _league(rng: random.Random, folder: Path, told: list[str]) -> None:
     out, log = folder / "league.json", folder / "log"
     words = ["--pilots", "straight,weave", "--games", "2", "--json", str(out)]
     whole = victim.run("league", words, log)
-    _require(whole.status == 0, f"league ended with {whole.status}: {whole.told[-300:]}")
+    require(whole.status == 0, f"league ended with {whole.status}: {whole.told[-300:]}")
     before = out.read_bytes()
     kill = Kill.draw(rng, 3, 0.3)
     told.append(f"league {kill}")
     end = victim.run("league", words, log, kill)
-    _require(end.status in (-9, 0), f"league ended with {end.status}: {end.told[-300:]}")
-    _require(out.read_bytes() == before, "league.json is neither the old nor the new one")
+    require(end.status in (-9, 0), f"league ended with {end.status}: {end.told[-300:]}")
+    require(out.read_bytes() == before, "league.json is neither the old nor the new one")
 
 
 # Sweeps
@@ -187,23 +166,23 @@ def _sweep(rng: random.Random, folder: Path, told: list[str]) -> None:
     kill = Kill.draw(rng, 12, 15.0)
     told.append(f"sweep {kill}")
     end = victim.run("sweep", words, log, kill)
-    _require(end.status in (-9, 0), f"sweep ended with {end.status}: {end.told[-300:]}")
+    require(end.status in (-9, 0), f"sweep ended with {end.status}: {end.told[-300:]}")
     _no_process_in(folder)
     if not (swept / Record.CONFIG).exists():
         return
     check_type(Record(swept).trials, list[Trial], "trials")
     end = victim.run("sweep", ["--resume", str(swept)], log)
-    _require(end.status == 0, f"--resume ended with {end.status}: {end.told[-300:]}")
+    require(end.status == 0, f"--resume ended with {end.status}: {end.told[-300:]}")
     record = Record(swept)
     numbers = [(trial.number, trial.status) for trial in record.trials]
-    _require(numbers == [(0, "finished"), (1, "finished")], f"trials at the end: {numbers}")
+    require(numbers == [(0, "finished"), (1, "finished")], f"trials at the end: {numbers}")
 
 
 def _no_process_in(folder: Path, seconds: float = 30) -> None:
     """Wait until no process is left that has this folder in its command line."""
     end = time.monotonic() + seconds
     while left := [pid for pid in _processes() if str(folder) in pid[1]]:
-        _require(time.monotonic() < end, f"left behind: {left}")
+        require(time.monotonic() < end, f"left behind: {left}")
         time.sleep(0.1)
 
 

@@ -21,6 +21,25 @@ HANG = "hang"
 CRASH = "crash"
 
 
+class FoundError(Exception):
+    """A finding.
+
+    Args:
+        result: one of the words above.
+        told: what it is.
+    """
+
+    def __init__(self, result: str, told: str) -> None:
+        super().__init__(told)
+        self.result = result
+
+
+def require(condition: bool, what: str) -> None:
+    """Raise FoundError, `what` being unsound, unless a condition holds."""
+    if not condition:
+        raise FoundError(UNSOUND, what)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One case.

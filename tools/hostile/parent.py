@@ -1,7 +1,12 @@
-"""Cases in processes of their own, which may not survive them."""
+"""Cases in processes of their own, which may not survive them.
 
+Nothing is left of them: each has a temporary folder, and a process group for what it starts.
+"""
+
+import contextlib
 import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,13 +35,15 @@ def _run_child(kind: str, samples: Path, first: int, count: int) -> Iterator[Out
     words = [sys.executable, "-m", "hostile.child", kind, str(samples), str(first), str(count)]
     patience = KILLS if kind.startswith("kills") else CASE
     with (
+        tempfile.TemporaryDirectory(prefix="hostile-", ignore_cleanup_errors=True) as folder,
         tempfile.TemporaryFile() as log,
         subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": folder},
+            start_new_session=True,
         ) as child,
     ):
         lines = _Lines(child.stdout.fileno())
@@ -50,7 +57,8 @@ def _run_child(kind: str, samples: Path, first: int, count: int) -> Iterator[Out
                     return
                 yield Outcome.from_line(line)
         finally:
-            child.kill()
+            with contextlib.suppress(ProcessLookupError):  # all of them have ended
+                os.killpg(child.pid, signal.SIGKILL)
 
 
 def _died(child: subprocess.Popen, lines: "_Lines", kind: str, seed: int, log: BinaryIO) -> Outcome:

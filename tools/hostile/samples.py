@@ -42,6 +42,7 @@ name = swept
 method = Random
 trials = 2
 panel = straight
+panel_episodes = 2
 [sweep.train.learning_rate]
 distribution = log_normal
 min = 0.001
