@@ -18,7 +18,7 @@ from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import MODELS
 from midrange_puffer.policies.torch_file import CheckpointError, read_torch
 
-# What random generators raise of states that are none.
+# What random generators raise where a value is no state of theirs.
 _NO_STATE = (TypeError, ValueError, LookupError, RuntimeError, OverflowError)
 _NUMBERS = (bool, int, float, type(None))
 _READY = 624  # numbers that a Mersenne twister draws from before it makes as many more
@@ -181,8 +181,8 @@ _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 
-# States of before had arrays and what heavyball works with in their pickle. These take their place,
-# as numpy's own would have to be trusted with whatever a file says.
+# The pickles of older states ask for numpy's arrays and heavyball's classes. What follows stands in
+# for these: numpy's own would have to be trusted with whatever a file says.
 
 
 class _OldArray(list):
