@@ -209,6 +209,7 @@ def run(mode: str, argv: Sequence[str]) -> int:
     main = importlib.import_module(MODES[mode].module).main
     if MODES[mode].in_ranks:
         from midrange_puffer.commands.in_ranks import run_in_ranks
+    # All is imported: from here on Ctrl-C raises KeyboardInterrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if MODES[mode].in_ranks:
