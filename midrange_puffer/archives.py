@@ -1,7 +1,8 @@
-"""Archives from disks and from others, looked through before anything of them is used.
+"""Zip archives that may be damaged or hostile, checked before anything of them is used.
 
 An .npz file and what torch.save writes are zip archives. Each member has a checksum, which torch
-does not look at, and says how long it is, for which numpy and torch take the memory beforehand.
+does not look at. It also declares its size, and numpy and torch take so much memory before they
+read it.
 """
 
 import io
@@ -13,20 +14,20 @@ from collections.abc import Mapping
 
 import numpy as np
 
-# What zipfile raises of a file of anything whatever.
+# What zipfile raises, whatever the bytes are.
 _UNREADABLE = (zipfile.BadZipFile, EOFError, OSError, OverflowError, RuntimeError, struct.error)
 
-_COUNT = slice(-12, -10)  # of an archive: the number of its members
+_COUNT = slice(-12, -10)  # where an archive without a comment says how many members it has
 
 
 def read_zip(data: bytes) -> dict[str, bytes]:
     """The members of a zip archive by name, each found to be whole by its checksum.
 
-    None may be compressed, as none is that numpy.savez or torch.save wrote: a few bytes of such a
-    one could fill the memory.
+    No member may be compressed: numpy.savez and torch.save compress none, and a few compressed
+    bytes could fill the memory.
 
     Raises:
-        ValueError: It is no archive, or damaged, or one that cannot be so.
+        ValueError: It is no archive, damaged, compressed, or contradicts itself.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.names import shown
 
 LOCK = "lock"  # in a locked folder: the file that is locked, in which its holder says who it is
 LOCK_INTERVAL = 0.1  # s, from one try to the next
@@ -123,51 +124,49 @@ def lock(folder: Path, does: str, patience: float = 0) -> Iterator[None]:
     """
     path = folder / LOCK
     try:
-        file = _locked(path, patience)
-    except BlockingIOError:
-        raise LockedError(f"{folder}: another process {does}{_holder(path)}") from None
+        file = path.open("ab", buffering=0)
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise WriteError(f"cannot lock {path}: {error.strerror}") from error
-        print(
-            f"warning: {path}: this file system has no locks ({error.strerror}); see to it that no "
-            f"other process {does}",
-            file=sys.stderr,
-        )
-        yield
-        return
-    _held.add(file)
-    try:
+        raise WriteError(f"cannot lock {path}: {error.strerror}") from error
+    with file:
+        try:
+            _flock(file, patience)
+        except BlockingIOError:
+            raise LockedError(f"{folder}: another process {does}{_holder(path)}") from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise WriteError(f"cannot lock {path}: {error.strerror}") from error
+            print(
+                f"warning: {shown(path)}: this file system has no locks ({error.strerror}); see to "
+                f"it that no other process {does}",
+                file=sys.stderr,
+            )
         with contextlib.suppress(OSError):  # on a full disk; the lock holds
             file.truncate(0)
             since = time.strftime("%Y-%m-%d %H:%M:%S")
             file.write(f"process {os.getpid()} on {socket.gethostname()} since {since}\n".encode())
-        yield
-    finally:
-        _held.discard(file)
-        file.close()
+        _held.add(file)
+        try:
+            yield
+        finally:
+            _held.discard(file)
 
 
-def _locked(path: Path, patience: float) -> io.FileIO:
-    """The file at `path`, locked.
+def _flock(file: io.FileIO, patience: float) -> None:
+    """Lock a file.
 
     Raises:
         BlockingIOError: Another process has it locked, for longer than `patience` [s].
-        OSError: It cannot be opened, or not be locked.
+        OSError: It cannot be locked.
     """
     latest = time.monotonic() + patience
-    with contextlib.ExitStack() as stack:
-        file = stack.enter_context(path.open("ab", buffering=0))
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= latest:
-                    raise
-            time.sleep(LOCK_INTERVAL)
-        stack.pop_all()
-    return file
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= latest:
+                raise
+        time.sleep(LOCK_INTERVAL)
 
 
 def _holder(path: Path) -> str:

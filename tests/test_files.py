@@ -119,3 +119,13 @@ def test_a_file_system_without_locks_is_told_of_and_used(tmp_path, monkeypatch, 
             f"warning: {tmp_path}/lock: this file system has no locks (No locks available); see to "
             "it that no other process digs here\n"
         )
+
+
+def test_an_error_in_the_work_is_no_consequence_of_missing_locks(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(ValueError, match="in the work") as caught, lock(tmp_path, "digs here"):
+        raise ValueError("in the work")
+    assert caught.value.__context__ is None

@@ -25,7 +25,7 @@ class Mode:
     """One thing that can be done with midrange: `module`.main(argv) -> exit status.
 
     `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
-    `has_folder`: all that it finds is in a folder; what it prints only tells how it gets on.
+    `has_folder`: its results are in a folder; what it prints only tells of its progress.
     """
 
     module: str
@@ -38,7 +38,7 @@ class Mode:
 # Of the modes that may run in ranks.
 RANK_OPTIONS = {
     "--ranks N": "learn in so many processes of this machine, side by side",
-    "--max-restarts N": "start them anew so often where one fails, from the last checkpoint (0)",
+    "--max-restarts N": "how often to go on from the last checkpoint after one has failed (0)",
 }
 
 # Of the modes that take a whole configuration: what they take besides.
@@ -207,6 +207,7 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{allowed}"
         )
     main = importlib.import_module(MODES[mode].module).main
+    # All is imported: from here on Ctrl-C raises KeyboardInterrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return main(argv)

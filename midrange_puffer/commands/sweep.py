@@ -33,7 +33,7 @@ CHANGEABLE = (
     "sweep.max_cost", "sweep.stop_quantile", "sweep.stop_after",
 )  # fmt: skip
 
-RUNS = "runs this sweep"  # what another does to whom it is locked
+RUNS = "runs this sweep"  # as an error of `lock` says it: another process runs this sweep
 
 
 class Interrupted(KeyboardInterrupt):

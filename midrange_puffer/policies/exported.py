@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 CONTROLS = ("rudder", "throttle", "fire")
 MEMORY = ("lstm_h", "lstm_c")
 NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
-# Before and behind the digest in a file's last entry, as protobuf has it: field 14 of a model,
-# 76 bytes of a key and a value, which is JSON. Of two messages one behind the other it makes one.
+# What stands before and behind the digest in a file's last entry. In protobuf it is field 14 of a
+# model, 76 bytes: a key and a value, which is JSON. It may be appended, as protobuf merges messages
+# that follow each other.
 _SEAL = b'\x72\x4c\x0a\x06sha256\x12\x42"'
 _SEAL_END = b'"'
 
@@ -92,12 +93,13 @@ class ExportedPolicy(nn.Module):
         self._check_graph(*expected, path)
 
     def _check_graph(self, inputs: dict[str, int], outputs: dict[str, int], path: Path) -> None:
-        """Compute two decisions: what onnxruntime has opened it may yet not be able to compute."""
+        """Compute two decisions: onnxruntime opens graphs that it cannot compute."""
         seen = {name: np.zeros((2, width), np.float32) for name, width in inputs.items()}
         try:
             shapes = [values.shape for values in self._session.run(self._outputs, seen)]
         except Exception as error:  # as above
-            raise CheckpointError(f"{path}: its graph cannot be computed ({error})") from None
+            reason = str(error).partition("\n")[0]
+            raise CheckpointError(f"{path}: its graph cannot be computed ({reason})") from None
         if shapes != (wanted := [(2, width) for width in outputs.values()]):
             raise CheckpointError(f"{path}: its outputs are of the shapes {shapes}, not {wanted}")
 
@@ -150,14 +152,14 @@ def seal(data: bytes) -> bytes:
 
 
 def _check_seal(data: bytes) -> None:
-    """Raise ValueError where the digest is another; a file of another program has none."""
+    """Raise ValueError where a file's digest is wrong; one of another program has none."""
     before, found, _ = data.rpartition(_SEAL)
     if found and data != seal(before):
         raise ValueError("its sha256 is not that of its content")
 
 
 def _weights(data: bytes) -> dict[str, np.ndarray]:
-    """The numbers that a file holds, but for whole ones.
+    """The arrays of floating-point numbers in a file, by name.
 
     Raises:
         ValueError: They are in another file.

@@ -73,7 +73,7 @@ def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, obje
     spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
     shape = [entries[name] for name in ("policy", "rnn_name", "rnn")]
     try:
-        # First where it takes no memory: the policy is as large as the file says.
+        # First on the device that takes no memory: a file may declare a policy of any size.
         with torch.device("meta"):
             make_policy(spaces, *shape).load_state_dict(weights, assign=True)
     # As many kinds as there are ways for a file of the right entries to hold the wrong things.
@@ -109,7 +109,7 @@ def check_entries(path: Path, entries: object) -> None:
 
 
 def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> None:
-    """Raise CheckpointError where a weight of a file is none that a policy can have."""
+    """Raise CheckpointError where a weight in a file is too large or not a number."""
     if not are_usable(weight):
         raise CheckpointError(
             f"{path}: its weight {name} is beyond {WEIGHT_LIMIT:g} or has what is no number"

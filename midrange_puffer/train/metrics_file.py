@@ -51,7 +51,7 @@ class MetricsFile:
 
 
 def read_metrics(path: Path) -> list[Row]:
-    """The rows of a file, without those that are none; how many these are is said on stderr.
+    """The rows of a file. Lines that are no row are left out; stderr says how many.
 
     Raises:
         OSError: It cannot be read.
@@ -60,8 +60,8 @@ def read_metrics(path: Path) -> list[Row]:
 
 
 def _rows(path: Path) -> Iterator[tuple[bytes, Row]]:
-    """The lines that are rows, each with what it says; how many are none is said at the end."""
-    bad, begins = 0, True
+    """The lines that are rows, each with its row. At the end stderr says how many are none."""
+    bad, begins = 0, True  # `begins`: a line does, and none that is too long goes on
     with path.open("rb") as file:
         while line := file.readline(LONGEST_ROW):
             row = _row(line) if begins else None

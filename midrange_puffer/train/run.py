@@ -50,7 +50,7 @@ from midrange_puffer.train.vector import VecEnv, make_env
 
 # The file of a run folder that names the job which made it, where that may be restarted.
 JOB = "job"
-TRAINS = "trains this run"  # what another does to whom it is locked
+TRAINS = "trains this run"  # as an error of `lock` says it: another process trains this run
 # How long a job that torchrun has restarted waits for what is left of it to end, in s.
 PATIENCE = 10.0
 # What begins the keys that make policy and optimizer: a run cannot go on with others.
@@ -159,8 +159,8 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
         may_be_done: accept a run that has made all its steps.
 
     Raises:
-        LockedError: Another process trains it, be it that `name` is "latest": the newest run that
-            is not in training may be another than is meant.
+        LockedError: Another process trains it. "latest" takes no older run instead, which might
+            not be the one that is meant.
     """
     folder = run_folder.find_run(name, data_dir(overrides))
     with _locked(folder):

@@ -23,7 +23,7 @@ from midrange_puffer.train.muon import MOMENTUM, Muon
 STEP = "step"
 KEPT = {Muon: (MOMENTUM,), torch.optim.Adam: (STEP, "exp_avg", "exp_avg_sq")}
 
-# What random generators raise of states that are none.
+# What random generators raise where a value is no state of theirs.
 _NO_STATE = (TypeError, ValueError, LookupError, RuntimeError, OverflowError)
 _NUMBERS = (bool, int, float, type(None))
 _READY = 624  # numbers that a Mersenne twister draws from before it makes as many more
@@ -118,7 +118,7 @@ def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
 
 
 def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
-    """What is kept of a parameter, by today's names: heavyball's Muon had its own, a level deeper."""
+    """What is kept of a parameter, by today's names; heavyball's Muon had its own, deeper down."""
     inner = buffers.get(0)
     if not isinstance(inner, dict):
         return dict(buffers)
@@ -210,8 +210,8 @@ _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 
-# States of before had arrays and what heavyball works with in their pickle. These take their place,
-# as numpy's own would have to be trusted with whatever a file says.
+# The pickles of older states ask for numpy's arrays and heavyball's classes. What follows stands in
+# for these: numpy's own would have to be trusted with whatever a file says.
 
 
 class _OldArray(list):

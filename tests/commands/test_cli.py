@@ -150,6 +150,15 @@ def test_a_mode_has_the_usual_interrupts_unless_they_are_ignored(monkeypatch, be
     assert seen == [usual]
 
 
+@pytest.mark.parametrize(("name", "told"), [("a\n.pt", r"a\n.pt"), (987, "987"), (b"a", "b'a'")])
+def test_an_error_of_the_system_names_its_file(call, monkeypatch, name, told):
+    def fail(*_):
+        raise OSError(9, "Bad file descriptor", name)
+
+    monkeypatch.setattr(cli, "run", fail)
+    assert call("eval") == (1, "", f"puffer: error: {told}: Bad file descriptor\n")
+
+
 def test_a_width_of_nothing_is_no_width(call, monkeypatch):
     seen = []
     monkeypatch.setattr(cli, "run", lambda mode, argv: seen.append(os.environ.get("COLUMNS")) or 0)
