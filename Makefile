@@ -96,7 +96,7 @@ sanitize: setup ## test core and binding built with address and undefined-behavi
 	$(BIN)/pytest $(SIDE_BY_SIDE) --capture=sys $(SANITIZED_TESTS) $(ARGS)
 
 hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
-	PYTHONPATH="$(abspath tools)" $(BIN)/python -m hostile $(ARGS)
+	PYTHONPATH="$(abspath tools)" $(BIN)/python -W "ignore:The pynvml package:FutureWarning" -m hostile $(ARGS)
 
 clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)

@@ -3,7 +3,6 @@
 import argparse
 import contextlib
 import itertools
-import os
 import shutil
 import sys
 import time
@@ -13,6 +12,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from hostile import samples
+from hostile.callees import CALLEES
+from hostile.formats import FORMATS
+from hostile.kills import KILLS
 from hostile.outcome import FINE
 from hostile.parent import run_cases
 from hostile.report import Report
@@ -39,7 +41,7 @@ def main() -> int:
     report = Report(BUILD / "findings", console)
     with contextlib.suppress(KeyboardInterrupt):
         _attack(kinds, place, options, report, console)
-    report.print()
+    report.print(kinds)
     return bool(report.findings)
 
 
@@ -72,6 +74,9 @@ def _attack(
 def _again(name: str, place: Path, console: Console) -> int:
     """Try one case again, on the files of the last run."""
     kind, _, seed = name.rpartition(":")
+    _kinds([kind])
+    if not place.is_dir():
+        sys.exit(f"{place}: has no files; attack first")
     [outcome] = run_cases(kind, place, int(seed), 1)
     console.print(f"{outcome.result}: {outcome.told}", markup=False)
     return outcome.result not in FINE
@@ -79,10 +84,6 @@ def _again(name: str, place: Path, console: Console) -> int:
 
 def _kinds(words: list[str]) -> list[str]:
     """The kinds that these words name: concerns, kinds, or nothing for all."""
-    from hostile.callees import CALLEES
-    from hostile.formats import FORMATS
-    from hostile.kills import KILLS
-
     concerns = {"files": FORMATS, "calls": CALLEES, "kills": KILLS}
     kinds = [f"{concern}:{name}" for concern, names in concerns.items() for name in names]
     for word in words:
@@ -102,5 +103,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     sys.exit(main())

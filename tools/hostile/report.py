@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
@@ -42,20 +43,22 @@ class Report:
         )
         self._keep(outcome, samples)
 
-    def print(self) -> None:
-        """Print the table of all kinds."""
+    def print(self, kinds: Sequence[str]) -> None:
+        """Print what came of each kind, and which of those that were wanted had no case."""
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
         table.add_column("kind", no_wrap=True)
         for heading in ("cases", *FINE, "ms each"):
             table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("findings")
-        for kind in sorted(self._counts):
+        for kind in filter(self._counts.__contains__, kinds):
             counts = self._counts[kind]
             cells = [str(counts[result] or "·") for result in FINE]
             mean = f"{1000 * self._seconds[kind] / counts.total():.0f}"
             findings = [f"{counts[result]} {result}" for result in sorted(counts.keys() - {*FINE})]
             table.add_row(kind, str(counts.total()), *cells, mean, ", ".join(findings) or "none")
         self._console.print(table)
+        if missed := [kind for kind in kinds if kind not in self._counts]:
+            self._console.print(f"not reached: {', '.join(missed)}")
         cases = sum(counts.total() for counts in self._counts.values())
         minutes = (time.monotonic() - self._began) / 60
         found = f"{self.findings} findings, in {self._folder}" if self.findings else "nothing found"
