@@ -298,10 +298,10 @@ def _given_policy(config: Config) -> torch.nn.Module:
     shapes += [
         (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in model_file.SHAPING
     ]
-    # Files from before there was a key of this name are of two layers.
+    # Files from before hidden_layers are of two.
     shapes += [
-        (f"policy.{name}", *(of["policy"].get(name, 2) for of in (model, config)))
-        for name in ("hidden_size", "hidden_layers")
+        (f"policy.{name}", *(of["policy"].get(name, default) for of in (model, config)))
+        for name, default in (("hidden_size", None), ("hidden_layers", 2))
     ]
     if base["rnn_name"] is not None:
         shapes += [

@@ -287,7 +287,7 @@ def test_a_model_file_of_an_unknown_observation_is_refused(tmp_path):
     model = torch.load(path)
     model["env"]["observation"] = "radar"
     torch.save(model, path)
-    with pytest.raises(CheckpointError, match=r"env.observation is radar, expected default or stg"):
+    with pytest.raises(CheckpointError, match=r"env.observation = 'radar': must be default or stg"):
         load_policy(path)
 
 

@@ -14,17 +14,17 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import torch
-from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from midrange_puffer.commands import cli
-from midrange_puffer.puffer_import import contained
+from midrange_puffer.policies.drawing import judge
+from midrange_puffer.policies.native import flattened, make_network
+from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import ranks
+from midrange_puffer.train.native_engine import NativeEngine
+from midrange_puffer.train.torch_engine import TorchEngine, policy_loss, value_loss
 from midrange_puffer.train.trainer import Trainer
-from midrange_puffer.train.update import policy_loss, value_loss
-
-with contained():
-    from pufferlib.pytorch import sample_logits
 
 notes: dict[str, object] = {"weights": [], "experience": [], "stages": []}
 train, close = Trainer.train, Trainer.close
@@ -43,8 +43,13 @@ def noted_train(self):
     return train(self)
 
 
-def note_weights(optimizer, args, kwargs):
-    notes["weights"].append(digest(p for group in optimizer.param_groups for p in group["params"]))
+def noting_weights(step):
+    def noted_step(self):
+        step(self)
+        policy = self._policy if isinstance(self, NativeEngine) else self._bare_policy
+        notes["weights"].append(digest(policy.parameters()))
+
+    return noted_step
 
 
 def gradient(policy, bare, experience) -> list[float]:
@@ -52,13 +57,29 @@ def gradient(policy, bare, experience) -> list[float]:
     observations, actions, advantages, returns = experience
     bare.zero_grad()
     state = {"action": actions, "lstm_h": None, "lstm_c": None}
-    logits, values = policy(observations, state)
-    _, logprobs, entropy = sample_logits(logits, actions)
+    seen = observations if bare.memory_size else observations.flatten(0, 1)
+    found, values = policy(seen, state)
+    logprobs, entropy = judge(found, actions.flatten(0, 1))
     ratio = (logprobs + 3).exp().view(advantages.shape)  # about 1
     of_policy = policy_loss(ratio, advantages, clip=0.2)
     of_values = value_loss(values.view(returns.shape), torch.zeros_like(returns), returns, clip=0.2)
     (of_policy + of_values - entropy.mean()).backward()
     return torch.cat([one.grad.flatten() for one in bare.parameters()]).tolist()
+
+
+def native_gradient(policy, experience) -> torch.Tensor:
+    """The same by the C learner."""
+    observations, actions, advantages, returns = (one.contiguous().numpy() for one in experience)
+    network = make_network(policy)
+    network.load(flattened(policy).numpy())
+    shape = advantages.shape
+    before = (np.full(shape, -3, np.float32), np.zeros(shape, np.float32))
+    found = torch.zeros(network.size)
+    network.gradient(
+        (observations, actions.astype(np.int32), *before), np.arange(len(advantages)), advantages,
+        returns, (0.2, 0.2, 1.0, 1.0), 1.0, found.numpy(), *np.zeros((2, *shape), np.float32),
+    )  # fmt: skip
+    return found
 
 
 def note_gradients(trainer):
@@ -78,6 +99,11 @@ def note_gradients(trainer):
         "part": gradient(bare, bare, part),
         "whole": gradient(bare, bare, whole),
     }
+    torch.manual_seed(2)
+    policy = make_policy(trainer.vecenv, {"hidden_size": 16})
+    shared = native_gradient(policy, part)
+    ranks.average(shared)
+    notes["native"] = {"shared": shared.tolist(), "whole": gradient(policy, policy, whole)}
 
 
 def noted_close(self):
@@ -88,7 +114,8 @@ def noted_close(self):
 if __name__ == "__main__":
     path = Path(sys.argv.pop(1), f"rank-{os.environ['RANK']}.json")
     Trainer.train, Trainer.close = noted_train, noted_close
-    register_optimizer_step_post_hook(note_weights)
+    for engine in (NativeEngine, TorchEngine):
+        engine.step = noting_weights(engine.step)
     status = cli.main()
     notes["threads"] = [one.read_text().strip() for one in Path("/proc/self/task").glob("*/comm")]
     path.write_text(json.dumps(notes))

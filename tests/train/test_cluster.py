@@ -87,7 +87,7 @@ def test_what_rows_tell_of_collectors(tmp_path, joined):
     rows = runs.rows(tmp_path / "run")
     assert [row["agent_steps"] for row in rows] == list(range(1024, 8193, 1024))
     # Two of 32 agents, 16 decisions each of 71 features, 3 actions and 4 numbers more.
-    assert {row["cluster/rollout_bytes"] for row in rows} == {32 * 16 * (71 * 4 + 3 * 8 + 4 * 4)}
+    assert {row["cluster/rollout_bytes"] for row in rows} == {32 * 16 * 4 * (71 + 3 + 4)}
     assert rows[0]["cluster/policy_lag"] == rows[0]["cluster/policy_lag_max"] == 0
     assert max(row["cluster/policy_lag"] for row in rows) > 0
     assert {row["cluster/lost"] for row in rows} == {0}

@@ -125,7 +125,7 @@ def test_a_model_file_from_before_is_discrete(tmp_path):
 @pytest.mark.parametrize(
     ("mode", "message"),
     [
-        ("analog", "its env.action_mode is analog, expected discrete or continuous"),
+        ("analog", "its env.action_mode = 'analog': must be discrete or continuous"),
         ("continuous", r"its action_nvec is \[5, 3, 2\], expected None"),
     ],
 )

@@ -101,6 +101,13 @@ def test_ranks_with_a_part_each_step_as_one_process_with_the_whole(probed):
         assert np.abs(rank["part"] - whole).max() > 0.1 * scale
 
 
+def test_so_do_ranks_with_the_native_engine(probed):
+    folder, _ = probed
+    for rank in notes(folder):
+        shared, whole = (np.array(rank["native"][name]) for name in ("shared", "whole"))
+        np.testing.assert_allclose(shared, whole, rtol=0, atol=1e-5 * np.abs(whole).max())
+
+
 def test_nothing_of_the_group_is_left_when_the_interpreter_ends(probed):
     """Its threads may free tensors of Python's, and the process would be aborted."""
     folder, _ = probed

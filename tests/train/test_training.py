@@ -253,7 +253,7 @@ def test_lstm_trains_and_loads(tmp_path):
 
 
 def test_a_time_limit_ends_an_episode_for_the_trainer(tmp_path):
-    words = ["--env.time-limit", "5", "--train.device", "cpu"]
+    words = ["--env.time-limit", "5", "--train.device", "cpu", "--train.threads", "1"]
     config = load_config(runs.small_config(tmp_path), words)
     config = config.replaced("vec", "test", num_envs=1)
     vecenv = VecEnv(make_env, config)
@@ -290,7 +290,7 @@ def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch)
 
     monkeypatch.setattr(train, "make_policy", make_valueless_policy)
     monkeypatch.setattr(Trainer, "evaluate", evaluate_without_reward)
-    assert runs.train(tmp_path) == 0
+    assert runs.train(tmp_path, "--train.engine=torch") == 0
     rows = runs.rows(tmp_path / "run")
     assert len(rows) == 8
     assert rows[-1]["losses/explained_variance"] is None

@@ -163,6 +163,7 @@ class Cuda:
 
 def small(tmp_path, backend: str, device: str) -> dict:
     words = [f"--vec.backend={backend}", f"--train.device={device}", "--train.pin-memory"]
+    words += ["--train.threads=1"]
     config = load_config(runs.small_config(tmp_path), words)
     instances = 2 if backend == "Multiprocessing" else 1
     numbers = {"num_envs": instances, "num_workers": instances, "batch_size": 1}
