@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 import torch
 
 MOMENTUM = "momentum"  # of each parameter's state: the running mean of its gradients
+_HEAVYBALLS = "nesterov_ema_momentum_1"  # the same where heavyball has it, in runs of before
 
 # Five steps of Newton and Schulz, x <- (a + b s + c s²) x with s = x xᵀ, which move singular values
 # between 0 and 1 towards 1. The coefficients are heavyball's.
@@ -32,6 +33,18 @@ class Muon(torch.optim.Optimizer):
         for group in self.param_groups:
             for parameter in group["params"]:
                 self.state[parameter][MOMENTUM] = torch.zeros_like(parameter)
+
+    def load_state_dict(self, state_dict: dict[str, object]) -> None:
+        """Take up a saved state, heavyball's, too; a momentum that is not in it is 0."""
+        super().load_state_dict(state_dict)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                kept = self.state[parameter]
+                kept = kept.get(0, kept)  # heavyball has a level more
+                momentum = kept.get(MOMENTUM, kept.get(_HEAVYBALLS))
+                if momentum is None:
+                    momentum = torch.zeros_like(parameter)
+                self.state[parameter] = {MOMENTUM: momentum}
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:

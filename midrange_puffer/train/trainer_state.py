@@ -84,16 +84,6 @@ def set_optimizer(
             f"{path}: its optimizer has {len(saved['param_groups'])} groups of parameters, "
             f"expected {len(groups)}"
         )
-    for group, its in zip(groups, saved["param_groups"], strict=True):
-        # What the configuration says stays; what the optimizer counts goes on.
-        kept = group.keys() - ("lr", "initial_lr", "eps")
-        group.update(
-            {
-                name: its[name]
-                for name in kept & its.keys()
-                if isinstance(group[name], _NUMBERS) and isinstance(its[name], _NUMBERS)
-            }
-        )
     optimizer.load_state_dict({"state": saved["state"], "param_groups": groups})
 
 
