@@ -51,6 +51,28 @@ def test_a_run_goes_on_with_the_other_engine(tmp_path, options):
             torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--train.minibatch-size=512", "--train.max-minibatch-size=32"],  # not 64
+        ["--experience-buffer.capacity=64", "--experience-buffer.share=0.5"],
+        ["--train.batch-size=2048", "--vec.backend=Multiprocessing", "--vec.num-envs=2",
+         "--vec.num-workers=2", "--vec.batch-size=1"],  # two horizons, of a worker at a time
+    ],
+)  # fmt: skip
+def test_both_engines_learn_the_same_of_any_batch(tmp_path, options):
+    """But for rounding, from the first update on."""
+    found = []
+    for engine in ("torch", "native"):
+        folder = tmp_path / engine
+        folder.mkdir()
+        words = ["--train.total-timesteps=4096", "--train.learning-rate=0.003"]
+        assert runs.train(folder, *options, *words, f"--train.engine={engine}") == 0
+        found.append(weights(folder / "run"))
+    for name, one in found[0].items():
+        torch.testing.assert_close(one, found[1][name], rtol=0, atol=2e-4)
+
+
 def test_threads_make_no_difference_to_a_run(tmp_path):
     """Not in a bit of what it logs or learns; with frozen opponents, too."""
     rows, found = [], []
