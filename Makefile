@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 DEPENDENCIES := $(VENV)/.dependencies
 BUILT := $(VENV)/.built
 SANITIZED := build/sanitize
-SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py
+SANITIZED_TESTS := tests/core tests/game tests/hostile/test_calls.py tests/policies/test_native.py
 NEWEST := .venv-newest
 NEWEST_BUILD := build/newest
 
@@ -16,7 +16,7 @@ INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
 # pytest's workers: one a core, of which more than eight would find little to do. Which tests stay
 # together and which come first is said in tests/conftest.py.
 SIDE_BY_SIDE := -n logical --maxprocesses 8 --no-loadscope-reorder
-SOURCES := $(wildcard csrc/*.c csrc/*.h midrange_puffer/*.pyx midrange_puffer/*.px[di])
+SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
 .PHONY: setup install train sweep test check fresh newest lint format bench sanitize hostile clean help
@@ -84,7 +84,7 @@ bench: setup ## measure the environment alone, then its share of training
 # A second build beside the normal one. torch throws C++ exceptions, so libstdc++ must be there when
 # ASan starts; Python never frees everything, so leaks are not looked for; a sanitizer's report goes
 # to the terminal only if pytest leaves file descriptor 2 alone.
-sanitize: setup ## test core and binding built with address and undefined-behaviour sanitizers
+sanitize: setup ## test core, learner and bindings built with address and undefined-behaviour sanitizers
 	rm -rf $(SANITIZED)
 	CC=gcc MIDRANGE_SANITIZE=1 $(BIN)/python setup.py -q build \
 	    --build-base $(SANITIZED) --build-lib $(SANITIZED)/lib
@@ -100,7 +100,7 @@ hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 -
 
 clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)
-	rm -f midrange_puffer/_core.c midrange_puffer/*.so
+	rm -f midrange_puffer/_core.c midrange_puffer/_learner.c midrange_puffer/*.so
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -11,6 +11,7 @@
 #include "engagement.h"
 #include "envelope.h"
 #include "flyout.h"
+#include "isas.h"
 #include "observation.h"
 #include "physics.h"
 #include "pilots.h"
@@ -190,13 +191,8 @@ static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
   return m.body.x[0];
 }
 
-#define MR_PASTE2(a, b) a##b
-#define MR_PASTE(a, b) MR_PASTE2(a, b)
-#define MR_QUOTE2(a) #a
-#define MR_QUOTE(a) MR_QUOTE2(a)
-
-const MrKernel MR_PASTE(mr_kernel_, MR_ISA) = {
-    .name = MR_QUOTE(MR_ISA),
+const MrKernel MR_OF_ISA(mr_kernel_) = {
+    .name = MR_ISA_NAME,
     .decide_block = decide_block,
     .advance_block = advance_block,
     .observe_block = observe_block,

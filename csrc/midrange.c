@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The public API: tables, creation, stepping. Each step calls the kernel of the chosen instruction set. Access to the
-// state is in state.c.
+// The public API: creation and stepping. Each step calls the kernel of the chosen instruction set. Access to the
+// state is in state.c, the tables are in tables.c.
 
 #include "midrange.h"
 
@@ -12,116 +12,29 @@
 
 #include "block.h"
 #include "feature_table.h"
+#include "isas.h"
 #include "kernel.h"
 #include "rng.h"
 #include "threads.h"
 #include "trig.h"
 
-// Tables -------------------------------------------------------------------------------------------------
-
-#define MR_IS_float false
-#define MR_IS_int true
-#define MR_DESCRIBE_PARAM(group, type, name, default_, min, max, unit, meaning) \
-  {#group, #name, unit, meaning, MR_IS_##type, default_, min, max, offsetof(MrParams, name)},
-const MrParameter *mr_parameters(void) {
-  static const MrParameter table[] = {MR_PARAMS(MR_DESCRIBE_PARAM){0}};
-  return table;
-}
-
-#define MR_NAME_PAIR(low, high) {#low, #high},
-const MrParameterPair *mr_parameter_pairs(void) {
-  static const MrParameterPair pairs[] = {MR_PARAM_PAIRS(MR_NAME_PAIR){NULL, NULL}};
-  return pairs;
-}
-
-#define MR_DESCRIBE_ADDITION(name, version, neutral) {#name, version, neutral},
-const MrParameterAddition *mr_parameter_additions(void) {
-  static const MrParameterAddition additions[] = {MR_PARAM_ADDITIONS(MR_DESCRIBE_ADDITION){NULL, 0, 0}};
-  return additions;
-}
-
-#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map},
-const MrPilotInfo *mr_pilots(void) {
-  static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){0}};
-  return table;
-}
-
-#define MR_DESCRIBE_FEATURE(name, scale, lateral, meaning) {#name, (float)(scale), lateral, meaning},
-const MrFeature *mr_features(void) {
-  static const MrFeature table[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE){0}};
-  return table;
-}
-
-int32_t mr_feature_count(MrObservation observation) { return mr_features_of(observation); }
-
-#define MR_DESCRIBE_EVASION(name, side, beams, time_to_go, meaning) {#name, meaning, side, time_to_go, beams},
-const MrEvasion *mr_evasions(void) {
-  static const MrEvasion table[] = {MR_EVASIONS(MR_DESCRIBE_EVASION){0}};
-  return table;
-}
-
-#define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
-MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)}; }
-
-#define MR_IS_FLOAT(member) \
-  _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES][2]: true, default: false)
-#define MR_MEMBER(type, name) {#name, MR_IS_FLOAT(((type *)0)->name), offsetof(type, name), sizeof(((type *)0)->name)}
-MrLayouts mr_layouts(void) {
-  static const MrMember record[] = {
-      MR_MEMBER(MrRecord, env), MR_MEMBER(MrRecord, outcome), MR_MEMBER(MrRecord, truncated),
-      MR_MEMBER(MrRecord, mutual_kill), MR_MEMBER(MrRecord, decisions), MR_MEMBER(MrRecord, pilot),
-      MR_MEMBER(MrRecord, shots), MR_MEMBER(MrRecord, hits), MR_MEMBER(MrRecord, shots_in_nez),
-      MR_MEMBER(MrRecord, shots_wasted), MR_MEMBER(MrRecord, launch_range), MR_MEMBER(MrRecord, episode_return),
-      {0}};
-  static const MrMember shot[] = {
-      MR_MEMBER(MrShot, range), MR_MEMBER(MrShot, nose_x), MR_MEMBER(MrShot, nose_y), MR_MEMBER(MrShot, aspect_x),
-      MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed), MR_MEMBER(MrShot, target_speed),
-      MR_MEMBER(MrShot, evasion), {0}};
-  static const MrMember moment[] = {MR_MEMBER(MrMoment, own), MR_MEMBER(MrMoment, missiles), {0}};
-  static const MrMember prediction[] = {
-      MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits), MR_MEMBER(MrPrediction, ended),
-      MR_MEMBER(MrPrediction, harmless), MR_MEMBER(MrPrediction, miss), {0}};
-  return (MrLayouts){record, shot, moment, prediction};
-}
-
 // Instruction sets ---------------------------------------------------------------------------------------
 
-#if defined(__x86_64__)
-extern const MrKernel mr_kernel_sse2, mr_kernel_avx2, mr_kernel_avx512;
-static const MrKernel *const kernels[] = {&mr_kernel_avx512, &mr_kernel_avx2, &mr_kernel_sse2};
-static bool runs_here(const MrKernel *kernel) {
-  __builtin_cpu_init();
-  if (kernel == &mr_kernel_avx512) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  }
-  return kernel == &mr_kernel_sse2 || __builtin_cpu_supports("avx2");
-}
-#else
-extern const MrKernel mr_kernel_portable;
-static const MrKernel *const kernels[] = {&mr_kernel_portable};
-static bool runs_here(const MrKernel *kernel) { return kernel == &mr_kernel_portable; }
-#endif
-enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+#define MR_DECLARE_KERNEL(isa) extern const MrKernel mr_kernel_##isa;
+MR_ISAS(MR_DECLARE_KERNEL)
 
-// The kernel of that name, or for "auto" the first that this machine can run; `kernels` lists the best first. NULL if
-// there is none.
+// The kernel of that name, or for "auto" the best; NULL if this machine cannot run it.
 static const MrKernel *find_kernel(const char *name) {
-  for (int i = 0; i < KERNELS; i++) {
-    if (!runs_here(kernels[i])) continue;
-    if (!strcmp(name, "auto") || !strcmp(name, kernels[i]->name)) return kernels[i];
+#define MR_LIST_KERNEL(isa) &mr_kernel_##isa,
+  static const MrKernel *const kernels[] = {MR_ISAS(MR_LIST_KERNEL) NULL};
+  if (!strcmp(name, "auto")) name = mr_isas()[0];
+  for (int i = 0; kernels[i]; i++) {
+    if (!strcmp(name, kernels[i]->name) && mr_runs_isa(name)) return kernels[i];
   }
   return NULL;
 }
 
-const char *const *mr_isas(void) {
-  static const char *names[KERNELS + 1];
-  int n = 0;
-  for (int i = 0; i < KERNELS; i++) {
-    if (runs_here(kernels[i])) names[n++] = kernels[i]->name;
-  }
-  return names;
-}
+const char *const *mr_isas(void) { return mr_isas_here(); }
 
 // Creation -----------------------------------------------------------------------------------------------
 

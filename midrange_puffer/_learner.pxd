@@ -65,8 +65,8 @@ cdef extern from "learner/learner.h" nogil:
                              const MrMinibatch *minibatch, const MrLossSettings *settings,
                              float scale, float *gradient, float *logprobs, float *values,
                              MrLosses *losses)
-    void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, float *gradient,
-                         float rate, float beta, float max_norm)
+    void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum,
+                         const float *gradient, float rate, float beta, float max_norm)
     void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square,
-                         float *gradient, float rate, float beta1, float beta2, float epsilon,
+                         const float *gradient, float rate, float beta1, float beta2, float epsilon,
                          int64_t step, float max_norm)

@@ -11,6 +11,10 @@ MAX_LAYERS = MR_MAX_LAYERS
 HEADS = MR_HEADS
 MAX_LEVELS = MR_OUTPUTS - 1  # of all heads together
 WIDTH_UNIT = 16  # of which the width of a hidden layer is a multiple
+MAX_WIDTH = 8192
+MAX_FEATURES = 4096
+MAX_THREADS = 1024
+MAX_DECISIONS = 2**30  # in one call: they are counted in 32 bits
 
 
 def isas():
@@ -23,9 +27,17 @@ def isas():
     return names
 
 
+cdef int _check_aligned(const void *numbers, size_t size, str name) except -1:
+    """Refuse numbers of `size` bytes at an address that C may not read them from."""
+    if <size_t> numbers % size:
+        raise ValueError(f"{name} must be aligned: begin at a multiple of {size} bytes")
+    return 0
+
+
 cdef class Network:
     """An MLP in C: what it gives, the gradient of PPO's loss, and the steps of its optimizer.
 
+    One thread of Python at a time: while a call is under way, every other raises RuntimeError.
     Its parameters are float32 [size], in the order and layout of the torch module `Policy`.
 
     Args:
@@ -46,7 +58,7 @@ cdef class Network:
 
     cdef MrLearner *learner
     cdef MrShape shape
-    cdef bint busy
+    cdef bint busy  # read and written with the GIL held
     cdef readonly int size, features, threads
     cdef readonly bint is_continuous, learns
     cdef readonly str isa
@@ -61,16 +73,17 @@ cdef class Network:
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(known)}, or auto")
         if not 1 <= len(widths) <= MR_MAX_LAYERS:
             raise ValueError(f"widths = {widths}: must be of 1 to {MR_MAX_LAYERS} layers")
-        if any(width < WIDTH_UNIT or width % WIDTH_UNIT or width > 8192 for width in widths):
-            raise ValueError(f"widths = {widths}: must be multiples of {WIDTH_UNIT} up to 8192")
-        if not 1 <= features <= 4096:
-            raise ValueError(f"features = {features}: at least 1, at most 4096")
+        if any(width % WIDTH_UNIT or not 0 < width <= MAX_WIDTH for width in widths):
+            raise ValueError(f"widths = {widths}: must be multiples of {WIDTH_UNIT} from "
+                             f"{WIDTH_UNIT} to {MAX_WIDTH}")
+        if not 1 <= features <= MAX_FEATURES:
+            raise ValueError(f"features = {features}: at least 1, at most {MAX_FEATURES}")
         if levels is not None and (len(levels) != MR_HEADS or min(levels) < 1
                                    or sum(levels) > MAX_LEVELS):
             raise ValueError(f"levels = {levels}: must be {MR_HEADS} numbers from 1 on, and "
                              f"{MAX_LEVELS} at most together")
-        if threads < 1:
-            raise ValueError(f"threads = {threads}: at least 1")
+        if not 1 <= threads <= MAX_THREADS:
+            raise ValueError(f"threads = {threads}: at least 1, at most {MAX_THREADS}")
         self.shape.features = features
         self.shape.layers = len(widths)
         for layer, width in enumerate(widths):
@@ -105,7 +118,7 @@ cdef class Network:
 
     def load(self, const float[::1] parameters):
         """Take these parameters, float32 [size], until others are given."""
-        self._check_size("parameters", parameters.shape[0])
+        self._check_parameters("parameters", parameters)
         self._begin()
         try:
             with nogil:
@@ -129,15 +142,21 @@ cdef class Network:
         cdef Py_ssize_t count = observations.shape[0]
         if count == 0:
             return
-        if observations.shape[1] < self.features or observations.strides[1] != sizeof(float):
-            raise ValueError(f"observations must be rows of {self.features} features or more")
-        if noise is not None and (noise.shape[0] != count or noise.shape[1] != MR_HEADS):
-            raise ValueError(f"noise must be of shape ({count}, {MR_HEADS})")
+        if count > MAX_DECISIONS:
+            raise ValueError(f"{count} observations: at most {MAX_DECISIONS}")
+        if (observations.shape[1] < self.features or observations.strides[1] != sizeof(float)
+                or observations.strides[0] % <Py_ssize_t> sizeof(float)):
+            raise ValueError(f"observations must be rows of {self.features} features or more, side "
+                             f"by side, and rows whole numbers apart")
+        _check_aligned(&observations[0, 0], 4, "observations")
         cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
         self._keep(keep, count, &to)
         cdef const float *random = NULL
         if noise is not None:
+            if noise.shape[0] != count or noise.shape[1] != MR_HEADS:
+                raise ValueError(f"noise must be of shape ({count}, {MR_HEADS})")
             random = &noise[0, 0]
+            _check_aligned(random, 4, "noise")
         self._begin()
         try:
             with nogil:
@@ -190,7 +209,7 @@ cdef class Network:
         self._experience(experience, rows, &of)
         self._check_segments(rows.shape[0], of.horizon, logprobs, values)
         self._check_segments(rows.shape[0], of.horizon, advantages, returns)
-        self._check_size("gradient", gradient.shape[0])
+        self._check_parameters("gradient", gradient)
         loss.clip, loss.value_clip, loss.value_weight, loss.entropy_weight = settings
         minibatch.count = <int32_t> rows.shape[0]
         minibatch.rows = &rows[0]
@@ -208,9 +227,9 @@ cdef class Network:
     def muon(self, float[::1] parameters, float[::1] momentum, float[::1] gradient, float rate,
              float beta, float max_norm):
         """Take a step of Muon against `gradient`, whose norm is first limited; all are [size]."""
-        for name, array in (("parameters", parameters), ("momentum", momentum),
-                            ("gradient", gradient)):
-            self._check_size(name, array.shape[0])
+        self._check_parameters("parameters", parameters)
+        self._check_parameters("momentum", momentum)
+        self._check_parameters("gradient", gradient)
         self._begin_to_learn()
         try:
             with nogil:
@@ -222,9 +241,10 @@ cdef class Network:
     def adam(self, float[::1] parameters, float[::1] mean, float[::1] square, float[::1] gradient,
              float rate, float beta1, float beta2, float epsilon, int64_t step, float max_norm):
         """Take a step of Adam, the first being 1; all arrays are [size]."""
-        for name, array in (("parameters", parameters), ("mean", mean), ("square", square),
-                            ("gradient", gradient)):
-            self._check_size(name, array.shape[0])
+        self._check_parameters("parameters", parameters)
+        self._check_parameters("mean", mean)
+        self._check_parameters("square", square)
+        self._check_parameters("gradient", gradient)
         self._begin_to_learn()
         try:
             with nogil:
@@ -244,9 +264,10 @@ cdef class Network:
         self.busy = True
         return 0
 
-    def _check_size(self, str name, Py_ssize_t size):
-        if size != self.size:
-            raise ValueError(f"{name} of {size} numbers: must be {self.size}")
+    cdef int _check_parameters(self, str name, const float[::1] array) except -1:
+        if array.shape[0] != self.size:
+            raise ValueError(f"{name} of {array.shape[0]} numbers: must be {self.size}")
+        return _check_aligned(&array[0], 4, name)
 
     cdef int _check_segments(self, Py_ssize_t count, Py_ssize_t horizon, const float[:, ::1] one,
                              const float[:, ::1] other) except -1:
@@ -254,14 +275,16 @@ cdef class Network:
                 and one.shape[1] == other.shape[1] == horizon):
             raise ValueError(f"what is given for the segments must be of shape ({count}, "
                              f"{horizon})")
-        return 0
+        _check_aligned(&one[0, 0], 4, "what is given for the segments")
+        return _check_aligned(&other[0, 0], 4, "what is given for the segments")
 
     def _raw(self, array, tuple shape, str name):
         """The bytes of an array of actions."""
         kind = np.float32 if self.is_continuous else np.int32
-        if array.dtype != kind or array.shape != shape or not array.flags.c_contiguous:
+        if (array.dtype != kind or array.shape != shape or not array.flags.c_contiguous
+                or not array.flags.aligned):
             raise ValueError(f"{name} of {array.dtype} {array.shape}: must be {kind.__name__} "
-                             f"{shape}, one row after another")
+                             f"{shape}, aligned, one row after another")
         return array.view(np.uint8).reshape(shape[0], -1)
 
     cdef int _keep(self, keep, Py_ssize_t count, MrKeep *to) except -1:
@@ -288,6 +311,9 @@ cdef class Network:
         to.logprobs = &logprobs[0, at]
         to.values = &values[0, at]
         to.stride = horizon
+        _check_aligned(to.observations, 4, "observations that are kept")
+        _check_aligned(to.logprobs, 4, "log-probabilities that are kept")
+        _check_aligned(to.values, 4, "values that are kept")
         return 0
 
     cdef int _experience(self, experience, const int64_t[::1] rows, MrExperience *to) except -1:
@@ -302,8 +328,10 @@ cdef class Network:
                 or tuple(observations.shape)[:3] != (*shape, self.features)):
             raise ValueError(f"experience must be of {shape} decisions and {self.features} features")
         actions = self._raw(taken, (*shape, MR_HEADS), "actions")
-        if rows.shape[0] == 0 or rows.shape[0] * values.shape[1] > 2**30:
-            raise ValueError(f"{rows.shape[0]} segments: at least 1, at most {2**30} decisions")
+        if not 1 <= rows.shape[0] * values.shape[1] <= MAX_DECISIONS:
+            raise ValueError(f"{rows.shape[0]} segments of {values.shape[1]} decisions: at least 1 "
+                             f"decision, at most {MAX_DECISIONS}")
+        _check_aligned(&rows[0], 8, "rows")
         for i in range(rows.shape[0]):
             if not 0 <= rows[i] < values.shape[0]:
                 raise IndexError(f"segment {rows[i]}: 0 ... {values.shape[0] - 1}")
@@ -312,4 +340,6 @@ cdef class Network:
         to.actions = &actions[0, 0]
         to.proximal = &proximal[0, 0]
         to.values = &values[0, 0]
-        return 0
+        _check_aligned(to.observations, 4, "observations")
+        _check_aligned(to.proximal, 4, "log-probabilities")
+        return _check_aligned(to.values, 4, "values")

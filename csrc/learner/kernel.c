@@ -3,6 +3,7 @@
 // The learner's kernel: what is done with up to MR_ROWS decisions, and with a matrix. setup.py compiles this file once
 // for each instruction set, with the set's name as MR_ISA.
 
+#include "../isas.h"
 #include "actions.h"
 #include "loss.h"
 #include "network.h"
@@ -122,13 +123,8 @@ static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *expe
   mr_backward(policy, work, count, sum);
 }
 
-#define MR_PASTE2(a, b) a##b
-#define MR_PASTE(a, b) MR_PASTE2(a, b)
-#define MR_QUOTE2(a) #a
-#define MR_QUOTE(a) MR_QUOTE2(a)
-
-const MrLearnerKernel MR_PASTE(mr_learner_kernel_, MR_ISA) = {
-    .name = MR_QUOTE(MR_ISA),
+const MrLearnerKernel MR_OF_ISA(mr_learner_kernel_) = {
+    .name = MR_ISA_NAME,
     .act = act,
     .score = score,
     .learn = learn,

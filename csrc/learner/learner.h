@@ -114,11 +114,11 @@ void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, con
 // Takes a step against `gradient`, which is scaled down to `max_norm` where its norm is above, and loads the parameters.
 // Muon (K. Jordan et al. 2024) as heavyball has it: momentum [parameters] of the gradients and Nesterov's look ahead;
 // matrices are then made orthogonal.
-void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, float *gradient, float rate, float beta,
-                     float max_norm);
+void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, const float *gradient, float rate,
+                     float beta, float max_norm);
 
 // The same with Adam (Kingma and Ba 2015, arXiv 1412.6980); `step` counts from 1.
-void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square, float *gradient, float rate,
-                     float beta1, float beta2, float epsilon, int64_t step, float max_norm);
+void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square, const float *gradient,
+                     float rate, float beta1, float beta2, float epsilon, int64_t step, float max_norm);
 
 #endif

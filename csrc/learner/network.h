@@ -25,7 +25,8 @@ static void mr_gelu(float *x, float *slope, int count) {
   }
 }
 
-// From the first layer's input to the last layer's output.
+// From the first layer's input to the last layer's output, whose other rows become zero: outputs are read MR_WIDTH rows
+// at a time, and of what another call has left there 0 times infinity would be not-a-number.
 static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
   int last = policy->shape.layers;
   for (int l = 0; l <= last; l++) {
@@ -36,6 +37,7 @@ static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
                     layer->biases);
     if (l < last) mr_gelu(out, work->slope[l], rows * layer->out_padded);
   }
+  memset(work->out + rows * MR_OUTPUTS, 0, (size_t)((MR_ROWS - rows) * MR_OUTPUTS) * sizeof(float));
 }
 
 static void mr_add_rows(const float *from, int rows, int columns, float *sum) {

@@ -58,7 +58,8 @@ typedef struct {
   void (*learn)(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrMinibatch *minibatch,
                 const MrLossSettings *settings, float share, int32_t first, const int64_t *places, int32_t count,
                 float *logprobs, float *values, MrGradient *sum);
-  // Makes a matrix orthogonal, in place; `room` is of mr_orthogonal_room() numbers.
+  // Makes a matrix orthogonal, in place. `room`: 3 m n + 3 m m numbers, m and n being the shorter and the longer side,
+  // each rounded up to a multiple of 16.
   void (*orthogonalise)(float *matrix, int32_t rows, int32_t columns, float *room);
 } MrLearnerKernel;
 

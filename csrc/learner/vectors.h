@@ -61,7 +61,7 @@ MR_INLINE MrFloats mr_exp(MrFloats x) {
 }
 
 // The natural logarithm of normal numbers above 0, to 2 units in the last place or 1e-7: m 2^n with m from sqrt(1/2) to
-// sqrt(2), and log m = 2 atanh(s) with s = (m - 1) / (m + 1) as a power series.
+// sqrt(2), and log m = 2 atanh(s) with s = (m - 1) / (m + 1) as a power series. Not-a-number stays one.
 MR_INLINE MrFloats mr_log(MrFloats x) {
   MrInts bits = (MrInts)x;
   MrInts exponent = (bits - 0x3f3504f3) >> 23;
@@ -72,7 +72,8 @@ MR_INLINE MrFloats mr_log(MrFloats x) {
   MrFloats p = q * (1.0f / 9.0f) + 1.0f / 7.0f;
   p = p * q + 1.0f / 5.0f;
   p = p * q + 1.0f / 3.0f;
-  return n * 0.693359375f + (2.0f * s + (2.0f * s * q * p - n * 2.12194440e-4f));
+  MrFloats log = n * 0.693359375f + (2.0f * s + (2.0f * s * q * p - n * 2.12194440e-4f));
+  return mr_where(x == x, log, x);
 }
 
 // The standard normal distribution's density, and its cumulative function to 1e-7, by Abramowitz and Stegun's 7.1.26.

@@ -180,6 +180,16 @@ def _reason_against_native(config: Config) -> str | None:
     return "train.compile is for torch" if train["compile"] else None
 
 
+def check_threads(config: Config, machine: Machine) -> None:
+    """Raise ConfigError where train.threads is more than there are cores."""
+    threads = config["train"]["threads"]
+    if threads != "auto" and threads > machine.physical_cores:
+        raise ConfigError(
+            f"train.threads = {threads}: there are {machine.physical_cores} physical cores; use "
+            f"auto or at most {machine.physical_cores}"
+        )
+
+
 def choose_threads(config: Config, cores: int) -> Config:
     """Set train.threads and train.torch_threads if "auto".
 

@@ -13,6 +13,7 @@ from midrange_puffer.config.configuration import (
 )
 from midrange_puffer.config.machine import (
     Machine,
+    check_threads,
     choose_device,
     choose_engine,
     choose_threads,
@@ -30,6 +31,7 @@ def settle(config: Config, machine: Machine) -> Config:
     Raises:
         ConfigError: It does not fit together, or not on this machine.
     """
+    check_threads(config, machine)
     device, reason = choose_device(config["train"]["device"], machine)
     config = config.replaced("train", reason, device=device)
     print(f"device {device} ({reason})")

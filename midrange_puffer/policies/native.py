@@ -43,9 +43,14 @@ def make_network(policy: Policy, threads: int = 1, learns: bool = True) -> _lear
     )
 
 
+def flat_copy(policy: nn.Module) -> torch.Tensor:
+    """All parameters of a policy one after another, float32 [size]."""
+    return torch.cat([one.detach().flatten() for one in policy.parameters()])
+
+
 def flattened(policy: nn.Module) -> torch.Tensor:
-    """All parameters of a policy one after another, float32 [size]; they become its parts."""
-    flat = torch.cat([one.detach().flatten() for one in policy.parameters()])
+    """The same, of which the parameters become parts: what changes the one changes the other."""
+    flat = flat_copy(policy)
     for one, part in zip(policy.parameters(), parts(flat, policy), strict=True):
         one.data = part
     return flat
@@ -61,7 +66,8 @@ class FrozenNetwork:
     """A policy that only acts.
 
     Args:
-        policy: against which nothing speaks; what becomes of its weights is noticed.
+        policy: against which nothing speaks. What torch does to its weights is noticed; what a
+            `NativeEngine` does is not.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -78,8 +84,7 @@ class FrozenNetwork:
         """
         versions = [one._version for one in self._policy.parameters()]
         if versions != self._versions:
-            flat = torch.cat([one.detach().flatten() for one in self._policy.parameters()])
-            self._network.load(flat.numpy())
+            self._network.load(flat_copy(self._policy).numpy())
             self._versions = versions
         kind = np.float32 if self._policy.is_continuous else np.int32
         actions = np.empty((len(observations), _learner.HEADS), kind)

@@ -183,12 +183,7 @@ def replaced(**names: object) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Hide two warnings that say nothing here.
-
-    PuffeRL sets up CUDA's mixed precision even where there is no CUDA, and heavyball's optimizers
-    call a schedule of the learning rate experimental.
-    """
+    """Hide a warning: PuffeRL sets up CUDA's mixed precision even where there is no CUDA."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*autocast", UserWarning)
-        warnings.filterwarnings("ignore", "Learning rate changed between steps", UserWarning)
         yield

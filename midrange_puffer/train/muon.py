@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 import torch
 
 MOMENTUM = "momentum"  # of each parameter's state: the running mean of its gradients
+HEAVYBALLS = "nesterov_ema_momentum_1"  # the same where heavyball has it, in runs of before
 
 # Five steps of Newton and Schulz, x <- (a + b s + c s²) x with s = x xᵀ, which move singular values
 # between 0 and 1 towards 1. The coefficients are heavyball's.

@@ -43,6 +43,7 @@ class NativeEngine:
         parameters, state = [*self._policy.parameters()], self._optimizer.state
         for name, flat in self._averages.items():
             for parameter, part in zip(parameters, parts(flat, self._policy), strict=True):
+                # Adam has none before its first step.
                 part.copy_(state[parameter].get(name, torch.zeros(())))
                 state[parameter][name] = part
         if not isinstance(self._optimizer, Muon):

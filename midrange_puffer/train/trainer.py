@@ -17,7 +17,7 @@ from midrange_puffer.policies import networks
 from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import GATHERED
-from midrange_puffer.train.fitted_pufferl import FittedPuffeRL, quiet
+from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
@@ -156,8 +156,7 @@ class Trainer(FittedPuffeRL):
             DivergedError: The policy is of no more use; nothing of it was saved or rated.
         """
         schedule = Schedule(self.epoch, self.total_epochs, 1 - self._share_left, self._ent_coef)
-        with quiet():
-            self.losses = self.learner.update(self.is_off_policy, schedule)
+        self.losses = self.learner.update(self.is_off_policy, schedule)
         self.epoch += 1
         self._set_rate()
         metrics = self.mean_and_log()

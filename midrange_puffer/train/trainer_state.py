@@ -17,7 +17,7 @@ import torch
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import MODELS
 from midrange_puffer.policies.torch_file import CheckpointError, read_torch
-from midrange_puffer.train.muon import MOMENTUM, Muon
+from midrange_puffer.train.muon import HEAVYBALLS, MOMENTUM, Muon
 
 # What each optimizer keeps of a parameter: how many steps there were, and averages of its shape.
 STEP = "step"
@@ -122,7 +122,7 @@ def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
     inner = buffers.get(0)
     if not isinstance(inner, dict):
         return dict(buffers)
-    return {MOMENTUM: inner.get("nesterov_ema_momentum_1")}
+    return {MOMENTUM: inner.get(HEAVYBALLS)}
 
 
 def _is_dense(value: object) -> bool:

@@ -396,7 +396,8 @@ def test_only_one_thread_of_python_may_use_a_network():
         ({"features": 0}, "features = 0"),
         ({"levels": (9, 9, 9)}, "15 at most together"),
         ({"levels": (5, 3)}, "3 numbers"),
-        ({"threads": 0}, "threads = 0: at least 1"),
+        ({"threads": 0}, "threads = 0: at least 1, at most 1024"),
+        ({"threads": 10**6}, "threads = 1000000: at least 1, at most 1024"),
         ({"isa": "mmx"}, "isa = 'mmx'"),
     ],
 )
@@ -440,6 +441,100 @@ def test_what_crosses_the_border_is_checked():
         make_network(policy, learns=False).gradient(
             given_.arrays(), np.arange(4), *judged, settings_, 1.0, gradient, *judged
         )
+
+
+def test_arrays_that_c_cannot_read_are_refused():
+    """At addresses that are no multiples of a number's size, or that it would have to write."""
+    policy = make()
+    network = make_network(policy)
+    weights = flattened(policy).numpy()
+    network.load(weights)
+    given_ = Experience(policy, segments=4, horizon=8, seed=0)
+    seen, noise, actions = np.zeros((4, 71), "f4"), np.zeros((4, 3), "f4"), np.zeros((4, 3), "i4")
+    rows, judged = np.arange(4), np.zeros((2, 4, 8), np.float32)
+    gradient, momentum = np.zeros((2, network.size), np.float32)
+
+    with pytest.raises(ValueError, match="parameters must be aligned"):
+        network.load(unaligned(weights))
+    with pytest.raises(ValueError, match="momentum must be aligned"):
+        network.muon(weights, unaligned(momentum), gradient, 0.1, 0.9, 1.0)
+    with pytest.raises(ValueError, match="observations must be aligned"):
+        network.act(unaligned(seen), noise, actions)
+    with pytest.raises(ValueError, match="noise must be aligned"):
+        network.act(seen, unaligned(noise), actions)
+    with pytest.raises(ValueError, match="aligned"):
+        network.act(seen, noise, unaligned(actions))
+    with pytest.raises(ValueError, match="rows must be aligned"):
+        network.score(given_.arrays(), unaligned(rows), *judged)
+    with pytest.raises(ValueError, match="given for the segments must be aligned"):
+        network.score(given_.arrays(), rows, judged[0], unaligned(judged[1]))
+    for index, name in enumerate(["observations", "actions", "log-probabilities", "values"]):
+        arrays = [*given_.arrays()]
+        arrays[index] = unaligned(arrays[index])
+        with pytest.raises(ValueError, match=f"{name} .*aligned"):
+            network.score(arrays, rows, *judged)
+    apart = np.zeros(4, [("seen", "f4", (71,)), ("other", "u1")])["seen"]  # rows 285 bytes apart
+    with pytest.raises(ValueError, match="rows whole numbers apart"):
+        network.act(apart, noise, actions)
+    actions.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        network.act(seen, noise, actions)
+
+
+def unaligned(array: np.ndarray) -> np.ndarray:
+    """The same numbers a byte off."""
+    raw = np.empty(array.nbytes + 1, np.uint8)[1:]
+    raw[:] = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
+    return raw.view(array.dtype).reshape(array.shape)
+
+
+@pytest.mark.parametrize("levels", [(5, 3, 2), None])
+def test_what_is_not_finite_is_seen_where_it_is_and_nowhere_else(levels):
+    """In what is given for its own decision, but not for others', nor for those of later calls."""
+    policy = make(levels=levels)
+    network = make_network(policy)
+    network.load(flattened(policy).numpy())
+    given_ = Experience(policy, segments=3, horizon=7, seed=0)
+    first, second, third = np.zeros((3, 2, 3, 7), np.float32)
+    gradient = np.zeros((2, network.size), np.float32)
+
+    def learn(to: np.ndarray, judged: np.ndarray) -> dict[str, float]:
+        one = np.ones((3, 7), np.float32)
+        return network.gradient(
+            given_.arrays(), np.arange(3), one, one, (0.2, 0.2, 1.0, 0.1), 1.0, to, *judged
+        )
+
+    losses = learn(gradient[0], first)
+    seen = given_.observations
+    given_.observations = np.concatenate([seen.copy()] * 30)
+    given_.observations[:, 3, 70] = np.nan
+    many = [np.concatenate([one] * 30) for one in given_.arrays()[1:]]
+    network.score([given_.observations, *many], np.arange(90), *np.zeros((2, 90, 7), np.float32))
+    given_.observations = given_.observations[:3]
+    found = learn(np.zeros(network.size, np.float32), second)
+    assert np.isnan(second[:, :, 3]).all()
+    others = np.arange(7) != 3
+    assert np.array_equal(second[..., others], first[..., others])
+    assert np.isnan([found["policy_loss"], found["value_loss"]]).all()
+    given_.observations = seen
+    assert learn(gradient[1], third) == losses
+    assert np.array_equal(*gradient)
+
+
+def test_a_logit_that_is_not_finite_makes_all_of_its_number_not_a_number():
+    """As by torch's softmax: a policy that diverges is not taken for one that does not."""
+    policy = make(scale=0.0)
+    network = make_network(policy, learns=False)
+    actions = np.zeros((2, 3), np.int32)
+    kept = np.zeros((2, 1, 71), "f4"), np.zeros((2, 1, 3), "i4"), *np.zeros((2, 2, 1), "f4")
+    for logit in range(5):
+        for wrong in (np.nan, np.inf):
+            with torch.no_grad():
+                policy.actor.bias.zero_()
+                policy.actor.bias[logit] = wrong
+            network.load(flattened(policy).numpy())
+            network.act(np.zeros((2, 71), np.float32), None, actions, (*kept, 0))
+            assert np.isnan(kept[2]).all(), (logit, wrong)
 
 
 def test_who_it_can_be_for():

@@ -7,7 +7,7 @@ import pytest
 
 from midrange_puffer import _core
 
-# The kernels that csrc/midrange.c wants, see setup.py.
+# The kernels of csrc/isas.h, see setup.py.
 KERNELS = ("sse2", "avx2", "avx512") if platform.machine() == "x86_64" else ("portable",)
 
 

@@ -10,6 +10,7 @@ from machines import machine
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
+from midrange_puffer.train import run as train
 from midrange_puffer.train import run_folder
 
 ADAM = ("--train.optimizer=adam", "--train.learning-rate=0.003")
@@ -51,9 +52,32 @@ def test_a_run_goes_on_with_the_other_engine(tmp_path, options):
             torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
 
 
-def test_threads_make_no_difference_to_a_run(tmp_path):
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--train.minibatch-size=512", "--train.max-minibatch-size=32"],  # not 64
+        ["--experience-buffer.capacity=64", "--experience-buffer.share=0.5"],
+        ["--train.batch-size=2048", "--vec.backend=Multiprocessing", "--vec.num-envs=2",
+         "--vec.num-workers=2", "--vec.batch-size=1"],  # two horizons, of a worker at a time
+    ],
+)  # fmt: skip
+def test_both_engines_learn_the_same_of_any_batch(tmp_path, options):
+    """But for rounding, from the first update on."""
+    found = []
+    for engine in ("torch", "native"):
+        folder = tmp_path / engine
+        folder.mkdir()
+        words = ["--train.total-timesteps=4096", "--train.learning-rate=0.003"]
+        assert runs.train(folder, *options, *words, f"--train.engine={engine}") == 0
+        found.append(weights(folder / "run"))
+    for name, one in found[0].items():
+        torch.testing.assert_close(one, found[1][name], rtol=0, atol=2e-4)
+
+
+def test_threads_make_no_difference_to_a_run(tmp_path, monkeypatch):
     """Not in a bit of what it logs or learns; with frozen opponents, too."""
     rows, found = [], []
+    monkeypatch.setattr(train, "this_machine", lambda: machine(8))
     for threads in (1, 2, 5):
         folder = tmp_path / str(threads)
         folder.mkdir()
@@ -94,6 +118,14 @@ def test_an_engine_that_cannot_serve_is_refused_or_not_chosen(words, reason, cap
     config = settle(load_config(None, words), here)
     assert config["train"]["engine"] == "torch"
     assert f"engine torch ({reason}" in capsys.readouterr().out
+
+
+def test_more_threads_than_cores_are_refused():
+    config = load_config(None, ["--train.threads=5"])
+    with pytest.raises(
+        ConfigError, match=r"train.threads = 5: there are 4 physical cores; use auto"
+    ):
+        settle(config, machine(4))
 
 
 def test_native_is_chosen_where_it_can_serve(capsys):

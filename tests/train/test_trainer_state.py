@@ -5,8 +5,10 @@ import io
 import random
 import shutil
 from collections import defaultdict
+from pathlib import Path
 
 import heavyball
+import heavyball.utils
 import numpy as np
 import pytest
 import runs
@@ -15,6 +17,7 @@ from flips import flipped
 
 from midrange_puffer.policies.torch_file import CheckpointError
 from midrange_puffer.train import run_folder, trainer_state
+from midrange_puffer.train.muon import Muon
 
 pytestmark = pytest.mark.slow
 
@@ -115,6 +118,37 @@ def test_a_run_of_before_goes_on_as_one_of_now(run, state, tmp_path, scores):
     for folder in (run, other):
         assert runs.resume(folder, "--train.total-timesteps=5120") == 0
     assert runs.timeless(run) == runs.timeless(other)
+
+
+def test_a_run_of_before_goes_on_with_heavyballs_momentum(monkeypatch):
+    """And with the settings of now, not with those of the state."""
+    monkeypatch.setattr(heavyball.utils, "compile_mode", None)  # as PuffeRL does not compile
+    torch.manual_seed(0)
+    old = torch.nn.Linear(6, 4)
+    stock = heavyball.ForeachMuon(old.parameters(), lr=0.1, betas=(0.9, 0.99), eps=1e-8)
+    new = torch.nn.Linear(6, 4)
+
+    def step(*optimizers: torch.optim.Optimizer) -> None:
+        gradients = [torch.randn_like(one) for one in old.parameters()]
+        for optimizer in optimizers:
+            parameters = optimizer.param_groups[0]["params"]
+            for parameter, gradient in zip(parameters, gradients, strict=True):
+                parameter.grad = gradient.clone()
+            optimizer.step()
+
+    for _ in range(3):
+        step(stock)
+    new.load_state_dict(old.state_dict())
+    ours = Muon(new.parameters(), 0.1, 0.9)
+    saved = copy.deepcopy(stock.state_dict())
+    trainer_state.set_optimizer(ours, saved, Path("a file"))
+    for _ in range(3):
+        step(stock, ours)
+    for one, other in zip(old.parameters(), new.parameters(), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+    later = Muon(new.parameters(), 0.2, 0.5)
+    trainer_state.set_optimizer(later, trainer_state.optimizer_state(ours), Path("a file"))
+    assert (later.param_groups[0]["lr"], later.param_groups[0]["beta"]) == (0.2, 0.5)
 
 
 @pytest.mark.parametrize("old", [False, True])

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// The instruction sets that kernels are compiled for; setup.py has the compiler options of each.
+
+#ifndef MR_ISAS_H
+#define MR_ISAS_H
+
+#include <stdbool.h>
+#include <string.h>
+
+// Best first.
+#if defined(__x86_64__)
+#define MR_ISAS(X) X(avx512) X(avx2) X(sse2)
+#else
+#define MR_ISAS(X) X(portable)
+#endif
+
+// In a file that is compiled for each, with the set's name as MR_ISA: a name with the set's at its end, and the set's
+// name as a string.
+#define MR_PASTE2(a, b) a##b
+#define MR_PASTE(a, b) MR_PASTE2(a, b)
+#define MR_OF_ISA(name) MR_PASTE(name, MR_ISA)
+#define MR_QUOTE2(a) #a
+#define MR_QUOTE(a) MR_QUOTE2(a)
+#define MR_ISA_NAME MR_QUOTE(MR_ISA)
+
+static inline bool mr_runs_isa(const char *isa) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (!strcmp(isa, "avx2")) return has_avx2;
+  if (!strcmp(isa, "avx512")) {
+    return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  }
+#else
+  (void)isa;
+#endif
+  return true;
+}
+
+// The names of those that this machine can run, best first, ended by NULL.
+static inline const char *const *mr_isas_here(void) {
+#define MR_NAME_ISA(isa) #isa,
+  static const char *const all[] = {MR_ISAS(MR_NAME_ISA) NULL};
+  static const char *here[sizeof all / sizeof *all];
+  int count = 0;
+  for (int i = 0; all[i]; i++) {
+    if (mr_runs_isa(all[i])) here[count++] = all[i];
+  }
+  return here;
+}
+
+#endif

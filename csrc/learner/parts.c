@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+//
+// Which thread does what: decisions, gradients and steps are divided into parts, and what parts have summed is added in
+// their order.
+
+#include "state.h"
+
+#include <math.h>
+#include <string.h>
+
+// Decisions ------------------------------------------------------------------------------------------------
+
+static int32_t blocks_of(int32_t decisions) { return (decisions + MR_ROWS - 1) / MR_ROWS; }
+
+static int32_t rows_of(int32_t decisions, int32_t block) {
+  int32_t left = decisions - block * MR_ROWS;
+  return left < MR_ROWS ? left : MR_ROWS;
+}
+
+typedef struct {
+  MrLearner *learner;
+  const float *observations, *noise;
+  int64_t row;
+  int32_t count;
+  void *actions;
+  const MrKeep *keep;
+} Acting;
+
+static void act_block(void *context, int32_t block, int32_t thread) {
+  const Acting *a = context;
+  int64_t first = (int64_t)block * MR_ROWS, kept = first * a->keep->stride;
+  MrKeep keep = *a->keep;
+  if (keep.observations) keep.observations += kept * a->learner->policy.shape.features;
+  if (keep.actions) keep.actions = (float *)keep.actions + kept * MR_HEADS;
+  if (keep.logprobs) keep.logprobs += kept;
+  if (keep.values) keep.values += kept;
+  a->learner->kernel->act(&a->learner->policy, &a->learner->work[thread], a->observations + first * a->row, a->row,
+                          rows_of(a->count, block), a->noise ? a->noise + first * MR_HEADS : NULL,
+                          (float *)a->actions + first * MR_HEADS, &keep);
+}
+
+void mr_learner_act(MrLearner *learner, const float *observations, int64_t row, int32_t count, const float *noise,
+                    void *actions, const MrKeep *keep) {
+  Acting acting = {learner, observations, noise, row, count, actions, keep};
+  mr_threads_run(learner->threads, blocks_of(count), act_block, &acting);
+}
+
+// Where the decisions of a block are in the experience.
+static void find_places(const MrExperience *experience, const int64_t *rows, int32_t block, int32_t count,
+                        int64_t places[MR_ROWS]) {
+  for (int32_t i = 0; i < count; i++) {
+    int32_t decision = block * MR_ROWS + i;
+    places[i] = rows[decision / experience->horizon] * experience->horizon + decision % experience->horizon;
+  }
+}
+
+typedef struct {
+  MrLearner *learner;
+  const MrExperience *experience;
+  const int64_t *rows;
+  int32_t decisions;
+  float *logprobs, *values;
+} Scoring;
+
+static void score_block(void *context, int32_t block, int32_t thread) {
+  const Scoring *s = context;
+  int32_t count = rows_of(s->decisions, block);
+  int64_t places[MR_ROWS], first = (int64_t)block * MR_ROWS;
+  find_places(s->experience, s->rows, block, count, places);
+  s->learner->kernel->score(&s->learner->policy, &s->learner->work[thread], s->experience, places, count,
+                            s->logprobs + first, s->values + first);
+}
+
+void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows, int32_t count,
+                      float *logprobs, float *values) {
+  Scoring scoring = {learner, experience, rows, count * experience->horizon, logprobs, values};
+  mr_threads_run(learner->threads, blocks_of(scoring.decisions), score_block, &scoring);
+}
+
+// Gradients --------------------------------------------------------------------------------------------------
+
+typedef struct {
+  Scoring of;
+  const MrMinibatch *minibatch;
+  const MrLossSettings *settings;
+  float share;
+  int32_t parts;
+  float *gradient;
+} Learning;
+
+static void learn_part(void *context, int32_t part, int32_t thread) {
+  const Learning *l = context;
+  MrLearner *learner = l->of.learner;
+  MrGradient *sum = &learner->gradients[part];
+  memset(sum->weights[0], 0, learner->gradient_size * sizeof(float));
+  memset(sum->spread, 0, sizeof sum->spread);
+  sum->losses = (MrLosses){0};
+  int32_t blocks = blocks_of(l->of.decisions);
+  for (int32_t block = part * blocks / l->parts; block < (part + 1) * blocks / l->parts; block++) {
+    int32_t count = rows_of(l->of.decisions, block), first = block * MR_ROWS;
+    int64_t places[MR_ROWS];
+    find_places(l->of.experience, l->of.rows, block, count, places);
+    learner->kernel->learn(&learner->policy, &learner->work[thread], l->of.experience, l->minibatch, l->settings,
+                           l->share, first, places, count, l->of.logprobs + first, l->of.values + first, sum);
+  }
+}
+
+// Adds an array's gradients of all parts, in their order.
+static void add_array_of_parts(void *context, int32_t index, int32_t thread) {
+  (void)thread;
+  const Learning *l = context;
+  MrLearner *learner = l->of.learner;
+  const MrArray *array = &learner->arrays[index];
+  MrPlace place = mr_learner_place(learner, index);
+  float *to = l->gradient + array->at;
+  for (int32_t part = 0; part < l->parts; part++) {
+    const MrGradient *sum = &learner->gradients[part];
+    if (place.is_spread) {
+      for (int head = 0; head < MR_HEADS; head++) to[head] += (float)sum->spread[head];
+      continue;
+    }
+    int32_t row = array->is_matrix ? learner->policy.layers[place.layer].in_padded : 0;
+    const float *from = array->is_matrix ? sum->weights[place.layer] + place.row * row
+                                         : sum->biases[place.layer] + place.row;
+    for (int32_t i = 0; i < array->rows; i++) {
+      for (int32_t j = 0; j < array->columns; j++) to[i * array->columns + j] += from[i * row + j];
+    }
+  }
+}
+
+static void add_losses(const MrLosses *from, double weight, MrLosses *to) {
+  to->policy_loss += from->policy_loss * weight;
+  to->value_loss += from->value_loss * weight;
+  to->entropy += from->entropy * weight;
+  to->old_approx_kl += from->old_approx_kl * weight;
+  to->approx_kl += from->approx_kl * weight;
+  to->clipfrac += from->clipfrac * weight;
+  to->importance += from->importance * weight;
+}
+
+void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrMinibatch *minibatch,
+                         const MrLossSettings *settings, float scale, float *gradient, float *logprobs, float *values,
+                         MrLosses *losses) {
+  int32_t decisions = minibatch->count * experience->horizon, blocks = blocks_of(decisions);
+  Learning learning = {
+      .of = {learner, experience, minibatch->rows, decisions, logprobs, values},
+      .minibatch = minibatch,
+      .settings = settings,
+      .share = scale / (float)decisions,
+      .parts = blocks < MR_MAX_PARTS ? blocks : MR_MAX_PARTS,
+      .gradient = gradient,
+  };
+  mr_threads_run(learner->threads, learning.parts, learn_part, &learning);
+  mr_threads_run(learner->threads, learner->count, add_array_of_parts, &learning);
+  *losses = (MrLosses){0};
+  for (int32_t part = 0; part < learning.parts; part++) {
+    add_losses(&learner->gradients[part].losses, 1.0 / decisions, losses);
+  }
+}
+
+// Steps ------------------------------------------------------------------------------------------------------
+
+// What the gradient is to be multiplied by, so that its norm is at most `max_norm`; as torch's clip_grad_norm_.
+static float clip_factor(const float *gradient, int32_t size, float max_norm) {
+  double sums[8] = {0}, all = 0.0;
+  for (int32_t i = 0; i < size; i++) sums[i & 7] += (double)gradient[i] * (double)gradient[i];
+  for (int i = 0; i < 8; i++) all += sums[i];
+  float factor = max_norm / ((float)sqrt(all) + 1e-6f);
+  return factor < 1.0f ? factor : factor != factor ? factor : 1.0f;
+}
+
+typedef struct {
+  MrLearner *learner;
+  float *parameters, *momentum;
+  const float *gradient;
+  float factor, rate, beta;
+} Step;
+
+static void muon_array(void *context, int32_t index, int32_t thread) {
+  const Step *s = context;
+  MrLearner *learner = s->learner;
+  const MrArray *array = &learner->arrays[index];
+  int32_t at = array->at, end = at + array->rows * array->columns;
+  for (int32_t i = at; i < end; i++) {
+    float gradient = s->factor * s->gradient[i];
+    s->momentum[i] += (1.0f - s->beta) * (gradient - s->momentum[i]);
+    learner->update[i] = gradient + s->momentum[i];
+  }
+  if (array->is_matrix) {
+    learner->kernel->orthogonalise(learner->update + at, array->rows, array->columns, learner->rooms[thread]);
+  }
+  for (int32_t i = at; i < end; i++) s->parameters[i] -= s->rate * learner->update[i];
+  mr_learner_load_array(learner, index, s->parameters);
+}
+
+void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, const float *gradient, float rate,
+                     float beta, float max_norm) {
+  float factor = clip_factor(gradient, learner->size, max_norm);
+  Step step = {learner, parameters, momentum, gradient, factor, rate, beta};
+  mr_threads_run(learner->threads, learner->count, muon_array, &step);
+}
+
+void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square, const float *gradient,
+                     float rate, float beta1, float beta2, float epsilon, int64_t step, float max_norm) {
+  float factor = clip_factor(gradient, learner->size, max_norm);
+  double correction1 = 1.0 - pow((double)beta1, (double)step), correction2 = 1.0 - pow((double)beta2, (double)step);
+  float stride = (float)((double)rate / correction1), root = (float)sqrt(correction2);
+  for (int32_t i = 0; i < learner->size; i++) {
+    float g = factor * gradient[i];
+    mean[i] += (1.0f - beta1) * (g - mean[i]);
+    square[i] += (1.0f - beta2) * (g * g - square[i]);
+    parameters[i] -= stride * mean[i] / (sqrtf(square[i]) / root + epsilon);
+  }
+  mr_learner_load(learner, parameters);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// The public API's tables: parameters, pilots, features, manoeuvres, and the members of structs.
+
+#include "midrange.h"
+
+#include <stddef.h>
+
+#include "feature_table.h"
+
+#define MR_IS_float false
+#define MR_IS_int true
+#define MR_DESCRIBE_PARAM(group, type, name, default_, min, max, unit, meaning) \
+  {#group, #name, unit, meaning, MR_IS_##type, default_, min, max, offsetof(MrParams, name)},
+const MrParameter *mr_parameters(void) {
+  static const MrParameter table[] = {MR_PARAMS(MR_DESCRIBE_PARAM){0}};
+  return table;
+}
+
+#define MR_NAME_PAIR(low, high) {#low, #high},
+const MrParameterPair *mr_parameter_pairs(void) {
+  static const MrParameterPair pairs[] = {MR_PARAM_PAIRS(MR_NAME_PAIR){NULL, NULL}};
+  return pairs;
+}
+
+#define MR_DESCRIBE_ADDITION(name, version, neutral) {#name, version, neutral},
+const MrParameterAddition *mr_parameter_additions(void) {
+  static const MrParameterAddition additions[] = {MR_PARAM_ADDITIONS(MR_DESCRIBE_ADDITION){NULL, 0, 0}};
+  return additions;
+}
+
+#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map},
+const MrPilotInfo *mr_pilots(void) {
+  static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){0}};
+  return table;
+}
+
+#define MR_DESCRIBE_FEATURE(name, scale, lateral, meaning) {#name, (float)(scale), lateral, meaning},
+const MrFeature *mr_features(void) {
+  static const MrFeature table[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE){0}};
+  return table;
+}
+
+int32_t mr_feature_count(MrObservation observation) { return mr_features_of(observation); }
+
+#define MR_DESCRIBE_EVASION(name, side, beams, time_to_go, meaning) {#name, meaning, side, time_to_go, beams},
+const MrEvasion *mr_evasions(void) {
+  static const MrEvasion table[] = {MR_EVASIONS(MR_DESCRIBE_EVASION){0}};
+  return table;
+}
+
+#define MR_DEFAULT_PARAM(group, type, name, default_, min, max, unit, meaning) .name = default_,
+MrParams mr_default_params(void) { return (MrParams){MR_PARAMS(MR_DEFAULT_PARAM)}; }
+
+#define MR_IS_FLOAT(member) \
+  _Generic((member), float: true, float *: true, float (*)[2]: true, float (*)[MR_LANES][2]: true, default: false)
+#define MR_MEMBER(type, name) {#name, MR_IS_FLOAT(((type *)0)->name), offsetof(type, name), sizeof(((type *)0)->name)}
+MrLayouts mr_layouts(void) {
+  static const MrMember record[] = {
+      MR_MEMBER(MrRecord, env), MR_MEMBER(MrRecord, outcome), MR_MEMBER(MrRecord, truncated),
+      MR_MEMBER(MrRecord, mutual_kill), MR_MEMBER(MrRecord, decisions), MR_MEMBER(MrRecord, pilot),
+      MR_MEMBER(MrRecord, shots), MR_MEMBER(MrRecord, hits), MR_MEMBER(MrRecord, shots_in_nez),
+      MR_MEMBER(MrRecord, shots_wasted), MR_MEMBER(MrRecord, launch_range), MR_MEMBER(MrRecord, episode_return),
+      {0}};
+  static const MrMember shot[] = {
+      MR_MEMBER(MrShot, range), MR_MEMBER(MrShot, nose_x), MR_MEMBER(MrShot, nose_y), MR_MEMBER(MrShot, aspect_x),
+      MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed), MR_MEMBER(MrShot, target_speed),
+      MR_MEMBER(MrShot, evasion), {0}};
+  static const MrMember moment[] = {MR_MEMBER(MrMoment, own), MR_MEMBER(MrMoment, missiles), {0}};
+  static const MrMember prediction[] = {
+      MR_MEMBER(MrPrediction, present), MR_MEMBER(MrPrediction, hits), MR_MEMBER(MrPrediction, ended),
+      MR_MEMBER(MrPrediction, harmless), MR_MEMBER(MrPrediction, miss), {0}};
+  return (MrLayouts){record, shot, moment, prediction};
+}
