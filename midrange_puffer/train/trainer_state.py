@@ -87,7 +87,7 @@ def set_optimizer(
             continue
         for name in KEPT[type(optimizer)]:
             value, shape = buffers.get(name), () if name == STEP else parameter.shape
-            if not _is_dense(value) or value.shape != shape:
+            if not isinstance(value, torch.Tensor) or value.shape != shape:
                 found = list(value.shape) if isinstance(value, torch.Tensor) else "missing"
                 raise CheckpointError(
                     f"{path}: its optimizer's {name} of the parameter {index} has the shape "
@@ -125,12 +125,10 @@ def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
     return {MOMENTUM: inner.get(HEAVYBALLS)}
 
 
-def _is_dense(value: object) -> bool:
-    return (
-        isinstance(value, torch.Tensor)
-        and value.layout is torch.strided
-        and value.dtype is torch.float32
-    )
+def _is_whole(value: object) -> bool:
+    """Whether it is a tensor whose every number is in memory by itself."""
+    is_dense = isinstance(value, torch.Tensor) and value.layout is torch.strided
+    return is_dense and value.is_contiguous()
 
 
 def _leaves(buffers: Mapping[object, object]) -> Iterator[object]:
@@ -142,7 +140,7 @@ def _is_optimizer(value: object) -> bool:
     of_parameters = value.get("state") if isinstance(value, dict) else None
     return isinstance(of_parameters, dict) and all(
         isinstance(buffers, dict)
-        and all(isinstance(one, (*_NUMBERS, torch.Tensor, set)) for one in _leaves(buffers))
+        and all(isinstance(one, (*_NUMBERS, set)) or _is_whole(one) for one in _leaves(buffers))
         for buffers in of_parameters.values()
     )
 

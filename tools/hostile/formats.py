@@ -130,9 +130,10 @@ def _read_config(path: Path) -> object:
 
 def _read_metrics(path: Path) -> object:
     MetricsFile(path, resume_at=10**9)
-    rows = path.read_bytes().splitlines()
+    rows = path.read_bytes().split(b"\n")[:-1]  # a carriage return is a blank to JSON
     for row in rows:
-        require(row.startswith(b"{") and row.endswith(b"}"), f"the row {row[:40]!r} was kept")
+        is_row = row.strip().startswith(b"{") and row.strip().endswith(b"}")
+        require(is_row, f"the row {row[:40]!r} was kept")
     return rows
 
 
