@@ -192,7 +192,6 @@ def key(state: dict[str, object], **changes: object) -> tuple:
         ("optimizer", lambda state: {"state": {0: 1}}),
         ("optimizer", lambda state: {"state": {0: {0: {"a": "b"}}}}),
         ("optimizer", lambda state: {"state": {0: {"momentum": torch.ones(1).expand(16, 71)}}}),
-        ("optimizer", lambda state: {"state": {0: {"momentum": torch.ones(16, 71).to_sparse()}}}),
         ("curriculum", lambda state: {"stage": "first"}),
         ("curriculum", lambda state: state["curriculum"] | {"scores": ["a"]}),
         ("curriculum", lambda state: state["curriculum"] | {"scores": [float("inf")]}),
