@@ -147,7 +147,8 @@ def plain(value: object) -> object:
             value.numel() * value.element_size() <= value.untyped_storage().nbytes()
         )
         require(is_whole, f"a tensor of {tuple(value.shape)} has fewer numbers than that")
-        numbers = value.detach().reshape(-1).view(torch.uint8).numpy()  # of any dtype
+        flat = value.detach().reshape(-1).clone(memory_format=torch.contiguous_format)
+        numbers = flat.view(torch.uint8).numpy()  # of any dtype
         return str(value.dtype), tuple(value.shape), numbers.tobytes()
     if isinstance(value, np.ndarray):
         return str(value.dtype), value.shape, value.tobytes()
