@@ -5,7 +5,7 @@ The graph's inputs are `observation` [batch, features] and, of a policy that rem
 levels], or `mean` and `std` [batch, 3] of these controls; then `value` [batch, 1], and of a policy
 that remembers `next_lstm_h` and `next_lstm_c`. All are float32. The file's metadata are the entries
 of a model file (model_file.py) but for the weights, and more for the reader, each as JSON. The last
-one, `sha256`, is of all bytes before it.
+one, `sha256`, is of all bytes before it; the one before, `sealed`, says that it is there.
 """
 
 import hashlib
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 CONTROLS = ("rudder", "throttle", "fire")
 MEMORY = ("lstm_h", "lstm_c")
 NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
-# What stands before and behind the digest in a file's last entry. In protobuf it is field 14 of a
-# model, 76 bytes: a key and a value, which is JSON. It may be appended, as protobuf merges messages
-# that follow each other.
+# An entry that says that the digest is there, so that no file loses it by one damaged name. In
+# protobuf it is field 14 of a model, 14 bytes: a key and a value, which is JSON. It may be
+# appended, as protobuf merges messages that follow each other.
+_SEALED = b"\x72\x0e\x0a\x06sealed\x12\x04true"
+# What stands before and behind the digest in the last entry, of 76 bytes.
 _SEAL = b'\x72\x4c\x0a\x06sha256\x12\x42"'
 _SEAL_END = b'"'
 
@@ -148,14 +150,21 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
 
 def seal(data: bytes) -> bytes:
     """An .onnx file's data with their digest as one more entry of the metadata."""
-    return data + _SEAL + hashlib.sha256(data).hexdigest().encode() + _SEAL_END
+    data += _SEALED
+    return data + _digest(data)
 
 
 def _check_seal(data: bytes) -> None:
     """Raise ValueError where a file's digest is wrong; one of another program has none."""
     before, found, _ = data.rpartition(_SEAL)
-    if found and data != seal(before):
+    if found and data != before + _digest(before):
         raise ValueError("its sha256 is not that of its content")
+    if not found and _SEALED in data:
+        raise ValueError("its sha256 is missing")
+
+
+def _digest(data: bytes) -> bytes:
+    return _SEAL + hashlib.sha256(data).hexdigest().encode() + _SEAL_END
 
 
 def _weights(data: bytes) -> dict[str, np.ndarray]:

@@ -70,7 +70,7 @@ def with_metadata(data: bytes, **entries: object) -> bytes:
     """
     model = onnx.load_from_string(data)
     metadata = {entry.key: entry.value for entry in model.metadata_props}
-    metadata |= {"sha256": None, **entries}
+    metadata |= {"sha256": None, "sealed": None, **entries}
     texts = {name: entry for name, entry in metadata.items() if entry is not None}
     onnx.helper.set_model_props(
         model, {n: t if isinstance(t, str) else json.dumps(t) for n, t in texts.items()}
