@@ -1,6 +1,6 @@
 # The C declarations of csrc/learner/learner.h that the binding uses.
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cdef extern from "learner/learner.h" nogil:
     enum:
@@ -22,11 +22,20 @@ cdef extern from "learner/learner.h" nogil:
         int32_t at, rows, columns
         bint is_matrix
 
+    ctypedef struct MrSeen:
+        int32_t count
+        const float *observations
+        int64_t row
+        const float *rewards
+        const uint8_t *ends
+
     ctypedef struct MrKeep:
         float *observations
         void *actions
         float *logprobs
         float *values
+        float *rewards
+        float *terminals
         int64_t stride
 
     ctypedef struct MrExperience:
@@ -48,6 +57,17 @@ cdef extern from "learner/learner.h" nogil:
     ctypedef struct MrLosses:
         double policy_loss, value_loss, entropy, old_approx_kl, approx_kl, clipfrac, importance
 
+    ctypedef struct MrOutcomes:
+        int32_t horizon
+        const float *values
+        const float *rewards
+        const float *terminals
+        const float *ratio
+
+    ctypedef struct MrTraceSettings:
+        float gamma, rho_clip, c_clip
+        float decay "lambda"
+
     ctypedef struct MrLearner:
         pass
 
@@ -57,8 +77,8 @@ cdef extern from "learner/learner.h" nogil:
     void mr_learner_destroy(MrLearner *learner)
     int32_t mr_learner_arrays(const MrLearner *learner, MrArray *arrays, int32_t *size)
     void mr_learner_load(MrLearner *learner, const float *parameters)
-    void mr_learner_act(MrLearner *learner, const float *observations, int64_t row, int32_t count,
-                        const float *noise, void *actions, const MrKeep *keep)
+    void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions,
+                        const MrKeep *keep)
     void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows,
                           int32_t count, float *logprobs, float *values)
     void mr_learner_gradient(MrLearner *learner, const MrExperience *experience,
@@ -70,3 +90,5 @@ cdef extern from "learner/learner.h" nogil:
     void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square,
                          const float *gradient, float rate, float beta1, float beta2, float epsilon,
                          int64_t step, float max_norm)
+    void mr_learner_advantages(const MrOutcomes *outcomes, const MrTraceSettings *settings,
+                               const int64_t *rows, int32_t count, float *advantages)

@@ -34,6 +34,58 @@ cdef int _check_aligned(const void *numbers, size_t size, str name) except -1:
     return 0
 
 
+cdef int _check_decisions(str name, const float[:, ::1] array, Py_ssize_t rows,
+                          Py_ssize_t horizon) except -1:
+    """Refuse another shape than [rows, horizon]."""
+    if array.shape[0] != rows or array.shape[1] != horizon:
+        raise ValueError(f"{name} of shape ({array.shape[0]}, {array.shape[1]}): must be ({rows}, "
+                         f"{horizon})")
+    return _check_aligned(&array[0, 0], 4, name)
+
+
+cdef int _check_rows(const int64_t[::1] rows, Py_ssize_t segments, Py_ssize_t horizon) except -1:
+    """Refuse rows that are not segments', or of no decision, or of too many."""
+    cdef Py_ssize_t i
+    if not 1 <= rows.shape[0] * horizon <= MAX_DECISIONS:
+        raise ValueError(f"{rows.shape[0]} segments of {horizon} decisions: at least 1 decision, "
+                         f"at most {MAX_DECISIONS}")
+    _check_aligned(&rows[0], 8, "rows")
+    for i in range(rows.shape[0]):
+        if not 0 <= rows[i] < segments:
+            raise IndexError(f"segment {rows[i]}: 0 ... {segments - 1}")
+    return 0
+
+
+def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] advantages):
+    """Write V-trace's advantages of some segments to their rows of `advantages`.
+
+    Args:
+        outcomes: values, rewards and terminals for the decision before, and ratios of
+            probabilities, float32 [segments, horizon] each.
+        rows: int64 [n] of the segments.
+        settings: gamma, gae_lambda, vtrace_rho_clip, vtrace_c_clip.
+        advantages: float32 [segments, horizon].
+    """
+    cdef MrOutcomes of
+    cdef MrTraceSettings trace
+    cdef const float[:, ::1] values, rewards, terminals, ratio
+    cdef Py_ssize_t segments, horizon
+    values, rewards, terminals, ratio = outcomes
+    segments, horizon = advantages.shape[0], advantages.shape[1]
+    _check_rows(rows, segments, horizon)
+    _check_decisions("values", values, segments, horizon)
+    _check_decisions("rewards", rewards, segments, horizon)
+    _check_decisions("terminals", terminals, segments, horizon)
+    _check_decisions("ratio", ratio, segments, horizon)
+    _check_aligned(&advantages[0, 0], 4, "advantages")
+    trace.gamma, trace.decay, trace.rho_clip, trace.c_clip = settings
+    of.horizon = <int32_t> horizon
+    of.values, of.rewards = &values[0, 0], &rewards[0, 0]
+    of.terminals, of.ratio = &terminals[0, 0], &ratio[0, 0]
+    with nogil:
+        mr_learner_advantages(&of, &trace, &rows[0], <int32_t> rows.shape[0], &advantages[0, 0])
+
+
 cdef class Network:
     """An MLP in C: what it gives, the gradient of PPO's loss, and the steps of its optimizer.
 
@@ -126,7 +178,8 @@ cdef class Network:
         finally:
             self.busy = False
 
-    def act(self, const float[:, :] observations, const float[:, ::1] noise, actions, keep=None):
+    def act(self, const float[:, :] observations, const float[:, ::1] noise, actions,
+            outcomes=None, keep=None, Py_ssize_t step=0):
         """Draw actions.
 
         Args:
@@ -134,10 +187,14 @@ cdef class Network:
             noise: float32 [n, HEADS], uniform in [0, 1) for levels, standard normal for continuous
                 actions; None: the likeliest action is taken.
             actions: int32 levels, or float32 clipped to their ranges, [n, HEADS]: written.
-            keep: where the rest goes: observations [n, horizon, features], actions as they were
-                drawn [n, horizon, HEADS], log-probabilities and values [n, horizon], and the
-                decision of the horizon that they are written to. None: nowhere.
+            outcomes: of the decision before, where all is kept: rewards float32 [n], and whether it
+                ended the engagement, bool [n].
+            keep: where all is kept: observations [n, horizon, features], actions as they were drawn
+                [n, horizon, HEADS], log-probabilities, values, rewards and terminals float32
+                [n, horizon]. None: nothing is.
+            step: the decision of the horizon that they are written to.
         """
+        cdef MrSeen seen
         cdef MrKeep to
         cdef Py_ssize_t count = observations.shape[0]
         if count == 0:
@@ -149,8 +206,11 @@ cdef class Network:
             raise ValueError(f"observations must be rows of {self.features} features or more, side "
                              f"by side, and rows whole numbers apart")
         _check_aligned(&observations[0, 0], 4, "observations")
+        seen.count = <int32_t> count
+        seen.observations = &observations[0, 0]
+        seen.row = observations.strides[0] // <Py_ssize_t> sizeof(float)
         cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
-        self._keep(keep, count, &to)
+        self._keep(outcomes, keep, step, &seen, &to)
         cdef const float *random = NULL
         if noise is not None:
             if noise.shape[0] != count or noise.shape[1] != MR_HEADS:
@@ -160,9 +220,7 @@ cdef class Network:
         self._begin()
         try:
             with nogil:
-                mr_learner_act(self.learner, &observations[0, 0],
-                               observations.strides[0] // <Py_ssize_t> sizeof(float),
-                               <int32_t> count, random, &drawn[0, 0], &to)
+                mr_learner_act(self.learner, &seen, random, &drawn[0, 0], &to)
         finally:
             self.busy = False
 
@@ -176,7 +234,8 @@ cdef class Network:
         """
         cdef MrExperience of
         self._experience(experience, rows, &of)
-        self._check_segments(rows.shape[0], of.horizon, logprobs, values)
+        _check_decisions("logprobs", logprobs, rows.shape[0], of.horizon)
+        _check_decisions("values", values, rows.shape[0], of.horizon)
         self._begin()
         try:
             with nogil:
@@ -207,8 +266,10 @@ cdef class Network:
         cdef MrLossSettings loss
         cdef MrLosses losses
         self._experience(experience, rows, &of)
-        self._check_segments(rows.shape[0], of.horizon, logprobs, values)
-        self._check_segments(rows.shape[0], of.horizon, advantages, returns)
+        _check_decisions("logprobs", logprobs, rows.shape[0], of.horizon)
+        _check_decisions("values", values, rows.shape[0], of.horizon)
+        _check_decisions("advantages", advantages, rows.shape[0], of.horizon)
+        _check_decisions("returns", returns, rows.shape[0], of.horizon)
         self._check_parameters("gradient", gradient)
         loss.clip, loss.value_clip, loss.value_weight, loss.entropy_weight = settings
         minibatch.count = <int32_t> rows.shape[0]
@@ -269,15 +330,6 @@ cdef class Network:
             raise ValueError(f"{name} of {array.shape[0]} numbers: must be {self.size}")
         return _check_aligned(&array[0], 4, name)
 
-    cdef int _check_segments(self, Py_ssize_t count, Py_ssize_t horizon, const float[:, ::1] one,
-                             const float[:, ::1] other) except -1:
-        if not (one.shape[0] == other.shape[0] == count
-                and one.shape[1] == other.shape[1] == horizon):
-            raise ValueError(f"what is given for the segments must be of shape ({count}, "
-                             f"{horizon})")
-        _check_aligned(&one[0, 0], 4, "what is given for the segments")
-        return _check_aligned(&other[0, 0], 4, "what is given for the segments")
-
     def _raw(self, array, tuple shape, str name):
         """The bytes of an array of actions."""
         kind = np.float32 if self.is_continuous else np.int32
@@ -287,54 +339,54 @@ cdef class Network:
                              f"{shape}, aligned, one row after another")
         return array.view(np.uint8).reshape(shape[0], -1)
 
-    cdef int _keep(self, keep, Py_ssize_t count, MrKeep *to) except -1:
-        """Where the arrays of `act` are kept."""
+    cdef int _keep(self, outcomes, keep, Py_ssize_t step, MrSeen *seen, MrKeep *to) except -1:
+        """What of `act` is kept, and where."""
         cdef float[:, :, ::1] observations
         cdef uint8_t[:, ::1] actions
-        cdef float[:, ::1] logprobs, values
-        cdef Py_ssize_t horizon, at
-        to.observations = to.logprobs = to.values = NULL
+        cdef float[:, ::1] logprobs, values, rewards, terminals
+        cdef const float[::1] before
+        cdef const uint8_t[::1] ends
+        seen.rewards, seen.ends = NULL, NULL
+        to.observations = to.logprobs = to.values = to.rewards = to.terminals = NULL
         to.actions = NULL
         to.stride = 1
         if keep is None:
             return 0
-        observations, drawn, logprobs, values, at = keep
-        horizon = values.shape[1]
-        shape = (count, horizon)
-        if (not 0 <= at < horizon or tuple(values.shape)[:2] != shape
-                or tuple(logprobs.shape)[:2] != shape
-                or tuple(observations.shape)[:3] != (*shape, self.features)):
-            raise ValueError(f"what is kept must be of shape {shape}, and the decision within")
+        observations, drawn, logprobs, values, rewards, terminals = keep
+        before, ends = outcomes[0], outcomes[1].view(np.uint8)
+        shape = (seen.count, values.shape[1])
+        if not 0 <= step < shape[1]:
+            raise IndexError(f"step = {step}: 0 ... {shape[1] - 1}")
+        if before.shape[0] != seen.count or ends.shape[0] != seen.count:
+            raise ValueError(f"outcomes must be of {seen.count} agents")
+        _check_decisions("log-probabilities", logprobs, seen.count, values.shape[1])
+        _check_decisions("values", values, seen.count, values.shape[1])
+        _check_decisions("rewards", rewards, seen.count, values.shape[1])
+        _check_decisions("terminals", terminals, seen.count, values.shape[1])
+        if tuple(observations.shape)[:3] != (*shape, self.features):
+            raise ValueError(f"observations must be kept in {(*shape, self.features)}")
         actions = self._raw(drawn, (*shape, MR_HEADS), "actions that are kept")
-        to.observations = &observations[0, at, 0]
-        to.actions = &actions[0, 4 * MR_HEADS * at]
-        to.logprobs = &logprobs[0, at]
-        to.values = &values[0, at]
-        to.stride = horizon
-        _check_aligned(to.observations, 4, "observations that are kept")
-        _check_aligned(to.logprobs, 4, "log-probabilities that are kept")
-        _check_aligned(to.values, 4, "values that are kept")
-        return 0
+        seen.rewards, seen.ends = &before[0], &ends[0]
+        to.observations = &observations[0, step, 0]
+        to.actions = &actions[0, 4 * MR_HEADS * step]
+        to.logprobs, to.values = &logprobs[0, step], &values[0, step]
+        to.rewards, to.terminals = &rewards[0, step], &terminals[0, step]
+        to.stride = shape[1]
+        _check_aligned(seen.rewards, 4, "rewards")
+        return _check_aligned(to.observations, 4, "observations that are kept")
 
     cdef int _experience(self, experience, const int64_t[::1] rows, MrExperience *to) except -1:
         """The arrays of `gradient`, once they and the rows fit each other."""
         cdef const float[:, :, ::1] observations
         cdef const uint8_t[:, ::1] actions
         cdef const float[:, ::1] proximal, values
-        cdef Py_ssize_t i
         observations, taken, proximal, values = experience
         shape = tuple(values.shape)[:2]
         if (tuple(proximal.shape)[:2] != shape
                 or tuple(observations.shape)[:3] != (*shape, self.features)):
             raise ValueError(f"experience must be of {shape} decisions and {self.features} features")
         actions = self._raw(taken, (*shape, MR_HEADS), "actions")
-        if not 1 <= rows.shape[0] * values.shape[1] <= MAX_DECISIONS:
-            raise ValueError(f"{rows.shape[0]} segments of {values.shape[1]} decisions: at least 1 "
-                             f"decision, at most {MAX_DECISIONS}")
-        _check_aligned(&rows[0], 8, "rows")
-        for i in range(rows.shape[0]):
-            if not 0 <= rows[i] < values.shape[0]:
-                raise IndexError(f"segment {rows[i]}: 0 ... {values.shape[0] - 1}")
+        _check_rows(rows, values.shape[0], values.shape[1])
         to.horizon = <int32_t> values.shape[1]
         to.observations = &observations[0, 0, 0]
         to.actions = &actions[0, 0]

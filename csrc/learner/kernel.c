@@ -27,34 +27,41 @@ MR_INLINE void put_actions(const MrActions *actions, void *to, int64_t stride, i
   }
 }
 
-static void keep_observations(const MrPolicy *policy, const float *observations, int64_t row, int32_t count,
-                              const MrKeep *keep) {
-  if (!keep->observations) return;
+static void keep_seen(const MrPolicy *policy, const MrSeen *seen, const MrKeep *keep) {
   int64_t features = policy->shape.features;
-  for (int32_t i = 0; i < count; i++) {
-    memcpy(keep->observations + i * keep->stride * features, observations + i * row,
-           (size_t)features * sizeof(float));
+  for (int32_t i = 0; i < seen->count; i++) {
+    int64_t at = i * keep->stride;
+    memcpy(keep->observations + at * features, seen->observations + i * seen->row, (size_t)features * sizeof(float));
+    keep->rewards[at] = seen->rewards[i];
+    keep->terminals[at] = seen->ends[i] ? 1.0f : 0.0f;
   }
 }
 
-static void act(const MrPolicy *policy, MrWork *work, const float *observations, int64_t row, int32_t count,
-                const float *noise, void *actions, const MrKeep *keep) {
-  for (int32_t i = 0; i < count; i++) mr_see(policy, work, i, observations + i * row);
-  keep_observations(policy, observations, row, count, keep);
-  mr_forward(policy, work, count);
-  for (int32_t i = 0; i < count; i += MR_WIDTH) {
-    int left = count - i;
-    int64_t kept = i * keep->stride;
+static void keep_given(const MrPolicy *policy, const MrOutputs *outputs, const MrActions *drawn, int32_t first,
+                       int32_t count, const MrKeep *keep) {
+  int64_t at = first * keep->stride;
+  MrFloats entropy;
+  put_actions(drawn, (float *)keep->actions + at * MR_HEADS, keep->stride, count);
+  put(mr_judge(policy, outputs, drawn, &entropy), keep->logprobs + at, keep->stride, count);
+  put(outputs->of[policy->outputs - 1], keep->values + at, keep->stride, count);
+}
+
+static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const float *noise, void *actions,
+                const MrKeep *keep) {
+  bool is_kept = keep->values != NULL;
+  for (int32_t i = 0; i < seen->count; i++) mr_see(policy, work, i, seen->observations + i * seen->row);
+  if (is_kept) keep_seen(policy, seen, keep);
+  mr_forward(policy, work, seen->count);
+  for (int32_t i = 0; i < seen->count; i += MR_WIDTH) {
+    int left = seen->count - i;
     MrOutputs outputs = mr_get_outputs(policy, work->out + i * MR_OUTPUTS);
-    MrFloats random[MR_HEADS], entropy;
+    MrFloats random[MR_HEADS];
     for (int head = 0; noise && head < MR_HEADS; head++) {
       random[head] = get(noise + i * MR_HEADS + head, MR_HEADS, left);
     }
     mr_normalise(policy, &outputs);
     MrActions drawn = mr_draw(policy, &outputs, noise ? random : NULL);
-    if (keep->actions) put_actions(&drawn, (float *)keep->actions + kept * MR_HEADS, keep->stride, left);
-    if (keep->logprobs) put(mr_judge(policy, &outputs, &drawn, &entropy), keep->logprobs + kept, keep->stride, left);
-    if (keep->values) put(outputs.of[policy->outputs - 1], keep->values + kept, keep->stride, left);
+    if (is_kept) keep_given(policy, &outputs, &drawn, i, left, keep);
     mr_limit(policy, &drawn);
     put_actions(&drawn, (float *)actions + i * MR_HEADS, 1, left);
   }

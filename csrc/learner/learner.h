@@ -45,12 +45,22 @@ typedef struct {
 
 typedef struct MrLearner MrLearner;
 
-// Where what a policy gave for observations is kept. Each array has its row for agent i at [i * stride], so that they may
-// be one decision of a rollout [agents, horizon]. NULL: it is not kept.
+// What is seen before a decision, of `count` agents.
+typedef struct {
+  int32_t count;
+  const float *observations;  // rows of [features], `row` numbers apart
+  int64_t row;
+  // Of the decision before: the rewards, and whether it ended the engagement, 0 or 1. Not read where they are not kept.
+  const float *rewards;
+  const uint8_t *ends;
+} MrSeen;
+
+// Where what was seen and what a policy gave for it is kept. Each array has its row for agent i at [i * stride], so that
+// they may be one decision of a rollout [agents, horizon]. All are NULL where nothing is kept.
 typedef struct {
   float *observations;  // [features] a row
   void *actions;        // as they were drawn: int32 levels or float, [MR_HEADS] a row
-  float *logprobs, *values;
+  float *logprobs, *values, *rewards, *terminals;
   int64_t stride;
 } MrKeep;
 
@@ -81,6 +91,20 @@ typedef struct {
   double policy_loss, value_loss, entropy, old_approx_kl, approx_kl, clipfrac, importance;
 } MrLosses;
 
+// What came of the decisions, [segments, horizon] each.
+typedef struct {
+  int32_t horizon;
+  const float *values;     // the latest estimates
+  const float *rewards;    // for the decision before
+  const float *terminals;  // whether the decision before ended the engagement, 0 or 1
+  const float *ratio;      // probabilities under the latest policy over those under the one that decided
+} MrOutcomes;
+
+// V-trace's coefficients (docs/training.md).
+typedef struct {
+  float gamma, lambda, rho_clip, c_clip;
+} MrTraceSettings;
+
 // Names of the instruction sets that this machine can run, best first, ended by NULL.
 const char *const *mr_learner_isas(void);
 
@@ -95,11 +119,10 @@ int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS
 // Takes these parameters for the policy's, until others are given.
 void mr_learner_load(MrLearner *learner, const float *parameters);
 
-// Draws actions for `count` observations. `noise` [count, MR_HEADS] are uniform in [0, 1) where actions are levels, and
+// Draws an action for each agent. `noise` [count, MR_HEADS] are uniform in [0, 1) where actions are levels, and
 // standard normal where they are continuous; NULL: the likeliest action is taken. `actions` [count, MR_HEADS] are int32
 // levels, or float clipped to their ranges.
-void mr_learner_act(MrLearner *learner, const float *observations, int64_t row, int32_t count, const float *noise,
-                    void *actions, const MrKeep *keep);
+void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep);
 
 // What the policy gives for all decisions of some segments: log-probabilities and values [count, horizon].
 void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows, int32_t count,
@@ -120,5 +143,10 @@ void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, con
 // The same with Adam (Kingma and Ba 2015, arXiv 1412.6980); `step` counts from 1.
 void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *square, const float *gradient,
                      float rate, float beta1, float beta2, float epsilon, int64_t step, float max_norm);
+
+// Writes the advantages of some segments by V-trace (Espeholt et al. 2018, arXiv 1802.01561), to their rows of
+// [segments, horizon]: generalised advantages where the ratio is 1. A segment's last decision has 0.
+void mr_learner_advantages(const MrOutcomes *outcomes, const MrTraceSettings *settings, const int64_t *rows,
+                           int32_t count, float *advantages);
 
 #endif

@@ -19,30 +19,48 @@ static int32_t rows_of(int32_t decisions, int32_t block) {
 
 typedef struct {
   MrLearner *learner;
-  const float *observations, *noise;
-  int64_t row;
-  int32_t count;
+  const MrSeen *seen;
+  const float *noise;
   void *actions;
   const MrKeep *keep;
 } Acting;
 
-static void act_block(void *context, int32_t block, int32_t thread) {
-  const Acting *a = context;
-  int64_t first = (int64_t)block * MR_ROWS, kept = first * a->keep->stride;
-  MrKeep keep = *a->keep;
-  if (keep.observations) keep.observations += kept * a->learner->policy.shape.features;
-  if (keep.actions) keep.actions = (float *)keep.actions + kept * MR_HEADS;
-  if (keep.logprobs) keep.logprobs += kept;
-  if (keep.values) keep.values += kept;
-  a->learner->kernel->act(&a->learner->policy, &a->learner->work[thread], a->observations + first * a->row, a->row,
-                          rows_of(a->count, block), a->noise ? a->noise + first * MR_HEADS : NULL,
-                          (float *)a->actions + first * MR_HEADS, &keep);
+static MrSeen seen_from(const MrSeen *seen, int32_t first, int32_t count) {
+  MrSeen part = *seen;
+  part.count = count;
+  part.observations += first * seen->row;
+  if (part.rewards) part.rewards += first;
+  if (part.ends) part.ends += first;
+  return part;
 }
 
-void mr_learner_act(MrLearner *learner, const float *observations, int64_t row, int32_t count, const float *noise,
-                    void *actions, const MrKeep *keep) {
-  Acting acting = {learner, observations, noise, row, count, actions, keep};
-  mr_threads_run(learner->threads, blocks_of(count), act_block, &acting);
+static MrKeep keep_from(const MrKeep *keep, int32_t features, int32_t first) {
+  MrKeep part = *keep;
+  if (!part.values) return part;
+  int64_t at = first * keep->stride;
+  part.observations += at * features;
+  part.actions = (float *)part.actions + at * MR_HEADS;
+  part.logprobs += at;
+  part.values += at;
+  part.rewards += at;
+  part.terminals += at;
+  return part;
+}
+
+static void act_block(void *context, int32_t block, int32_t thread) {
+  const Acting *a = context;
+  const MrPolicy *policy = &a->learner->policy;
+  int32_t first = block * MR_ROWS;
+  MrSeen seen = seen_from(a->seen, first, rows_of(a->seen->count, block));
+  MrKeep keep = keep_from(a->keep, policy->shape.features, first);
+  const float *noise = a->noise ? a->noise + first * MR_HEADS : NULL;
+  a->learner->kernel->act(policy, &a->learner->work[thread], &seen, noise, (float *)a->actions + first * MR_HEADS,
+                          &keep);
+}
+
+void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep) {
+  Acting acting = {learner, seen, noise, actions, keep};
+  mr_threads_run(learner->threads, blocks_of(seen->count), act_block, &acting);
 }
 
 // Where the decisions of a block are in the experience.

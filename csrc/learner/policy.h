@@ -48,8 +48,8 @@ typedef struct {
 typedef struct {
   const char *name;
   // As mr_learner_act.
-  void (*act)(const MrPolicy *policy, MrWork *work, const float *observations, int64_t row, int32_t count,
-              const float *noise, void *actions, const MrKeep *keep);
+  void (*act)(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const float *noise, void *actions,
+              const MrKeep *keep);
   // As mr_learner_score, of the decisions of these places in the experience.
   void (*score)(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const int64_t *places,
                 int32_t count, float *logprobs, float *values);

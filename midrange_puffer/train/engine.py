@@ -1,15 +1,13 @@
 """The numeric parts of acting and learning, and who computes them."""
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
 
 from midrange_puffer.train.experience import Segments
 
-# What is kept of a decision besides its reward and end, in this order.
-KEPT = ("observations", "actions", "logprobs", "values")
 # What there is to tell of a minibatch, means over its decisions, in this order.
 LOSSES = (
     "policy_loss", "value_loss", "entropy", "old_approx_kl", "approx_kl", "clipfrac", "importance"
@@ -20,6 +18,20 @@ Timer = Callable[[str], None]
 Judged = tuple[torch.Tensor, torch.Tensor]
 
 
+class Seen(NamedTuple):
+    """What agents see before a decision.
+
+    Attributes:
+        observations: float32 [n, features].
+        rewards: float32 [n], for the decision before.
+        ends: bool [n], whether that ended the engagement.
+    """
+
+    observations: np.ndarray
+    rewards: np.ndarray
+    ends: np.ndarray
+
+
 class Engine(Protocol):
     """Computes what a policy gives, the gradient of its loss, and the optimizer's steps."""
 
@@ -28,18 +40,18 @@ class Engine(Protocol):
 
     def act(
         self,
-        observations: np.ndarray,
+        seen: Seen,
         state: dict[str, torch.Tensor],
         buffers: Mapping[str, torch.Tensor],
         rows: slice,
         step: int,
     ) -> np.ndarray:
-        """Draw actions for the observations of some agents, and keep what belongs to them.
+        """Draw actions for what some agents see, and keep all of it.
 
         Args:
-            observations: float32 [n, features].
+            seen: by them.
             state: a recurrent policy's memory of these agents, which it changes.
-            buffers: by the names of `GATHERED`; those of `KEPT` are written.
+            buffers: by the names of `GATHERED`, which are written.
             rows: theirs in the buffers, n.
             step: of their segments.
 

@@ -26,6 +26,7 @@ class Segments:
         proximal: log-probabilities of the actions under the policy at the start of the update.
         ratio: probabilities of the actions under the latest policy over those under the one that
             took them.
+        advantages: as far as is known of the latest policy.
     """
 
     observations: torch.Tensor
@@ -36,6 +37,7 @@ class Segments:
     terminals: torch.Tensor
     proximal: torch.Tensor
     ratio: torch.Tensor
+    advantages: torch.Tensor
 
     def take(self, rows: torch.Tensor) -> "Segments":
         """Copies of the segments in these rows, all on the learner's device."""

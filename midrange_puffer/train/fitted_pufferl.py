@@ -10,12 +10,11 @@ import time
 import warnings
 from collections.abc import Iterator
 
-import numpy as np
 import torch
 
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
-from midrange_puffer.train.engine import Engine
+from midrange_puffer.train.engine import Engine, Seen
 from midrange_puffer.train.engines import make_engine, make_optimizer
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.utilization import Utilization
@@ -113,35 +112,35 @@ class FittedPuffeRL(pufferl.PuffeRL):
         places = {first: (first, 0) for first in memories}
         begun, full = self.total_agents, 0
         while full < self.segments:
-            observations, rewards, ends, infos, agents = self._receive()
+            seen, infos, agents = self._receive()
             first, count = agents.start, agents.stop - agents.start
             row, step = places[first]
             rows = slice(row, row + count)
             self.profile("eval_forward", self.epoch)
-            state = {"done": torch.from_numpy(ends).to(self.config["device"]), **memories[first]}
-            actions = self.engine.act(observations, state, buffers, rows, step)
+            state = {
+                "done": torch.from_numpy(seen.ends).to(self.config["device"]),
+                **memories[first],
+            }
+            actions = self.engine.act(seen, state, buffers, rows, step)
             memories[first] = {name: state[name] for name in memories[first]}
-            self.profile("eval_copy", self.epoch)
-            buffers["rewards"][rows, step] = torch.from_numpy(rewards).to(self.rewards.device)
-            buffers["terminals"][rows, step] = state["done"].float()
+            self.profile("eval_misc", self.epoch)
             places[first] = (row, step + 1)
             if step + 1 == self.config["bptt_horizon"]:
                 places[first] = (begun, 0)
                 begun += count
                 full += count
-            self.profile("eval_misc", self.epoch)
             self._take_infos(infos)
             self.profile("env", self.epoch)
             self.vecenv.send(actions)
         self.profile.end()
         return self.stats
 
-    def _receive(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict], slice]:
-        """Wait for the next batch: observations, rewards, ends, infos and which agents they are."""
+    def _receive(self) -> tuple[Seen, list[dict], slice]:
+        """Wait for the next batch: what is seen, infos, and which agents they are."""
         self.profile("env", self.epoch)
         observations, rewards, ends, _, infos, agents, mask = self.vecenv.recv()
         self.global_step += int(mask.sum())
-        return observations, rewards, ends, infos, slice(agents[0], agents[-1] + 1)
+        return Seen(observations, rewards, ends), infos, slice(agents[0], agents[-1] + 1)
 
     def _empty_memories(self) -> dict[int, dict[str, torch.Tensor]]:
         """What the policy remembers of each batch of agents, by the first of them: nothing."""

@@ -9,8 +9,8 @@ from midrange_puffer.policies.drawing import noise_for
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.train import ranks
-from midrange_puffer.train.engine import KEPT, LOSSES, Judged, Timer
-from midrange_puffer.train.experience import Segments
+from midrange_puffer.train.engine import LOSSES, Judged, Seen, Timer
+from midrange_puffer.train.experience import GATHERED, Segments
 from midrange_puffer.train.muon import MOMENTUM, Muon
 
 
@@ -53,18 +53,19 @@ class NativeEngine:
 
     def act(
         self,
-        observations: np.ndarray,
+        seen: Seen,
         state: dict[str, torch.Tensor],
         buffers: Mapping[str, torch.Tensor],
         rows: slice,
         step: int,
     ) -> np.ndarray:
         """As `Engine.act`."""
-        count, is_continuous = len(observations), self._policy.is_continuous
+        count, is_continuous = len(seen.rewards), self._policy.is_continuous
         noise = noise_for(count, is_continuous, "cpu").numpy()
         actions = np.empty(noise.shape, np.float32 if is_continuous else np.int32)
-        kept = [buffers[name][rows].numpy() for name in KEPT]
-        self._network.act(observations, noise, actions, (*kept, step))
+        kept = [buffers[name][rows].numpy() for name in GATHERED]
+        outcomes = (seen.rewards, seen.ends)
+        self._network.act(seen.observations, noise, actions, outcomes, kept, step)
         return actions
 
     def score(self, experience: Segments, rows: torch.Tensor) -> Judged:

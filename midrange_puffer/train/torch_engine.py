@@ -8,7 +8,7 @@ import torch
 
 from midrange_puffer.game.actions import within_limits
 from midrange_puffer.policies.drawing import draw, judge, noise_for
-from midrange_puffer.train.engine import Judged, Timer
+from midrange_puffer.train.engine import Judged, Seen, Timer
 from midrange_puffer.train.experience import Segments
 
 
@@ -40,24 +40,26 @@ class TorchEngine:
     @torch.no_grad()
     def act(
         self,
-        observations: np.ndarray,
+        seen: Seen,
         state: dict[str, torch.Tensor],
         buffers: Mapping[str, torch.Tensor],
         rows: slice,
         step: int,
     ) -> np.ndarray:
         """As `Engine.act`."""
-        observations = torch.as_tensor(observations)
-        seen = observations.to(buffers["values"].device)
+        device, here = buffers["values"].device, torch.from_numpy(seen.observations)
+        observations = here.to(device)
         with self._precision:
-            found, values = self._policy.forward_eval(seen, state)
-        noise = noise_for(len(seen), self._bare_policy.is_continuous, seen.device)
+            found, values = self._policy.forward_eval(observations, state)
+        noise = noise_for(len(observations), self._bare_policy.is_continuous, device)
         actions, logprobs = draw(found, noise)
         kept = buffers["observations"]
-        kept[rows, step] = observations if kept.device.type == "cpu" else seen
+        kept[rows, step] = here if kept.device.type == "cpu" else observations
         buffers["actions"][rows, step] = actions
         buffers["logprobs"][rows, step] = logprobs
         buffers["values"][rows, step] = values.flatten().float()
+        buffers["rewards"][rows, step] = torch.from_numpy(seen.rewards).to(device)
+        buffers["terminals"][rows, step] = torch.from_numpy(seen.ends).to(device).float()
         actions = actions.cpu().numpy()
         return within_limits(actions) if self._bare_policy.is_continuous else actions
 

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 import torch
 
+from midrange_puffer import _learner
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.engine import LOSSES, Engine, Judged, Timer
 from midrange_puffer.train.experience import Segments, lengthened
@@ -21,6 +22,8 @@ from midrange_puffer.train.experience_buffer import ExperienceBuffer, sampling_c
 
 with contained():
     from pufferlib import _C  # noqa: F401, has the kernel of the advantages
+
+V_TRACE = ("gamma", "gae_lambda", "vtrace_rho_clip", "vtrace_c_clip")
 
 
 class Draw(NamedTuple):
@@ -102,7 +105,10 @@ class Learner:
         self.gathered = {name: one[: self._count] for name, one in longer.items()}
         like = longer["logprobs"]
         self.experience = Segments(
-            **longer, proximal=torch.zeros_like(like), ratio=torch.ones_like(like)
+            **longer,
+            proximal=torch.zeros_like(like),
+            ratio=torch.ones_like(like),
+            advantages=torch.zeros_like(like),
         )
         self._buffer = ExperienceBuffer(buffer, like.device) if buffer["capacity"] else None
         self._drawn_again = int(buffer["share"] * self._drawn)  # segments of a minibatch
@@ -119,7 +125,7 @@ class Learner:
             is_off_policy: whether older policies than the present one have gathered it.
             schedule: of this update.
         """
-        lines, fresh, changed = [], slice(self._count), None
+        lines, fresh = [], slice(self._count)
 
         def time(name: str, nest: bool = False) -> None:
             self._clock(name, schedule.epoch, nest=nest)
@@ -128,12 +134,11 @@ class Learner:
         time("train_misc", nest=True)
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
-        advantages = self._advantages(fresh)
+        changed = torch.arange(self._count, device=self.experience.ratio.device)
         for number in range(self._minibatches):
             time("train_misc")
-            if changed is not None:  # the others are what they were
-                advantages[changed] = self._advantages(changed)
-            draw = self._draw(advantages, schedule, older_draws and older_draws[number])
+            self._find_advantages(changed)  # the others are what they were
+            draw = self._draw(schedule, older_draws and older_draws[number])
             judged, line = self._learn(draw, schedule.ent_coef, time)
             time("train_misc")
             self._note(draw.rows, judged)
@@ -144,7 +149,8 @@ class Learner:
                 self._engine.step()
         time("train_misc")
         means |= dict(zip(LOSSES, torch.stack(lines).mean(0), strict=True))
-        means["explained_variance"] = _explained_variance(self.experience.values[fresh], advantages)
+        values, advantages = self.experience.values[fresh], self.experience.advantages[fresh]
+        means["explained_variance"] = _explained_variance(values, advantages)
         if self._buffer:
             self.experience.keep(self._count + self._buffer.add(_priorities(advantages)))
         # A CUDA device is waited for once, not for each of these numbers.
@@ -197,19 +203,15 @@ class Learner:
         self.experience.ratio[rows] = (logprobs - self.experience.logprobs[rows]).exp()
         self.experience.values[rows] = values
 
-    def _advantages(self, rows: slice | torch.Tensor) -> torch.Tensor:
+    def _find_advantages(self, rows: torch.Tensor) -> None:
         """Of the segments in these rows, as far as is known of the latest policy."""
-        of = self.experience
-        parts = (one[rows] for one in (of.values, of.rewards, of.terminals, of.ratio))
-        return vtrace_advantages(*parts, self._settings)
+        find_advantages(self.experience, rows, self._settings)
 
     def _draw(
-        self,
-        advantages: torch.Tensor,
-        schedule: Schedule,
-        older_draws: tuple[torch.Tensor, torch.Tensor] | None,
+        self, schedule: Schedule, older_draws: tuple[torch.Tensor, torch.Tensor] | None
     ) -> Draw:
-        """Draw a minibatch: fresh segments, with these advantages, and some from the buffer."""
+        """Draw a minibatch: fresh segments, and some from the buffer."""
+        advantages = self.experience.advantages[: self._count]
         alpha, beta0 = self._settings["prio_alpha"], self._settings["prio_beta0"]
         # As PuffeRL has it: the correction grows more slowly the smaller alpha is.
         beta = beta0 + (1 - beta0) * alpha * schedule.epoch / schedule.epochs
@@ -219,7 +221,8 @@ class Learner:
         if older_draws is None:
             return fresh
         rows, weights = older_draws
-        advantages = self._advantages(rows)
+        self._find_advantages(rows)
+        advantages = self.experience.advantages[rows]
         self._buffer.prioritise(rows - self._count, _priorities(advantages))
         again = Draw(rows, advantages, weights)
         return Draw(*(torch.cat(pair) for pair in zip(fresh, again, strict=True)))
@@ -242,29 +245,33 @@ class Learner:
         )
 
 
-def vtrace_advantages(
-    values: torch.Tensor,
-    rewards: torch.Tensor,
-    terminals: torch.Tensor,
-    ratio: torch.Tensor,
-    settings: Mapping[str, float],
-) -> torch.Tensor:
-    """V-trace's targets less the values, by PuffeRL's kernel; generalised advantages at ratio 1.
+def find_advantages(
+    experience: Segments, rows: torch.Tensor, settings: Mapping[str, float]
+) -> None:
+    """Find the advantages of the segments in these rows.
 
-    A segment's last decision, whose reward is in the next, has 0. Where the kernel was not built
-    for the device, the CPU computes them.
+    They are V-trace's targets less the values; generalised advantages at ratio 1. A segment's last
+    decision, whose reward is in the next, has 0.
 
     Args:
-        values, rewards, terminals, ratio: as of `Segments`, [segments, horizon].
+        experience: whose `advantages` are written.
+        rows: int64 [n].
         settings: section [train].
     """
-    operator, device = "pufferlib::compute_puff_advantage", values.device
+    of, device = experience, experience.values.device
+    parts = (of.values, of.rewards, of.terminals, of.ratio)
+    coefficients = [settings[name] for name in V_TRACE]
+    if device.type == "cpu":
+        arrays = [part.numpy() for part in parts]
+        _learner.find_advantages(arrays, rows.numpy(), coefficients, of.advantages.numpy())
+        return
+    # By PuffeRL's kernel. Where it was not built for the device, the CPU computes it.
+    operator = "pufferlib::compute_puff_advantage"
     is_built = torch._C._dispatch_has_kernel_for_dispatch_key(operator, device.type.upper())
-    parts = (values, rewards, terminals, ratio, torch.zeros_like(values))
-    parts = [part.to(device if is_built else "cpu") for part in parts]
-    names = ("gamma", "gae_lambda", "vtrace_rho_clip", "vtrace_c_clip")
-    torch.ops.pufferlib.compute_puff_advantage(*parts, *(settings[name] for name in names))
-    return parts[-1].to(device)
+    parts = [part[rows].to(device if is_built else "cpu") for part in parts]
+    parts.append(torch.zeros_like(parts[0]))
+    torch.ops.pufferlib.compute_puff_advantage(*parts, *coefficients)
+    of.advantages[rows] = parts[-1].to(device)
 
 
 def _priorities(advantages: torch.Tensor) -> torch.Tensor:

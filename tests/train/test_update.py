@@ -24,11 +24,12 @@ from learners import (
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.train.experience import Segments
 from midrange_puffer.train.fitted_pufferl import pufferl, quiet
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.torch_engine import TorchEngine
 from midrange_puffer.train.trainer import Trainer
-from midrange_puffer.train.update import Learner, Schedule, vtrace_advantages
+from midrange_puffer.train.update import Learner, Schedule, find_advantages
 
 MEMORY = ("--base.rnn-name=Recurrent",)
 # No engagement ends, where PuffeRL's own update would not forget it.
@@ -119,9 +120,15 @@ def test_advantages_are_those_of_the_paper(clips):
     values, rewards = rng.normal(size=shape), rng.normal(size=shape)
     terminals = (rng.random(shape) < 0.15).astype(float)
     ratio = rng.lognormal(sigma=0.7, size=shape)
-    parts = (values, rewards, terminals, ratio)
-    ours = vtrace_advantages(*(torch.tensor(part, dtype=torch.float32) for part in parts), train)
-    np.testing.assert_allclose(ours, learners.vtrace(*parts, train), rtol=1e-4, atol=1e-5)
+    parts = {"values": values, "rewards": rewards, "terminals": terminals, "ratio": ratio}
+    tensors = {name: torch.tensor(part, dtype=torch.float32) for name, part in parts.items()}
+    nowhere = dict.fromkeys(("observations", "actions", "logprobs", "proximal"), torch.empty(0))
+    experience = Segments(**nowhere, **tensors, advantages=torch.full(shape, 7.0))
+    rows = torch.tensor([3, 0, 19, 8])
+    find_advantages(experience, rows, train)
+    theirs = np.full(shape, 7.0)
+    theirs[rows] = learners.vtrace(*parts.values(), train)[rows]
+    np.testing.assert_allclose(experience.advantages, theirs, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize(
