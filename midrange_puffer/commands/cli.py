@@ -2,6 +2,7 @@
 
 import difflib
 import errno
+import gc
 import importlib
 import os
 import re
@@ -11,6 +12,7 @@ import textwrap
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import NoReturn
 
 from midrange_puffer.errors import UsageError, UserError
@@ -206,11 +208,24 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{mode}: each process of torchrun would do all of the work; use torchrun only for "
             f"{allowed}"
         )
-    main = importlib.import_module(MODES[mode].module).main
+    main = _imported(MODES[mode].module).main
     # All is imported: from here on Ctrl-C raises KeyboardInterrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return main(argv)
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module, and look for garbage neither meanwhile nor ever among what it brings.
+
+    Of torch's objects there are so many that looking takes as long as importing them.
+    """
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def usage() -> str:

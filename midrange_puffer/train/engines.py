@@ -22,6 +22,17 @@ def make_optimizer(
     return torch.optim.Adam(policy.parameters(), rate, betas, eps)
 
 
+def spare_dynamo() -> None:
+    """Let torch make optimizers without importing torch._dynamo, for which it takes 1.5 s.
+
+    It wants to keep its compiler out of some methods. Nobody compiles those here.
+    """
+    for name in ("add_param_group", "load_state_dict", "state_dict", "zero_grad"):
+        method = getattr(torch.optim.Optimizer, name)
+        bare = getattr(method, "__wrapped__", method)
+        bare.__dynamo_disable = bare  # where torch keeps what it has made of the method
+
+
 def make_engine(
     settings: Mapping[str, object],
     policy: torch.nn.Module,

@@ -15,7 +15,7 @@ import torch
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
 from midrange_puffer.train.engine import Engine, Seen
-from midrange_puffer.train.engines import make_engine, make_optimizer
+from midrange_puffer.train.engines import make_engine, make_optimizer, spare_dynamo
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.utilization import Utilization
 from midrange_puffer.train.vector import VecEnv
@@ -71,6 +71,7 @@ class FittedPuffeRL(pufferl.PuffeRL):
         policy: torch.nn.Module,
         logger: object | None = None,
     ) -> None:
+        spare_dynamo()
         # Its own optimizers are heavyball's, which take seconds to import.
         with quiet(), replaced(Utilization=lambda: Utilization(config["device"])):
             super().__init__({**config, "optimizer": "adam"}, vecenv, policy, logger)
