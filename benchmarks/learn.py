@@ -5,6 +5,8 @@ Trains with the real command, `puffer train midrange`, one seed after the other,
     the learning curves, from metrics.jsonl: the rate of wins against each pilot met in training,
     over the last `WINDOW` engagements; when it reached `LEVEL`, and the lowest it fell to after;
 
+    the mean score over these pilots, and when it reached `SCORE`, from the start of the process on;
+
     the last policy, not the best moment, evaluated against each pilot as `puffer eval` does it.
 
 Run it on an otherwise idle machine: the curves are over wall-clock time.
@@ -38,6 +40,7 @@ from midrange_puffer.train import run_folder
 from midrange_puffer.train.metrics_file import read_metrics
 
 LEVEL = 0.98
+SCORE = 0.99
 WINDOW = 500  # engagements against a pilot
 COLUMNS = 5  # of the picture
 COLOURS = {"win": "#2a8a4a", "draw": "0.55", "loss": "#c8372d"}
@@ -56,25 +59,31 @@ class Curve:
     agent_steps: np.ndarray
     rates: dict[str, np.ndarray]
 
+    @property
+    def score(self) -> np.ndarray:
+        """A win counts as 1, a draw as a half."""
+        return self.rates["win"] + self.rates["draw"] / 2
+
 
 def main() -> None:
     """Train or take runs, evaluate them, report."""
     options, overrides = _parse()
     check_even(options.episodes)
-    runs = [Path(run) for run in options.runs] or list(_train(options, overrides))
+    # From the start of each process to the start of training.
+    runs = {Path(run): 0.0 for run in options.runs} or dict(_train(options, overrides))
     report = {"machine": machine(), "torch_threads": torch.get_num_threads()}
     torch.set_num_threads(1)  # training is over, and evaluation's batches are small
-    config = load_config(runs[0] / run_folder.CONFIG)
-    report |= {"config": config.as_dict(), "level": LEVEL, "window": WINDOW}
+    config = load_config(next(iter(runs)) / run_folder.CONFIG)
+    report |= {"config": config.as_dict(), "level": LEVEL, "score": SCORE, "window": WINDOW}
     report["episodes"] = options.episodes
     curves = [read_curves(run) for run in runs]
     report["runs"] = [
-        {**_run(run), "learning": _learning(curves), "final": _final(run, options.episodes)}
-        for run, curves in zip(runs, curves, strict=True)
+        _result(run, start, of, options.episodes)
+        for (run, start), of in zip(runs.items(), curves, strict=True)
     ]
     _print(report)
     write_json(str(options.json), report)
-    save_figure(draw(curves), options.png)
+    save_figure(draw(curves, [*runs.values()]), options.png)
     print(f"{options.json}, {options.png}")
 
 
@@ -104,34 +113,79 @@ def reach(curve: Curve) -> dict[str, float | None]:
     return result
 
 
-def draw(curves: Sequence[dict[str, Curve]]) -> Figure:
-    """Wins, draws and losses over wall-clock time, a panel a pilot, a line a run."""
+def mean_score(curves: dict[str, Curve]) -> Curve:
+    """The mean score over the pilots whenever one is known anew, once each is known."""
+    begin = max(curve.agent_steps[0] for curve in curves.values())
+    steps = np.unique(np.concatenate([curve.agent_steps for curve in curves.values()]))
+    steps = steps[steps >= begin]
+    seconds, score = np.zeros(len(steps)), np.zeros(len(steps))
+    for curve in curves.values():
+        latest = np.searchsorted(curve.agent_steps, steps, side="right") - 1
+        seconds = np.maximum(seconds, curve.seconds[latest])
+        score += curve.score[latest] / len(curves)
+    return Curve(seconds, steps, {"win": score, "draw": np.zeros(len(steps))})
+
+
+def reach_score(curves: dict[str, Curve], start: float) -> dict[str, float | None]:
+    """When the mean score first was SCORE, and the last one.
+
+    Args:
+        curves: of a run.
+        start: what is added to its seconds.
+    """
+    of = mean_score(curves)
+    there = np.flatnonzero(of.score >= SCORE)
+    result = {"seconds": None, "agent_steps": None, "last": float(of.score[-1])}
+    if len(there):
+        result["seconds"] = start + float(of.seconds[there[0]])
+        result["agent_steps"] = int(of.agent_steps[there[0]])
+    return result
+
+
+def draw(curves: Sequence[dict[str, Curve]], starts: Sequence[float]) -> Figure:
+    """Wins, draws and losses over wall-clock time, a panel a pilot, a line a run; the mean score.
+
+    Args:
+        curves: of each run.
+        starts: seconds from the start of each process to that of training.
+    """
     pilots = [pilot for pilot in PILOTS if any(pilot in run for run in curves)]
-    columns = min(len(pilots), COLUMNS)
-    rows = -(-len(pilots) // columns)
+    columns = min(len(pilots) + 1, COLUMNS)
+    rows = -(-(len(pilots) + 1) // columns)
     figure = Figure(figsize=(3.4 * columns, 3.2 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    for axes in panels.flat[len(pilots) :]:
+    for axes in panels.flat[len(pilots) + 1 :]:
         axes.remove()
     for axes, pilot in zip(panels.flat, pilots, strict=False):
-        for number, run in enumerate(run for run in curves if pilot in run):
+        for number, run in enumerate(curves):
+            if pilot not in run:
+                continue
             for outcome, colour in COLOURS.items():
-                minutes, rate = run[pilot].seconds / 60, run[pilot].rates[outcome]
+                seconds, rate = starts[number] + run[pilot].seconds, run[pilot].rates[outcome]
                 label = None if number else outcome
-                axes.plot(minutes, 100 * rate, color=colour, lw=1.2, alpha=0.8, label=label)
+                axes.plot(seconds, 100 * rate, color=colour, lw=1.2, alpha=0.8, label=label)
         axes.axhline(100 * LEVEL, color="0.3", lw=0.7, ls=":")
-        axes.set(title=pilot, xlabel="wall-clock time [min]", ylim=(-3, 103))
+        axes.set(title=pilot)
+    axes = panels.flat[len(pilots)]
+    for run, start in zip(curves, starts, strict=True):
+        of = mean_score(run)
+        axes.plot(start + of.seconds, 100 * of.score, color="0.2", lw=1.2, alpha=0.8)
+    axes.axhline(100 * SCORE, color="0.3", lw=0.7, ls=":")
+    axes.set(title="mean score")
+    for axes in panels.flat[: len(pilots) + 1]:
+        axes.set(xlabel="wall-clock time [s]", ylim=(-3, 103))
         axes.grid(color="0.92")
         axes.spines[["top", "right"]].set_visible(False)
     for axes in panels[:, 0]:
-        axes.set_ylabel("engagements [%]")
+        axes.set_ylabel("engagements, score [%]")
     panels[0, 0].legend(frameon=False)
     return figure
 
 
 def _parse() -> tuple[argparse.Namespace, list[str]]:
     parser = runs_parser(__doc__, "train", "default.ini")
-    parser.add_argument("--seeds", type=int, default=3, help="how many: 0, 1, 2, …")
+    parser.add_argument("--seeds", type=int, default=3, help="how many")
+    parser.add_argument("--first-seed", type=int, default=0, help="of these, each one more")
     parser.add_argument("--minutes", type=float, help="stop each run after so long")
     parser.add_argument("--episodes", type=int, default=1000, help="of evaluation, a pilot")
     parser.add_argument(
@@ -143,16 +197,17 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args()
 
 
-def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[Path]:
-    """Train each seed to its end, or for --minutes; yield the run folders."""
+def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[tuple[Path, float]]:
+    """Train each seed to its end, or for --minutes; yield its folder and how long it took to start."""
     load_config(options.config, overrides)  # refuses what is wrong before anything is run
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    for seed in range(options.seeds):
+    for seed in range(options.first_seed, options.first_seed + options.seeds):
         name = f"{stamp}-seed-{seed}"
         command = [sys.executable, "-m", "midrange_puffer", "train", "midrange", *overrides]
         command += ["--config", options.config, "--train.seed", str(seed)]
         command += ["--train.data-dir", options.out, "--train.run-name", name]
         print(" ".join(command[1:]), flush=True)
+        launched = time.time()
         with subprocess.Popen(command) as process:
             try:
                 process.wait(options.minutes and 60 * options.minutes)
@@ -160,7 +215,12 @@ def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[Pa
                 process.send_signal(signal.SIGINT)  # it saves and stops
         if process.returncode not in (0, 128 + signal.SIGINT):
             raise SystemExit(f"seed {seed}: training ended with {process.returncode}")
-        yield Path(options.out, name)
+        metrics = Path(options.out, name, run_folder.METRICS)
+        # The last row was written when its clock was read.
+        yield (
+            metrics.parent,
+            metrics.stat().st_mtime - launched - read_metrics(metrics)[-1]["uptime"],
+        )
 
 
 def _curve(rows: Sequence[dict[str, float]], pilot: str, share: float, settled: float) -> Curve:
@@ -206,14 +266,20 @@ def _learning(curves: dict[str, Curve]) -> dict[str, dict[str, float | None]]:
     return {pilot: reach(curve) for pilot, curve in curves.items()}
 
 
-def _run(run: Path) -> dict[str, object]:
-    """What the run was."""
+def _result(run: Path, start: float, curves: dict[str, Curve], episodes: int) -> dict[str, object]:
+    """What came of a run."""
     last = read_metrics(run / run_folder.METRICS)[-1]
+    final = _final(run, episodes)
     return {
         "run": run.name,
         "seed": load_config(run / run_folder.CONFIG)["train"]["seed"],
+        "start": start,
         "seconds": last["uptime"],
         "agent_steps": last["agent_steps"],
+        "learning": _learning(curves),
+        "panel": reach_score(curves, start),
+        "final": final,
+        "final_score": float(np.mean([of["score"] for of in final.values()])),
     }
 
 
@@ -240,19 +306,35 @@ def _print(report: dict[str, object]) -> None:
     columns = ("seed", "pilot", "reached", "steps", "lowest", "win %", "draw %", "loss %")
     title = f"{LEVEL:.0%} wins in training, the lowest after that; the last policy, 95 % intervals"
     print_table(title, columns, rows)
-    for run in report["runs"]:
-        steps, minutes = run["agent_steps"] / 1e6, run["seconds"] / 60
-        print(f"seed {run['seed']}: {run['run']}, {steps:.1f} M steps in {minutes:.1f} min")
+    rows = [
+        [
+            run["seed"],
+            *_when(run["panel"]),
+            f"{run['panel']['last']:.3f}",
+            f"{run['final_score']:.3f}",
+            f"{run['agent_steps'] / 1e6:.1f} M",
+            f"{run['start'] + run['seconds']:.0f} s",
+        ]
+        for run in report["runs"]
+    ]
+    columns = ("seed", f"{SCORE} after", "steps", "last", "policy", "all steps", "all time")
+    title = f"mean score over the pilots: {SCORE} in training, the last there, the last policy's"
+    print_table(title, columns, rows)
+    times = [run["panel"]["seconds"] for run in report["runs"]]
+    if None not in times:
+        print(f"median of the times to {SCORE}: {np.median(times):.1f} s, the start included")
 
 
 def _reached(learning: dict[str, float | None] | None) -> tuple[str, str, str]:
     if learning is None or learning["seconds"] is None:
         return "–", "–", "–"
-    return (
-        f"{learning['seconds']:.0f} s",
-        f"{learning['agent_steps'] / 1e6:.1f} M",
-        f"{100 * learning['lowest_after']:.1f} %",
-    )
+    return (*_when(learning), f"{100 * learning['lowest_after']:.1f} %")
+
+
+def _when(reached: dict[str, float | None]) -> tuple[str, str]:
+    if reached["seconds"] is None:
+        return "–", "–"
+    return f"{reached['seconds']:.1f} s", f"{reached['agent_steps'] / 1e6:.1f} M"
 
 
 if __name__ == "__main__":

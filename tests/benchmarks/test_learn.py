@@ -80,6 +80,28 @@ def test_not_reaching(learn, curve):
     assert result["last"] == pytest.approx(0.9)
 
 
+def test_the_mean_score_counts_from_when_each_pilot_is_known(learn):
+    """Each pilot's score lasts until the next is known; a draw is a half."""
+
+    def known(steps, win, draw):
+        return learn.Curve(
+            np.array(steps) / 1000, np.array(steps), {"win": np.array(win), "draw": np.array(draw)}
+        )
+
+    curves = {
+        "weave": known([1000, 3000, 5000], [0.0, 0.5, 1.0], [0.0, 0.5, 0.0]),
+        "ace": known([2000, 4000, 6000], [0.2, 1.0, 0.98], [0.6, 0.0, 0.02]),
+    }
+    of = learn.mean_score(curves)
+    assert [*of.agent_steps] == [2000, 3000, 4000, 5000, 6000]
+    assert [*of.seconds] == [2, 3, 4, 5, 6]
+    np.testing.assert_allclose(of.score, [0.25, 0.625, 0.875, 1.0, 0.995])
+    reached = learn.reach_score(curves, start=3.5)
+    assert reached == {"seconds": 8.5, "agent_steps": 5000, "last": pytest.approx(0.995)}
+    curves["weave"].rates["win"][-1] = 0.9
+    assert learn.reach_score(curves, 3.5)["seconds"] is None
+
+
 @pytest.mark.slow
 def test_the_report_of_a_run(learn, tmp_path, monkeypatch):
     assert runs.train(tmp_path, "--train.total-timesteps=40960") == 0
