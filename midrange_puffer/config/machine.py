@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from midrange_puffer._learner import WIDTH_UNIT
+from midrange_puffer._learner import MAX_WIDTH, WIDTH_UNIT
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs
 from midrange_puffer.game.parameters import divide
 
@@ -177,6 +177,8 @@ def _reason_against_native(config: Config) -> str | None:
     if hidden_size % WIDTH_UNIT:
         near = max(round(hidden_size / WIDTH_UNIT), 1) * WIDTH_UNIT
         return f"policy.hidden_size = {hidden_size} is no multiple of {WIDTH_UNIT}, as {near} is"
+    if hidden_size > MAX_WIDTH:
+        return f"policy.hidden_size = {hidden_size} is more than {MAX_WIDTH}: torch is faster there"
     return "train.compile is for torch" if train["compile"] else None
 
 

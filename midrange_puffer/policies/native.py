@@ -16,6 +16,8 @@ def reason_against(policy: nn.Module) -> str | None:
     unit, most = _learner.WIDTH_UNIT, _learner.MAX_LAYERS
     if policy.hidden_size % unit:
         return f"policy.hidden_size = {policy.hidden_size} is no multiple of {unit}"
+    if policy.hidden_size > _learner.MAX_WIDTH:
+        return f"policy.hidden_size = {policy.hidden_size} is more than {_learner.MAX_WIDTH}"
     if policy.hidden_layers > most:
         return f"policy.hidden_layers = {policy.hidden_layers} is more than {most}"
     if any(one.dtype != torch.float32 or one.device.type != "cpu" for one in policy.parameters()):

@@ -589,6 +589,7 @@ def test_a_logit_that_is_not_finite_makes_all_of_its_number_not_a_number():
 def test_who_it_can_be_for():
     assert reason_against(make()) is None
     assert "hidden_size = 60" in reason_against(make(hidden_size=60))
+    assert "hidden_size = 1040 is more than 1024" in reason_against(make(hidden_size=1040))
     assert "hidden_layers = 4" in reason_against(make(hidden_layers=4))
     assert "float32" in reason_against(make().double())
     recurrent = make_policy(spaces_of("default"), {"hidden_size": 16}, "Recurrent", {})

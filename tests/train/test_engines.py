@@ -105,6 +105,7 @@ def test_other_depths_train_and_go_on(tmp_path, layers):
     [
         (["--base.rnn-name=Recurrent"], "it has no memory, which base.rnn_name = Recurrent asks"),
         (["--policy.hidden-size=100"], "policy.hidden_size = 100 is no multiple of 16, as 96 is"),
+        (["--policy.hidden-size=1040"], "policy.hidden_size = 1040 is more than 1024"),
         (["--policy.hidden-size=5"], "policy.hidden_size = 5 is no multiple of 16, as 16 is"),
         (["--train.compile=True"], "train.compile is for torch"),
         (["--train.device=cuda"], "it computes on the CPU, not on cuda"),
