@@ -29,6 +29,7 @@ typedef struct {
 
 struct MrThreads {
   int32_t count;  // with the caller
+  atomic_flag is_busy;
   pid_t process;  // whose threads they are
   pthread_t *threads;
   pthread_mutex_t mutex;
@@ -128,6 +129,7 @@ MrThreads *mr_threads_create(int32_t count) {
   }
   memset(t->shares, 0, (size_t)count * sizeof *t->shares);
   t->process = getpid();
+  atomic_flag_clear(&t->is_busy);
   pthread_mutex_init(&t->mutex, NULL);
   pthread_cond_init(&t->begun, NULL);
   pthread_cond_init(&t->ended, NULL);
@@ -159,7 +161,8 @@ void mr_threads_destroy(MrThreads *t) {
 int32_t mr_threads_count(const MrThreads *t) { return t ? t->count : 1; }
 
 void mr_threads_run(MrThreads *t, int32_t parts, MrPart work, void *context) {
-  if (!t || t->count == 1 || parts < 2 || t->process != getpid()) {
+  bool is_alone = !t || t->count == 1 || parts < 2 || t->process != getpid();
+  if (is_alone || atomic_flag_test_and_set(&t->is_busy)) {
     for (int32_t part = 0; part < parts; part++) work(context, part, 0);
     return;
   }
@@ -182,4 +185,5 @@ void mr_threads_run(MrThreads *t, int32_t parts, MrPart work, void *context) {
   pthread_mutex_lock(&t->mutex);
   while (atomic_load(&t->undone)) pthread_cond_wait(&t->ended, &t->mutex);
   pthread_mutex_unlock(&t->mutex);
+  atomic_flag_clear(&t->is_busy);
 }

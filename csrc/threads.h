@@ -23,8 +23,8 @@ void mr_threads_destroy(MrThreads *threads);
 int32_t mr_threads_count(const MrThreads *threads);
 
 // Does all parts from 0 on and returns when they are done. A thread
-// begins with the parts that it had in an equal call before, if it comes in time; the result must not depend on it. Where `threads` is NULL the caller does all parts. So it does in a child of fork(),
-// which has none of its parent's threads.
+// begins with the parts that it had in an equal call before, if it comes in time; the result must not depend on it. Where `threads` is NULL, or busy with the work of another
+// caller, the caller does all parts as thread 0. So it does in a child of fork(), which has none of its parent's threads.
 void mr_threads_run(MrThreads *threads, int32_t parts, MrPart work, void *context);
 
 #endif

@@ -93,7 +93,7 @@ cdef class Core:
     # it from _idle or from _begin.
     cdef MrSim *sim
     cdef bint busy  # read and written with the GIL held
-    cdef readonly int num_envs, agents, features
+    cdef readonly int num_envs, agents, features, threads
     cdef readonly dict parameters
 
     def __cinit__(self, dict parameters, Py_ssize_t num_envs, uint64_t seed, pilot_weights,
@@ -133,6 +133,7 @@ cdef class Core:
         config.seed = seed
         config.auto_reset = auto_reset
         config.isa = name
+        self.threads = <int> threads
         config.threads = <int32_t> threads
         if envelope is not None:
             _take_envelope(&ranges, envelope)

@@ -2,6 +2,13 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+cdef extern from "threads.h" nogil:
+    ctypedef struct MrThreads:
+        pass
+
+    MrThreads *mr_threads_create(int32_t count)
+    void mr_threads_destroy(MrThreads *threads)
+
 cdef extern from "learner/learner.h" nogil:
     enum:
         MR_MAX_LAYERS
@@ -72,7 +79,7 @@ cdef extern from "learner/learner.h" nogil:
         pass
 
     const char *const *mr_learner_isas()
-    MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, bint learns,
+    MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bint learns,
                                  const char *isa)
     void mr_learner_destroy(MrLearner *learner)
     int32_t mr_learner_arrays(const MrLearner *learner, MrArray *arrays, int32_t *size)

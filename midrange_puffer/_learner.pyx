@@ -3,6 +3,9 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from os import getpid
+from weakref import WeakValueDictionary
+
 import numpy as np
 
 from midrange_puffer._learner cimport *
@@ -86,6 +89,37 @@ def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] a
         mr_learner_advantages(&of, &trace, &rows[0], <int32_t> rows.shape[0], &advantages[0, 0])
 
 
+cdef class Threads:
+    """Threads that networks share: those of one that is busy do nothing for the others.
+
+    Raises:
+        MemoryError: No memory, or the system grants no more threads.
+    """
+
+    cdef MrThreads *threads
+    cdef object __weakref__
+
+    def __cinit__(self, int count):
+        self.threads = mr_threads_create(count)
+        if self.threads == NULL:
+            raise MemoryError(f"no memory for {count} threads, or the system grants fewer")
+
+    def __dealloc__(self):
+        mr_threads_destroy(self.threads)
+        self.threads = NULL
+
+
+_threads = WeakValueDictionary()  # those in use, by their process and number
+
+
+def _find_threads(int count):
+    key = getpid(), count
+    threads = _threads.get(key)
+    if threads is None:
+        threads = _threads[key] = Threads(count)
+    return threads
+
+
 cdef class Network:
     """An MLP in C: what it gives, the gradient of PPO's loss, and the steps of its optimizer.
 
@@ -99,7 +133,7 @@ cdef class Network:
         ranges: where they are continuous, float32 [2, HEADS]: the middle of each number's range and
             half its length.
         deviations: of continuous actions, least and greatest, in half ranges.
-        threads: that it may use, this one among them.
+        threads: that it may use, this one among them. Networks of equal numbers share them.
         learns: make room for gradients and steps, too.
         isa: one of isas(), or "auto".
 
@@ -109,6 +143,7 @@ cdef class Network:
     """
 
     cdef MrLearner *learner
+    cdef Threads shared
     cdef MrShape shape
     cdef bint busy  # read and written with the GIL held
     cdef readonly int size, features, threads
@@ -148,10 +183,10 @@ cdef class Network:
                 self.shape.middle[head], self.shape.reach[head] = ranges[0][head], ranges[1][head]
         self.shape.deviation[0], self.shape.deviation[1] = deviations
         name = isa.encode()
-        self.learner = mr_learner_create(&self.shape, threads, learns, name)
+        self.shared = _find_threads(threads)
+        self.learner = mr_learner_create(&self.shape, self.shared.threads, learns, name)
         if self.learner == NULL:
-            raise MemoryError(f"no memory for a network of widths {tuple(widths)}, or not "
-                              f"{threads} threads")
+            raise MemoryError(f"no memory for a network of widths {tuple(widths)}")
         mr_learner_arrays(self.learner, arrays, &size)
         self.size, self.features, self.threads, self.isa = size, features, threads, isa
         self.is_continuous, self.learns = levels is None, learns

@@ -143,17 +143,17 @@ int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS
   return learner->count;
 }
 
-MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, bool learns, const char *isa) {
+MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bool learns, const char *isa) {
   MrLearner *learner = calloc(1, sizeof *learner);
   if (!learner) return NULL;
   shape_policy(&learner->policy, shape);
   list_arrays(learner);
   learner->learns = learns;
   learner->kernel = find_kernel(isa);
-  learner->threads = mr_threads_create(threads);
+  learner->threads = threads;
   Room room = {0};
   take_all(learner, &room);
-  learner->memory = learner->threads ? aligned_alloc(64, room.used) : NULL;
+  learner->memory = aligned_alloc(64, room.used);
   if (!learner->memory) {
     mr_learner_destroy(learner);
     return NULL;
@@ -165,7 +165,6 @@ MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, bool learns,
 
 void mr_learner_destroy(MrLearner *learner) {
   if (!learner) return;
-  mr_threads_destroy(learner->threads);
   free(learner->memory);
   free(learner);
 }

@@ -109,8 +109,9 @@ typedef struct {
 const char *const *mr_learner_isas(void);
 
 // Checks nothing: the shape is right and `isa` is one of mr_learner_isas(). Without `learns` there is no room for what
-// mr_learner_gradient and the steps need. Returns NULL where there is no memory.
-MrLearner *mr_learner_create(const MrShape *shape, int32_t threads, bool learns, const char *isa);
+// mr_learner_gradient and the steps need. The threads may be others' as well, and last longer than the learner. Returns NULL
+// where there is no memory.
+MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bool learns, const char *isa);
 void mr_learner_destroy(MrLearner *learner);
 
 // The parameters' arrays, in their order; the number of all parameters in `size`.

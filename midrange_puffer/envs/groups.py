@@ -226,7 +226,7 @@ class PoolGroup(FlownGroup):
             # Here, so that only who fights a pool imports torch.
             from midrange_puffer.envs.pool_crew import PoolCrew
 
-            return PoolCrew(pool, core.num_envs, seed, core.features)
+            return PoolCrew(pool, core.num_envs, seed, core.features, core.threads)
 
         super().__init__(core, seat, action_mode, make_crew, seed)
 

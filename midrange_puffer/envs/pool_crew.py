@@ -43,14 +43,22 @@ class PoolCrew:
         seed: of the draws of members and of actions; equal seeds, files and observations give
             equal actions.
         features: of the observations; a member made for more cannot be used.
+        threads: that compute the members' actions; these do not depend on it.
 
     Raises:
         PoolError: At first, the file cannot be read, or none of its members can be used.
     """
 
-    def __init__(self, path: Path, num_envs: int, seed: int, features: int = len(FEATURES)) -> None:
+    def __init__(
+        self,
+        path: Path,
+        num_envs: int,
+        seed: int,
+        features: int = len(FEATURES),
+        threads: int = 1,
+    ) -> None:
         self._path = path
-        self._features = features
+        self._features, self._threads = features, threads
         self._num_envs = num_envs
         self._random = np.random.default_rng(seed)
         self._noise = torch.Generator().manual_seed(int(self._random.integers(2**63)))
@@ -155,7 +163,7 @@ class PoolCrew:
     def _player(self, member: Member) -> Player:
         path = self._path.parent / member.path
         policy, model = load_policy(path)
-        player = Player(policy, self._num_envs, seed=0)
+        player = Player(policy, self._num_envs, seed=0, threads=self._threads)
         if player.features > self._features:
             raise CheckpointError(
                 f"{path}: sees env.observation = {model['env']['observation']}, more than this "

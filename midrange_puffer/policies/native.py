@@ -70,11 +70,12 @@ class FrozenNetwork:
     Args:
         policy: against which nothing speaks. What torch does to its weights is noticed; what a
             `NativeEngine` does is not.
+        threads: that it may use.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, threads: int = 1) -> None:
         self._policy = policy
-        self._network = make_network(policy, learns=False)
+        self._network = make_network(policy, threads, learns=False)
         self._versions: list[int] = []
 
     def act(self, observations: np.ndarray, noise: torch.Tensor | None) -> np.ndarray:

@@ -24,13 +24,22 @@ class Player:
         num_envs: engagements, whose memories are kept apart where the policy has one.
         seed: of the actions drawn; equal seeds and observations give equal actions.
         greedy: take the likeliest action instead of drawing one.
+        threads: that compute it, where C does.
     """
 
-    def __init__(self, policy: nn.Module, num_envs: int, seed: int, greedy: bool = False) -> None:
+    def __init__(
+        self,
+        policy: nn.Module,
+        num_envs: int,
+        seed: int,
+        greedy: bool = False,
+        threads: int = 1,
+    ) -> None:
         self.policy = policy
         self.features = policy.features
         self.greedy = greedy
-        self._network = FrozenNetwork(policy) if reason_against(policy) is None else None
+        is_native = reason_against(policy) is None
+        self._network = FrozenNetwork(policy, threads) if is_native else None
         self._random = torch.Generator().manual_seed(seed)
         self._memory: dict[str, torch.Tensor] = {}
         if policy.memory_size:

@@ -240,6 +240,16 @@ def test_actions_are_drawn_as_the_policy_says(tmp_path):
             assert abs((drawn[:, column] == value).mean() - share) < 4 * error
 
 
+def test_threads_make_no_difference_to_a_pool(tmp_path):
+    members = {name: frozen.constant(seed) for seed, name in enumerate("ab")}
+    pool = frozen.write_pool(tmp_path, {"a": 1, "b": 2}, **members)
+    seen = np.random.default_rng(1).uniform(-1, 1, (500, len(FEATURES))).astype(np.float32)
+    crews = [PoolCrew(pool, 500, seed=0, threads=threads) for threads in (1, 3)]
+    for _ in range(3):
+        alone, together = (crew.act(seen) for crew in crews)
+        assert np.array_equal(alone, together)
+
+
 def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
     """Who has left finishes its engagements and is met no more; who has joined is met."""
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT)

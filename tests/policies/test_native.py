@@ -391,6 +391,28 @@ def test_only_one_thread_of_python_may_use_a_network():
     assert set(refused) <= {"the network is in use by another thread"}
 
 
+def test_networks_that_share_threads_may_act_at_the_same_time():
+    seen = np.random.default_rng(8).uniform(-1, 1, (5000, 71)).astype(np.float32)
+    networks = [make_network(make(scale=1 + n), threads=3, learns=False) for n in range(4)]
+    found = np.zeros((len(networks), 2, 20, len(seen), 3), np.int32)
+    for number, network in enumerate(networks):
+        network.load(flattened(make(scale=1 + number)).numpy())
+
+    def act(number: int, turn: int) -> None:
+        for actions in found[number, turn]:
+            networks[number].act(seen, None, actions)
+
+    for number in range(len(networks)):
+        act(number, 0)
+    together = [threading.Thread(target=act, args=(n, 1)) for n in range(len(networks))]
+    for one in together:
+        one.start()
+    for one in together:
+        one.join()
+    assert np.array_equal(found[:, 0], found[:, 1])
+    assert len(np.unique(found[:, 0, 0].reshape(len(networks), -1), axis=0)) == len(networks)
+
+
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
