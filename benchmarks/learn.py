@@ -198,7 +198,7 @@ def _parse() -> tuple[argparse.Namespace, list[str]]:
 
 
 def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[tuple[Path, float]]:
-    """Train each seed to its end or for --minutes; yield its folder and how long it took to start."""
+    """Train each seed to its end or for --minutes; yield its folder and how long its start took."""
     load_config(options.config, overrides)  # refuses what is wrong before anything is run
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for seed in range(options.first_seed, options.first_seed + options.seeds):
