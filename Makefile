@@ -100,7 +100,7 @@ hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 -
 
 clean: ## remove what was built and cached; the environments and experiments stay
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache .hypothesis $(BUILT)
-	rm -f midrange_puffer/_core.c midrange_puffer/_learner.c midrange_puffer/*.so
+	rm -f midrange_puffer/_core.c midrange_puffer/_learner.c midrange_puffer/_threads.c midrange_puffer/*.so
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -32,6 +32,9 @@ AVX512 = [*(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl")), "-mprefer-ve
 IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
 
+THREADS = "csrc/threads.c"  # in each of the extensions
+
+
 @dataclass(frozen=True)
 class Library:
     """C code behind a binding: the files of a folder, with kernel.c for each instruction set.
@@ -93,16 +96,19 @@ LEARNER = Library(
     folder="csrc/learner",
     isas={"sse2": [], "avx2": FMA, "avx512": [*FMA, *AVX512]} if IS_X86 else {"portable": []},
     flags=[*C_FLAGS, "-ffp-contract=fast"],
-    others=["csrc/threads.c"],
+    others=[THREADS],
 )
 
 
 class BuildLibraries(build_ext):
-    """Adds one object file of the kernel for each instruction set to each extension."""
+    """Adds one object file of the kernel for each instruction set to the extensions of libraries."""
 
     def build_extension(self, ext: Extension) -> None:
         """Compile the kernels, then build `ext` with them linked in."""
-        library = LIBRARIES[ext.name]
+        library = LIBRARIES.get(ext.name)
+        if library is None:
+            super().build_extension(ext)
+            return
         flags = library.flags + library.kernel_flags(self.compiler.compiler_so) + BUILD_FLAGS
         for isa, isa_flags in library.isas.items():
             ext.extra_objects += self.compiler.compile(
@@ -156,17 +162,27 @@ def _lint(compiler: str, unit: list[str]) -> None:
 LIBRARIES = {"midrange_puffer._core": CORE, "midrange_puffer._learner": LEARNER}
 BINDINGS = [str(path) for path in Path("midrange_puffer").glob("*.px[di]")]
 HEADERS = sorted(str(path) for path in Path("csrc").glob("**/*.h"))
-EXTENSIONS = [
-    Extension(
+
+
+def _extension(name: str, sources: list[str], flags: list[str], depends: list[str]) -> Extension:
+    """A binding with the C files behind it."""
+    return Extension(
         name,
-        sources=[f"{name.replace('.', '/')}.pyx", *library.sources],
-        depends=[*HEADERS, library.kernel, *BINDINGS, "setup.py"],
+        sources=[f"{name.replace('.', '/')}.pyx", *sources],
+        depends=[*HEADERS, *depends, *BINDINGS, "setup.py"],
         include_dirs=["csrc", numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        extra_compile_args=library.flags + BUILD_FLAGS,
+        extra_compile_args=flags + BUILD_FLAGS,
         extra_link_args=LINK_FLAGS,
     )
-    for name, library in LIBRARIES.items()
+
+
+EXTENSIONS = [
+    _extension("midrange_puffer._threads", [THREADS], C_FLAGS, []),
+    *(
+        _extension(name, library.sources, library.flags, [library.kernel])
+        for name, library in LIBRARIES.items()
+    ),
 ]
 
 setup(

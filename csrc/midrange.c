@@ -140,8 +140,8 @@ MrSim *mr_create(const MrConfig *config) {
   sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
   sim->fresh_records = calloc((size_t)sim->num_blocks * MR_LANES, sizeof(MrRecord));
   sim->ended = calloc((size_t)sim->num_blocks, sizeof *sim->ended);
-  if (config->threads > 1) sim->threads = mr_threads_create(config->threads);
-  if (!sim->blocks || !sim->records || !sim->fresh_records || !sim->ended || (config->threads > 1 && !sim->threads)) {
+  sim->threads = config->threads;
+  if (!sim->blocks || !sim->records || !sim->fresh_records || !sim->ended) {
     mr_destroy(sim);
     return NULL;
   }
@@ -152,7 +152,6 @@ MrSim *mr_create(const MrConfig *config) {
 
 void mr_destroy(MrSim *sim) {
   if (!sim) return;
-  mr_threads_destroy(sim->threads);
   free(sim->blocks);
   free(sim->records);
   free(sim->fresh_records);

@@ -114,7 +114,9 @@ typedef struct {
   float pilot_weights[MR_FIGHTERS][MR_PILOT_COUNT];
   bool auto_reset;  // start the next episode of an engagement as soon as one has ended
   const char *isa;  // name of an instruction set, or "auto"
-  int32_t threads;  // that step the engagements, the caller among them; 0 as 1. The result does not depend on it
+  // That step the engagements, and last longer than the simulation; NULL: the caller alone. The result does not depend
+  // on it.
+  struct MrThreads *threads;
   // The map is copied. With NULL, shots are not classed, and neither MR_OBSERVE_STG nor pilots of by_map are allowed.
   const MrEnvelope *envelope;
   MrObservation observation;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A few threads that share the parts of a piece of work. The core and the learner each link their own copy.
+// A few threads that share the parts of a piece of work. They may be made in one library and do the work of another
+// that is linked with the same code: the core and the learner share them.
 
 #ifndef MR_THREADS_H
 #define MR_THREADS_H

@@ -11,6 +11,9 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from midrange_puffer._midrange cimport *
+from midrange_puffer._threads cimport Threads
+
+from midrange_puffer._threads import find_threads
 
 include "_tables.pxi"
 
@@ -92,6 +95,7 @@ cdef class Core:
     # Used by the methods down to _begin, and by those that need nothing of the state. The others get
     # it from _idle or from _begin.
     cdef MrSim *sim
+    cdef Threads shared
     cdef bint busy  # read and written with the GIL held
     cdef readonly int num_envs, agents, features, threads
     cdef readonly dict parameters
@@ -109,8 +113,7 @@ cdef class Core:
                              f"must be ({MR_FIGHTERS}, {MR_PILOT_COUNT})")
         if not 1 <= num_envs <= MAX_ENVS:
             raise ValueError(f"num_envs = {num_envs}: at least 1, at most {MAX_ENVS}")
-        if not 1 <= threads <= MAX_THREADS:
-            raise ValueError(f"threads = {threads}: at least 1, at most {MAX_THREADS}")
+        self.shared = find_threads(threads)
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
         if observation not in OBSERVATIONS:
@@ -133,15 +136,15 @@ cdef class Core:
         config.seed = seed
         config.auto_reset = auto_reset
         config.isa = name
-        self.threads = <int> threads
-        config.threads = <int32_t> threads
+        config.threads = self.shared.pool
+        self.threads = self.shared.count
         if envelope is not None:
             _take_envelope(&ranges, envelope)
             config.envelope = &ranges
         config.observation = MR_OBSERVE_STG if observation == "stg" else MR_OBSERVE_DEFAULT
         self.sim = mr_create(&config)
         if self.sim == NULL:
-            raise MemoryError(f"no memory for {num_envs} engagements, or not {threads} threads")
+            raise MemoryError(f"no memory for {num_envs} engagements")
         self.num_envs = num_envs
         self.agents = num_envs * mr_agents_per_env(self.sim)
         self.features = OBSERVATIONS[observation]

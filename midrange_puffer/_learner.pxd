@@ -2,12 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-cdef extern from "threads.h" nogil:
-    ctypedef struct MrThreads:
-        pass
-
-    MrThreads *mr_threads_create(int32_t count)
-    void mr_threads_destroy(MrThreads *threads)
+from midrange_puffer._threads cimport MrThreads
 
 cdef extern from "learner/learner.h" nogil:
     enum:

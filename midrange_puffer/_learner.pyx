@@ -3,12 +3,12 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from os import getpid
-from weakref import WeakValueDictionary
-
 import numpy as np
 
 from midrange_puffer._learner cimport *
+from midrange_puffer._threads cimport Threads
+
+from midrange_puffer._threads import find_threads
 
 MAX_LAYERS = MR_MAX_LAYERS
 HEADS = MR_HEADS
@@ -16,7 +16,6 @@ MAX_LEVELS = MR_OUTPUTS - 1  # of all heads together
 WIDTH_UNIT = 16  # of which the width of a hidden layer is a multiple
 MAX_WIDTH = 1024  # beyond it torch is faster, and the sums of the parts take gigabytes
 MAX_FEATURES = 4096
-MAX_THREADS = 1024
 MAX_DECISIONS = 2**30  # in one call: they are counted in 32 bits
 
 
@@ -89,37 +88,6 @@ def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] a
         mr_learner_advantages(&of, &trace, &rows[0], <int32_t> rows.shape[0], &advantages[0, 0])
 
 
-cdef class Threads:
-    """Threads that networks share: those of one that is busy do nothing for the others.
-
-    Raises:
-        MemoryError: No memory, or the system grants no more threads.
-    """
-
-    cdef MrThreads *threads
-    cdef object __weakref__
-
-    def __cinit__(self, int count):
-        self.threads = mr_threads_create(count)
-        if self.threads == NULL:
-            raise MemoryError(f"no memory for {count} threads, or the system grants fewer")
-
-    def __dealloc__(self):
-        mr_threads_destroy(self.threads)
-        self.threads = NULL
-
-
-_threads = WeakValueDictionary()  # those in use, by their process and number
-
-
-def _find_threads(int count):
-    key = getpid(), count
-    threads = _threads.get(key)
-    if threads is None:
-        threads = _threads[key] = Threads(count)
-    return threads
-
-
 cdef class Network:
     """An MLP in C: what it gives, the gradient of PPO's loss, and the steps of its optimizer.
 
@@ -133,7 +101,7 @@ cdef class Network:
         ranges: where they are continuous, float32 [2, HEADS]: the middle of each number's range and
             half its length.
         deviations: of continuous actions, least and greatest, in half ranges.
-        threads: that it may use, this one among them. Networks of equal numbers share them.
+        threads: that it may use, this one among them; it shares them as `find_threads` says.
         learns: make room for gradients and steps, too.
         isa: one of isas(), or "auto".
 
@@ -154,6 +122,7 @@ cdef class Network:
                   bint learns=True, str isa="auto"):
         cdef MrArray arrays[MR_MAX_ARRAYS]
         cdef int32_t size
+        self.shared = find_threads(threads)
         known = isas()
         isa = known[0] if isa == "auto" else isa
         if isa not in known:
@@ -169,8 +138,6 @@ cdef class Network:
                                    or sum(levels) > MAX_LEVELS):
             raise ValueError(f"levels = {levels}: must be {MR_HEADS} numbers from 1 on, and "
                              f"{MAX_LEVELS} at most together")
-        if not 1 <= threads <= MAX_THREADS:
-            raise ValueError(f"threads = {threads}: at least 1, at most {MAX_THREADS}")
         self.shape.features = features
         self.shape.layers = len(widths)
         for layer, width in enumerate(widths):
@@ -183,8 +150,7 @@ cdef class Network:
                 self.shape.middle[head], self.shape.reach[head] = ranges[0][head], ranges[1][head]
         self.shape.deviation[0], self.shape.deviation[1] = deviations
         name = isa.encode()
-        self.shared = _find_threads(threads)
-        self.learner = mr_learner_create(&self.shape, self.shared.threads, learns, name)
+        self.learner = mr_learner_create(&self.shape, self.shared.pool, learns, name)
         if self.learner == NULL:
             raise MemoryError(f"no memory for a network of widths {tuple(widths)}")
         mr_learner_arrays(self.learner, arrays, &size)

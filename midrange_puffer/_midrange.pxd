@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
+from midrange_puffer._threads cimport MrThreads
+
 cdef extern from "stdbool.h":
     ctypedef bint c_bool "bool"
 
@@ -76,7 +78,7 @@ cdef extern from "midrange.h" nogil:
         float pilot_weights[2][16]
         c_bool auto_reset
         const char *isa
-        int32_t threads
+        MrThreads *threads
         const MrEnvelope *envelope
         MrObservation observation
     ctypedef struct MrResults:

@@ -15,7 +15,6 @@ OBSERVATIONS = {
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
 STATE_BYTES = mr_state_bytes()
 MAX_ENVS = 2**20  # engagements of a simulation: their rows of results are counted in 32 bits
-MAX_THREADS = 1024
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
 # Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
 MAX_START = 2**30

@@ -1,0 +1,15 @@
+# Threads that the core and the learner share, as C has them (csrc/threads.h).
+
+from libc.stdint cimport int32_t
+
+cdef extern from "threads.h" nogil:
+    ctypedef struct MrThreads:
+        pass
+
+    MrThreads *mr_threads_create(int32_t count)
+    void mr_threads_destroy(MrThreads *threads)
+
+cdef class Threads:
+    cdef MrThreads *pool
+    cdef readonly int count
+    cdef object __weakref__
