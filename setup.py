@@ -101,7 +101,7 @@ LEARNER = Library(
 
 
 class BuildLibraries(build_ext):
-    """Adds one object file of the kernel for each instruction set to the extensions of libraries."""
+    """Adds one object file of the kernel for each instruction set to a library's extension."""
 
     def build_extension(self, ext: Extension) -> None:
         """Compile the kernels, then build `ext` with them linked in."""

@@ -93,4 +93,5 @@ cdef extern from "learner/learner.h" nogil:
                          const float *gradient, float rate, float beta1, float beta2, float epsilon,
                          int64_t step, float max_norm)
     void mr_learner_advantages(const MrOutcomes *outcomes, const MrTraceSettings *settings,
-                               const int64_t *rows, int32_t count, float *advantages)
+                               const int64_t *rows, int32_t count, float *advantages,
+                               float *priorities)

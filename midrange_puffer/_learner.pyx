@@ -58,15 +58,16 @@ cdef int _check_rows(const int64_t[::1] rows, Py_ssize_t segments, Py_ssize_t ho
     return 0
 
 
-def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] advantages):
-    """Write V-trace's advantages of some segments to their rows of `advantages`.
+def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] advantages,
+                    float[::1] priorities):
+    """Write V-trace's advantages of some segments, and the sums of their absolute values.
 
     Args:
         outcomes: values, rewards and terminals for the decision before, and ratios of
             probabilities, float32 [segments, horizon] each.
         rows: int64 [n] of the segments.
         settings: gamma, gae_lambda, vtrace_rho_clip, vtrace_c_clip.
-        advantages: float32 [segments, horizon].
+        advantages, priorities: float32 [segments, horizon], [segments]: these rows are written.
     """
     cdef MrOutcomes of
     cdef MrTraceSettings trace
@@ -80,12 +81,16 @@ def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] a
     _check_decisions("terminals", terminals, segments, horizon)
     _check_decisions("ratio", ratio, segments, horizon)
     _check_aligned(&advantages[0, 0], 4, "advantages")
+    if priorities.shape[0] != segments:
+        raise ValueError(f"priorities of {priorities.shape[0]} segments: must be {segments}")
+    _check_aligned(&priorities[0], 4, "priorities")
     trace.gamma, trace.decay, trace.rho_clip, trace.c_clip = settings
     of.horizon = <int32_t> horizon
     of.values, of.rewards = &values[0, 0], &rewards[0, 0]
     of.terminals, of.ratio = &terminals[0, 0], &ratio[0, 0]
     with nogil:
-        mr_learner_advantages(&of, &trace, &rows[0], <int32_t> rows.shape[0], &advantages[0, 0])
+        mr_learner_advantages(&of, &trace, &rows[0], <int32_t> rows.shape[0], &advantages[0, 0],
+                              &priorities[0])
 
 
 cdef class Network:

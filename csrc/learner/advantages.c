@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 
+#include <math.h>
+
 #include "learner.h"
 
 static float least(float a, float b) { return a < b ? a : b; }
 
 // PuffeRL's buffers are shifted: the reward for a decision and whether it ended the engagement are with the next one. So
-// the last decision of a segment has no advantage.
-static void find(const MrOutcomes *of, const MrTraceSettings *settings, int64_t first, float *advantages) {
+// the last decision of a segment has no advantage. Returns the sum of their absolute values.
+static float find(const MrOutcomes *of, const MrTraceSettings *settings, int64_t first, float *advantages) {
   const float *values = of->values + first, *rewards = of->rewards + first, *ends = of->terminals + first,
               *ratio = of->ratio + first;
   int32_t last = of->horizon - 1;
-  float advantage = 0.0f, decay = settings->gamma * settings->lambda;
+  float sum = 0.0f, advantage = 0.0f, decay = settings->gamma * settings->lambda;
   advantages[last] = 0.0f;
   for (int32_t t = last - 1; t >= 0; t--) {
     float goes_on = 1.0f - ends[t + 1];
@@ -18,10 +20,15 @@ static void find(const MrOutcomes *of, const MrTraceSettings *settings, int64_t 
     float rho = least(ratio[t], settings->rho_clip), c = least(ratio[t], settings->c_clip);
     advantage = rho * error + decay * c * advantage * goes_on;
     advantages[t] = advantage;
+    sum += fabsf(advantage);
   }
+  return sum;
 }
 
 void mr_learner_advantages(const MrOutcomes *of, const MrTraceSettings *settings, const int64_t *rows, int32_t count,
-                           float *advantages) {
-  for (int32_t i = 0; i < count; i++) find(of, settings, rows[i] * of->horizon, advantages + rows[i] * of->horizon);
+                           float *advantages, float *priorities) {
+  for (int32_t i = 0; i < count; i++) {
+    int64_t first = rows[i] * of->horizon;
+    priorities[rows[i]] = find(of, settings, first, advantages + first);
+  }
 }

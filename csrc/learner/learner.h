@@ -146,8 +146,9 @@ void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *
                      float rate, float beta1, float beta2, float epsilon, int64_t step, float max_norm);
 
 // Writes the advantages of some segments by V-trace (Espeholt et al. 2018, arXiv 1802.01561), to their rows of
-// [segments, horizon]: generalised advantages where the ratio is 1. A segment's last decision has 0.
+// [segments, horizon]: generalised advantages where the ratio is 1. A segment's last decision has 0. The sums of their
+// absolute values are the segments' priorities [segments].
 void mr_learner_advantages(const MrOutcomes *outcomes, const MrTraceSettings *settings, const int64_t *rows,
-                           int32_t count, float *advantages);
+                           int32_t count, float *advantages, float *priorities);
 
 #endif

@@ -14,7 +14,7 @@ GATHERED = ("observations", "actions", "logprobs", "values", "rewards", "termina
 
 @dataclass
 class Segments:
-    """Experience, [segments, horizon, ...] each; all but observations on the learner's device.
+    """Experience, [segments, horizon, ...] mostly; all but observations on the learner's device.
 
     Attributes:
         observations: may stay in the CPU's memory (train.cpu_offload).
@@ -27,6 +27,7 @@ class Segments:
         ratio: probabilities of the actions under the latest policy over those under the one that
             took them.
         advantages: as far as is known of the latest policy.
+        priorities: how much each segment has to tell, [segments]: the sum of its |advantage|.
     """
 
     observations: torch.Tensor
@@ -38,6 +39,7 @@ class Segments:
     proximal: torch.Tensor
     ratio: torch.Tensor
     advantages: torch.Tensor
+    priorities: torch.Tensor
 
     def take(self, rows: torch.Tensor) -> "Segments":
         """Copies of the segments in these rows, all on the learner's device."""

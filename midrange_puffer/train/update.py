@@ -18,7 +18,11 @@ from midrange_puffer import _learner
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.engine import LOSSES, Engine, Judged, Timer
 from midrange_puffer.train.experience import Segments, lengthened
-from midrange_puffer.train.experience_buffer import ExperienceBuffer, sampling_chances
+from midrange_puffer.train.experience_buffer import (
+    ExperienceBuffer,
+    drawn_apart,
+    sampling_chances,
+)
 
 with contained():
     from pufferlib import _C  # noqa: F401, has the kernel of the advantages
@@ -109,6 +113,7 @@ class Learner:
             proximal=torch.zeros_like(like),
             ratio=torch.ones_like(like),
             advantages=torch.zeros_like(like),
+            priorities=torch.zeros_like(like[:, 0]),
         )
         self._buffer = ExperienceBuffer(buffer, like.device) if buffer["capacity"] else None
         self._drawn_again = int(buffer["share"] * self._drawn)  # segments of a minibatch
@@ -152,7 +157,8 @@ class Learner:
         values, advantages = self.experience.values[fresh], self.experience.advantages[fresh]
         means["explained_variance"] = _explained_variance(values, advantages)
         if self._buffer:
-            self.experience.keep(self._count + self._buffer.add(_priorities(advantages)))
+            priorities = self.experience.priorities[fresh]
+            self.experience.keep(self._count + self._buffer.add(priorities))
         # A CUDA device is waited for once, not for each of these numbers.
         means = dict(zip(means, torch.stack([*means.values()]).tolist(), strict=True))
         self._clock.end()
@@ -211,20 +217,19 @@ class Learner:
         self, schedule: Schedule, older_draws: tuple[torch.Tensor, torch.Tensor] | None
     ) -> Draw:
         """Draw a minibatch: fresh segments, and some from the buffer."""
-        advantages = self.experience.advantages[: self._count]
         alpha, beta0 = self._settings["prio_alpha"], self._settings["prio_beta0"]
         # As PuffeRL has it: the correction grows more slowly the smaller alpha is.
         beta = beta0 + (1 - beta0) * alpha * schedule.epoch / schedule.epochs
-        chances = sampling_chances(_priorities(advantages), alpha)
-        rows = torch.multinomial(chances, self._drawn_fresh(older_draws))
+        chances = sampling_chances(self.experience.priorities[: self._count], alpha)
+        rows = drawn_apart(chances, self._drawn_fresh(older_draws))
+        advantages = self.experience.advantages
         fresh = Draw(rows, advantages[rows], (self._count * chances[rows, None]) ** -beta)
         if older_draws is None:
             return fresh
         rows, weights = older_draws
         self._find_advantages(rows)
-        advantages = self.experience.advantages[rows]
-        self._buffer.prioritise(rows - self._count, _priorities(advantages))
-        again = Draw(rows, advantages, weights)
+        self._buffer.prioritise(rows - self._count, self.experience.priorities[rows])
+        again = Draw(rows, advantages[rows], weights)
         return Draw(*(torch.cat(pair) for pair in zip(fresh, again, strict=True)))
 
     def _drawn_fresh(self, older_draws: object) -> int:
@@ -254,7 +259,7 @@ def find_advantages(
     decision, whose reward is in the next, has 0.
 
     Args:
-        experience: whose `advantages` are written.
+        experience: whose `advantages` and `priorities` are written.
         rows: int64 [n].
         settings: section [train].
     """
@@ -263,7 +268,8 @@ def find_advantages(
     coefficients = [settings[name] for name in V_TRACE]
     if device.type == "cpu":
         arrays = [part.numpy() for part in parts]
-        _learner.find_advantages(arrays, rows.numpy(), coefficients, of.advantages.numpy())
+        found = of.advantages.numpy(), of.priorities.numpy()
+        _learner.find_advantages(arrays, rows.numpy(), coefficients, *found)
         return
     # By PuffeRL's kernel. Where it was not built for the device, the CPU computes it.
     operator = "pufferlib::compute_puff_advantage"
@@ -272,11 +278,7 @@ def find_advantages(
     parts.append(torch.zeros_like(parts[0]))
     torch.ops.pufferlib.compute_puff_advantage(*parts, *coefficients)
     of.advantages[rows] = parts[-1].to(device)
-
-
-def _priorities(advantages: torch.Tensor) -> torch.Tensor:
-    """How much each segment has to tell, [segments]."""
-    return advantages.abs().sum(dim=1)
+    of.priorities[rows] = of.advantages[rows].abs().sum(dim=1)
 
 
 def _explained_variance(values: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:

@@ -497,20 +497,24 @@ def test_what_is_kept_is_checked():
         act((unaligned(outcomes[0]), outcomes[1]))
 
 
-@pytest.mark.parametrize("wrong", range(5))
+@pytest.mark.parametrize("wrong", range(6))
 def test_advantages_are_found_of_what_fits_alone(wrong):
-    outcomes, advantages = [*np.zeros((4, 6, 8), np.float32)], np.zeros((6, 8), np.float32)
-    settings_ = (0.99, 0.95, 1, 1)
-    arrays = [*outcomes, advantages]
-    arrays[wrong] = arrays[wrong][:5].copy()
-    with pytest.raises(ValueError, match="must be"):
-        _learner.find_advantages(arrays[:4], np.array([2]), settings_, arrays[4])
-    arrays[wrong] = unaligned(advantages)
-    with pytest.raises(ValueError, match="aligned"):
-        _learner.find_advantages(arrays[:4], np.array([2]), settings_, arrays[4])
+    arrays = [*np.zeros((5, 6, 8), np.float32), np.zeros(6, np.float32)]
+
+    def find(rows: list[int], arrays: list[np.ndarray] = arrays) -> None:
+        settings_ = (0.99, 0.95, 1, 1)
+        _learner.find_advantages(arrays[:4], np.array(rows), settings_, *arrays[4:])
+
+    find([2, 5])
+    for bad, error in (
+        (arrays[wrong][:5].copy(), "must be"),
+        (unaligned(arrays[wrong]), "aligned"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            find([2], [*arrays[:wrong], bad, *arrays[wrong + 1 :]])
     for row in (-1, 6):
         with pytest.raises(IndexError, match=f"segment {row}"):
-            _learner.find_advantages(outcomes, np.array([0, row]), settings_, advantages)
+            find([0, row])
 
 
 def test_arrays_that_c_cannot_read_are_refused():

@@ -25,7 +25,7 @@ from learners import (
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.errors import UserError
-from midrange_puffer.train.experience_buffer import ExperienceBuffer
+from midrange_puffer.train.experience_buffer import ExperienceBuffer, drawn_apart
 
 CPU = torch.device("cpu")
 
@@ -45,6 +45,20 @@ def test_the_latest_are_kept(capacity, counts):
             number += 1
         assert replay.size == len(latest)
         assert sorted(rows[: replay.size]) == [*latest]
+
+
+def test_each_is_drawn_apart_as_often_as_two_draws_in_turn_would():
+    """The second of those that the first has left, by their chances."""
+    chances = torch.tensor([0.1, 0.2, 0.0, 0.3, 0.4])
+    torch.manual_seed(0)
+    rows = torch.stack([drawn_apart(chances, 2) for _ in range(40_000)])
+    assert (rows[:, 0] != rows[:, 1]).all()
+    p = chances.double()
+    second = p[:, None] * p / (1 - p[:, None])
+    pairs = torch.zeros(5, 5).index_put((rows[:, 0], rows[:, 1]), torch.ones(()), accumulate=True)
+    expected = second.fill_diagonal_(0)
+    np.testing.assert_allclose(pairs / len(rows), expected, rtol=0, atol=0.006)
+    assert not pairs[expected == 0].any()
 
 
 def test_they_are_drawn_by_priority_and_weighted_against_it():

@@ -25,6 +25,7 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.experience import Segments
+from midrange_puffer.train.experience_buffer import drawn_apart
 from midrange_puffer.train.fitted_pufferl import pufferl, quiet
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.torch_engine import TorchEngine
@@ -67,8 +68,9 @@ def stock_optimizer(trainer: Trainer) -> torch.optim.Optimizer:
         ["--policy.hidden-layers=3", "--policy.hidden-size=96", "--train.vf-clip-coef=0.02"],
     ],
 )  # fmt: skip
-def test_it_is_pufferls_own_to_rounding_over_64_steps(tmp_path, engine, options):
+def test_it_is_pufferls_own_to_rounding_over_64_steps(tmp_path, engine, options, monkeypatch):
     """Of an update of the same experience, of which every minibatch is drawn alike."""
+    monkeypatch.setattr(torch, "multinomial", drawn_apart)
     if engine == "native" and MEMORY[0] in options:
         engine = "auto"  # which is torch
     options = [*options, "--train.minibatch-size=256", "--train.update-epochs=16"]
@@ -123,12 +125,15 @@ def test_advantages_are_those_of_the_paper(clips):
     parts = {"values": values, "rewards": rewards, "terminals": terminals, "ratio": ratio}
     tensors = {name: torch.tensor(part, dtype=torch.float32) for name, part in parts.items()}
     nowhere = dict.fromkeys(("observations", "actions", "logprobs", "proximal"), torch.empty(0))
-    experience = Segments(**nowhere, **tensors, advantages=torch.full(shape, 7.0))
+    tensors |= {"advantages": torch.full(shape, 7.0), "priorities": torch.full(shape[:1], 7.0)}
+    experience = Segments(**nowhere, **tensors)
     rows = torch.tensor([3, 0, 19, 8])
     find_advantages(experience, rows, train)
     theirs = np.full(shape, 7.0)
     theirs[rows] = learners.vtrace(*parts.values(), train)[rows]
     np.testing.assert_allclose(experience.advantages, theirs, rtol=1e-4, atol=1e-5)
+    sums = np.where(np.isin(np.arange(20), rows), np.abs(theirs).sum(1), 7)
+    np.testing.assert_allclose(experience.priorities, sums, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -162,8 +167,9 @@ def test_old_experience_is_corrected_in_every_pass(tmp_path, policy, clips):
 
 
 @pytest.mark.parametrize("engine", ["torch", "native"])
-def test_accumulated_gradients_are_averaged(tmp_path, engine):
+def test_accumulated_gradients_are_averaged(tmp_path, engine, monkeypatch):
     """Where PuffeRL adds those of two passes up; half of that."""
+    monkeypatch.setattr(torch, "multinomial", drawn_apart)
     steps = []
     for name in ("ours", "theirs"):
         (tmp_path / name).mkdir()
