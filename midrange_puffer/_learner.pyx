@@ -185,7 +185,7 @@ cdef class Network:
             self.busy = False
 
     def act(self, const float[:, :] observations, const float[:, ::1] noise, actions,
-            outcomes=None, keep=None, Py_ssize_t step=0):
+            outcomes=None, keep=None, Py_ssize_t row=0, Py_ssize_t step=0):
         """Draw actions.
 
         Args:
@@ -195,10 +195,10 @@ cdef class Network:
             actions: int32 levels, or float32 clipped to their ranges, [n, HEADS]: written.
             outcomes: of the decision before, where all is kept: rewards float32 [n], and whether it
                 ended the engagement, bool [n].
-            keep: where all is kept: observations [n, horizon, features], actions as they were drawn
-                [n, horizon, HEADS], log-probabilities, values, rewards and terminals float32
-                [n, horizon]. None: nothing is.
-            step: the decision of the horizon that they are written to.
+            keep: where all is kept: observations [rows, horizon, features], actions as they were
+                drawn [rows, horizon, HEADS], log-probabilities, values, rewards and terminals
+                float32 [rows, horizon]. None: nothing is.
+            row, step: n rows from this on are written, of this decision of the horizon.
         """
         cdef MrSeen seen
         cdef MrKeep to
@@ -216,7 +216,7 @@ cdef class Network:
         seen.observations = &observations[0, 0]
         seen.row = observations.strides[0] // <Py_ssize_t> sizeof(float)
         cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
-        self._keep(outcomes, keep, step, &seen, &to)
+        self._keep(outcomes, keep, row, step, &seen, &to)
         cdef const float *random = NULL
         if noise is not None:
             if noise.shape[0] != count or noise.shape[1] != MR_HEADS:
@@ -345,7 +345,8 @@ cdef class Network:
                              f"{shape}, aligned, one row after another")
         return array.view(np.uint8).reshape(shape[0], -1)
 
-    cdef int _keep(self, outcomes, keep, Py_ssize_t step, MrSeen *seen, MrKeep *to) except -1:
+    cdef int _keep(self, outcomes, keep, Py_ssize_t row, Py_ssize_t step, MrSeen *seen,
+                   MrKeep *to) except -1:
         """What of `act` is kept, and where."""
         cdef float[:, :, ::1] observations
         cdef uint8_t[:, ::1] actions
@@ -360,23 +361,25 @@ cdef class Network:
             return 0
         observations, drawn, logprobs, values, rewards, terminals = keep
         before, ends = outcomes[0], outcomes[1].view(np.uint8)
-        shape = (seen.count, values.shape[1])
+        shape = (values.shape[0], values.shape[1])
         if not 0 <= step < shape[1]:
             raise IndexError(f"step = {step}: 0 ... {shape[1] - 1}")
+        if not 0 <= row <= shape[0] - seen.count:
+            raise IndexError(f"row = {row}: {seen.count} rows from 0 ... {shape[0] - 1}")
         if before.shape[0] != seen.count or ends.shape[0] != seen.count:
             raise ValueError(f"outcomes must be of {seen.count} agents")
-        _check_decisions("log-probabilities", logprobs, seen.count, values.shape[1])
-        _check_decisions("values", values, seen.count, values.shape[1])
-        _check_decisions("rewards", rewards, seen.count, values.shape[1])
-        _check_decisions("terminals", terminals, seen.count, values.shape[1])
+        _check_decisions("log-probabilities", logprobs, values.shape[0], values.shape[1])
+        _check_aligned(&values[0, 0], 4, "values")
+        _check_decisions("rewards", rewards, values.shape[0], values.shape[1])
+        _check_decisions("terminals", terminals, values.shape[0], values.shape[1])
         if tuple(observations.shape)[:3] != (*shape, self.features):
             raise ValueError(f"observations must be kept in {(*shape, self.features)}")
         actions = self._raw(drawn, (*shape, MR_HEADS), "actions that are kept")
         seen.rewards, seen.ends = &before[0], &ends[0]
-        to.observations = &observations[0, step, 0]
-        to.actions = &actions[0, 4 * MR_HEADS * step]
-        to.logprobs, to.values = &logprobs[0, step], &values[0, step]
-        to.rewards, to.terminals = &rewards[0, step], &terminals[0, step]
+        to.observations = &observations[row, step, 0]
+        to.actions = &actions[row, 4 * MR_HEADS * step]
+        to.logprobs, to.values = &logprobs[row, step], &values[row, step]
+        to.rewards, to.terminals = &rewards[row, step], &terminals[row, step]
         to.stride = shape[1]
         _check_aligned(seen.rewards, 4, "rewards")
         return _check_aligned(to.observations, 4, "observations that are kept")

@@ -63,9 +63,8 @@ class NativeEngine:
         count, is_continuous = len(seen.rewards), self._policy.is_continuous
         noise = noise_for(count, is_continuous, "cpu").numpy()
         actions = np.empty(noise.shape, np.float32 if is_continuous else np.int32)
-        kept = [buffers[name][rows].numpy() for name in GATHERED]
-        outcomes = (seen.rewards, seen.ends)
-        self._network.act(seen.observations, noise, actions, outcomes, kept, step)
+        outcomes, kept = (seen.rewards, seen.ends), [buffers[name].numpy() for name in GATHERED]
+        self._network.act(seen.observations, noise, actions, outcomes, kept, rows.start, step)
         return actions
 
     def score(self, experience: Segments, rows: torch.Tensor) -> Judged:

@@ -256,7 +256,7 @@ def test_it_draws_as_torch_does(levels):
     judged = np.full((4, count, horizon), 7, np.float32)
     outcomes = np.arange(count, dtype=np.float32), np.arange(count) % 3 == 0
     keep = (observations, drawn, *judged)
-    network.act(seen.numpy(), noise.numpy(), actions, outcomes, keep, step)
+    network.act(seen.numpy(), noise.numpy(), actions, outcomes, keep, 0, step)
     same = np.abs(drawn[:, step] - expected.numpy()).max(axis=1) < 1e-4
     assert same.mean() > 0.999  # the others were at an edge between two levels
     assert np.array_equal(observations[:, step], seen.numpy())
@@ -473,15 +473,21 @@ def test_what_is_kept_is_checked():
     network = make_network(make(), learns=False)
     seen, actions = np.zeros((4, 71), np.float32), np.zeros((4, 3), np.int32)
     outcomes = np.zeros(4, np.float32), np.zeros(4, bool)
-    shapes = (4, 8, 71), (4, 8, 3), *[(4, 8)] * 4
+    shapes = (6, 8, 71), (6, 8, 3), *[(6, 8)] * 4
     keep = [np.zeros(shape, np.float32) for shape in shapes]
     keep[1] = keep[1].astype(np.int32)
 
-    def act(outcomes: tuple = outcomes, step: int = 0, **others: np.ndarray) -> None:
+    def act(outcomes: tuple = outcomes, row: int = 0, step: int = 0, **others: np.ndarray) -> None:
         to = [others.get(name, one) for name, one in zip(GATHERED, keep, strict=True)]
-        network.act(seen, None, actions, outcomes, to, step)
+        network.act(seen, None, actions, outcomes, to, row, step)
 
-    act()
+    act((outcomes[0] + 7, outcomes[1]), row=2)
+    rewards = keep[GATHERED.index("rewards")]
+    assert (rewards[2:, 0] == 7).all()
+    assert not rewards[:2].any()
+    for row in (-1, 3):
+        with pytest.raises(IndexError, match=r"row = .*: 4 rows from 0 \.\.\. 5"):
+            act(row=row)
     for step in (-1, 8):
         with pytest.raises(IndexError, match=r"step = .*: 0 \.\.\. 7"):
             act(step=step)
@@ -489,7 +495,7 @@ def test_what_is_kept_is_checked():
         with pytest.raises(ValueError, match="outcomes must be of 4 agents"):
             act(wrong)
     for name, one in zip(GATHERED, keep, strict=True):
-        with pytest.raises(ValueError, match="must be"):
+        with pytest.raises((ValueError, IndexError), match=r"must be|row = 0"):
             act(**{name: one[:3].copy()})
         with pytest.raises(ValueError, match="aligned"):
             act(**{name: unaligned(one)})
