@@ -5,7 +5,8 @@ Trains with the real command, `puffer train midrange`, one seed after the other,
     the learning curves, from metrics.jsonl: the rate of wins against each pilot met in training,
     over the last `WINDOW` engagements; when it reached `LEVEL`, and the lowest it fell to after;
 
-    the mean score over these pilots, and when it reached `SCORE`, from the start of the process on;
+    the mean score over these pilots, when it first reached `SCORE`, from the start of the process
+    on (of training, with --runs), and the lowest it fell to after;
 
     the last policy, not the best moment, evaluated against each pilot as `puffer eval` does it.
 
@@ -17,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def main() -> None:
     """Train or take runs, evaluate them, report."""
     options, overrides = _parse()
     check_even(options.episodes)
-    # From the start of each process to the start of training.
+    # From the start of each process to the start of training; unknown, and left out, with --runs.
     runs = {Path(run): 0.0 for run in options.runs} or dict(_train(options, overrides))
     report = {"machine": machine(), "torch_threads": torch.get_num_threads()}
     torch.set_num_threads(1)  # training is over, and evaluation's batches are small
@@ -114,7 +115,11 @@ def reach(curve: Curve) -> dict[str, float | None]:
 
 
 def mean_score(curves: dict[str, Curve]) -> Curve:
-    """The mean score over the pilots whenever one is known anew, once each is known."""
+    """The mean score over the pilots whenever one is known anew, once each is known.
+
+    Engagements of older policies are among the last WINDOW, so that it is behind a policy that
+    improves.
+    """
     begin = max(curve.agent_steps[0] for curve in curves.values())
     steps = np.unique(np.concatenate([curve.agent_steps for curve in curves.values()]))
     steps = steps[steps >= begin]
@@ -126,19 +131,27 @@ def mean_score(curves: dict[str, Curve]) -> Curve:
     return Curve(seconds, steps, {"win": score, "draw": np.zeros(len(steps))})
 
 
-def reach_score(curves: dict[str, Curve], start: float) -> dict[str, float | None]:
-    """When the mean score first was SCORE, and the last one.
+def reach_score(
+    curves: dict[str, Curve], pilots: Collection[str], start: float
+) -> dict[str, float | None]:
+    """When the mean score first was SCORE, the lowest from then on, and the last.
 
     Args:
         curves: of a run.
+        pilots: whose curves these have to be; nothing is known where one is missing.
         start: what is added to its seconds.
     """
+    result = dict.fromkeys(("seconds", "agent_steps", "lowest_after", "last"))
+    if not pilots or curves.keys() != set(pilots):
+        return result
     of = mean_score(curves)
+    result["last"] = float(of.score[-1])
     there = np.flatnonzero(of.score >= SCORE)
-    result = {"seconds": None, "agent_steps": None, "last": float(of.score[-1])}
     if len(there):
-        result["seconds"] = start + float(of.seconds[there[0]])
-        result["agent_steps"] = int(of.agent_steps[there[0]])
+        first = there[0]
+        result["seconds"] = start + float(of.seconds[first])
+        result["agent_steps"] = int(of.agent_steps[first])
+        result["lowest_after"] = float(of.score[first:].min())
     return result
 
 
@@ -168,6 +181,8 @@ def draw(curves: Sequence[dict[str, Curve]], starts: Sequence[float]) -> Figure:
         axes.set(title=pilot)
     axes = panels.flat[len(pilots)]
     for run, start in zip(curves, starts, strict=True):
+        if run.keys() != set(pilots):
+            continue
         of = mean_score(run)
         axes.plot(start + of.seconds, 100 * of.score, color="0.2", lw=1.2, alpha=0.8)
     axes.axhline(100 * SCORE, color="0.3", lw=0.7, ls=":")
@@ -184,8 +199,8 @@ def draw(curves: Sequence[dict[str, Curve]], starts: Sequence[float]) -> Figure:
 
 def _parse() -> tuple[argparse.Namespace, list[str]]:
     parser = runs_parser(__doc__, "train", "default.ini")
-    parser.add_argument("--seeds", type=int, default=3, help="how many")
-    parser.add_argument("--first-seed", type=int, default=0, help="of these, each one more")
+    parser.add_argument("--seeds", type=int, default=3, help="how many seeds")
+    parser.add_argument("--first-seed", type=int, default=0, help="the others follow it")
     parser.add_argument("--minutes", type=float, help="stop each run after so long")
     parser.add_argument("--episodes", type=int, default=1000, help="of evaluation, a pilot")
     parser.add_argument(
@@ -216,7 +231,8 @@ def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[tu
         if process.returncode not in (0, 128 + signal.SIGINT):
             raise SystemExit(f"seed {seed}: training ended with {process.returncode}")
         metrics = Path(options.out, name, run_folder.METRICS)
-        # The last row was written when its clock was read.
+        # The file was last changed when the last row's uptime was read: so much before that the
+        # clock of training began.
         yield (
             metrics.parent,
             metrics.stat().st_mtime - launched - read_metrics(metrics)[-1]["uptime"],
@@ -269,6 +285,8 @@ def _learning(curves: dict[str, Curve]) -> dict[str, dict[str, float | None]]:
 def _result(run: Path, start: float, curves: dict[str, Curve], episodes: int) -> dict[str, object]:
     """What came of a run."""
     last = read_metrics(run / run_folder.METRICS)[-1]
+    opponent = load_config(run / run_folder.CONFIG)["env"]["opponent"]
+    met = [name for name in parse_opponent(opponent) if name in PILOTS]
     final = _final(run, episodes)
     return {
         "run": run.name,
@@ -277,7 +295,7 @@ def _result(run: Path, start: float, curves: dict[str, Curve], episodes: int) ->
         "seconds": last["uptime"],
         "agent_steps": last["agent_steps"],
         "learning": _learning(curves),
-        "panel": reach_score(curves, start),
+        "panel": reach_score(curves, met, start),
         "final": final,
         "final_score": float(np.mean([of["score"] for of in final.values()])),
     }
@@ -310,25 +328,41 @@ def _print(report: dict[str, object]) -> None:
         [
             run["seed"],
             *_when(run["panel"]),
-            f"{run['panel']['last']:.3f}",
+            *(_shown(run["panel"][name]) for name in ("lowest_after", "last")),
             f"{run['final_score']:.3f}",
             f"{run['agent_steps'] / 1e6:.1f} M",
             f"{run['start'] + run['seconds']:.0f} s",
         ]
         for run in report["runs"]
     ]
-    columns = ("seed", f"{SCORE} after", "steps", "last", "policy", "all steps", "all time")
-    title = f"mean score over the pilots: {SCORE} in training, the last there, the last policy's"
+    columns = (
+        "seed",
+        f"{SCORE} after",
+        "steps",
+        "lowest",
+        "last",
+        "policy",
+        "all steps",
+        "all time",
+    )
+    title = (
+        f"mean score over the pilots: {SCORE} in training, the lowest after, the last; the policy's"
+    )
     print_table(title, columns, rows)
     times = [run["panel"]["seconds"] for run in report["runs"]]
-    if None not in times:
-        print(f"median of the times to {SCORE}: {np.median(times):.1f} s, the start included")
+    reached = [seconds for seconds in times if seconds is not None]
+    print(f"{len(reached)} of {len(times)} runs reached {SCORE}", end="")
+    print(f", after {np.median(reached):.1f} s in the median" if reached else "")
 
 
 def _reached(learning: dict[str, float | None] | None) -> tuple[str, str, str]:
     if learning is None or learning["seconds"] is None:
         return "–", "–", "–"
     return (*_when(learning), f"{100 * learning['lowest_after']:.1f} %")
+
+
+def _shown(score: float | None) -> str:
+    return "–" if score is None else f"{score:.3f}"
 
 
 def _when(reached: dict[str, float | None]) -> tuple[str, str]:

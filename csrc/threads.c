@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 // How often a thread looks for what it waits for before it sleeps: for about as long as it takes to wake up, some 80
-// microseconds on a virtual machine. Meanwhile it gives its processor to whoever else wants it after every PAUSES looks.
+// microseconds on the virtual machine where it was measured. After every PAUSES looks it gives its processor to whoever
+// else wants it.
 enum { LOOKS = 8000, PAUSES = 50 };
 
-// With so few parts a thread there are no shares: each takes the next part of all, for parts may be of unlike length.
+// Fewer parts than this for each thread are not shared out: each thread takes the next of all, for parts may be of
+// unlike length.
 enum { FEW = 5 };
 
 // The parts that a thread takes first, so that what it works on is in its core's caches from last time: a contiguous
@@ -175,8 +177,9 @@ void mr_threads_run(MrThreads *t, int32_t parts, MrPart work, void *context) {
   atomic_store(&t->undone, (uint32_t)parts);
   int32_t shares = parts < FEW * t->count ? 1 : t->count;
   for (int32_t i = 0; i < t->count; i++) {
-    int32_t begin = i < shares ? i * parts / shares : parts, end = i < shares ? (i + 1) * parts / shares : parts;
-    share_out(&t->shares[i], piece, begin, end);
+    bool has_share = i < shares;
+    int64_t begin = has_share ? (int64_t)i * parts / shares : 0, end = has_share ? (i + 1LL) * parts / shares : 0;
+    share_out(&t->shares[i], piece, (int32_t)begin, (int32_t)end);
   }
   atomic_store(&t->piece, piece);
   pthread_cond_broadcast(&t->begun);

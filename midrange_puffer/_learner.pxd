@@ -68,7 +68,7 @@ cdef extern from "learner/learner.h" nogil:
 
     ctypedef struct MrTraceSettings:
         float gamma, rho_clip, c_clip
-        float decay "lambda"
+        float lambda_ "lambda"  # a keyword of Python
 
     ctypedef struct MrLearner:
         pass

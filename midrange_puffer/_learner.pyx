@@ -73,6 +73,7 @@ def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] a
     cdef MrTraceSettings trace
     cdef const float[:, ::1] values, rewards, terminals, ratio
     cdef Py_ssize_t segments, horizon
+    outcomes = tuple(outcomes)  # which holds the arrays while C reads
     values, rewards, terminals, ratio = outcomes
     segments, horizon = advantages.shape[0], advantages.shape[1]
     _check_rows(rows, segments, horizon)
@@ -84,7 +85,7 @@ def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] a
     if priorities.shape[0] != segments:
         raise ValueError(f"priorities of {priorities.shape[0]} segments: must be {segments}")
     _check_aligned(&priorities[0], 4, "priorities")
-    trace.gamma, trace.decay, trace.rho_clip, trace.c_clip = settings
+    trace.gamma, trace.lambda_, trace.rho_clip, trace.c_clip = settings
     of.horizon = <int32_t> horizon
     of.values, of.rewards = &values[0, 0], &rewards[0, 0]
     of.terminals, of.ratio = &terminals[0, 0], &ratio[0, 0]
@@ -148,11 +149,14 @@ cdef class Network:
         for layer, width in enumerate(widths):
             self.shape.width[layer] = width
         self.shape.is_continuous = levels is None
-        for head in range(MR_HEADS):
-            if levels is not None:
-                self.shape.levels[head] = levels[head]
-            else:
-                self.shape.middle[head], self.shape.reach[head] = ranges[0][head], ranges[1][head]
+        if levels is None:
+            middles, reaches = ranges
+            for head, (middle, reach) in enumerate(zip(middles, reaches, strict=True)):
+                if head < MR_HEADS:
+                    self.shape.middle[head], self.shape.reach[head] = middle, reach
+        else:
+            for head, count in enumerate(levels):
+                self.shape.levels[head] = count
         self.shape.deviation[0], self.shape.deviation[1] = deviations
         name = isa.encode()
         self.learner = mr_learner_create(&self.shape, self.shared.pool, learns, name)
@@ -193,7 +197,7 @@ cdef class Network:
             noise: float32 [n, HEADS], uniform in [0, 1) for levels, standard normal for continuous
                 actions; None: the likeliest action is taken.
             actions: int32 levels, or float32 clipped to their ranges, [n, HEADS]: written.
-            outcomes: of the decision before, where all is kept: rewards float32 [n], and whether it
+            outcomes: of the decision before, for `keep`: rewards float32 [n], and whether it
                 ended the engagement, bool [n].
             keep: where all is kept: observations [rows, horizon, features], actions as they were
                 drawn [rows, horizon, HEADS], log-probabilities, values, rewards and terminals
@@ -216,6 +220,8 @@ cdef class Network:
         seen.observations = &observations[0, 0]
         seen.row = observations.strides[0] // <Py_ssize_t> sizeof(float)
         cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
+        if keep is not None:
+            outcomes, keep = tuple(outcomes), tuple(keep)  # which hold the arrays while C writes
         self._keep(outcomes, keep, row, step, &seen, &to)
         cdef const float *random = NULL
         if noise is not None:
@@ -239,6 +245,7 @@ cdef class Network:
             rows: int64 [n] of the segments.
         """
         cdef MrExperience of
+        experience = tuple(experience)  # which holds the arrays while C reads
         self._experience(experience, rows, &of)
         _check_decisions("logprobs", logprobs, rows.shape[0], of.horizon)
         _check_decisions("values", values, rows.shape[0], of.horizon)
@@ -271,6 +278,7 @@ cdef class Network:
         cdef MrMinibatch minibatch
         cdef MrLossSettings loss
         cdef MrLosses losses
+        experience = tuple(experience)  # which holds the arrays while C reads
         self._experience(experience, rows, &of)
         _check_decisions("logprobs", logprobs, rows.shape[0], of.horizon)
         _check_decisions("values", values, rows.shape[0], of.horizon)
@@ -360,12 +368,16 @@ cdef class Network:
         if keep is None:
             return 0
         observations, drawn, logprobs, values, rewards, terminals = keep
-        before, ends = outcomes[0], outcomes[1].view(np.uint8)
+        before, ended = outcomes
+        if ended.dtype != bool:
+            raise ValueError(f"ends of {ended.dtype}: must be bool")
+        ends = ended.view(np.uint8)
         shape = (values.shape[0], values.shape[1])
         if not 0 <= step < shape[1]:
             raise IndexError(f"step = {step}: 0 ... {shape[1] - 1}")
         if not 0 <= row <= shape[0] - seen.count:
-            raise IndexError(f"row = {row}: {seen.count} rows from 0 ... {shape[0] - 1}")
+            raise IndexError(f"row = {row}: {seen.count} rows from there on do not fit into "
+                             f"{shape[0]}")
         if before.shape[0] != seen.count or ends.shape[0] != seen.count:
             raise ValueError(f"outcomes must be of {seen.count} agents")
         _check_decisions("log-probabilities", logprobs, values.shape[0], values.shape[1])

@@ -1,7 +1,7 @@
 """Threads that the simulations and networks of a process share.
 
-While one of them works with the threads, the others work without. So the same threads have the same
-engagements in the core and in the learner, in the caches of their processor's cores.
+While one of them works with the threads, the others work without. With two or three threads, each
+has the same engagements in the core and in the learner, in the caches of its processor's core.
 """
 
 from os import getpid
@@ -26,6 +26,7 @@ cdef class Threads:
         self.count = count
 
     def __dealloc__(self):
+        # Who shared them has let go of them. It may outlive them, so its end must not use them.
         mr_threads_destroy(self.pool)
         self.pool = NULL
 

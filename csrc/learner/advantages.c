@@ -6,9 +6,10 @@
 
 static float least(float a, float b) { return a < b ? a : b; }
 
-// PuffeRL's buffers are shifted: the reward for a decision and whether it ended the engagement are with the next one. So
-// the last decision of a segment has no advantage. Returns the sum of their absolute values.
-static float find(const MrOutcomes *of, const MrTraceSettings *settings, int64_t first, float *advantages) {
+// Writes the advantages of the segment that begins at `first`; returns the sum of their absolute values. PuffeRL's
+// buffers are shifted: the reward for a decision, and whether it ended the engagement, are with the next one. So the
+// last decision of a segment has no advantage.
+static float find_segment(const MrOutcomes *of, const MrTraceSettings *settings, int64_t first, float *advantages) {
   const float *values = of->values + first, *rewards = of->rewards + first, *ends = of->terminals + first,
               *ratio = of->ratio + first;
   int32_t last = of->horizon - 1;
@@ -29,6 +30,6 @@ void mr_learner_advantages(const MrOutcomes *of, const MrTraceSettings *settings
                            float *advantages, float *priorities) {
   for (int32_t i = 0; i < count; i++) {
     int64_t first = rows[i] * of->horizon;
-    priorities[rows[i]] = find(of, settings, first, advantages + first);
+    priorities[rows[i]] = find_segment(of, settings, first, advantages + first);
   }
 }

@@ -55,8 +55,8 @@ typedef struct {
   const uint8_t *ends;
 } MrSeen;
 
-// Where what was seen and what a policy gave for it is kept. Each array has its row for agent i at [i * stride], so that
-// they may be one decision of a rollout [agents, horizon]. All are NULL where nothing is kept.
+// Where what was seen and what a policy gave for it is kept. Each array has its row for agent i at [i * stride], so
+// that they may be one decision of a rollout [agents, horizon]. All are NULL where nothing is kept.
 typedef struct {
   float *observations;  // [features] a row
   void *actions;        // as they were drawn: int32 levels or float, [MR_HEADS] a row
@@ -109,8 +109,8 @@ typedef struct {
 const char *const *mr_learner_isas(void);
 
 // Checks nothing: the shape is right and `isa` is one of mr_learner_isas(). Without `learns` there is no room for what
-// mr_learner_gradient and the steps need. The threads may be others' as well, and last longer than the learner. Returns NULL
-// where there is no memory.
+// mr_learner_gradient and the steps need. The threads may be others' as well, and last longer than the learner. Returns
+// NULL where there is no memory.
 MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bool learns, const char *isa);
 void mr_learner_destroy(MrLearner *learner);
 

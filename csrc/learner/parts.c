@@ -25,7 +25,7 @@ typedef struct {
   const MrKeep *keep;
 } Acting;
 
-static MrSeen seen_from(const MrSeen *seen, int32_t first, int32_t count) {
+static MrSeen seen_from(const MrSeen *seen, int64_t first, int32_t count) {
   MrSeen part = *seen;
   part.count = count;
   part.observations += first * seen->row;
@@ -34,7 +34,7 @@ static MrSeen seen_from(const MrSeen *seen, int32_t first, int32_t count) {
   return part;
 }
 
-static MrKeep keep_from(const MrKeep *keep, int32_t features, int32_t first) {
+static MrKeep keep_from(const MrKeep *keep, int32_t features, int64_t first) {
   MrKeep part = *keep;
   if (!part.values) return part;
   int64_t at = first * keep->stride;
@@ -50,7 +50,7 @@ static MrKeep keep_from(const MrKeep *keep, int32_t features, int32_t first) {
 static void act_block(void *context, int32_t block, int32_t thread) {
   const Acting *a = context;
   const MrPolicy *policy = &a->learner->policy;
-  int32_t first = block * MR_ROWS;
+  int64_t first = (int64_t)block * MR_ROWS;
   MrSeen seen = seen_from(a->seen, first, rows_of(a->seen->count, block));
   MrKeep keep = keep_from(a->keep, policy->shape.features, first);
   const float *noise = a->noise ? a->noise + first * MR_HEADS : NULL;

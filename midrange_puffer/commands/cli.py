@@ -220,6 +220,8 @@ def _imported(name: str) -> ModuleType:
 
     Of torch's objects there are so many that looking takes as long as importing them.
     """
+    if name in sys.modules or not gc.isenabled():
+        return importlib.import_module(name)
     gc.disable()
     try:
         return importlib.import_module(name)

@@ -50,7 +50,8 @@ class Engine(Protocol):
 
         Args:
             seen: by them.
-            state: a recurrent policy's memory of these agents, which it changes.
+            state: "done", their `ends` on the learner's device, and a recurrent policy's memory of
+                them, which it changes.
             buffers: by the names of `GATHERED`, which are written.
             rows: theirs in the buffers, n.
             step: of their segments.

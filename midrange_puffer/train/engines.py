@@ -1,6 +1,7 @@
 """Which engine and which optimizer a configuration asks for."""
 
 import contextlib
+import sys
 from collections.abc import Mapping
 
 import torch
@@ -25,8 +26,10 @@ def make_optimizer(
 def spare_dynamo() -> None:
     """Let torch make optimizers without importing torch._dynamo, for which it takes 1.5 s.
 
-    It wants to keep its compiler out of some methods. Nobody compiles those here.
+    It wants to keep its compiler out of some methods. Who has that already is left alone.
     """
+    if "torch._dynamo" in sys.modules:
+        return
     for name in ("add_param_group", "load_state_dict", "state_dict", "zero_grad"):
         method = getattr(torch.optim.Optimizer, name)
         bare = getattr(method, "__wrapped__", method)

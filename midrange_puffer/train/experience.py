@@ -14,10 +14,10 @@ GATHERED = ("observations", "actions", "logprobs", "values", "rewards", "termina
 
 @dataclass
 class Segments:
-    """Experience, [segments, horizon, ...] mostly; all but observations on the learner's device.
+    """Experience on the learner's device, [segments, horizon, ...] but for priorities.
 
     Attributes:
-        observations: may stay in the CPU's memory (train.cpu_offload).
+        observations: may be in the CPU's memory (train.cpu_offload).
         actions: that were drawn, before they are clipped to their range.
         logprobs: their log-probabilities under the policy that took them.
         values: the latest estimates.

@@ -18,10 +18,11 @@ def sampling_chances(priorities: torch.Tensor, alpha: float) -> torch.Tensor:
 
 
 def drawn_apart(chances: torch.Tensor, count: int) -> torch.Tensor:
-    """Draw so many of those with these chances [segments], each once at most; their rows.
+    """Draw so many of those with these chances [segments], all above 0, each once; their rows.
 
-    As torch.multinomial does it, with a third of its time: whose exponentially distributed waiting
-    time, at the rate of its chance, is over first.
+    As torch.multinomial does it, in a third of the time. Each waits for an exponentially
+    distributed time, shorter on average the greater its chance. Those whose wait is over first are
+    drawn, in this order.
     """
     waits = -torch.rand_like(chances).log() / chances
     return waits.topk(count, largest=False).indices

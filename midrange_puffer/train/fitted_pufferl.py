@@ -71,7 +71,8 @@ class FittedPuffeRL(pufferl.PuffeRL):
         policy: torch.nn.Module,
         logger: object | None = None,
     ) -> None:
-        spare_dynamo()
+        if not config["compile"]:
+            spare_dynamo()
         # Its own optimizers are heavyball's, which take seconds to import.
         with quiet(), replaced(Utilization=lambda: Utilization(config["device"])):
             super().__init__({**config, "optimizer": "adam"}, vecenv, policy, logger)

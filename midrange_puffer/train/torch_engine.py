@@ -59,7 +59,7 @@ class TorchEngine:
         buffers["logprobs"][rows, step] = logprobs
         buffers["values"][rows, step] = values.flatten().float()
         buffers["rewards"][rows, step] = torch.from_numpy(seen.rewards).to(device)
-        buffers["terminals"][rows, step] = torch.from_numpy(seen.ends).to(device).float()
+        buffers["terminals"][rows, step] = state["done"].float()
         actions = actions.cpu().numpy()
         return within_limits(actions) if self._bare_policy.is_continuous else actions
 

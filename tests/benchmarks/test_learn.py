@@ -96,10 +96,12 @@ def test_the_mean_score_counts_from_when_each_pilot_is_known(learn):
     assert [*of.agent_steps] == [2000, 3000, 4000, 5000, 6000]
     assert [*of.seconds] == [2, 3, 4, 5, 6]
     np.testing.assert_allclose(of.score, [0.25, 0.625, 0.875, 1.0, 0.995])
-    reached = learn.reach_score(curves, start=3.5)
-    assert reached == {"seconds": 8.5, "agent_steps": 5000, "last": pytest.approx(0.995)}
+    reached = learn.reach_score(curves, ["weave", "ace"], start=3.5)
+    lowest = {"lowest_after": pytest.approx(0.995), "last": pytest.approx(0.995)}
+    assert reached == {"seconds": 8.5, "agent_steps": 5000, **lowest}
+    assert learn.reach_score(curves, ["weave", "ace", "snake"], 3.5)["last"] is None
     curves["weave"].rates["win"][-1] = 0.9
-    assert learn.reach_score(curves, 3.5)["seconds"] is None
+    assert learn.reach_score(curves, ["weave", "ace"], 3.5)["seconds"] is None
 
 
 @pytest.mark.slow

@@ -486,16 +486,20 @@ def test_what_is_kept_is_checked():
     assert (rewards[2:, 0] == 7).all()
     assert not rewards[:2].any()
     for row in (-1, 3):
-        with pytest.raises(IndexError, match=r"row = .*: 4 rows from 0 \.\.\. 5"):
+        with pytest.raises(IndexError, match=r"row = .*: 4 rows from there on do not fit into 6"):
             act(row=row)
     for step in (-1, 8):
         with pytest.raises(IndexError, match=r"step = .*: 0 \.\.\. 7"):
             act(step=step)
-    for wrong in ((outcomes[0][:3], outcomes[1]), (outcomes[0], np.zeros(4, np.float32))):
+    for wrong in ((outcomes[0][:3], outcomes[1]), (outcomes[0], outcomes[1][:3])):
         with pytest.raises(ValueError, match="outcomes must be of 4 agents"):
             act(wrong)
+    with pytest.raises(ValueError, match="ends of float32: must be bool"):
+        act((outcomes[0], np.zeros(1, np.float32)))
+    with pytest.raises(ValueError, match="unpack"):
+        act(outcomes[:1])
     for name, one in zip(GATHERED, keep, strict=True):
-        with pytest.raises((ValueError, IndexError), match=r"must be|row = 0"):
+        with pytest.raises((ValueError, IndexError), match=r"must be|do not fit into 3"):
             act(**{name: one[:3].copy()})
         with pytest.raises(ValueError, match="aligned"):
             act(**{name: unaligned(one)})

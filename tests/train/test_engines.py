@@ -1,6 +1,8 @@
 """The engines of training: whichever computes a run, it is the same run."""
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 import runs
@@ -133,3 +135,19 @@ def test_native_is_chosen_where_it_can_serve(capsys):
     config = settle(load_config(None, []), machine(64))
     assert (config["train"]["engine"], config["train"]["threads"]) == ("native", 16)
     assert "engine native (an MLP in float32 on the CPU), threads 16" in capsys.readouterr().out
+
+
+def test_an_optimizer_is_made_without_torchs_compiler():
+    """Whose import would take longer than all others together."""
+    code = (
+        "import sys, torch\n"
+        "from midrange_puffer.train.engines import make_optimizer, spare_dynamo\n"
+        "spare_dynamo()\n"
+        "betas = {'adam_beta1': 0.9, 'adam_beta2': 0.9, 'adam_eps': 1e-8}\n"
+        "for name in ('muon', 'adam'):\n"
+        "    settings = {'optimizer': name, 'learning_rate': 0.1, **betas}\n"
+        "    optimizer = make_optimizer(settings, torch.nn.Linear(2, 2))\n"
+        "    optimizer.load_state_dict(optimizer.state_dict())\n"
+        "assert 'torch._dynamo' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -61,6 +61,21 @@ def test_each_is_drawn_apart_as_often_as_two_draws_in_turn_would():
     assert not pairs[expected == 0].any()
 
 
+def test_many_are_drawn_apart_as_often_as_by_torch():
+    """Each within five standard errors."""
+    torch.manual_seed(1)
+    chances = torch.rand(512) ** 4 + 1e-3
+    chances /= chances.sum()
+    counts, turns = torch.zeros(2, 512), 4000
+    for count, draw in zip(counts, (drawn_apart, torch.multinomial), strict=True):
+        for _ in range(turns):
+            count[draw(chances, 64)] += 1
+    ours, theirs = counts / turns
+    error = (theirs * (1 - theirs) * 2 / turns).sqrt()
+    assert ((ours - theirs).abs() <= 5 * error + 1e-3).all()
+    assert theirs.max() > 20 * theirs.min()
+
+
 def test_they_are_drawn_by_priority_and_weighted_against_it():
     """With beta at 1 the weighted mean of what is drawn is the mean of all.
 
