@@ -92,6 +92,7 @@ def is_busy(core: _core.Core) -> bool:
 def in_flight(core: _core.Core) -> threading.Thread:
     """A thread that flies a core far ahead, and is at it."""
     while True:
+        core.reset(0)  # it may have been flown by one that was over too soon
         thread = threading.Thread(target=core.advance, args=(STEPS,))
         thread.start()
         while thread.is_alive():
