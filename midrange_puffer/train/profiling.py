@@ -20,7 +20,6 @@ OPERATORS = 10  # that are listed
 LABELS = {
     "eval": "collecting",
     "env": "environment",
-    "eval_copy": "copies",
     "eval_forward": "inference",
     "eval_misc": "results of engagements",
     "broadcast": "weights to collectors",

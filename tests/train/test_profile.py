@@ -92,7 +92,7 @@ def test_the_parts_of_an_update_add_up_to_it(profiled):
     for part in parts.values():
         assert part["share"] * found["seconds"] == pytest.approx(part["seconds"])
         assert part["seconds_per_million"] * 64 * DECISIONS == pytest.approx(1e6 * part["seconds"])
-    for name in ("environment", "inference", "copies", "forward", "gradient", "optimizer"):
+    for name in ("environment", "inference", "forward", "gradient", "optimizer"):
         assert 0 < parts[name]["share"] < 1
     assert found["config"]["env"]["num_envs"] == 64
     assert found["machine"]["machine/process_cpu"] > 0
@@ -103,7 +103,7 @@ def test_the_trace_shows_one_update_part_by_part(profiled):
     found = events(profiled)
     names = count(found)
     assert names["collecting"] == names["learning"] == 1
-    assert names["inference"] == names["copies"] == DECISIONS
+    assert names["inference"] == DECISIONS
     assert names["forward"] == names["gradient"] == names["optimizer"] == MINIBATCHES
     assert names["aten::linear"] == LAYERS * (DECISIONS + MINIBATCHES)
     for name, parent, operators in (
