@@ -11,78 +11,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from native_policies import Experience, evaluate, make
 
 from midrange_puffer import _learner
-from midrange_puffer.game.observation import spaces_of
-from midrange_puffer.policies.drawing import draw, judge
-from midrange_puffer.policies.native import flattened, make_network, parts, reason_against
-from midrange_puffer.policies.networks import STD, Policy, make_policy
-from midrange_puffer.train.experience import GATHERED
+from midrange_puffer.policies.drawing import draw
+from midrange_puffer.policies.native import flattened, make_network, parts
+from midrange_puffer.policies.networks import STD, Policy
 from midrange_puffer.train.muon import Muon
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
 
 heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile
-
-
-def make(
-    features: int = 71,
-    hidden_size: int = 64,
-    hidden_layers: int = 2,
-    levels: tuple[int, ...] | None = (5, 3, 2),
-    scale: float = 0.1,
-    seed: int = 0,
-) -> Policy:
-    """A policy with weights that no training gives, the larger the greater `scale`."""
-    torch.manual_seed(seed)
-    nvec = {} if levels is None else {"nvec": np.array(levels)}
-    spaces = SimpleNamespace(
-        single_observation_space=SimpleNamespace(shape=(features,)),
-        single_action_space=SimpleNamespace(**nvec),
-    )
-    policy = Policy(spaces, hidden_size=hidden_size, hidden_layers=hidden_layers)
-    with torch.no_grad():
-        for one in policy.parameters():
-            one.add_(torch.randn_like(one) * scale)
-    return policy
-
-
-class Experience:
-    """Decisions that nobody took, [segments, horizon]."""
-
-    def __init__(self, policy: Policy, segments: int, horizon: int, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        shape = (segments, horizon)
-        self.observations = rng.uniform(-1, 1, (*shape, policy.features)).astype(np.float32)
-        if policy.is_continuous:
-            self.actions = rng.normal(0.2, 0.7, (*shape, 3)).astype(np.float32)
-        else:
-            self.actions = rng.integers(0, policy.actor.levels, (*shape, 3)).astype(np.int32)
-        # Near what the policy gives, so that some are within the clips and some beyond.
-        with torch.no_grad():
-            logprobs, values, _ = evaluate(policy, self.observations, self.actions, torch.float32)
-        near = rng.normal(0, 0.2, (2, *shape))
-        self.proximal = (logprobs.numpy() + near[0]).astype(np.float32)
-        self.values = (values.numpy() + near[1]).astype(np.float32)
-
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.observations, self.actions, self.proximal, self.values
-
-
-def evaluate(
-    policy: Policy, observations: np.ndarray, actions: np.ndarray, kind: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Log-probabilities, values and entropies by torch, [segments, horizon]."""
-    hidden = policy.encoder(torch.from_numpy(observations).flatten(0, 1).to(kind))
-    outputs = torch.nn.functional.linear(hidden, policy.actor.weight, policy.actor.bias)
-    if policy.is_continuous:
-        means = policy.actor.middle + policy.actor.reach * outputs
-        deviations = (policy.actor.reach * policy.actor.std).expand_as(means)
-        found = torch.distributions.Normal(means, deviations, validate_args=False)
-    else:
-        found = outputs.split(policy.actor.levels, dim=1)
-    logprobs, entropies = judge(found, torch.from_numpy(actions).flatten(0, 1))
-    shape = observations.shape[:2]
-    return tuple(one.view(shape) for one in (logprobs, policy.critic(hidden), entropies))
 
 
 SHAPES = st.fixed_dictionaries(
@@ -413,165 +351,6 @@ def test_networks_that_share_threads_may_act_at_the_same_time():
     assert len(np.unique(found[:, 0, 0].reshape(len(networks), -1), axis=0)) == len(networks)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "error"),
-    [
-        ({"widths": (60,)}, "multiples of 16"),
-        ({"widths": ()}, "1 to 3 layers"),
-        ({"widths": (16,) * 4}, "1 to 3 layers"),
-        ({"features": 0}, "features = 0"),
-        ({"levels": (9, 9, 9)}, "15 at most together"),
-        ({"levels": (5, 3)}, "3 numbers"),
-        ({"threads": 0}, "threads = 0: at least 1, at most 1024"),
-        ({"threads": 10**6}, "threads = 1000000: at least 1, at most 1024"),
-        ({"isa": "mmx"}, "isa = 'mmx'"),
-    ],
-)
-def test_a_shape_that_it_cannot_take_is_named(wrong, error):
-    right = {"features": 71, "widths": (64, 64), "levels": (5, 3, 2), "threads": 1, "isa": "auto"}
-    given_ = {**right, "ranges": [[0] * 3, [1] * 3], "deviations": STD, "learns": True, **wrong}
-    with pytest.raises(ValueError, match=error):
-        _learner.Network(**given_)
-
-
-def test_what_crosses_the_border_is_checked():
-    policy = make()
-    network = make_network(policy)
-    network.load(flattened(policy).numpy())
-    given_ = Experience(policy, segments=4, horizon=8, seed=0)
-    wide, actions = np.zeros((4, 71), np.float32), np.zeros((4, 3), np.int32)
-    judged = np.zeros((2, 4, 8), np.float32)
-    settings_ = (0.2, 0.2, 1.0, 0.1)
-    gradient = np.zeros(network.size, np.float32)
-
-    def learn(rows: list[int], to: np.ndarray = gradient, by: np.ndarray = judged) -> None:
-        network.gradient(given_.arrays(), np.array(rows), *by, settings_, 1.0, to, *by)
-
-    with pytest.raises(ValueError, match="parameters of 3 numbers"):
-        network.load(np.zeros(3, np.float32))
-    with pytest.raises(ValueError, match="71 features or more"):
-        network.act(wide[:, :70], None, actions)
-    with pytest.raises(ValueError, match="noise must be of shape"):
-        network.act(wide, np.zeros((3, 3), np.float32), actions)
-    with pytest.raises(ValueError, match="actions of float32"):
-        network.act(wide, None, actions.astype(np.float32))
-    with pytest.raises(IndexError, match="segment 4"):
-        learn([0, 1, 2, 4])
-    with pytest.raises(IndexError, match="segment -1"):
-        learn([0, 1, 2, -1])
-    with pytest.raises(ValueError, match=r"logprobs of shape \(4, 8\): must be \(3, 8\)"):
-        learn([0, 1, 2])
-    with pytest.raises(ValueError, match="gradient of 5 numbers"):
-        learn([0, 1, 2, 3], np.zeros(5, np.float32))
-    with pytest.raises(RuntimeError, match="without room for gradients"):
-        make_network(policy, learns=False).gradient(
-            given_.arrays(), np.arange(4), *judged, settings_, 1.0, gradient, *judged
-        )
-
-
-def test_what_is_kept_is_checked():
-    network = make_network(make(), learns=False)
-    seen, actions = np.zeros((4, 71), np.float32), np.zeros((4, 3), np.int32)
-    outcomes = np.zeros(4, np.float32), np.zeros(4, bool)
-    shapes = (6, 8, 71), (6, 8, 3), *[(6, 8)] * 4
-    keep = [np.zeros(shape, np.float32) for shape in shapes]
-    keep[1] = keep[1].astype(np.int32)
-
-    def act(outcomes: tuple = outcomes, row: int = 0, step: int = 0, **others: np.ndarray) -> None:
-        to = [others.get(name, one) for name, one in zip(GATHERED, keep, strict=True)]
-        network.act(seen, None, actions, outcomes, to, row, step)
-
-    act((outcomes[0] + 7, outcomes[1]), row=2)
-    rewards = keep[GATHERED.index("rewards")]
-    assert (rewards[2:, 0] == 7).all()
-    assert not rewards[:2].any()
-    for row in (-1, 3):
-        with pytest.raises(IndexError, match=r"row = .*: 4 rows from there on do not fit into 6"):
-            act(row=row)
-    for step in (-1, 8):
-        with pytest.raises(IndexError, match=r"step = .*: 0 \.\.\. 7"):
-            act(step=step)
-    for wrong in ((outcomes[0][:3], outcomes[1]), (outcomes[0], outcomes[1][:3])):
-        with pytest.raises(ValueError, match="outcomes must be of 4 agents"):
-            act(wrong)
-    with pytest.raises(ValueError, match="ends of float32: must be bool"):
-        act((outcomes[0], np.zeros(1, np.float32)))
-    with pytest.raises(ValueError, match="unpack"):
-        act(outcomes[:1])
-    for name, one in zip(GATHERED, keep, strict=True):
-        with pytest.raises((ValueError, IndexError), match=r"must be|do not fit into 3"):
-            act(**{name: one[:3].copy()})
-        with pytest.raises(ValueError, match="aligned"):
-            act(**{name: unaligned(one)})
-    with pytest.raises(ValueError, match="aligned"):
-        act((unaligned(outcomes[0]), outcomes[1]))
-
-
-@pytest.mark.parametrize("wrong", range(6))
-def test_advantages_are_found_of_what_fits_alone(wrong):
-    arrays = [*np.zeros((5, 6, 8), np.float32), np.zeros(6, np.float32)]
-
-    def find(rows: list[int], arrays: list[np.ndarray] = arrays) -> None:
-        settings_ = (0.99, 0.95, 1, 1)
-        _learner.find_advantages(arrays[:4], np.array(rows), settings_, *arrays[4:])
-
-    find([2, 5])
-    for bad, error in (
-        (arrays[wrong][:5].copy(), "must be"),
-        (unaligned(arrays[wrong]), "aligned"),
-    ):
-        with pytest.raises(ValueError, match=error):
-            find([2], [*arrays[:wrong], bad, *arrays[wrong + 1 :]])
-    for row in (-1, 6):
-        with pytest.raises(IndexError, match=f"segment {row}"):
-            find([0, row])
-
-
-def test_arrays_that_c_cannot_read_are_refused():
-    """At addresses that are no multiples of a number's size, or that it would have to write."""
-    policy = make()
-    network = make_network(policy)
-    weights = flattened(policy).numpy()
-    network.load(weights)
-    given_ = Experience(policy, segments=4, horizon=8, seed=0)
-    seen, noise, actions = np.zeros((4, 71), "f4"), np.zeros((4, 3), "f4"), np.zeros((4, 3), "i4")
-    rows, judged = np.arange(4), np.zeros((2, 4, 8), np.float32)
-    gradient, momentum = np.zeros((2, network.size), np.float32)
-
-    with pytest.raises(ValueError, match="parameters must be aligned"):
-        network.load(unaligned(weights))
-    with pytest.raises(ValueError, match="momentum must be aligned"):
-        network.muon(weights, unaligned(momentum), gradient, 0.1, 0.9, 1.0)
-    with pytest.raises(ValueError, match="observations must be aligned"):
-        network.act(unaligned(seen), noise, actions)
-    with pytest.raises(ValueError, match="noise must be aligned"):
-        network.act(seen, unaligned(noise), actions)
-    with pytest.raises(ValueError, match="aligned"):
-        network.act(seen, noise, unaligned(actions))
-    with pytest.raises(ValueError, match="rows must be aligned"):
-        network.score(given_.arrays(), unaligned(rows), *judged)
-    with pytest.raises(ValueError, match="values must be aligned"):
-        network.score(given_.arrays(), rows, judged[0], unaligned(judged[1]))
-    for index, name in enumerate(["observations", "actions", "log-probabilities", "values"]):
-        arrays = [*given_.arrays()]
-        arrays[index] = unaligned(arrays[index])
-        with pytest.raises(ValueError, match=f"{name} .*aligned"):
-            network.score(arrays, rows, *judged)
-    apart = np.zeros(4, [("seen", "f4", (71,)), ("other", "u1")])["seen"]  # rows 285 bytes apart
-    with pytest.raises(ValueError, match="rows whole numbers apart"):
-        network.act(apart, noise, actions)
-    actions.flags.writeable = False
-    with pytest.raises(ValueError, match="read-only"):
-        network.act(seen, noise, actions)
-
-
-def unaligned(array: np.ndarray) -> np.ndarray:
-    """The same numbers a byte off."""
-    raw = np.empty(array.nbytes + 1, np.uint8)[1:]
-    raw[:] = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
-    return raw.view(array.dtype).reshape(array.shape)
-
-
 @pytest.mark.parametrize("levels", [(5, 3, 2), None])
 def test_what_is_not_finite_is_seen_where_it_is_and_nowhere_else(levels):
     """In what is given for its own decision, but not for others', nor for those of later calls."""
@@ -620,13 +399,3 @@ def test_a_logit_that_is_not_finite_makes_all_of_its_number_not_a_number():
             network.load(flattened(policy).numpy())
             network.act(np.zeros((2, 71), np.float32), None, actions, outcomes, keep)
             assert np.isnan(keep[2]).all(), (logit, wrong)
-
-
-def test_who_it_can_be_for():
-    assert reason_against(make()) is None
-    assert "hidden_size = 60" in reason_against(make(hidden_size=60))
-    assert "hidden_size = 1040 is more than 1024" in reason_against(make(hidden_size=1040))
-    assert "hidden_layers = 4" in reason_against(make(hidden_layers=4))
-    assert "float32" in reason_against(make().double())
-    recurrent = make_policy(spaces_of("default"), {"hidden_size": 16}, "Recurrent", {})
-    assert "Recurrent" in reason_against(recurrent)
