@@ -5,6 +5,7 @@
 // the headers that are part of kernel.c, as they say at their tops.
 
 #include <assert.h>
+#include <string.h>
 
 #include "kernel.h"
 
@@ -67,24 +68,39 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   }
 }
 
+// Whether any engagement of the block is over.
+static bool any_over(const MrBlock *b) {
+  int32_t over = 0;
+  MR_FOR_LANES(i) over |= b->outcome[i] != MR_OPEN;
+  return over;
+}
+
 // Writes the block's rows of rewards, terminals and truncations.
 static void write_results(const MrSim *sim, int32_t block, const float reward[MR_LANES],
                           const MrOutputs *out) {
   if (!out->to.rewards) return;
   const MrBlock *b = &sim->blocks[block];
-  size_t row = (size_t)block * MR_LANES * (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
-  int lanes = mr_used_lanes(sim, block);
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      if (!has_row(sim, out, f)) continue;
-      out->to.rewards[row] = (f & 1) ? -reward[lane] : reward[lane];
-      if (out->to.terminals) {
-        bool over = b->outcome[lane] != MR_OPEN;
-        out->to.terminals[row] = over && !b->truncated[lane];
-        out->to.truncations[row] = over && b->truncated[lane];
-      }
-      row++;
+  int rows = out->every_seat ? MR_FIGHTERS : sim->agents_per_env, count = mr_used_lanes(sim, block) * rows;
+  size_t first = (size_t)block * MR_LANES * (size_t)rows;
+  MR_ALIGNED float rewards[MR_LANES * MR_FIGHTERS];
+  if (rows == MR_FIGHTERS) {
+    MR_FOR_LANES(i) {
+      rewards[2 * i] = reward[i];
+      rewards[2 * i + 1] = -reward[i];
     }
+  } else {
+    MR_FOR_LANES(i) rewards[i] = sim->is_agent[0] ? reward[i] : -reward[i];
+  }
+  memcpy(out->to.rewards + first, rewards, (size_t)count * sizeof rewards[0]);
+  if (!out->to.terminals) return;
+  bool *terminals = out->to.terminals + first, *truncations = out->to.truncations + first;
+  memset(terminals, 0, (size_t)count);
+  memset(truncations, 0, (size_t)count);
+  if (!any_over(b)) return;  // as after most decisions
+  for (int row = 0; row < count; row++) {
+    int lane = row / rows;
+    terminals[row] = b->outcome[lane] != MR_OPEN && !b->truncated[lane];
+    truncations[row] = b->outcome[lane] != MR_OPEN && b->truncated[lane];
   }
 }
 
