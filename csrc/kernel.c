@@ -29,7 +29,7 @@ typedef struct {
 } MrScene;
 
 static void look_around(const MrBlock *b, MrScene *scene) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look(b, f, &scene->sights[f]);
+  mr_look(b, scene->sights);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (b->live[slot]) mr_intercept(b, slot, &scene->intercepts[slot]);
   }
@@ -56,13 +56,15 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
   size_t features = (size_t)mr_features_of(sim->observation);
   float *row = observations + (size_t)block * MR_LANES * rows * features;
+  MrMissilesSeen missiles;
   MrShotRanges shot_ranges[MR_FIGHTERS];
+  mr_look_at_missiles(sim, b, scene->intercepts, &missiles);
   if (sim->observation == MR_OBSERVE_STG) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &shot_ranges[f]);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->intercepts, shot_ranges, mr_used_lanes(sim, block), row,
+    mr_observe_fighter(sim, b, f, &scene->sights[f], &missiles, shot_ranges, mr_used_lanes(sim, block), row,
                        rows * features);
     row += features;
   }

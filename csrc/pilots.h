@@ -128,14 +128,15 @@ static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fi
 // Sets the commands of fighting pilots. With the course at angle e off the nose, the rudder is clip(gain * sin e), or
 // full when the course is behind.
 static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
-  MrSight sight;
+  MrSight sights[MR_FIGHTERS];
+  const MrSight *sight = &sights[fighter];
   MrThreat threat;
   MrCourse course;
   MR_ALIGNED int32_t fire[MR_LANES];
-  mr_look(b, fighter, &sight);
+  mr_look(b, sights);
   mr_assess_threat(sim, b, fighter, &threat);
-  mr_choose_course(sim, b, fighter, &sight, &threat, &course);
-  mr_choose_fire(sim, b, fighter, &sight, &threat, fire);
+  mr_choose_course(sim, b, fighter, sight, &threat, &course);
+  mr_choose_fire(sim, b, fighter, sight, &threat, fire);
   MrFighter *f = &b->fighters[fighter];
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
