@@ -36,8 +36,8 @@ static inline float mr_scaled(const MrConstants *k, int feature, float value) {
 enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
 _Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "the number of a slot fits in its bits of a key");
 
-// The missiles that fly at each fighter, by rank. With one fighter on each side, the own missiles of a fighter are those
-// that fly at its enemy, in the same order.
+// The missiles that fly at each fighter, by rank. With one fighter on each side, a fighter's own missiles are those that
+// fly at its enemy, in the same order.
 typedef struct {
   MR_ALIGNED int32_t keys[MR_FIGHTERS][MR_SEEN_INBOUND][MR_LANES];
   MR_ALIGNED int32_t in_air[MR_FIGHTERS][MR_LANES];  // number of missiles that fly at the fighter
@@ -73,9 +73,8 @@ static void mr_rank_missiles(float dt, const MrBlock *b, const MrIntercept inter
     const MrMissile *m = &b->missiles[slot];
     MR_FOR_LANES(i) {
       float time_to_go = intercepts[slot].time_to_go[i];
-      float age = (float)m->age[i] * dt;
-      float order = mr_select(time_to_go < MR_TIME_TO_GO_MAX, time_to_go, 
-                              2.0f * MR_TIME_TO_GO_MAX - mr_select(age < MR_TIME_TO_GO_MAX, age, MR_TIME_TO_GO_MAX));
+      float age = mr_clip((float)m->age[i] * dt, 0.0f, MR_TIME_TO_GO_MAX);
+      float order = mr_select(time_to_go < MR_TIME_TO_GO_MAX, time_to_go, 2.0f * MR_TIME_TO_GO_MAX - age);
       int32_t bits;
       memcpy(&bits, &order, sizeof bits);
       int32_t key = (bits & ~MR_SLOT_BITS) | slot;
@@ -273,7 +272,8 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
 static inline float mr_range_ratio(float reach, float range) { return reach / mr_max(reach + range, 1.0f); }
 
 // Writes the features of the fighters' ranges on each other. `own` and `enemy` are the ranges of their shots.
-static void mr_see_envelopes(const MrConstants *k, const MrSight *sight, const MrShotRanges *own, const MrShotRanges *enemy, MrFeatures out) {
+static void mr_see_envelopes(const MrConstants *k, const MrSight *sight, const MrShotRanges *own,
+                             const MrShotRanges *enemy, MrFeatures out) {
   MR_FOR_LANES(i) {
     float range = sight->range[i];
     float own_aero = mr_range_ratio(own->aero[i], range);
