@@ -5,6 +5,7 @@
 // the headers that are part of kernel.c, as they say at their tops.
 
 #include <assert.h>
+#include <string.h>
 
 #include "kernel.h"
 
@@ -28,7 +29,7 @@ typedef struct {
 } MrScene;
 
 static void look_around(const MrBlock *b, MrScene *scene) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look(b, f, &scene->sights[f]);
+  mr_look(b, scene->sights);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (b->live[slot]) mr_intercept(b, slot, &scene->intercepts[slot]);
   }
@@ -55,16 +56,25 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
   size_t features = (size_t)mr_features_of(sim->observation);
   float *row = observations + (size_t)block * MR_LANES * rows * features;
+  MrMissilesSeen missiles;
   MrShotRanges shot_ranges[MR_FIGHTERS];
+  mr_look_at_missiles(sim, b, scene->intercepts, &missiles);
   if (sim->observation == MR_OBSERVE_STG) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &shot_ranges[f]);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->intercepts, shot_ranges, mr_used_lanes(sim, block), row,
+    mr_observe_fighter(sim, b, f, &scene->sights[f], &missiles, shot_ranges, mr_used_lanes(sim, block), row,
                        rows * features);
     row += features;
   }
+}
+
+// Whether any engagement of the block is over.
+static bool any_over(const MrBlock *b) {
+  int32_t over = 0;
+  MR_FOR_LANES(i) over |= b->outcome[i] != MR_OPEN;
+  return over;
 }
 
 // Writes the block's rows of rewards, terminals and truncations.
@@ -72,19 +82,27 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
                           const MrOutputs *out) {
   if (!out->to.rewards) return;
   const MrBlock *b = &sim->blocks[block];
-  size_t row = (size_t)block * MR_LANES * (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
-  int lanes = mr_used_lanes(sim, block);
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      if (!has_row(sim, out, f)) continue;
-      out->to.rewards[row] = (f & 1) ? -reward[lane] : reward[lane];
-      if (out->to.terminals) {
-        bool over = b->outcome[lane] != MR_OPEN;
-        out->to.terminals[row] = over && !b->truncated[lane];
-        out->to.truncations[row] = over && b->truncated[lane];
-      }
-      row++;
+  int rows = out->every_seat ? MR_FIGHTERS : sim->agents_per_env, count = mr_used_lanes(sim, block) * rows;
+  size_t first = (size_t)block * MR_LANES * (size_t)rows;
+  MR_ALIGNED float rewards[MR_LANES * MR_FIGHTERS];
+  if (rows == MR_FIGHTERS) {
+    MR_FOR_LANES(i) {
+      rewards[2 * i] = reward[i];
+      rewards[2 * i + 1] = -reward[i];
     }
+  } else {
+    MR_FOR_LANES(i) rewards[i] = sim->is_agent[0] ? reward[i] : -reward[i];
+  }
+  memcpy(out->to.rewards + first, rewards, (size_t)count * sizeof rewards[0]);
+  if (!out->to.terminals) return;
+  bool *terminals = out->to.terminals + first, *truncations = out->to.truncations + first;
+  memset(terminals, 0, (size_t)count);
+  memset(truncations, 0, (size_t)count);
+  if (!any_over(b)) return;  // as after most decisions
+  for (int row = 0; row < count; row++) {
+    int lane = row / rows;
+    terminals[row] = b->outcome[lane] != MR_OPEN && !b->truncated[lane];
+    truncations[row] = b->outcome[lane] != MR_OPEN && b->truncated[lane];
   }
 }
 

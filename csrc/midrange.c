@@ -205,20 +205,20 @@ static const void *first_action(const MrSim *sim, int32_t block, const void *act
 }
 
 static void take_levels(MrSim *sim, int32_t block, const void *actions) {
-  MrBlock *b = &sim->blocks[block];
   const int32_t *a = first_action(sim, block, actions, sizeof *a);
-  int lanes = mr_used_lanes(sim, block);
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      if (!sim->is_agent[f]) continue;
-      MrFighter *fighter = &b->fighters[f];
-      int32_t rudder = clip_int(a[0], MR_RUDDER_LEVELS - 1);
-      int32_t throttle = clip_int(a[1], MR_THROTTLE_LEVELS - 1);
-      fighter->rudder_command[lane] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
-      fighter->throttle_command[lane] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
-      fighter->fire[lane] = a[2] > 0;
-      a += MR_ACTIONS;
+  int lanes = mr_used_lanes(sim, block), stride = sim->agents_per_env * MR_ACTIONS;
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    if (!sim->is_agent[f]) continue;
+    MrFighter *fighter = &sim->blocks[block].fighters[f];
+    for (int i = 0; i < lanes; i++) {
+      const int32_t *levels = a + i * stride;
+      int32_t rudder = clip_int(levels[0], MR_RUDDER_LEVELS - 1);
+      int32_t throttle = clip_int(levels[1], MR_THROTTLE_LEVELS - 1);
+      fighter->rudder_command[i] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
+      fighter->throttle_command[i] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
+      fighter->fire[i] = levels[2] > 0;
     }
+    a += MR_ACTIONS;
   }
 }
 

@@ -23,24 +23,27 @@ static void mr_potential(const struct MrSim *sim, const MrBlock *b,
                          float potential[MR_LANES]) {
   const MrParams *p = &sim->params;
   float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
+  float range = p->reward_geometry_range;
+  MR_ALIGNED float least[MR_FIGHTERS][MR_LANES];  // least time to go of the missiles at each fighter [s]
   MR_ALIGNED float merit[MR_FIGHTERS][MR_LANES];
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_ALIGNED float least[MR_LANES];  // least time to go of the inbound missiles [s]
-    MR_FOR_LANES(i) least[i] = INFINITY;
-    for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-      if (!b->live[slot]) continue;
-      const MrMissile *m = &b->missiles[slot];
-      MR_FOR_LANES(i) {
-        float time = intercepts[slot].time_to_go[i];
-        int nearer = m->active[i] & (m->target[i] == f) & (time < least[i]);
-        least[i] = mr_select(nearer, time, least[i]);
+    MR_FOR_LANES(i) least[f][i] = INFINITY;
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_FOR_LANES(i) {
+      float time = intercepts[slot].time_to_go[i];
+      for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+        int nearer = m->active[i] & (m->target[i] == f) & (time < least[f][i]);
+        least[f][i] = mr_select(nearer, time, least[f][i]);
       }
     }
-    const MrSight *sight = &sights[f];
-    float range = p->reward_geometry_range;
+  }
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MR_FOR_LANES(i) {
-      float threat = p->reward_threat_time / (p->reward_threat_time + least[i]);
-      merit[f][i] = p->reward_geometry * mr_geometry(range, sight, i) +
+      float threat = p->reward_threat_time / (p->reward_threat_time + least[f][i]);
+      merit[f][i] = p->reward_geometry * mr_geometry(range, &sights[f], i) +
                     per_missile * (float)b->fighters[f].ammunition[i] - p->reward_threat * threat;
     }
   }
