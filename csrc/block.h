@@ -72,9 +72,10 @@ typedef struct {
 } MrAirframe;
 
 typedef struct {
-  // Always 1. The value is read from memory, because gcc 12 compiles a minimum with a literal 1 to two instructions and
-  // a minimum with a variable to one.
-  float one;
+  // Always 0 and 1, and the greatest squared range that guidance tells apart [m^2]: beyond, products would overflow. The
+  // values are read from memory, because gcc 12 compiles a minimum with a literal to two instructions and a minimum with
+  // a variable to one.
+  float zero, one, far2;
   float dt;
   float clock_rate;  // the feature time_left falls by this many seconds in each second
   int32_t substeps, time_limit, launch_interval;  // [physics steps]

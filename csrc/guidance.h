@@ -15,36 +15,28 @@
 // event. It is odd, so that it is not taken for a hit.
 #define MR_NEVER INT32_MAX
 
-// A fighter's velocity before a physics step [m/s] and its position after the step [m].
-typedef struct {
-  MR_ALIGNED float vx[MR_LANES], vy[MR_LANES], x[MR_LANES], y[MR_LANES];
-} MrMotion;
-
 // The line of sight from a missile to its target, between two physics steps: target - missile [m], and its squared
 // length [m^2].
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], range2[MR_LANES];
 } MrLineOfSight;
 
-// Thrust of the motor [m/s^2], which has `burn_left` physics steps left to burn. Below one step it is that part of the
-// thrust.
-static inline float mr_motor(const MrConstants *k, float burn_left) {
-  return k->missile.thrust * mr_clip(burn_left, 0.0f, k->one);
-}
+// The share of a step for which a motor burns that has `burn_left` physics steps left to burn.
+static inline float mr_burning(const MrConstants *k, float burn_left) { return mr_clip(burn_left, k->zero, k->one); }
 
-// Steers one slot's missiles by proportional navigation, from their targets' state before the step.
-static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIGHTERS],
-                            const MrLineOfSight *los, MrMissile *m) {
-  MrBody *body = &m->body;
-  MR_FOR_LANES(i) {
-    float vx = MR_OF_TARGET(m, fighters, vx, i);
-    float vy = MR_OF_TARGET(m, fighters, vy, i);
-    float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
-    float cross = los->x[i] * wy - los->y[i] * wx;
-    float command = k->navigation_gain * cross / mr_max(los->range2[i] * v, k->one);
-    command = mr_clip(command, -k->one, k->one);
-    body->rudder[i] = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
-  }
+// Steers one missile by proportional navigation, from the line of sight (x, y) to its target and the target's velocity
+// (vx, vy), before the step. Returns half of Cl [1/m]. The command is a quotient by r^2 v, the load limit one by v^2: one
+// division serves both.
+static inline float mr_guide(const MrConstants *k, float x, float y, float vx, float vy, MrBody *body, int i) {
+  float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
+  float cross = x * wy - y * wx;
+  float range2 = mr_clip(x * x + y * y, k->one, k->far2), v2 = mr_max(v * v, k->one);
+  float inverse = 1.0f / (range2 * v2);
+  float command = mr_clip(k->navigation_gain * cross * (v * inverse), -k->one, k->one);
+  float limit = k->missile.half_load_limit * (range2 * inverse);
+  float rudder = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
+  body->rudder[i] = rudder;
+  return mr_clip(k->missile.half_lift_per_rudder * rudder, -limit, limit);
 }
 
 // Notes in `end` the event 2 * step for missiles that pass their target within the radius. a and b are the lines of

@@ -201,7 +201,7 @@ static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
     m.active[i] = 1;
   }
   while ((float)m.age[0] < k->burn_steps || m.body.v[0] > v_end) {
-    float thrust = mr_motor(k, k->burn_steps - (float)m.age[0]);
+    float thrust = k->missile.thrust * mr_burning(k, k->burn_steps - (float)m.age[0]);
     MR_FOR_LANES(i) mr_fly(k, &k->missile, k->dt, thrust, &m.body, i);
     MR_FOR_LANES(i) m.age[i]++;
   }

@@ -54,6 +54,7 @@ static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius
 static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
       .one = 1.0f,
+      .far2 = 1e30f,
       .dt = p->physics_dt,
       .clock_rate = p->time_limit > MR_CLOCK_SCALE ? MR_CLOCK_SCALE / p->time_limit : 1.0f,
       .substeps = p->substeps,

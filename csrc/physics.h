@@ -11,150 +11,194 @@
 
 #pragma once
 
+#include <math.h>
+
 #include "block.h"
 #include "flight.h"
+#include "flights.h"
 #include "guidance.h"
 
-// Flies a fighter for a step and reports its motion. After the step of its death only its actuators move.
-static inline void mr_fly_fighter(const MrConstants *k, int32_t step, const int32_t death[MR_LANES],
-                                  MrFighter *f, MrMotion *motion) {
-  MrBody *body = &f->body;
-  MR_FOR_LANES(i) {
-    float dt = mr_select(2 * step <= death[i], k->dt, 0.0f);
-    float throttle = mr_actuate(f->throttle[i], f->throttle_command[i], k->throttle_step);
-    motion->vx[i] = body->v[i] * body->c[i];
-    motion->vy[i] = body->v[i] * body->s[i];
-    body->rudder[i] = mr_actuate(body->rudder[i], f->rudder_command[i], k->fighter.rudder_step);
-    f->throttle[i] = throttle;
-    mr_fly(k, &k->fighter, dt, k->fighter.thrust * throttle, body, i);
-    motion->x[i] = body->x[i];
-    motion->y[i] = body->y[i];
-  }
-}
+// When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
+typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
 
+// The arcs that one fighter flies in a step.
 typedef struct {
   MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];
 } MrArcs;
 
-// Updates the speed of one slot's missiles. Notes in `end` the event 2 * step + 1 for missiles that are spent.
-static inline void mr_fly_missile_speed(const struct MrSim *sim, int32_t step, MrMissile *m,
-                                        MrArcs *arcs, int32_t end[MR_LANES]) {
-  const MrConstants *k = &sim->constants;
-  float spent_speed = sim->params.missile_spent_speed;
+// First half of a fighter's step. After the step of its death only its actuators move.
+static inline void mr_speed_fighter(const MrConstants *k, int32_t step, const int32_t death[MR_LANES], MrFighter *f,
+                                    MrArcs *arcs) {
+  MrBody *body = &f->body;
   MR_FOR_LANES(i) {
-    float burn_left = k->burn_steps - (float)(m->age[i] + step);
-    MrArc arc = mr_fly_speed(k, &k->missile, k->dt, mr_motor(k, burn_left), &m->body, i);
-    int spent = (m->body.v[i] < spent_speed) & (burn_left <= 1.0f);
-    int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
-    end[i] = mr_select_int(event < end[i], event, end[i]);
+    float dt = mr_select(2 * step <= death[i], k->dt, 0.0f);
+    float throttle = mr_actuate(f->throttle[i], f->throttle_command[i], k->throttle_step);
+    body->rudder[i] = mr_actuate(body->rudder[i], f->rudder_command[i], k->fighter.rudder_step);
+    f->throttle[i] = throttle;
+    MrArc arc = mr_fly_speed(k, &k->fighter, dt, k->fighter.thrust * throttle, body, i);
     arcs->length[i] = arc.length;
     arcs->half_turn[i] = arc.half_turn;
   }
 }
 
-// Moves one slot's missiles along their arcs. Writes their lines of sight after the step.
-static inline void mr_fly_missile_arc(const MrMotion fighters[MR_FIGHTERS], const MrArcs *arcs,
-                                      MrMissile *m, MrLineOfSight *los) {
+// Second half.
+static inline void mr_move_fighter(const MrArcs *arcs, MrFighter *f) {
+  MR_FOR_LANES(i) mr_fly_arc((MrArc){arcs->length[i], arcs->half_turn[i]}, &f->body, i);
+}
+
+// The lines of sight of the flights with a missile that could hit within these steps. Others need no fuze.
+typedef struct {
+  int32_t count;
+  int32_t flight[MR_MISSILES];
+  MR_ALIGNED float reach2[MR_MISSILES][MR_LANES];  // [m^2] squared range beyond which a missile cannot hit in one step
+  MrLineOfSight before[MR_MISSILES], after[MR_MISSILES];
+} MrNear;
+
+static inline void mr_sight(const MrMotions *fighters, const MrFlight *f, MrLineOfSight *out) {
+  MrMotion target;
+  mr_pick_targets(fighters, f, &target);
   MR_FOR_LANES(i) {
-    float x = MR_OF_TARGET(m, fighters, x, i);
-    float y = MR_OF_TARGET(m, fighters, y, i);
-    mr_fly_arc((MrArc){arcs->length[i], arcs->half_turn[i]}, &m->body, i);
-    x -= m->body.x[i];
-    y -= m->body.y[i];
-    los->x[i] = x;
-    los->y[i] = y;
-    los->range2[i] = x * x + y * y;
+    float x = target.x[i] - f->body.x[i], y = target.y[i] - f->body.y[i];
+    out->x[i] = x;
+    out->y[i] = y;
+    out->range2[i] = x * x + y * y;
   }
 }
 
-// Writes the lines of sight of one slot's missiles before the first step. Notes a hit in the first step for missiles
-// that are already within the radius. Returns whether any missile could come within the radius in the time t; if not,
-// the steps skip the fuzes of this slot.
-static bool mr_begin_flight(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, float t,
-                           MrLineOfSight *los, int32_t end[MR_LANES]) {
+// Begins a flight of `count` missiles: notes a hit in the first step for those already within the radius. Returns
+// whether any could come within the radius in the time t. Then `reach2` is set.
+static bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, float t, int32_t count,
+                            MrFlight *f, float reach2[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius;
   MR_ALIGNED int32_t near[MR_LANES];
+  MrMotion target;
+  mr_pick_targets(fighters, f, &target);
   MR_FOR_LANES(i) {
-    float x = MR_OF_TARGET(m, b->fighters, body.x, i);
-    float y = MR_OF_TARGET(m, b->fighters, body.y, i);
-    float v = MR_OF_TARGET(m, b->fighters, body.v, i);
-    x -= m->body.x[i];
-    y -= m->body.y[i];
+    float x = target.x[i] - f->body.x[i], y = target.y[i] - f->body.y[i];
     float range2 = x * x + y * y;
-    float speed = v + m->body.v[i] + (k->fighter.thrust + k->missile.thrust) * t;  // upper bound of the closing speed
-    float reach = 1.01f * (radius + speed * t);
-    near[i] = m->active[i] & (range2 < reach * reach);
-    los->x[i] = x;
-    los->y[i] = y;
-    los->range2[i] = range2;
-    end[i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
+    // An upper bound of the closing speed.
+    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + f->body.v[i] + (k->fighter.thrust + k->missile.thrust) * t;
+    float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * k->dt);
+    near[i] = (i < count) & (range2 < reach * reach);
+    reach2[i] = mr_select(i < count, step_reach * step_reach, -1.0f);
+    f->end[i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
+    f->steps_flown[i] = (float)f->age[i];
   }
   return mr_count(near) > 0;
 }
 
-// What the steps keep of a block's missiles, besides their state. One entry for each slot in use.
-typedef struct {
-  int32_t count, near_count;
-  MrMissile *missile[MR_MISSILES];
-  int32_t near[MR_MISSILES];            // the entries with a missile that could hit within these steps
-  MrLineOfSight los[2][MR_MISSILES];    // [step & 1]: before the step; the other one: after it
-  MrArcs arcs[MR_MISSILES];
-  MR_ALIGNED int32_t end[MR_MISSILES][MR_LANES];
-} MrFlights;
-
-static void mr_begin_flights(const struct MrSim *sim, MrBlock *b, int32_t steps, MrFlights *flights) {
-  float t = (float)steps * sim->constants.dt;
-  flights->count = flights->near_count = 0;
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    int32_t n = flights->count++;
-    flights->missile[n] = &b->missiles[slot];
-    if (mr_begin_flight(sim, b, flights->missile[n], t, &flights->los[0][n], flights->end[n])) {
-      flights->near[flights->near_count++] = n;
-    }
+// Packs the block's missiles.
+static void mr_begin_flights(const struct MrSim *sim, const MrBlock *b, int32_t steps, MrFlights *flights,
+                             MrNear *near) {
+  MrMotions fighters;
+  near->count = 0;
+  mr_find_missiles(b, flights);
+  flights->vectors = (flights->count + MR_LANES - 1) / MR_LANES;
+  mr_pack(b, flights);
+  mr_note_motions(b, &fighters);
+  for (int32_t n = 0; n < flights->vectors; n++) {
+    near->flight[near->count] = n;
+    near->count += mr_begin_flight(sim, &fighters, (float)steps * sim->constants.dt, flights->count - n * MR_LANES,
+                                   &flights->flights[n], near->reach2[near->count]);
   }
 }
 
-// Flies all missiles for a step. Each stage is done for all slots before the next stage begins. The stages of one slot
-// wait for each other's results; the same stage of different slots overlaps in the processor.
-static void mr_fly_missiles(const struct MrSim *sim, int32_t step, const MrMotion fighters[MR_FIGHTERS],
-                            MrFlights *flights) {
+// The stages of a flight's step.
+
+static inline void mr_steer_flight(const MrConstants *k, const MrMotions *fighters, MrFlight *f) {
+  MrMotion target;
+  mr_pick_targets(fighters, f, &target);
+  MR_FOR_LANES(i) {
+    float x = target.x[i] - f->body.x[i], y = target.y[i] - f->body.y[i];
+    f->half_lift[i] = mr_guide(k, x, y, target.vx[i], target.vy[i], &f->body, i);
+  }
+}
+
+static inline void mr_speed_flight(const MrConstants *k, int32_t step, MrFlight *f) {
+  MR_FOR_LANES(i) {
+    float burn_left = k->burn_steps - (f->steps_flown[i] + (float)step);
+    float boost = k->missile.thrust * k->dt * mr_burning(k, burn_left);
+    MrArc arc = mr_fly_lift(&k->missile, k->dt, boost, f->half_lift[i], &f->body, i);
+    f->length[i] = arc.length;
+    f->half_turn[i] = arc.half_turn;
+  }
+}
+
+static inline void mr_move_flight(MrFlight *f) {
+  MR_FOR_LANES(i) mr_fly_arc((MrArc){f->length[i], f->half_turn[i]}, &f->body, i);
+}
+
+// Notes the event 2 * step + 1 for missiles that are spent after the step.
+static inline void mr_note_spent(const struct MrSim *sim, int32_t step, MrFlight *f) {
+  float spent_speed = sim->params.missile_spent_speed;
+  MR_FOR_LANES(i) {
+    float burn_left = sim->constants.burn_steps - (f->steps_flown[i] + (float)step);
+    int spent = (f->body.v[i] < spent_speed) & (burn_left <= 1.0f);
+    int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
+    f->end[i] = mr_select_int(event < f->end[i], event, f->end[i]);
+  }
+}
+
+// Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one flight
+// wait for each other's results; the same stage of different flights overlaps in the processor.
+static void mr_fly_step(const struct MrSim *sim, int32_t step, MrDeaths death, MrBlock *b, MrFlights *flights,
+                        MrNear *near) {
   const MrConstants *k = &sim->constants;
-  const MrLineOfSight *before = flights->los[step & 1];
-  MrLineOfSight *after = flights->los[~step & 1];
-  int32_t count = flights->count;
-  for (int32_t n = 0; n < count; n++) mr_guide(k, fighters, &before[n], flights->missile[n]);
-  for (int32_t n = 0; n < count; n++) {
-    mr_fly_missile_speed(sim, step, flights->missile[n], &flights->arcs[n], flights->end[n]);
-  }
-  for (int32_t n = 0; n < count; n++) {
-    mr_fly_missile_arc(fighters, &flights->arcs[n], flights->missile[n], &after[n]);
-  }
-  for (int32_t j = 0; j < flights->near_count; j++) {
-    int32_t n = flights->near[j];
-    mr_fuze(sim->params.missile_hit_radius, step, &before[n], &after[n], flights->end[n]);
+  MrMotions fighters;
+  MrArcs arcs[MR_FIGHTERS];
+  int32_t vectors = flights->vectors;
+  mr_note_motions(b, &fighters);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, step, death[f], &b->fighters[f], &arcs[f]);
+  for (int32_t j = 0; j < near->count; j++) mr_sight(&fighters, &flights->flights[near->flight[j]], &near->before[j]);
+  for (int32_t n = 0; n < vectors; n++) mr_steer_flight(k, &fighters, &flights->flights[n]);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&arcs[f], &b->fighters[f]);
+  for (int32_t n = 0; n < vectors; n++) mr_speed_flight(k, step, &flights->flights[n]);
+  for (int32_t n = 0; n < vectors; n++) mr_move_flight(&flights->flights[n]);
+  if (near->count == 0) return;
+  mr_note_motions(b, &fighters);
+  for (int32_t j = 0; j < near->count; j++) {
+    MrFlight *f = &flights->flights[near->flight[j]];
+    MR_ALIGNED int32_t reaches[MR_LANES];
+    MR_FOR_LANES(i) reaches[i] = near->before[j].range2[i] < near->reach2[j][i];
+    if (mr_count(reaches)) {
+      mr_sight(&fighters, f, &near->after[j]);
+      mr_fuze(sim->params.missile_hit_radius, step, &near->before[j], &near->after[j], f->end);
+    }
+    mr_note_spent(sim, step, f);
   }
 }
 
-// When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
-typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
+// Events of the missiles' ends, by slot; set for slots in use.
+typedef int32_t MrEnds[MR_MISSILES][MR_LANES];
 
-// Finds when each fighter dies: by the first hit on it. Returns false when no missile has ended.
-static bool mr_find_deaths(const MrFlights *flights, MrDeaths death) {
+// Returns whether any missile has ended, and if so, how.
+static bool mr_find_ends(const MrFlights *flights, MrEnds end) {
   MR_ALIGNED int32_t ended[MR_LANES] = {0};
-  for (int32_t n = 0; n < flights->count; n++) {
-    const MrMissile *m = flights->missile[n];
-    MR_FOR_LANES(i) ended[i] |= m->active[i] & (flights->end[n][i] != MR_NEVER);
+  for (int32_t n = 0; n < flights->vectors; n++) {
+    MR_FOR_LANES(i) ended[i] |= flights->flights[n].end[i] != MR_NEVER;
   }
   if (mr_count(ended) == 0) return false;
-  for (int32_t n = 0; n < flights->count; n++) {
-    const MrMissile *m = flights->missile[n];
+  mr_unpack_ends(flights, end);
+  return true;
+}
+
+// Finds when each fighter dies: by the first hit on it. Returns false when there is no hit.
+static bool mr_find_deaths(const MrBlock *b, MrEnds end, MrDeaths death) {
+  MR_ALIGNED int32_t hits[MR_LANES] = {0};
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    MR_FOR_LANES(i) hits[i] |= b->missiles[slot].active[i] & !(end[slot][i] & 1);
+  }
+  if (mr_count(hits) == 0) return false;
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
     for (int32_t f = 0; f < MR_FIGHTERS; f++) {
       MR_FOR_LANES(i) {
-        int32_t end = flights->end[n][i];
-        int kills = m->active[i] & (m->target[i] == f) & !(end & 1) & (end < death[f][i]);
-        death[f][i] = mr_select_int(kills, end, death[f][i]);
+        int32_t event = end[slot][i];
+        int kills = m->active[i] & (m->target[i] == f) & !(event & 1) & (event < death[f][i]);
+        death[f][i] = mr_select_int(kills, event, death[f][i]);
       }
     }
   }
@@ -202,22 +246,34 @@ static inline void mr_copy_body(const MrBody *from, MrBody *to) {
 // with the deaths known. Lanes without a death come out the same.
 static void mr_kill(const MrConstants *k, const MrFlightState *before, int32_t steps,
                     const int32_t death[MR_LANES], MrFighter *f) {
-  MrMotion unused;
   mr_copy_body(&before->body, &f->body);
   MR_FOR_LANES(i) {
     f->throttle[i] = before->throttle[i];
     f->alive[i] = death[i] == MR_NEVER;
   }
-  for (int32_t step = 0; step < steps; step++) mr_fly_fighter(k, step, death, f, &unused);
+  MrArcs arcs;
+  for (int32_t step = 0; step < steps; step++) {
+    mr_speed_fighter(k, step, death, f, &arcs);
+    mr_move_fighter(&arcs, f);
+  }
 }
 
 // Settles who has died and which missiles are gone, after the last step.
 static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
-                      const MrFlightState before[MR_FIGHTERS], const MrFlights *flights, MrDeaths death) {
-  if (!mr_find_deaths(flights, death)) return;
-  for (int32_t n = 0; n < flights->count; n++) {
-    MrMissile *m = flights->missile[n];
-    b->live[m - b->missiles] = mr_end_flights(b, m, flights->end[n], death);
+                      const MrFlightState before[MR_FIGHTERS], MrFlights *flights, MrDeaths death) {
+  MR_ALIGNED MrEnds end;
+  if (!mr_find_ends(flights, end)) return;
+  if (!mr_find_deaths(b, end, death)) {
+    for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+      if (!b->live[slot]) continue;
+      MrMissile *m = &b->missiles[slot];
+      MR_FOR_LANES(i) m->active[i] &= end[slot][i] == MR_NEVER;
+      b->live[slot] = mr_count(m->active);
+    }
+    return;
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (b->live[slot]) b->live[slot] = mr_end_flights(b, &b->missiles[slot], end[slot], death);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MR_ALIGNED int32_t dies[MR_LANES];
@@ -226,11 +282,21 @@ static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
   }
 }
 
+static void mr_end_steps(const struct MrSim *sim, MrBlock *b, int32_t steps, MrFlights *flights) {
+  for (int32_t n = 0; n < flights->vectors; n++) mr_note_spent(sim, steps - 1, &flights->flights[n]);
+  mr_unpack(flights, b);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    MR_FOR_LANES(i) b->missiles[slot].age[i] += steps;
+  }
+}
+
 static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
+  if (steps < 1) return;
   const MrConstants *k = &sim->constants;
   MrFlightState before[MR_FIGHTERS];
-  MrMotion motion[MR_FIGHTERS];
   MrFlights flights;
+  MrNear near;
   MR_ALIGNED MrDeaths death;
 
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
@@ -241,16 +307,9 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
       death[f][i] = mr_select_int(fighter->alive[i], MR_NEVER, -1);
     }
   }
-  mr_begin_flights(sim, b, steps, &flights);
-  for (int32_t step = 0; step < steps; step++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      mr_fly_fighter(k, step, death[f], &b->fighters[f], &motion[f]);
-    }
-    mr_fly_missiles(sim, step, motion, &flights);
-  }
-  for (int32_t n = 0; n < flights.count; n++) {
-    MR_FOR_LANES(i) flights.missile[n]->age[i] += steps;
-  }
+  mr_begin_flights(sim, b, steps, &flights, &near);
+  for (int32_t step = 0; step < steps; step++) mr_fly_step(sim, step, death, b, &flights, &near);
+  mr_end_steps(sim, b, steps, &flights);
   MR_FOR_LANES(i) b->time[i] += steps;
   mr_settle(k, b, steps, before, &flights, death);
 }
