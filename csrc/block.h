@@ -68,19 +68,21 @@ typedef struct {
   float load_limit;            // greatest lateral acceleration [m/s^2]; 1e30 without a limit
   float rudder_step;           // greatest change of the rudder in a physics step
   float thrust;                // at full throttle [m/s^2]
+  float cd0_dt, k_dt, thrust_dt;  // for a physics step: times dt
 } MrAirframe;
 
 typedef struct {
   // Always 0 and 1. The values are read from memory, because gcc 12 compiles a minimum with a literal to two instructions
   // and a minimum with a variable to one.
   float zero, one;
-  float dt;
+  float dt, quarter_dt;
   float clock_rate;  // the feature time_left falls by this many seconds in each second
   int32_t substeps, time_limit, launch_interval;  // [physics steps]
   MrAirframe fighter, missile;
   float throttle_step;      // greatest change of the throttle in a physics step
   float burn_steps;         // burn time of the motor [physics steps], not rounded
   float navigation_gain;    // navigation constant N times the missile's turn radius [m]
+  float load_by_navigation;  // the missile's load limit divided by this [1/s^2]
   float reach, reach_time;  // distance [m] and time [s] of a missile flown straight until it slows to pilot_reach_speed
   float run_speed;          // top speed of a fighter that flies straight [m/s]
   float fire_cosine;        // cosine of pilot_fire_off_boresight_deg

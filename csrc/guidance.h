@@ -32,10 +32,10 @@ static inline float mr_guide(const MrConstants *k, float x, float y, float vx, f
   float wx = vx - v * c, wy = vy - v * s;
   float cross = x * wy - y * wx;
   float range2 = x * x + y * y;
-  float inverse = 1.0f / mr_max(range2 * (v * v), k->one);
-  float command = mr_clip(k->navigation_gain * cross * (v * inverse), -k->one, k->one);
+  float quotient = k->navigation_gain / mr_max(range2 * (v * v), k->one);
+  float command = mr_clip(cross * (v * quotient), -k->one, k->one);
   *rudder = mr_actuate(*rudder, command, k->missile.rudder_step);
-  return mr_limit(k->missile.lift_per_rudder * *rudder, k->missile.load_limit * (range2 * inverse));
+  return mr_limit(k->missile.lift_per_rudder * *rudder, k->load_by_navigation * (range2 * quotient));
 }
 
 // Notes in `end` the event 2 * step for missiles that pass their target within the radius. a and b are the lines of

@@ -41,13 +41,17 @@ const char *const *mr_isas(void) { return mr_isas_here(); }
 static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag,
                            float load_limit, float rudder_rate, float thrust) {
   double cd0 = (double)p->gravity / ((double)terminal_speed * (double)terminal_speed);
+  double k = 0.25 / (cd0 * (double)lift_drag * (double)lift_drag), dt = (double)p->physics_dt;
   return (MrAirframe){
       .cd0 = (float)cd0,
-      .k = (float)(0.25 / (cd0 * (double)lift_drag * (double)lift_drag)),
+      .k = (float)k,
       .lift_per_rudder = 1.0f / radius,
       .load_limit = load_limit > 0.0f ? load_limit * p->gravity : 1e30f,
       .rudder_step = rudder_rate * p->physics_dt,
       .thrust = thrust,
+      .cd0_dt = (float)(cd0 * dt),
+      .k_dt = (float)(k * dt),
+      .thrust_dt = thrust * p->physics_dt,
   };
 }
 
@@ -55,6 +59,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
       .one = 1.0f,
       .dt = p->physics_dt,
+      .quarter_dt = 0.25f * p->physics_dt,
       .clock_rate = p->time_limit > MR_CLOCK_SCALE ? MR_CLOCK_SCALE / p->time_limit : 1.0f,
       .substeps = p->substeps,
       .time_limit = mr_steps_of(p, p->time_limit),
@@ -69,6 +74,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
       .weave_period = mr_steps_of(p, p->weave_period),
       .snake_period = mr_steps_of(p, p->snake_period),
   };
+  k.load_by_navigation = k.missile.load_limit / k.navigation_gain;
   k.run_speed = sqrtf(k.fighter.thrust / k.fighter.cd0);
   float unused;
   mr_unit_vector((double)p->pilot_fire_off_boresight_deg / 360.0, &k.fire_cosine, &unused);

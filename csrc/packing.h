@@ -20,20 +20,27 @@
 // The lanes of a slot that are packed.
 #if defined(__AVX512F__)
 
-typedef __mmask16 MrLanes;
+// Their flags, and the orders that move their numbers to and fro.
+typedef struct {
+  __mmask16 flags;
+  __m512i to_packed, to_lanes;
+} MrLanes;
 
 static inline MrLanes mr_lanes_of(const int32_t flags[MR_LANES]) {
-  return _mm512_test_epi32_mask(_mm512_load_si512(flags), _mm512_load_si512(flags));
+  __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __mmask16 mask = _mm512_test_epi32_mask(_mm512_load_si512(flags), _mm512_load_si512(flags));
+  return (MrLanes){mask, _mm512_maskz_compress_epi32(mask, lanes), _mm512_maskz_expand_epi32(mask, lanes)};
 }
 
 // Writes the numbers of these lanes side by side, and after them others, MR_LANES in all.
 static inline void mr_pack(const void *from, MrLanes lanes, void *to) {
-  _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(lanes, _mm512_load_si512(from)));
+  _mm512_storeu_si512(to, _mm512_permutexvar_epi32(lanes.to_packed, _mm512_load_si512(from)));
 }
 
 // Writes numbers that lie side by side into these lanes. Reads MR_LANES numbers.
 static inline void mr_unpack(const void *from, MrLanes lanes, void *to) {
-  _mm512_store_si512(to, _mm512_mask_expand_epi32(_mm512_load_si512(to), lanes, _mm512_loadu_si512(from)));
+  __m512i packed = _mm512_loadu_si512(from), numbers = _mm512_load_si512(to);
+  _mm512_store_si512(to, _mm512_mask_permutexvar_epi32(numbers, lanes.flags, lanes.to_lanes, packed));
 }
 
 #elif defined(__AVX2__)
@@ -115,6 +122,14 @@ static inline void mr_unpack(const void *from, MrLanes lanes, void *to) {
 
 #endif
 
+// clang takes apart a vector that was written whole and does not vectorise the loop that then reads it. This keeps it
+// in memory.
+#if defined(__clang__)
+#define MR_KEEP(what) __asm__ volatile("" : "+m"(what))
+#else
+#define MR_KEEP(what) ((void)0)
+#endif
+
 // Positions [m] and velocities [m/s]: of a fighter in all lanes, or of MR_LANES missiles' targets.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], vx[MR_LANES], vy[MR_LANES];
@@ -154,6 +169,7 @@ static inline void mr_pick_motions(const MrMotions *motions, const int32_t numbe
   mr_pick(red->y, blue->y, which, out->y);
   mr_pick(red->vx, blue->vx, which, out->vx);
   mr_pick(red->vy, blue->vy, which, out->vy);
+  MR_KEEP(*out);
 }
 
 #else
@@ -191,6 +207,7 @@ static inline void mr_pick_motions(const MrMotions *motions, const int32_t numbe
     mr_store_quads(quads[2], &out->vx[i]);
     mr_store_quads(quads[3], &out->vy[i]);
   }
+  MR_KEEP(*out);
 }
 
 #endif

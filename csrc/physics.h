@@ -27,18 +27,20 @@ typedef struct {
   MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];
 } MrArcs;
 
-// First half of a fighter's step. After the step of its death only its actuators move.
-static inline void mr_speed_fighter(const MrConstants *k, int32_t step, const int32_t death[MR_LANES], MrFighter *f,
-                                    MrArcs *arcs) {
+// First half of a fighter's step.
+static inline void mr_speed_fighter(const MrConstants *k, MrFighter *f, MrArcs *arcs) {
+  const MrAirframe *frame = &k->fighter;
   MrBody *body = &f->body;
   MR_FOR_LANES(i) {
-    float dt = mr_select(2 * step <= death[i], k->dt, 0.0f);
+    float v = body->v[i];
     float throttle = mr_actuate(f->throttle[i], f->throttle_command[i], k->throttle_step);
-    float rudder = mr_actuate(body->rudder[i], f->rudder_command[i], k->fighter.rudder_step);
-    float lift = mr_lift(k, &k->fighter, body->v[i], rudder);
+    float rudder = mr_actuate(body->rudder[i], f->rudder_command[i], frame->rudder_step);
+    float lift = mr_lift(k, frame, v, rudder);
+    float v_next = mr_next_speed(v, frame->thrust_dt * throttle, frame->cd0_dt + frame->k_dt * (lift * lift));
     f->throttle[i] = throttle;
     body->rudder[i] = rudder;
-    arcs->half_length[i] = mr_fly_lift(&k->fighter, dt, k->fighter.thrust * throttle * dt, lift, &body->v[i]);
+    body->v[i] = v_next;
+    arcs->half_length[i] = k->quarter_dt * (v + v_next);
     arcs->lift[i] = lift;
   }
 }
@@ -130,25 +132,25 @@ static inline void mr_sight(const MrMotions *fighters, const MrPacked *p, int64_
 
 // Begins a flight: notes a hit in the first step for missiles already within the radius. Returns whether any missile
 // could come within the radius in the time t. Then `reach2` is set.
-static bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, float t, int64_t first, MrPacked *p,
-                            float reach2[MR_LANES]) {
+static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, float t, int64_t first,
+                                   MrPacked *p, float reach2[MR_LANES]) {
   const MrConstants *k = &sim->constants;
-  float radius = sim->params.missile_hit_radius;
-  int32_t count = p->count - (int32_t)first;
-  MR_ALIGNED int32_t near[MR_LANES];
+  float radius = sim->params.missile_hit_radius, dt = k->dt;
+  float gain = (k->fighter.thrust + k->missile.thrust) * t;  // an upper bound of what the closing speed grows by
+  int32_t count = p->count - (int32_t)first, near = 0;
   MrMotion target;
   mr_pick_motions(fighters, &p->target[first], &target);
   MR_FOR_LANES(i) {
-    float x = target.x[i] - p->x[first + i], y = target.y[i] - p->y[first + i];
+    int64_t n = first + i;
+    float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];
     float range2 = x * x + y * y;
-    // An upper bound of the closing speed.
-    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + p->v[first + i] + (k->fighter.thrust + k->missile.thrust) * t;
-    float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * k->dt);
-    near[i] = (i < count) & (range2 < reach * reach);
+    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + p->v[n] + gain;
+    float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * dt);
+    near |= (i < count) & (range2 < reach * reach);
     reach2[i] = mr_select(i < count, step_reach * step_reach, -1.0f);
-    p->end[first + i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
+    p->end[n] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
   }
-  return mr_count(near) > 0;
+  return near;
 }
 
 static void mr_begin_flights(const struct MrSim *sim, const MrBlock *b, int32_t steps, MrPacked *p, MrNear *near) {
@@ -178,8 +180,11 @@ static inline void mr_steer_flight(const MrConstants *k, const MrMotions *fighte
 static inline void mr_speed_flight(const MrConstants *k, int32_t step, int64_t first, MrPacked *p) {
   MR_FOR_LANES(i) {
     int64_t n = first + i;
-    float boost = k->missile.thrust * k->dt * mr_burning(k, p->burn_left[n] - (float)step);
-    p->half_length[n] = mr_fly_lift(&k->missile, k->dt, boost, p->lift[n], &p->v[n]);
+    float v = p->v[n], lift = p->lift[n];
+    float boost = k->missile.thrust_dt * mr_burning(k, p->burn_left[n] - (float)step);
+    float v_next = mr_next_speed(v, boost, k->missile.cd0_dt + k->missile.k_dt * (lift * lift));
+    p->v[n] = v_next;
+    p->half_length[n] = k->quarter_dt * (v + v_next);
   }
 }
 
@@ -216,14 +221,14 @@ static inline void mr_note_ends(const struct MrSim *sim, int32_t step, const MrM
 
 // Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one flight
 // wait for each other's results; the same stage of different flights overlaps in the processor.
-static void mr_fly_step(const struct MrSim *sim, int32_t step, MrDeaths death, MrBlock *restrict b,
-                        MrPacked *restrict p, MrNear *restrict near) {
+static void mr_fly_step(const struct MrSim *sim, int32_t step, MrBlock *restrict b, MrPacked *restrict p,
+                        MrNear *restrict near) {
   const MrConstants *k = &sim->constants;
   MrMotions fighters;
   MrArcs arcs[MR_FIGHTERS];
   int64_t count = p->count;
   mr_note_motions(b, &fighters);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, step, death[f], &b->fighters[f], &arcs[f]);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, &b->fighters[f], &arcs[f]);
   for (int32_t j = 0; j < near->count; j++) mr_sight(&fighters, p, near->first[j], &near->before[j]);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_steer_flight(k, &fighters, n, p);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&arcs[f], &b->fighters[f].body);
@@ -240,6 +245,17 @@ typedef struct {
   MR_ALIGNED float throttle[MR_LANES];
 } MrFlightState;
 
+// Puts a body back where it does not fly.
+static inline void mr_keep_body(const int32_t flies[MR_LANES], const MrBody *last, MrBody *body) {
+  MR_FOR_LANES(i) {
+    body->x[i] = mr_select(flies[i], body->x[i], last->x[i]);
+    body->y[i] = mr_select(flies[i], body->y[i], last->y[i]);
+    body->c[i] = mr_select(flies[i], body->c[i], last->c[i]);
+    body->s[i] = mr_select(flies[i], body->s[i], last->s[i]);
+    body->v[i] = mr_select(flies[i], body->v[i], last->v[i]);
+  }
+}
+
 static inline void mr_copy_body(const MrBody *from, MrBody *to) {
   MR_FOR_LANES(i) {
     to->x[i] = from->x[i];
@@ -251,19 +267,25 @@ static inline void mr_copy_body(const MrBody *from, MrBody *to) {
   }
 }
 
-// Kills one fighter in the lanes where it dies. All lanes are flown again from the state before the first step, now
-// with the deaths known. Lanes without a death come out the same.
+// Flies one fighter again from the state before the first step, now only up to its death. Lanes without a death come out
+// the same. The actuators of the dead move on.
 static void mr_kill(const MrConstants *k, const MrFlightState *before, int32_t steps,
                     const int32_t death[MR_LANES], MrFighter *f) {
-  mr_copy_body(&before->body, &f->body);
+  MR_ALIGNED int32_t flies[MR_LANES];
+  MrBody *body = &f->body;
+  mr_copy_body(&before->body, body);
   MR_FOR_LANES(i) {
     f->throttle[i] = before->throttle[i];
     f->alive[i] = death[i] == MR_NEVER;
   }
-  MrArcs arcs;
   for (int32_t step = 0; step < steps; step++) {
-    mr_speed_fighter(k, step, death, f, &arcs);
-    mr_move_fighter(&arcs, &f->body);
+    MrBody last;
+    MrArcs arcs;
+    mr_copy_body(body, &last);
+    mr_speed_fighter(k, f, &arcs);
+    mr_move_fighter(&arcs, body);
+    MR_FOR_LANES(i) flies[i] = 2 * step <= death[i];
+    mr_keep_body(flies, &last, body);
   }
 }
 
@@ -271,6 +293,13 @@ static void mr_kill(const MrConstants *k, const MrFlightState *before, int32_t s
 static inline void mr_remove(MrBlock *b, int32_t slot, int lane) {
   b->live[slot] -= b->missiles[slot].active[lane];
   b->missiles[slot].active[lane] = 0;
+}
+
+// Removes the missiles that fly at a fighter in one lane.
+static void mr_remove_all(MrBlock *b, int32_t target, int lane) {
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (b->missiles[slot].target[lane] == target) mr_remove(b, slot, lane);
+  }
 }
 
 static bool mr_any_end(const MrPacked *p, int64_t first) {
@@ -292,19 +321,22 @@ static int32_t mr_find_ends(const MrPacked *p, int32_t ended[MR_MISSILES * MR_LA
   return count;
 }
 
-// Settles who has died and which missiles are gone, after the last step. A fighter dies by the first hit on it. Missiles
-// that hit it in the same step count as hits; its other missiles lose their target. Few missiles end in a decision, so
-// they are taken one by one.
+// Finds when each fighter dies: by the first hit on it.
+static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t count, MrDeaths death) {
+  for (int32_t j = 0; j < count; j++) {
+    int32_t n = ended[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
+    int32_t end = p->end[n];
+    if (!(end & 1) && end < death[f][lane]) death[f][lane] = end;
+  }
+}
+
+// Settles who has died and which missiles are gone, after the last step. Missiles that hit a fighter at the time of its
+// death are hits; others have lost their target. Few missiles end in a decision, so they are taken one by one.
 static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps, const MrFlightState before[MR_FIGHTERS],
                       const MrPacked *p, MrDeaths death) {
   int32_t ended[MR_MISSILES * MR_LANES];
-  int32_t count = mr_find_ends(p, ended), hit[MR_FIGHTERS] = {0};
-  for (int32_t j = 0; j < count; j++) {
-    int32_t n = ended[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
-    if ((p->end[n] & 1) || p->end[n] >= death[f][lane]) continue;
-    death[f][lane] = p->end[n];
-    hit[f] = 1;
-  }
+  int32_t count = mr_find_ends(p, ended);
+  mr_find_deaths(p, ended, count, death);
   for (int32_t j = 0; j < count; j++) {
     int32_t n = ended[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
     int32_t owner = b->missiles[p->slot[n]].owner[lane];
@@ -312,12 +344,11 @@ static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps, const MrF
     mr_remove(b, p->slot[n], lane);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    if (!hit[f]) continue;
+    MR_ALIGNED int32_t dies[MR_LANES];
+    MR_FOR_LANES(i) dies[i] = b->fighters[f].alive[i] & (death[f][i] != MR_NEVER);
+    if (mr_count(dies) == 0) continue;
     MR_EACH_LANE(i) {
-      if (death[f][i] == MR_NEVER) continue;
-      for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-        if (b->missiles[slot].target[i] == f) mr_remove(b, slot, i);
-      }
+      if (dies[i]) mr_remove_all(b, f, i);
     }
     mr_kill(k, &before[f], steps, death[f], &b->fighters[f]);
   }
@@ -338,7 +369,7 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
     }
   }
   mr_begin_flights(sim, b, steps, &packed, &near);
-  for (int32_t step = 0; step < steps; step++) mr_fly_step(sim, step, death, b, &packed, &near);
+  for (int32_t step = 0; step < steps; step++) mr_fly_step(sim, step, b, &packed, &near);
   // A burnt-out missile only gets slower: those without a fuze need to be looked at once.
   for (int64_t n = 0; n < packed.count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, &packed);
   mr_unpack_missiles(&packed, b);
@@ -346,6 +377,7 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
     if (!b->live[slot]) continue;
     MR_FOR_LANES(i) b->missiles[slot].age[i] += steps;
   }
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_keep_body(b->fighters[f].alive, &before[f].body, &b->fighters[f].body);
   MR_FOR_LANES(i) b->time[i] += steps;
   mr_settle(&sim->constants, b, steps, before, &packed, death);
 }

@@ -58,7 +58,9 @@ static inline void mr_steer(const struct MrSim *sim, const float dt[MR_LANES], c
     p->flies[i] = (v > spent_speed) | (p->burn_time[i] > 0.0f);
     float burn = p->burn_time[i] < dt[i] ? p->burn_time[i] : dt[i];
     p->burn_time[i] -= burn;
-    p->half_length[i] = mr_fly_lift(&k->missile, dt[i], k->missile.thrust * burn, lift, &m->v[i]);
+    float drag = k->missile.cd0 + k->missile.k * (lift * lift);
+    m->v[i] = mr_next_speed(v, k->missile.thrust * burn, drag * dt[i]);
+    p->half_length[i] = 0.25f * dt[i] * (v + m->v[i]);
     p->lift[i] = lift;
   }
 }
