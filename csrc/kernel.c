@@ -17,29 +17,17 @@
 #include "physics.h"
 #include "pilots.h"
 #include "reward.h"
+#include "scene.h"
 #include "sense.h"
 #include "spacetime.h"
 #include "start.h"
 #include "threat_cone.h"
 
-// What can be seen in a block at one moment.
-typedef struct {
-  MrSight sights[MR_FIGHTERS];
-  MrIntercept intercepts[MR_MISSILES];  // set for live slots only
-} MrScene;
-
-static void look_around(const MrBlock *b, MrScene *scene) {
-  mr_look(b, scene->sights);
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (b->live[slot]) mr_intercept(b, slot, &scene->intercepts[slot]);
-  }
-}
-
 static void rate_lane(const MrSim *sim, MrBlock *b, int lane) {
   MrScene scene;
   MR_ALIGNED float potential[MR_LANES];
-  look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
+  mr_look_around(sim->constants.dt, b, &scene);
+  mr_potential(sim, b, &scene, potential);
   b->potential[lane] = potential[lane];
 }
 
@@ -58,14 +46,13 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   float *row = observations + (size_t)block * MR_LANES * rows * features;
   MrMissilesSeen missiles;
   MrShotRanges shot_ranges[MR_FIGHTERS];
-  mr_look_at_missiles(sim, b, scene->intercepts, &missiles);
+  mr_look_at_missiles(sim, b, scene, &missiles);
   if (sim->observation == MR_OBSERVE_STG) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &shot_ranges[f]);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, &scene->sights[f], &missiles, shot_ranges, mr_used_lanes(sim, block), row,
-                       rows * features);
+    mr_observe_fighter(sim, b, f, scene, &missiles, shot_ranges, mr_used_lanes(sim, block), row, rows * features);
     row += features;
   }
 }
@@ -133,9 +120,9 @@ static bool any_ended(const MrBlock *b, const int32_t was_open[MR_LANES]) {
   return ended;
 }
 
-// Records the engagements that have just ended and, with auto_reset, starts their next episodes. Returns whether it
-// started any.
-static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES]) {
+// Records the engagements that have just ended and, with auto_reset, starts their next episodes; their missiles leave
+// the scene. Returns whether it started any.
+static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES], MrScene *scene) {
   MrBlock *b = &sim->blocks[block];
   bool restarted = false;
   int used = mr_used_lanes(sim, block);
@@ -145,6 +132,7 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
     if (!sim->auto_reset) continue;
     b->episode[i]++;
     mr_start(sim, b, i);
+    mr_forget_missiles(scene, i);
     restarted = true;
   }
   return restarted;
@@ -165,16 +153,16 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
     was_open[i] = b->outcome[i] == MR_OPEN;
     b->decisions[i]++;
   }
-  mr_decide_outcomes(sim, b);
-  look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
+  mr_look_around(sim->constants.dt, b, &scene);
+  mr_decide_outcomes(sim, &scene, b);
+  mr_potential(sim, b, &scene, potential);
   mr_reward(sim, b, scene.sights, potential, was_open, reward);
   write_results(sim, block, reward, out);
   if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
-  if (finish_lanes(sim, block, was_open)) {
-    look_around(b, &scene);
+  if (finish_lanes(sim, block, was_open, &scene)) {
+    mr_look(b, scene.sights);
     // The engagements that started anew need a potential. The other engagements get the same potential again.
-    mr_potential(sim, b, scene.sights, scene.intercepts, b->potential);
+    mr_potential(sim, b, &scene, b->potential);
   }
   write_observations(sim, block, &scene, out, out->to.observations);
   mr_assert_state(b);
@@ -187,7 +175,7 @@ static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
 
 static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {
   MrScene scene;
-  look_around(&sim->blocks[block], &scene);
+  mr_look_around(sim->constants.dt, &sim->blocks[block], &scene);
   write_observations(sim, block, &scene, out, out->to.observations);
 }
 

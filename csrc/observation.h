@@ -14,6 +14,7 @@
 #include "feature_table.h"
 #include "frame.h"
 #include "prediction.h"
+#include "scene.h"
 #include "sense.h"
 #include "transpose.h"
 
@@ -30,63 +31,6 @@ static inline float mr_scaled(const MrConstants *k, int feature, float value) {
 // Writes a feature from the variable of its name.
 #define MR_WRITE_FEATURE(name, scale, lateral, meaning) out[MR_OBS_##name][i] = mr_scaled(k, MR_OBS_##name, name);
 
-// Missiles are ranked by a key, an integer that holds both their order and their slot. Its high bits are those of the
-// time to go as a float, since positive floats sort like their bits. Its lowest bits, MR_SLOT_BITS, are the slot, which
-// decides only between missiles whose high bits are equal. Missiles that do not close come last, the older first.
-enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
-_Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "the number of a slot fits in its bits of a key");
-
-// The missiles that fly at each fighter, by rank. With one fighter on each side, a fighter's own missiles are those that
-// fly at its enemy, in the same order.
-typedef struct {
-  MR_ALIGNED int32_t keys[MR_FIGHTERS][MR_SEEN_INBOUND][MR_LANES];
-  MR_ALIGNED int32_t in_air[MR_FIGHTERS][MR_LANES];  // number of missiles that fly at the fighter
-  bool any;  // whether the block has any missile; if not, `keys` is not set
-} MrRanking;
-_Static_assert(MR_SEEN_OWN <= MR_SEEN_INBOUND, "the own missiles that are observed are ranked");
-
-// Inserts a missile's key among the sorted keys of a lane. The keys after it move down; the last one drops out.
-static inline void mr_insert(int32_t keys[MR_SEEN_INBOUND][MR_LANES], int i, int32_t key) {
-  for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
-    int32_t here = keys[rank][i];
-    keys[rank][i] = mr_select_int(key < here, key, here);
-    key = mr_select_int(key < here, here, key);
-  }
-}
-
-// Ranks the missiles at each fighter by time to go.
-static void mr_rank_missiles(float dt, const MrBlock *b, const MrIntercept intercepts[MR_MISSILES], MrRanking *out) {
-  int32_t slot = 0;
-  while (slot < MR_MISSILES && !b->live[slot]) slot++;
-  out->any = slot < MR_MISSILES;
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_FOR_LANES(i) out->in_air[f][i] = 0;
-    if (!out->any) continue;
-    for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
-      // A rank without a missile still has a slot, since mr_collect reads that slot in every lane. This one is live, so
-      // its intercept has been computed.
-      MR_FOR_LANES(i) out->keys[f][rank][i] = MR_NO_MISSILE | slot;
-    }
-  }
-  for (; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    const MrMissile *m = &b->missiles[slot];
-    MR_FOR_LANES(i) {
-      float time_to_go = intercepts[slot].time_to_go[i];
-      float age = mr_clip((float)m->age[i] * dt, 0.0f, MR_TIME_TO_GO_MAX);
-      float order = mr_select(time_to_go < MR_TIME_TO_GO_MAX, time_to_go, 2.0f * MR_TIME_TO_GO_MAX - age);
-      int32_t bits;
-      memcpy(&bits, &order, sizeof bits);
-      int32_t key = (bits & ~MR_SLOT_BITS) | slot;
-      for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-        int inbound = m->active[i] & (m->target[i] == f);
-        out->in_air[f][i] += inbound;
-        mr_insert(out->keys[f], i, mr_select_int(inbound, key, INT32_MAX));
-      }
-    }
-  }
-}
-
 // The missiles of one rank, collected from their slots, and their features that are the same for both fighters.
 typedef struct {
   MR_ALIGNED int32_t age[MR_LANES];
@@ -95,28 +39,24 @@ typedef struct {
   float nearness[MR_LANES], urgency[MR_LANES], reach[MR_LANES];
 } MrSeen;
 
-static void mr_collect(const MrBlock *b, const MrIntercept intercepts[MR_MISSILES], const int32_t keys[MR_LANES],
-                       MrSeen *out) {
-#define MR_COLLECT(member, from, field) \
-  MR_STORE_QUAD(&out->member[lane], from[0]->field[lane], from[1]->field[lane + 1], from[2]->field[lane + 2], \
-                from[3]->field[lane + 3])
+static void mr_collect(const MrBlock *b, const MrScene *scene, const int32_t keys[MR_LANES], MrSeen *out) {
+#define MR_COLLECT(member, table, field) \
+  MR_STORE_QUAD(&out->member[lane], table[slot[0]]field[lane], table[slot[1]]field[lane + 1], \
+                table[slot[2]]field[lane + 2], table[slot[3]]field[lane + 3])
   for (int lane = 0; lane < MR_LANES; lane += 4) {
-    const MrMissile *m[4];
-    const MrIntercept *intercept[4];
+    int32_t slot[4];
     for (int n = 0; n < 4; n++) {
-      int32_t slot = keys[lane + n] & MR_SLOT_BITS;
-      assert(slot < MR_MISSILES && b->live[slot] && "only live slots have an intercept");
-      m[n] = &b->missiles[slot];
-      intercept[n] = &intercepts[slot];
+      slot[n] = keys[lane + n] & MR_SLOT_BITS;
+      assert(slot[n] < MR_MISSILES && "a key has a slot");
     }
-    MR_COLLECT(x, m, body.x);
-    MR_COLLECT(y, m, body.y);
-    MR_COLLECT(c, m, body.c);
-    MR_COLLECT(s, m, body.s);
-    MR_COLLECT(v, m, body.v);
-    MR_COLLECT(age, m, age);
-    MR_COLLECT(range, intercept, range);
-    MR_COLLECT(time_to_go, intercept, time_to_go);
+    MR_COLLECT(x, b->missiles, .body.x);
+    MR_COLLECT(y, b->missiles, .body.y);
+    MR_COLLECT(c, b->missiles, .body.c);
+    MR_COLLECT(s, b->missiles, .body.s);
+    MR_COLLECT(v, b->missiles, .body.v);
+    MR_COLLECT(age, b->missiles, .age);
+    MR_COLLECT(range, scene->range, );
+    MR_COLLECT(time_to_go, scene->time_to_go, );
   }
 #undef MR_COLLECT
 }
@@ -130,19 +70,16 @@ static void mr_rate_missiles(const struct MrSim *sim, const MrBody *target, MrSe
   }
 }
 
-// The missiles that are seen in a block: of each fighter those that fly at it, by rank.
+// The missiles that are seen in a block: of each fighter those that fly at it, by rank. Set if the block has any.
 typedef struct {
-  MrRanking ranking;
-  MrSeen at[MR_FIGHTERS][MR_SEEN_INBOUND];  // set if ranking.any
+  MrSeen at[MR_FIGHTERS][MR_SEEN_INBOUND];
 } MrMissilesSeen;
 
-static void mr_look_at_missiles(const struct MrSim *sim, const MrBlock *b, const MrIntercept intercepts[MR_MISSILES],
-                                MrMissilesSeen *out) {
-  mr_rank_missiles(sim->constants.dt, b, intercepts, &out->ranking);
-  if (!out->ranking.any) return;
+static void mr_look_at_missiles(const struct MrSim *sim, const MrBlock *b, const MrScene *scene, MrMissilesSeen *out) {
+  if (!scene->any) return;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
-      mr_collect(b, intercepts, out->ranking.keys[f][rank], &out->at[f][rank]);
+      mr_collect(b, scene, scene->inbound[f].keys[rank], &out->at[f][rank]);
     }
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
@@ -152,8 +89,9 @@ static void mr_look_at_missiles(const struct MrSim *sim, const MrBlock *b, const
   }
 }
 
-// Writes the features of one rank's missiles, as seen from the fighter with the body `own`.
-static inline void mr_see_missile(const MrConstants *k, const MrBody *own, const MrSeen *m,
+// Writes the features of one rank's missiles, as seen from the fighter with the body `own`, which inbound missiles
+// fly at.
+static inline void mr_see_missile(const MrConstants *k, const MrBody *own, bool inbound, const MrSeen *m,
                                   const int32_t keys[MR_LANES], float out[][MR_LANES]) {
 #define MR_WRITE_SEEN(name, scale, lateral, meaning) \
   out[MR_SEEN_##name][i] = mr_select(present, mr_scaled(k, MR_OBS_inbound_1_present + MR_SEEN_##name, name), 0.0f);
@@ -161,7 +99,8 @@ static inline void mr_see_missile(const MrConstants *k, const MrBody *own, const
     int present = keys[i] < MR_NO_MISSILE;
     float c = own->c[i], s = own->s[i];
     float dx = m->x[i] - own->x[i], dy = m->y[i] - own->y[i];
-    float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), k->one);
+    float distance = inbound ? m->range[i] : sqrtf(dx * dx + dy * dy);
+    float inverse = 1.0f / mr_max(distance, k->one);
     MrVector place = mr_into_frame(dx, dy, c, s), heading = mr_into_frame(m->c[i], m->s[i], c, s);
     float missile_present = 1.0f;
     float missile_ahead = place.ahead * inverse;
@@ -207,31 +146,32 @@ static void mr_see_misses(const struct MrSim *sim, const MrFighter *own, const M
   }
 }
 
-static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrMissilesSeen *missiles,
-                            MrFeatures out) {
+static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                            const MrMissilesSeen *missiles, MrFeatures out) {
   const MrFighter *own = &b->fighters[fighter];
-  const MrRanking *ranking = &missiles->ranking;
   int32_t enemy = mr_opponent(fighter);
+  const MrInbound *inbound = &scene->inbound[fighter], *outbound = &scene->inbound[enemy];
   bool predicts = sim->observation == MR_OBSERVE_STG;
-  if (!ranking->any) {
+  if (!scene->any) {
     memset(out[MR_OBS_inbound_1_present], 0, MR_SEEN * sizeof(float[MR_SEEN_FEATURES][MR_LANES]));
     if (predicts) memset(out[MR_OBS_inbound_1_miss], 0, sizeof(float[MR_SEEN_INBOUND][MR_LANES]));
     return;
   }
   for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
-    mr_see_missile(&sim->constants, &own->body, &missiles->at[fighter][rank], ranking->keys[fighter][rank],
+    mr_see_missile(&sim->constants, &own->body, true, &missiles->at[fighter][rank], inbound->keys[rank],
                    out + MR_OBS_inbound_1_present + rank * MR_SEEN_FEATURES);
   }
   for (int rank = 0; rank < MR_SEEN_OWN; rank++) {
-    mr_see_missile(&sim->constants, &own->body, &missiles->at[enemy][rank], ranking->keys[enemy][rank],
+    mr_see_missile(&sim->constants, &own->body, false, &missiles->at[enemy][rank], outbound->keys[rank],
                    out + MR_OBS_own_missile_1_present + rank * MR_SEEN_FEATURES);
   }
-  if (predicts) mr_see_misses(sim, own, missiles->at[fighter], ranking->keys[fighter], out);
+  if (predicts) mr_see_misses(sim, own, missiles->at[fighter], inbound->keys, out);
 }
 
 // Writes the features of both fighters and of the clock.
-static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                            const MrSight *sight, const MrRanking *ranking, MrFeatures out) {
+static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                            MrFeatures out) {
+  const MrSight *sight = &scene->sights[fighter];
   int32_t other = mr_opponent(fighter);
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[other];
@@ -245,13 +185,13 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
     float own_throttle = own->throttle[i];
     float own_ammunition = (float)own->ammunition[i];
     float own_reload = (float)mr_select_int(own_wait > 0, own_wait, 0) * k->dt;
-    float own_in_air = (float)ranking->in_air[other][i];
+    float own_in_air = (float)scene->inbound[other].in_air[i];
     float enemy_alive = (float)enemy->alive[i];
     float enemy_speed = enemy->body.v[i];
     float enemy_rudder = enemy->body.rudder[i];
     float enemy_ammunition = (float)enemy->ammunition[i];
     float enemy_reload = (float)mr_select_int(enemy_wait > 0, enemy_wait, 0) * k->dt;
-    float enemy_in_air = (float)ranking->in_air[fighter][i];
+    float enemy_in_air = (float)scene->inbound[fighter].in_air[i];
     float enemy_ahead = sight->ahead[i];
     float enemy_left = sight->left[i];
     float enemy_range = range;
@@ -287,14 +227,14 @@ static void mr_see_envelopes(const MrConstants *k, const MrSight *sight, const M
 
 // Writes the observations of one fighter in the first `lanes` lanes. Lane i's row starts at rows + i * stride.
 // `shot_ranges` is read for MR_OBSERVE_STG only.
-static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                               const MrSight *sight, const MrMissilesSeen *missiles,
+static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                               const MrMissilesSeen *missiles,
                                const MrShotRanges shot_ranges[MR_FIGHTERS], int lanes, float *rows, size_t stride) {
   MR_ALIGNED MrFeatures features;
-  mr_see_fighters(sim, b, fighter, sight, &missiles->ranking, features);
-  mr_see_missiles(sim, b, fighter, missiles, features);
+  mr_see_fighters(sim, b, fighter, scene, features);
+  mr_see_missiles(sim, b, fighter, scene, missiles, features);
   if (sim->observation == MR_OBSERVE_STG) {
-    mr_see_envelopes(&sim->constants, sight, &shot_ranges[fighter], &shot_ranges[mr_opponent(fighter)], features);
+    mr_see_envelopes(&sim->constants, &scene->sights[fighter], &shot_ranges[fighter], &shot_ranges[mr_opponent(fighter)], features);
   }
   mr_write_rows(features, mr_features_of(sim->observation), lanes, rows, stride);
 }

@@ -27,9 +27,8 @@ typedef struct {
 
 // Where one slot's missiles stand to their targets.
 typedef struct {
-  MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // missile - target [m]
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES];               // missile - target [m]
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]
-  MR_ALIGNED float target_speed[MR_LANES];                 // [m/s]
 } MrIntercept;
 
 // The enemy of a fighter: with one fighter on each side, the other seat.
@@ -65,25 +64,34 @@ static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
   }
 }
 
+// Where the missile of one lane stands to its target: what MrIntercept has of it.
+typedef struct {
+  float x, y, range, time_to_go;
+} MrStanding;
+
+static inline MrStanding mr_standing(const MrMissile *m, const MrFighter fighters[MR_FIGHTERS], int i) {
+  float tx = MR_OF_TARGET(m, fighters, body.x, i);
+  float ty = MR_OF_TARGET(m, fighters, body.y, i);
+  float tv = MR_OF_TARGET(m, fighters, body.v, i);
+  float tc = MR_OF_TARGET(m, fighters, body.c, i);
+  float ts = MR_OF_TARGET(m, fighters, body.s, i);
+  float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
+  float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
+  float range = sqrtf(x * x + y * y);
+  float rate = -(x * wx + y * wy);  // range * closing speed
+  float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
+  // range / closing speed. Where the rate is at most `least`, that is above the maximum or the range grows.
+  float time_to_go = mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
+  return (MrStanding){x, y, range, time_to_go};
+}
+
 static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
-  const MrMissile *m = &b->missiles[slot];
   MR_FOR_LANES(i) {
-    float tx = MR_OF_TARGET(m, b->fighters, body.x, i);
-    float ty = MR_OF_TARGET(m, b->fighters, body.y, i);
-    float tv = MR_OF_TARGET(m, b->fighters, body.v, i);
-    float tc = MR_OF_TARGET(m, b->fighters, body.c, i);
-    float ts = MR_OF_TARGET(m, b->fighters, body.s, i);
-    float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
-    float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
-    float range = sqrtf(x * x + y * y);
-    float rate = -(x * wx + y * wy);  // range * closing speed
-    float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
-    out->x[i] = x;
-    out->y[i] = y;
-    out->range[i] = range;
-    // range / closing speed. Where the rate is at most `least`, that is above the maximum or the range grows.
-    out->time_to_go[i] = mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
-    out->target_speed[i] = tv;
+    MrStanding standing = mr_standing(&b->missiles[slot], b->fighters, i);
+    out->x[i] = standing.x;
+    out->y[i] = standing.y;
+    out->range[i] = standing.range;
+    out->time_to_go[i] = standing.time_to_go;
   }
 }
 
