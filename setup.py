@@ -76,7 +76,7 @@ class Library:
 # last options of C_FLAGS change no result and let compare-and-select loops vectorise.
 CORE = Library(
     folder="csrc",
-    isas={"sse2": [], "avx2": ["-mavx2"], "avx512": AVX512} if IS_X86 else {"portable": []},
+    isas={"sse2": [], "avx2": ["-mavx2", "-mbmi2"], "avx512": AVX512} if IS_X86 else {"portable": []},
     flags=[*C_FLAGS, "-ffp-contract=off"],
     # They switch off passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
     # threading turns clips between constants back into branches. Unroll-and-jam and distribution

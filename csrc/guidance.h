@@ -25,18 +25,17 @@ typedef struct {
 static inline float mr_burning(const MrConstants *k, float burn_left) { return mr_clip(burn_left, k->zero, k->one); }
 
 // Steers one missile by proportional navigation, from the line of sight (x, y) to its target and the target's velocity
-// (vx, vy), before the step. Returns half of Cl [1/m]. The command is a quotient by r^2 v, the load limit one by v^2: one
-// division serves both.
-static inline float mr_guide(const MrConstants *k, float x, float y, float vx, float vy, MrBody *body, int i) {
-  float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
+// (vx, vy), before the step. Returns the missile's lift coefficient Cl [1/m]. The command is a quotient by r^2 v, the
+// load limit one by v^2: one division serves both.
+static inline float mr_guide(const MrConstants *k, float x, float y, float vx, float vy, float c, float s, float v,
+                             float *rudder) {
+  float wx = vx - v * c, wy = vy - v * s;
   float cross = x * wy - y * wx;
-  float range2 = mr_clip(x * x + y * y, k->one, k->far2), v2 = mr_max(v * v, k->one);
-  float inverse = 1.0f / (range2 * v2);
+  float range2 = x * x + y * y;
+  float inverse = 1.0f / mr_max(range2 * (v * v), k->one);
   float command = mr_clip(k->navigation_gain * cross * (v * inverse), -k->one, k->one);
-  float limit = k->missile.half_load_limit * (range2 * inverse);
-  float rudder = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
-  body->rudder[i] = rudder;
-  return mr_clip(k->missile.half_lift_per_rudder * rudder, -limit, limit);
+  *rudder = mr_actuate(*rudder, command, k->missile.rudder_step);
+  return mr_limit(k->missile.lift_per_rudder * *rudder, k->missile.load_limit * (range2 * inverse));
 }
 
 // Notes in `end` the event 2 * step for missiles that pass their target within the radius. a and b are the lines of

@@ -43,9 +43,9 @@ static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius
   double cd0 = (double)p->gravity / ((double)terminal_speed * (double)terminal_speed);
   return (MrAirframe){
       .cd0 = (float)cd0,
-      .four_k = (float)(1.0 / (cd0 * (double)lift_drag * (double)lift_drag)),
-      .half_lift_per_rudder = 0.5f / radius,
-      .half_load_limit = 0.5f * (load_limit > 0.0f ? load_limit * p->gravity : 1e30f),
+      .k = (float)(0.25 / (cd0 * (double)lift_drag * (double)lift_drag)),
+      .lift_per_rudder = 1.0f / radius,
+      .load_limit = load_limit > 0.0f ? load_limit * p->gravity : 1e30f,
       .rudder_step = rudder_rate * p->physics_dt,
       .thrust = thrust,
   };
@@ -54,7 +54,6 @@ static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius
 static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
       .one = 1.0f,
-      .far2 = 1e30f,
       .dt = p->physics_dt,
       .clock_rate = p->time_limit > MR_CLOCK_SCALE ? MR_CLOCK_SCALE / p->time_limit : 1.0f,
       .substeps = p->substeps,

@@ -5,7 +5,8 @@
 // All physics steps of a decision are flown without a branch, as if nothing ended. Each missile's end is noted in the
 // meantime. After the last step it is settled who died and which missiles are gone. This is allowed because a missile
 // affects nothing but its target's life, and because nobody depends on a missile after its end. A fighter that died
-// is flown again up to its death.
+// is flown again up to its death. For the same reason the missiles are packed for these steps: what they cost follows
+// the missiles in the air, not the slots.
 //
 // Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
@@ -15,15 +16,15 @@
 
 #include "block.h"
 #include "flight.h"
-#include "flights.h"
 #include "guidance.h"
+#include "packing.h"
 
 // When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
 
-// The arcs that one fighter flies in a step.
+// What a fighter's step hands on from its first half to its second.
 typedef struct {
-  MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];
+  MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];
 } MrArcs;
 
 // First half of a fighter's step. After the step of its death only its actuators move.
@@ -33,196 +34,205 @@ static inline void mr_speed_fighter(const MrConstants *k, int32_t step, const in
   MR_FOR_LANES(i) {
     float dt = mr_select(2 * step <= death[i], k->dt, 0.0f);
     float throttle = mr_actuate(f->throttle[i], f->throttle_command[i], k->throttle_step);
-    body->rudder[i] = mr_actuate(body->rudder[i], f->rudder_command[i], k->fighter.rudder_step);
+    float rudder = mr_actuate(body->rudder[i], f->rudder_command[i], k->fighter.rudder_step);
+    float lift = mr_lift(k, &k->fighter, body->v[i], rudder);
     f->throttle[i] = throttle;
-    MrArc arc = mr_fly_speed(k, &k->fighter, dt, k->fighter.thrust * throttle, body, i);
-    arcs->length[i] = arc.length;
-    arcs->half_turn[i] = arc.half_turn;
+    body->rudder[i] = rudder;
+    arcs->half_length[i] = mr_fly_lift(&k->fighter, dt, k->fighter.thrust * throttle * dt, lift, &body->v[i]);
+    arcs->lift[i] = lift;
   }
 }
 
-// Second half.
-static inline void mr_move_fighter(const MrArcs *arcs, MrFighter *f) {
-  MR_FOR_LANES(i) mr_fly_arc((MrArc){arcs->length[i], arcs->half_turn[i]}, &f->body, i);
+static inline void mr_move_fighter(const MrArcs *arcs, MrBody *body) {
+  MR_FOR_LANES(i) {
+    mr_fly_arc(arcs->half_length[i], arcs->lift[i], &body->x[i], &body->y[i], &body->c[i], &body->s[i]);
+  }
+}
+
+// Room for all missiles of a block, and for as many numbers after them as packing writes.
+enum { MR_ROOM = (MR_MISSILES + 1) * MR_LANES };
+#define MR_DECLARE_PACKED(type, name, ...) MR_ALIGNED type name[MR_ROOM];
+
+// The missiles in the air, packed in the order of their slots. They are flown in flights of MR_LANES. The places in the
+// last flight that are left over hold zeros, which are flown, too, and do not matter.
+typedef struct {
+  int32_t count;
+  MR_BODY_FIELDS(MR_DECLARE_PACKED)
+  MR_ALIGNED float burn_left[MR_ROOM];  // before the first step [physics steps], less than 0 once burnt out
+  MR_ALIGNED int32_t target[MR_ROOM];   // number of the target's motion
+  MR_ALIGNED int32_t end[MR_ROOM];      // event of the missile's end, as in guidance.h
+  MR_ALIGNED float lift[MR_ROOM], half_length[MR_ROOM];  // of the present step, as in mr_fly_arc
+  uint8_t slot[MR_ROOM];
+} MrPacked;
+
+static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p) {
+  MR_ALIGNED float burn_left[MR_LANES];
+  MR_ALIGNED int32_t target[MR_LANES];
+  static const MR_ALIGNED int32_t zeros[MR_LANES];
+  MrLanes lanes;
+  int32_t n = 0;
+#define MR_PACK(type, name, ...) mr_pack(m->body.name, lanes, &p->name[n]);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_FOR_LANES(i) {
+      burn_left[i] = k->burn_steps - (float)m->age[i];
+      target[i] = m->target[i] * MR_LANES + i;
+    }
+    lanes = mr_lanes_of(m->active);
+    MR_BODY_FIELDS(MR_PACK)
+    mr_pack(burn_left, lanes, &p->burn_left[n]);
+    mr_pack(target, lanes, &p->target[n]);
+    memset(&p->slot[n], slot, MR_LANES);
+    n += b->live[slot];
+  }
+#undef MR_PACK
+#define MR_ZERO(type, name, ...) memcpy(&p->name[n], zeros, sizeof zeros);
+  MR_BODY_FIELDS(MR_ZERO)
+  memcpy(&p->burn_left[n], zeros, sizeof zeros);
+  memcpy(&p->target[n], zeros, sizeof zeros);
+#undef MR_ZERO
+  p->count = n;
+}
+
+// Puts the packed missiles' bodies back.
+static void mr_unpack_missiles(const MrPacked *p, MrBlock *b) {
+  int32_t n = 0;
+#define MR_UNPACK(type, name, ...) mr_unpack(&p->name[n], lanes, m->body.name);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    MrMissile *m = &b->missiles[slot];
+    MrLanes lanes = mr_lanes_of(m->active);
+    MR_BODY_FIELDS(MR_UNPACK)
+    n += b->live[slot];
+  }
+#undef MR_UNPACK
 }
 
 // The lines of sight of the flights with a missile that could hit within these steps. Others need no fuze.
 typedef struct {
   int32_t count;
-  int32_t flight[MR_MISSILES];
+  int64_t first[MR_MISSILES];                      // place of the flight's first missile
   MR_ALIGNED float reach2[MR_MISSILES][MR_LANES];  // [m^2] squared range beyond which a missile cannot hit in one step
   MrLineOfSight before[MR_MISSILES], after[MR_MISSILES];
 } MrNear;
 
-static inline void mr_sight(const MrMotions *fighters, const MrFlight *f, MrLineOfSight *out) {
+static inline void mr_sight(const MrMotions *fighters, const MrPacked *p, int64_t first, MrLineOfSight *out) {
   MrMotion target;
-  mr_pick_targets(fighters, f, &target);
+  mr_pick_motions(fighters, &p->target[first], &target);
   MR_FOR_LANES(i) {
-    float x = target.x[i] - f->body.x[i], y = target.y[i] - f->body.y[i];
+    float x = target.x[i] - p->x[first + i], y = target.y[i] - p->y[first + i];
     out->x[i] = x;
     out->y[i] = y;
     out->range2[i] = x * x + y * y;
   }
 }
 
-// Begins a flight of `count` missiles: notes a hit in the first step for those already within the radius. Returns
-// whether any could come within the radius in the time t. Then `reach2` is set.
-static bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, float t, int32_t count,
-                            MrFlight *f, float reach2[MR_LANES]) {
+// Begins a flight: notes a hit in the first step for missiles already within the radius. Returns whether any missile
+// could come within the radius in the time t. Then `reach2` is set.
+static bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, float t, int64_t first, MrPacked *p,
+                            float reach2[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius;
+  int32_t count = p->count - (int32_t)first;
   MR_ALIGNED int32_t near[MR_LANES];
   MrMotion target;
-  mr_pick_targets(fighters, f, &target);
+  mr_pick_motions(fighters, &p->target[first], &target);
   MR_FOR_LANES(i) {
-    float x = target.x[i] - f->body.x[i], y = target.y[i] - f->body.y[i];
+    float x = target.x[i] - p->x[first + i], y = target.y[i] - p->y[first + i];
     float range2 = x * x + y * y;
     // An upper bound of the closing speed.
-    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + f->body.v[i] + (k->fighter.thrust + k->missile.thrust) * t;
+    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + p->v[first + i] + (k->fighter.thrust + k->missile.thrust) * t;
     float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * k->dt);
     near[i] = (i < count) & (range2 < reach * reach);
     reach2[i] = mr_select(i < count, step_reach * step_reach, -1.0f);
-    f->end[i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
-    f->steps_flown[i] = (float)f->age[i];
+    p->end[first + i] = mr_select_int((i < count) & (range2 < radius * radius), 0, MR_NEVER);
   }
   return mr_count(near) > 0;
 }
 
-// Packs the block's missiles.
-static void mr_begin_flights(const struct MrSim *sim, const MrBlock *b, int32_t steps, MrFlights *flights,
-                             MrNear *near) {
+static void mr_begin_flights(const struct MrSim *sim, const MrBlock *b, int32_t steps, MrPacked *p, MrNear *near) {
   MrMotions fighters;
-  near->count = 0;
-  mr_find_missiles(b, flights);
-  flights->vectors = (flights->count + MR_LANES - 1) / MR_LANES;
-  mr_pack(b, flights);
+  mr_pack_missiles(&sim->constants, b, p);
   mr_note_motions(b, &fighters);
-  for (int32_t n = 0; n < flights->vectors; n++) {
-    near->flight[near->count] = n;
-    near->count += mr_begin_flight(sim, &fighters, (float)steps * sim->constants.dt, flights->count - n * MR_LANES,
-                                   &flights->flights[n], near->reach2[near->count]);
+  near->count = 0;
+  for (int32_t first = 0; first < p->count; first += MR_LANES) {
+    near->first[near->count] = first;
+    near->count += mr_begin_flight(sim, &fighters, (float)steps * sim->constants.dt, first, p,
+                                   near->reach2[near->count]);
   }
 }
 
 // The stages of a flight's step.
 
-static inline void mr_steer_flight(const MrConstants *k, const MrMotions *fighters, MrFlight *f) {
+static inline void mr_steer_flight(const MrConstants *k, const MrMotions *fighters, int64_t first, MrPacked *p) {
   MrMotion target;
-  mr_pick_targets(fighters, f, &target);
+  mr_pick_motions(fighters, &p->target[first], &target);
   MR_FOR_LANES(i) {
-    float x = target.x[i] - f->body.x[i], y = target.y[i] - f->body.y[i];
-    f->half_lift[i] = mr_guide(k, x, y, target.vx[i], target.vy[i], &f->body, i);
+    int64_t n = first + i;
+    float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];
+    p->lift[n] = mr_guide(k, x, y, target.vx[i], target.vy[i], p->c[n], p->s[n], p->v[n], &p->rudder[n]);
   }
 }
 
-static inline void mr_speed_flight(const MrConstants *k, int32_t step, MrFlight *f) {
+static inline void mr_speed_flight(const MrConstants *k, int32_t step, int64_t first, MrPacked *p) {
   MR_FOR_LANES(i) {
-    float burn_left = k->burn_steps - (f->steps_flown[i] + (float)step);
-    float boost = k->missile.thrust * k->dt * mr_burning(k, burn_left);
-    MrArc arc = mr_fly_lift(&k->missile, k->dt, boost, f->half_lift[i], &f->body, i);
-    f->length[i] = arc.length;
-    f->half_turn[i] = arc.half_turn;
+    int64_t n = first + i;
+    float boost = k->missile.thrust * k->dt * mr_burning(k, p->burn_left[n] - (float)step);
+    p->half_length[n] = mr_fly_lift(&k->missile, k->dt, boost, p->lift[n], &p->v[n]);
   }
 }
 
-static inline void mr_move_flight(MrFlight *f) {
-  MR_FOR_LANES(i) mr_fly_arc((MrArc){f->length[i], f->half_turn[i]}, &f->body, i);
+static inline void mr_move_flight(int64_t first, MrPacked *p) {
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    mr_fly_arc(p->half_length[n], p->lift[n], &p->x[n], &p->y[n], &p->c[n], &p->s[n]);
+  }
 }
 
 // Notes the event 2 * step + 1 for missiles that are spent after the step.
-static inline void mr_note_spent(const struct MrSim *sim, int32_t step, MrFlight *f) {
+static inline void mr_note_spent(const struct MrSim *sim, int32_t step, int64_t first, MrPacked *p) {
   float spent_speed = sim->params.missile_spent_speed;
+  int32_t count = p->count - (int32_t)first;
   MR_FOR_LANES(i) {
-    float burn_left = sim->constants.burn_steps - (f->steps_flown[i] + (float)step);
-    int spent = (f->body.v[i] < spent_speed) & (burn_left <= 1.0f);
+    int64_t n = first + i;
+    int spent = (i < count) & (p->v[n] < spent_speed) & (p->burn_left[n] - (float)step <= 1.0f);
     int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
-    f->end[i] = mr_select_int(event < f->end[i], event, f->end[i]);
+    p->end[n] = mr_select_int(event < p->end[n], event, p->end[n]);
   }
+}
+
+// Notes the ends of the near missiles in a step that has been flown.
+static inline void mr_note_ends(const struct MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j,
+                                MrNear *near, MrPacked *p) {
+  int64_t first = near->first[j];
+  MR_ALIGNED int32_t reaches[MR_LANES];
+  MR_FOR_LANES(i) reaches[i] = near->before[j].range2[i] < near->reach2[j][i];
+  if (mr_count(reaches)) {
+    mr_sight(fighters, p, first, &near->after[j]);
+    mr_fuze(sim->params.missile_hit_radius, step, &near->before[j], &near->after[j], &p->end[first]);
+  }
+  mr_note_spent(sim, step, first, p);
 }
 
 // Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one flight
 // wait for each other's results; the same stage of different flights overlaps in the processor.
-static void mr_fly_step(const struct MrSim *sim, int32_t step, MrDeaths death, MrBlock *b, MrFlights *flights,
-                        MrNear *near) {
+static void mr_fly_step(const struct MrSim *sim, int32_t step, MrDeaths death, MrBlock *restrict b,
+                        MrPacked *restrict p, MrNear *restrict near) {
   const MrConstants *k = &sim->constants;
   MrMotions fighters;
   MrArcs arcs[MR_FIGHTERS];
-  int32_t vectors = flights->vectors;
+  int64_t count = p->count;
   mr_note_motions(b, &fighters);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, step, death[f], &b->fighters[f], &arcs[f]);
-  for (int32_t j = 0; j < near->count; j++) mr_sight(&fighters, &flights->flights[near->flight[j]], &near->before[j]);
-  for (int32_t n = 0; n < vectors; n++) mr_steer_flight(k, &fighters, &flights->flights[n]);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&arcs[f], &b->fighters[f]);
-  for (int32_t n = 0; n < vectors; n++) mr_speed_flight(k, step, &flights->flights[n]);
-  for (int32_t n = 0; n < vectors; n++) mr_move_flight(&flights->flights[n]);
+  for (int32_t j = 0; j < near->count; j++) mr_sight(&fighters, p, near->first[j], &near->before[j]);
+  for (int64_t n = 0; n < count; n += MR_LANES) mr_steer_flight(k, &fighters, n, p);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&arcs[f], &b->fighters[f].body);
+  for (int64_t n = 0; n < count; n += MR_LANES) mr_speed_flight(k, step, n, p);
+  for (int64_t n = 0; n < count; n += MR_LANES) mr_move_flight(n, p);
   if (near->count == 0) return;
   mr_note_motions(b, &fighters);
-  for (int32_t j = 0; j < near->count; j++) {
-    MrFlight *f = &flights->flights[near->flight[j]];
-    MR_ALIGNED int32_t reaches[MR_LANES];
-    MR_FOR_LANES(i) reaches[i] = near->before[j].range2[i] < near->reach2[j][i];
-    if (mr_count(reaches)) {
-      mr_sight(&fighters, f, &near->after[j]);
-      mr_fuze(sim->params.missile_hit_radius, step, &near->before[j], &near->after[j], f->end);
-    }
-    mr_note_spent(sim, step, f);
-  }
-}
-
-// Events of the missiles' ends, by slot; set for slots in use.
-typedef int32_t MrEnds[MR_MISSILES][MR_LANES];
-
-// Returns whether any missile has ended, and if so, how.
-static bool mr_find_ends(const MrFlights *flights, MrEnds end) {
-  MR_ALIGNED int32_t ended[MR_LANES] = {0};
-  for (int32_t n = 0; n < flights->vectors; n++) {
-    MR_FOR_LANES(i) ended[i] |= flights->flights[n].end[i] != MR_NEVER;
-  }
-  if (mr_count(ended) == 0) return false;
-  mr_unpack_ends(flights, end);
-  return true;
-}
-
-// Finds when each fighter dies: by the first hit on it. Returns false when there is no hit.
-static bool mr_find_deaths(const MrBlock *b, MrEnds end, MrDeaths death) {
-  MR_ALIGNED int32_t hits[MR_LANES] = {0};
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    MR_FOR_LANES(i) hits[i] |= b->missiles[slot].active[i] & !(end[slot][i] & 1);
-  }
-  if (mr_count(hits) == 0) return false;
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    const MrMissile *m = &b->missiles[slot];
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      MR_FOR_LANES(i) {
-        int32_t event = end[slot][i];
-        int kills = m->active[i] & (m->target[i] == f) & !(event & 1) & (event < death[f][i]);
-        death[f][i] = mr_select_int(kills, event, death[f][i]);
-      }
-    }
-  }
-  return true;
-}
-
-// Removes one slot's missiles that have ended or lost their target, and counts the hits. Returns in how many lanes the
-// slot is still active.
-static int32_t mr_end_flights(MrBlock *b, MrMissile *m, const int32_t end[MR_LANES],
-                              const MrDeaths death) {
-  MR_ALIGNED int32_t gone[MR_LANES], hit[MR_LANES] = {0};
-  MR_FOR_LANES(i) gone[i] = end[i] != MR_NEVER;
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_FOR_LANES(i) {
-      int lost = (m->target[i] == f) & (death[f][i] != MR_NEVER);
-      hit[i] |= m->active[i] & lost & (end[i] == death[f][i]);
-      gone[i] |= lost;
-    }
-  }
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_FOR_LANES(i) b->fighters[f].hits[i] += hit[i] & (m->owner[i] == f);
-  }
-  MR_FOR_LANES(i) m->active[i] &= gone[i] ^ 1;
-  return mr_count(m->active);
+  for (int32_t j = 0; j < near->count; j++) mr_note_ends(sim, step, &fighters, j, near, p);
 }
 
 // The part of a fighter's state that mr_fly_fighter changes.
@@ -254,51 +264,72 @@ static void mr_kill(const MrConstants *k, const MrFlightState *before, int32_t s
   MrArcs arcs;
   for (int32_t step = 0; step < steps; step++) {
     mr_speed_fighter(k, step, death, f, &arcs);
-    mr_move_fighter(&arcs, f);
+    mr_move_fighter(&arcs, &f->body);
   }
 }
 
-// Settles who has died and which missiles are gone, after the last step.
-static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps,
-                      const MrFlightState before[MR_FIGHTERS], MrFlights *flights, MrDeaths death) {
-  MR_ALIGNED MrEnds end;
-  if (!mr_find_ends(flights, end)) return;
-  if (!mr_find_deaths(b, end, death)) {
-    for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-      if (!b->live[slot]) continue;
-      MrMissile *m = &b->missiles[slot];
-      MR_FOR_LANES(i) m->active[i] &= end[slot][i] == MR_NEVER;
-      b->live[slot] = mr_count(m->active);
+// Removes the missile of a slot in one lane.
+static inline void mr_remove(MrBlock *b, int32_t slot, int lane) {
+  b->live[slot] -= b->missiles[slot].active[lane];
+  b->missiles[slot].active[lane] = 0;
+}
+
+static bool mr_any_end(const MrPacked *p, int64_t first) {
+  int32_t ended = 0;
+  MR_FOR_LANES(i) ended |= p->end[first + i] != MR_NEVER;
+  return ended;
+}
+
+// The places of the missiles that have ended; returns their number.
+static int32_t mr_find_ends(const MrPacked *p, int32_t ended[MR_MISSILES * MR_LANES]) {
+  int32_t count = 0;
+  for (int32_t first = 0; first < p->count; first += MR_LANES) {
+    if (!mr_any_end(p, first)) continue;
+    MR_EACH_LANE(i) {
+      ended[count] = first + i;
+      count += p->end[first + i] != MR_NEVER;
     }
-    return;
   }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (b->live[slot]) b->live[slot] = mr_end_flights(b, &b->missiles[slot], end[slot], death);
+  return count;
+}
+
+// Settles who has died and which missiles are gone, after the last step. A fighter dies by the first hit on it. Missiles
+// that hit it in the same step count as hits; its other missiles lose their target. Few missiles end in a decision, so
+// they are taken one by one.
+static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps, const MrFlightState before[MR_FIGHTERS],
+                      const MrPacked *p, MrDeaths death) {
+  int32_t ended[MR_MISSILES * MR_LANES];
+  int32_t count = mr_find_ends(p, ended), hit[MR_FIGHTERS] = {0};
+  for (int32_t j = 0; j < count; j++) {
+    int32_t n = ended[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
+    if ((p->end[n] & 1) || p->end[n] >= death[f][lane]) continue;
+    death[f][lane] = p->end[n];
+    hit[f] = 1;
+  }
+  for (int32_t j = 0; j < count; j++) {
+    int32_t n = ended[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
+    int32_t owner = b->missiles[p->slot[n]].owner[lane];
+    b->fighters[owner].hits[lane] += p->end[n] == death[f][lane];
+    mr_remove(b, p->slot[n], lane);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_ALIGNED int32_t dies[MR_LANES];
-    MR_FOR_LANES(i) dies[i] = b->fighters[f].alive[i] & (death[f][i] != MR_NEVER);
-    if (mr_count(dies)) mr_kill(k, &before[f], steps, death[f], &b->fighters[f]);
-  }
-}
-
-static void mr_end_steps(const struct MrSim *sim, MrBlock *b, int32_t steps, MrFlights *flights) {
-  for (int32_t n = 0; n < flights->vectors; n++) mr_note_spent(sim, steps - 1, &flights->flights[n]);
-  mr_unpack(flights, b);
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    MR_FOR_LANES(i) b->missiles[slot].age[i] += steps;
+    if (!hit[f]) continue;
+    MR_EACH_LANE(i) {
+      if (death[f][i] == MR_NEVER) continue;
+      for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+        if (b->missiles[slot].target[i] == f) mr_remove(b, slot, i);
+      }
+    }
+    mr_kill(k, &before[f], steps, death[f], &b->fighters[f]);
   }
 }
 
 static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
   if (steps < 1) return;
-  const MrConstants *k = &sim->constants;
   MrFlightState before[MR_FIGHTERS];
-  MrFlights flights;
+  MrPacked packed;
   MrNear near;
   MR_ALIGNED MrDeaths death;
-
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MrFighter *fighter = &b->fighters[f];
     mr_copy_body(&fighter->body, &before[f].body);
@@ -307,9 +338,15 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
       death[f][i] = mr_select_int(fighter->alive[i], MR_NEVER, -1);
     }
   }
-  mr_begin_flights(sim, b, steps, &flights, &near);
-  for (int32_t step = 0; step < steps; step++) mr_fly_step(sim, step, death, b, &flights, &near);
-  mr_end_steps(sim, b, steps, &flights);
+  mr_begin_flights(sim, b, steps, &packed, &near);
+  for (int32_t step = 0; step < steps; step++) mr_fly_step(sim, step, death, b, &packed, &near);
+  // A burnt-out missile only gets slower: those without a fuze need to be looked at once.
+  for (int64_t n = 0; n < packed.count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, &packed);
+  mr_unpack_missiles(&packed, b);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    MR_FOR_LANES(i) b->missiles[slot].age[i] += steps;
+  }
   MR_FOR_LANES(i) b->time[i] += steps;
-  mr_settle(k, b, steps, before, &flights, death);
+  mr_settle(&sim->constants, b, steps, before, &packed, death);
 }

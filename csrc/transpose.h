@@ -21,30 +21,48 @@ enum { MR_SQUARES = 2 };
 typedef __m256 MrQuads;
 static inline MrQuads mr_interleave_first(MrQuads a, MrQuads b) { return _mm256_unpacklo_ps(a, b); }
 static inline MrQuads mr_interleave_second(MrQuads a, MrQuads b) { return _mm256_unpackhi_ps(a, b); }
-static inline MrQuads mr_load_quads(const float from[][MR_LANES], int lane) {
-  return _mm256_set_m128(_mm_loadu_ps(&from[4][lane]), _mm_loadu_ps(&from[0][lane]));
+static inline MrQuads mr_get_quads(const float *first, const float *second) {
+  return _mm256_set_m128(_mm_loadu_ps(second), _mm_loadu_ps(first));
+}
+static inline void mr_put_quads(MrQuads quads, float *first, float *second) {
+  _mm_storeu_ps(first, _mm256_castps256_ps128(quads));
+  _mm_storeu_ps(second, _mm256_extractf128_ps(quads, 1));
 }
 #else
 enum { MR_SQUARES = 1 };
 typedef MrQuad MrQuads;
 static inline MrQuads mr_interleave_first(MrQuads a, MrQuads b) { return MR_SHUFFLE(a, b, 0, 4, 1, 5); }
 static inline MrQuads mr_interleave_second(MrQuads a, MrQuads b) { return MR_SHUFFLE(a, b, 2, 6, 3, 7); }
-static inline MrQuads mr_load_quads(const float from[][MR_LANES], int lane) { return mr_load_quad(&from[0][lane]); }
+static inline MrQuads mr_get_quads(const float *first, const float *unused) {
+  (void)unused;
+  return mr_load_quad(first);
+}
+static inline void mr_put_quads(MrQuads quads, float *first, float *unused) {
+  (void)unused;
+  mr_store_quad(quads, first);
+}
 #endif
-enum { MR_SQUARES_WIDTH = 4 * MR_SQUARES };  // quantities
+enum { MR_SQUARES_WIDTH = 4 * MR_SQUARES, MR_SECOND_SQUARE = 4 * (MR_SQUARES - 1) };  // quantities
 
 static inline void mr_store_quads(MrQuads quads, float *to) { memcpy(to, &quads, sizeof quads); }
 
-// Writes the squares that begin at `lane`; lane i's row starts at to + i * stride.
-static inline void mr_transpose_squares(const float from[][MR_LANES], int lane, float *to, size_t stride) {
-  MrQuads a = mr_load_quads(from, lane), b = mr_load_quads(from + 1, lane);
-  MrQuads c = mr_load_quads(from + 2, lane), d = mr_load_quads(from + 3, lane);
+// Turns the rows of squares into their columns.
+static inline void mr_turn_squares(MrQuads quads[4]) {
+  MrQuads a = quads[0], b = quads[1], c = quads[2], d = quads[3];
   MrQuads ac_first = mr_interleave_first(a, c), ac_second = mr_interleave_second(a, c);
   MrQuads bd_first = mr_interleave_first(b, d), bd_second = mr_interleave_second(b, d);
-  mr_store_quads(mr_interleave_first(ac_first, bd_first), to);
-  mr_store_quads(mr_interleave_second(ac_first, bd_first), to + stride);
-  mr_store_quads(mr_interleave_first(ac_second, bd_second), to + 2 * stride);
-  mr_store_quads(mr_interleave_second(ac_second, bd_second), to + 3 * stride);
+  quads[0] = mr_interleave_first(ac_first, bd_first);
+  quads[1] = mr_interleave_second(ac_first, bd_first);
+  quads[2] = mr_interleave_first(ac_second, bd_second);
+  quads[3] = mr_interleave_second(ac_second, bd_second);
+}
+
+// Writes the squares that begin at `lane`; lane i's row starts at to + i * stride.
+static inline void mr_transpose_squares(const float from[][MR_LANES], int lane, float *to, size_t stride) {
+  MrQuads quads[4];
+  for (int n = 0; n < 4; n++) quads[n] = mr_get_quads(&from[n][lane], &from[n + MR_SECOND_SQUARE][lane]);
+  mr_turn_squares(quads);
+  for (int n = 0; n < 4; n++) mr_store_quads(quads[n], to + (size_t)n * stride);
 }
 
 // Writes `count` >= MR_SQUARES_WIDTH quantities of the first `lanes` lanes; lane i's row starts at rows + i * stride.
