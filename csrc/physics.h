@@ -146,7 +146,7 @@ static bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, 
     float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * k->dt);
     near[i] = (i < count) & (range2 < reach * reach);
     reach2[i] = mr_select(i < count, step_reach * step_reach, -1.0f);
-    p->end[first + i] = mr_select_int((i < count) & (range2 < radius * radius), 0, MR_NEVER);
+    p->end[first + i] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
   }
   return mr_count(near) > 0;
 }
@@ -193,10 +193,9 @@ static inline void mr_move_flight(int64_t first, MrPacked *p) {
 // Notes the event 2 * step + 1 for missiles that are spent after the step.
 static inline void mr_note_spent(const struct MrSim *sim, int32_t step, int64_t first, MrPacked *p) {
   float spent_speed = sim->params.missile_spent_speed;
-  int32_t count = p->count - (int32_t)first;
   MR_FOR_LANES(i) {
     int64_t n = first + i;
-    int spent = (i < count) & (p->v[n] < spent_speed) & (p->burn_left[n] - (float)step <= 1.0f);
+    int spent = (p->v[n] < spent_speed) & (p->burn_left[n] - (float)step <= 1.0f);
     int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
     p->end[n] = mr_select_int(event < p->end[n], event, p->end[n]);
   }
@@ -287,7 +286,7 @@ static int32_t mr_find_ends(const MrPacked *p, int32_t ended[MR_MISSILES * MR_LA
     if (!mr_any_end(p, first)) continue;
     MR_EACH_LANE(i) {
       ended[count] = first + i;
-      count += p->end[first + i] != MR_NEVER;
+      count += (first + i < p->count) & (p->end[first + i] != MR_NEVER);
     }
   }
   return count;
