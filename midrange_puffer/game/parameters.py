@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midrange_puffer import _core
+from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.game.actions import ACTION_MODES
 
 
@@ -347,6 +348,17 @@ def checked_num_envs(num_envs: int) -> int:
     if not _is_whole(num_envs) or not low <= num_envs <= high:
         raise ValueError(f"num_envs = {num_envs!r}: must be a whole number from {low} to {high}")
     return int(num_envs)
+
+
+def checked_threads(threads: int) -> int:
+    """The number of threads as an int.
+
+    Raises:
+        ValueError: Not a whole number from 1 to `MAX_THREADS`.
+    """
+    if not _is_whole(threads) or not 1 <= threads <= MAX_THREADS:
+        raise ValueError(f"threads = {threads!r}: must be a whole number from 1 to {MAX_THREADS}")
+    return int(threads)
 
 
 def _is_whole(value: object) -> bool:
