@@ -11,7 +11,10 @@
 
 #include "block.h"
 
-enum { MR_LINE = 64 };  // bytes of a cache line
+enum {
+  MR_LINE = 64,         // bytes of a cache line
+  MR_CACHED = 2 << 20,  // bytes of state that the caches have ready anyway: fetching would cost up to 5 % and more
+};
 
 // A stretch of memory, and how many bytes of it are fetched at a time: whole cache lines.
 typedef struct {

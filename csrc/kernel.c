@@ -159,6 +159,7 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
 static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
   int32_t steps = sim->constants.substeps;
   MrAhead ahead = {0};
+  if ((size_t)sim->num_blocks * sizeof(MrBlock) < MR_CACHED) return ahead;
   if (block + 1 < sim->num_blocks) ahead.state = mr_in_parts(&sim->blocks[block + 1], sizeof(MrBlock), steps);
   if (out->to.observations) {
     size_t floats = row_floats(sim, out);
