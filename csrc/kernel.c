@@ -9,6 +9,7 @@
 
 #include "kernel.h"
 
+#include "ahead.h"
 #include "engagement.h"
 #include "envelope.h"
 #include "flyout.h"
@@ -36,14 +37,19 @@ static inline bool has_row(const MrSim *sim, const MrOutputs *out, int32_t fight
   return out->every_seat || sim->is_agent[fighter];
 }
 
+// How many floats an engagement's rows of observations have.
+static size_t row_floats(const MrSim *sim, const MrOutputs *out) {
+  int32_t rows = out->every_seat ? MR_FIGHTERS : sim->agents_per_env;
+  return (size_t)rows * (size_t)mr_features_of(sim->observation);
+}
+
 // Writes the block's rows into `observations`, which has the rows of all blocks.
 static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                float *observations) {
   if (!observations) return;
   const MrBlock *b = &sim->blocks[block];
-  size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
-  size_t features = (size_t)mr_features_of(sim->observation);
-  float *row = observations + (size_t)block * MR_LANES * rows * features;
+  size_t features = (size_t)mr_features_of(sim->observation), floats = row_floats(sim, out);
+  float *row = observations + (size_t)block * MR_LANES * floats;
   MrMissilesSeen missiles;
   MrShotRanges shot_ranges[MR_FIGHTERS];
   mr_look_at_missiles(sim, b, scene, &missiles);
@@ -52,7 +58,7 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, scene, &missiles, shot_ranges, mr_used_lanes(sim, block), row, rows * features);
+    mr_observe_fighter(sim, b, f, scene, &missiles, shot_ranges, mr_used_lanes(sim, block), row, floats);
     row += features;
   }
 }
@@ -138,6 +144,20 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
   return restarted;
 }
 
+// What the block's decision fetches while it flies its physics steps.
+static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
+  int32_t steps = sim->constants.substeps;
+  MrAhead ahead = {0};
+  if ((size_t)sim->num_blocks * sizeof(MrBlock) < MR_CACHED) return ahead;
+  if (block + 1 < sim->num_blocks) ahead.state = mr_in_parts(&sim->blocks[block + 1], sizeof(MrBlock), steps);
+  if (out->to.observations) {
+    size_t floats = row_floats(sim, out);
+    const float *rows = out->to.observations + (size_t)block * MR_LANES * floats;
+    ahead.rows = mr_in_parts(rows, (size_t)mr_used_lanes(sim, block) * floats * sizeof(float), steps);
+  }
+  return ahead;
+}
+
 static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   MrBlock *b = &sim->blocks[block];
   MrScene scene;
@@ -147,7 +167,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   sim->ended[block] = 0;
   mr_fly_pilots(sim, b);
   mr_launch_commanded(sim, b);
-  mr_fly_steps(sim, b, sim->constants.substeps);
+  mr_fly_decision(sim, b, sim->constants.substeps, ahead_of(sim, block, out));
 
   MR_FOR_LANES(i) {
     was_open[i] = b->outcome[i] == MR_OPEN;

@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "ahead.h"
 #include "block.h"
 #include "flight.h"
 #include "guidance.h"
@@ -354,7 +355,8 @@ static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps, const MrF
   }
 }
 
-static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
+// Flies steps, and fetches a part of what is `ahead` at each.
+static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, int32_t steps, MrAhead ahead) {
   if (steps < 1) return;
   MrFlightState before[MR_FIGHTERS];
   MrPacked packed;
@@ -369,7 +371,10 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
     }
   }
   mr_begin_flights(sim, b, steps, &packed, &near);
-  for (int32_t step = 0; step < steps; step++) mr_fly_step(sim, step, b, &packed, &near);
+  for (int32_t step = 0; step < steps; step++) {
+    mr_fetch_ahead(&ahead);
+    mr_fly_step(sim, step, b, &packed, &near);
+  }
   // A burnt-out missile only gets slower: those without a fuze need to be looked at once.
   for (int64_t n = 0; n < packed.count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, &packed);
   mr_unpack_missiles(&packed, b);
@@ -380,4 +385,8 @@ static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_keep_body(b->fighters[f].alive, &before[f].body, &b->fighters[f].body);
   MR_FOR_LANES(i) b->time[i] += steps;
   mr_settle(&sim->constants, b, steps, before, &packed, death);
+}
+
+static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
+  mr_fly_decision(sim, b, steps, (MrAhead){0});
 }
