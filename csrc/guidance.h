@@ -24,18 +24,20 @@ typedef struct {
 // The share of a step for which a motor burns that has `burn_left` physics steps left to burn.
 static inline float mr_burning(const MrConstants *k, float burn_left) { return mr_clip(burn_left, k->zero, k->one); }
 
-// Steers one missile by proportional navigation, from the line of sight (x, y) to its target and the target's velocity
-// (vx, vy), before the step. Returns the missile's lift coefficient Cl [1/m]. The command is a quotient by r^2 v, the
-// load limit one by v^2: one division serves both.
-static inline float mr_guide(const MrConstants *k, float x, float y, float vx, float vy, float c, float s, float v,
-                             float *rudder) {
+// What guidance asks of a missile: the rudder, before it is clipped to -1 ... 1, and the load limit of Cl [1/m] as a
+// multiple of k->load_by_navigation.
+typedef struct {
+  float command, limit;
+} MrGuidance;
+
+// Proportional navigation of one missile, from the line of sight (x, y) to its target and the target's velocity
+// (vx, vy). The command is a quotient by r^2 v, the limit one by v^2: one division serves both.
+static inline MrGuidance mr_guide(const MrConstants *k, float x, float y, float vx, float vy, float c, float s, float v) {
   float wx = vx - v * c, wy = vy - v * s;
   float cross = x * wy - y * wx;
   float range2 = x * x + y * y;
   float quotient = k->navigation_gain / mr_max(range2 * (v * v), k->one);
-  float command = mr_clip(cross * (v * quotient), -k->one, k->one);
-  *rudder = mr_actuate(*rudder, command, k->missile.rudder_step);
-  return mr_limit(k->missile.lift_per_rudder * *rudder, k->load_by_navigation * (range2 * quotient));
+  return (MrGuidance){cross * (v * quotient), range2 * quotient};
 }
 
 // Notes in `end` the event 2 * step for missiles that pass their target within the radius. a and b are the lines of

@@ -154,8 +154,8 @@ typedef struct {
   MrMotion of[MR_FIGHTERS];
 } MrMotions;
 
-static inline void mr_note_motions(const MrBlock *b, MrMotions *out) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_note_motion(&b->fighters[f].body, &out->of[f]);
+static inline void mr_note_motions(const MrBody *const bodies[MR_FIGHTERS], MrMotions *out) {
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_note_motion(bodies[f], &out->of[f]);
 }
 
 static inline void mr_pick(const float first[], const float second[], __m512i numbers, float out[MR_LANES]) {
@@ -179,10 +179,10 @@ typedef struct {
   MR_ALIGNED float rows[MR_FIGHTERS * MR_LANES][4];
 } MrMotions;
 
-static inline void mr_note_motions(const MrBlock *b, MrMotions *out) {
+static inline void mr_note_motions(const MrBody *const bodies[MR_FIGHTERS], MrMotions *out) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MrMotion motion;
-    mr_note_motion(&b->fighters[f].body, &motion);
+    mr_note_motion(bodies[f], &motion);
     for (int i = 0; i < MR_LANES; i += MR_SQUARES_WIDTH) {
       int second = i + MR_SECOND_SQUARE;
       MrQuads quads[4] = {

@@ -23,13 +23,47 @@
 // When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
 
-// What a fighter's step hands on from its first half to its second.
+// The part of a fighter's state that the steps work on.
 typedef struct {
-  MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];
-} MrArcs;
+  MrBody body;
+  MR_ALIGNED float throttle[MR_LANES], rudder_command[MR_LANES], throttle_command[MR_LANES];
+  MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];  // of the present step, as in mr_fly_arc
+} MrFlyer;
+
+static inline void mr_copy_body(const MrBody *from, MrBody *to) {
+  MR_FOR_LANES(i) {
+    to->x[i] = from->x[i];
+    to->y[i] = from->y[i];
+    to->c[i] = from->c[i];
+    to->s[i] = from->s[i];
+    to->v[i] = from->v[i];
+    to->rudder[i] = from->rudder[i];
+  }
+}
+
+// Takes over a body where it flies; the rudder moves everywhere.
+static inline void mr_keep_body(const int32_t flies[MR_LANES], const MrBody *flown, MrBody *body) {
+  MR_FOR_LANES(i) {
+    body->x[i] = mr_select(flies[i], flown->x[i], body->x[i]);
+    body->y[i] = mr_select(flies[i], flown->y[i], body->y[i]);
+    body->c[i] = mr_select(flies[i], flown->c[i], body->c[i]);
+    body->s[i] = mr_select(flies[i], flown->s[i], body->s[i]);
+    body->v[i] = mr_select(flies[i], flown->v[i], body->v[i]);
+    body->rudder[i] = flown->rudder[i];
+  }
+}
+
+static inline void mr_take_off(const MrFighter *f, MrFlyer *out) {
+  mr_copy_body(&f->body, &out->body);
+  MR_FOR_LANES(i) {
+    out->throttle[i] = f->throttle[i];
+    out->rudder_command[i] = f->rudder_command[i];
+    out->throttle_command[i] = f->throttle_command[i];
+  }
+}
 
 // First half of a fighter's step.
-static inline void mr_speed_fighter(const MrConstants *k, MrFighter *f, MrArcs *arcs) {
+static inline void mr_speed_fighter(const MrConstants *k, MrFlyer *f) {
   const MrAirframe *frame = &k->fighter;
   MrBody *body = &f->body;
   MR_FOR_LANES(i) {
@@ -41,15 +75,14 @@ static inline void mr_speed_fighter(const MrConstants *k, MrFighter *f, MrArcs *
     f->throttle[i] = throttle;
     body->rudder[i] = rudder;
     body->v[i] = v_next;
-    arcs->half_length[i] = k->quarter_dt * (v + v_next);
-    arcs->lift[i] = lift;
+    f->half_length[i] = k->quarter_dt * (v + v_next);
+    f->lift[i] = lift;
   }
 }
 
-static inline void mr_move_fighter(const MrArcs *arcs, MrBody *body) {
-  MR_FOR_LANES(i) {
-    mr_fly_arc(arcs->half_length[i], arcs->lift[i], &body->x[i], &body->y[i], &body->c[i], &body->s[i]);
-  }
+static inline void mr_move_fighter(MrFlyer *f) {
+  MrBody *body = &f->body;
+  MR_FOR_LANES(i) mr_fly_arc(f->half_length[i], f->lift[i], &body->x[i], &body->y[i], &body->c[i], &body->s[i]);
 }
 
 // Room for all missiles of a block, and for as many numbers after them as packing writes.
@@ -64,7 +97,8 @@ typedef struct {
   MR_ALIGNED float burn_left[MR_ROOM];  // before the first step [physics steps], less than 0 once burnt out
   MR_ALIGNED int32_t target[MR_ROOM];   // number of the target's motion
   MR_ALIGNED int32_t end[MR_ROOM];      // event of the missile's end, as in guidance.h
-  MR_ALIGNED float lift[MR_ROOM], half_length[MR_ROOM];  // of the present step, as in mr_fly_arc
+  // Of the present step, as in mr_guide and mr_fly_arc.
+  MR_ALIGNED float command[MR_ROOM], limit[MR_ROOM], lift[MR_ROOM], half_length[MR_ROOM];
   uint8_t slot[MR_ROOM];
 } MrPacked;
 
@@ -154,10 +188,10 @@ static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fig
   return near;
 }
 
-static void mr_begin_flights(const struct MrSim *sim, const MrBlock *b, int32_t steps, MrPacked *p, MrNear *near) {
+static void mr_begin_flights(const struct MrSim *sim, const MrFlyer flyers[MR_FIGHTERS], int32_t steps, MrPacked *p,
+                             MrNear *near) {
   MrMotions fighters;
-  mr_pack_missiles(&sim->constants, b, p);
-  mr_note_motions(b, &fighters);
+  mr_note_motions((const MrBody *[]){&flyers[0].body, &flyers[1].body}, &fighters);
   near->count = 0;
   for (int32_t first = 0; first < p->count; first += MR_LANES) {
     near->first[near->count] = first;
@@ -168,13 +202,25 @@ static void mr_begin_flights(const struct MrSim *sim, const MrBlock *b, int32_t 
 
 // The stages of a flight's step.
 
-static inline void mr_steer_flight(const MrConstants *k, const MrMotions *fighters, int64_t first, MrPacked *p) {
+static inline void mr_guide_flight(const MrConstants *k, const MrMotions *fighters, int64_t first, MrPacked *p) {
   MrMotion target;
   mr_pick_motions(fighters, &p->target[first], &target);
   MR_FOR_LANES(i) {
     int64_t n = first + i;
     float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];
-    p->lift[n] = mr_guide(k, x, y, target.vx[i], target.vy[i], p->c[n], p->s[n], p->v[n], &p->rudder[n]);
+    MrGuidance guidance = mr_guide(k, x, y, target.vx[i], target.vy[i], p->c[n], p->s[n], p->v[n]);
+    p->command[n] = guidance.command;
+    p->limit[n] = guidance.limit;
+  }
+}
+
+static inline void mr_steer_flight(const MrConstants *k, int64_t first, MrPacked *p) {
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    float command = mr_clip(p->command[n], -k->one, k->one);
+    float rudder = mr_actuate(p->rudder[n], command, k->missile.rudder_step);
+    p->rudder[n] = rudder;
+    p->lift[n] = mr_limit(k->missile.lift_per_rudder * rudder, k->load_by_navigation * p->limit[n]);
   }
 }
 
@@ -220,73 +266,56 @@ static inline void mr_note_ends(const struct MrSim *sim, int32_t step, const MrM
   mr_note_spent(sim, step, first, p);
 }
 
+// What the steps of a decision work on. The block stays as it was before the first step until all is settled.
+typedef struct {
+  MrConstants constants;
+  MrFlyer flyers[MR_FIGHTERS];
+  MrMotions fighters;
+  MrPacked missiles;
+  MrNear near;
+} MrSky;
+
 // Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one flight
 // wait for each other's results; the same stage of different flights overlaps in the processor.
-static void mr_fly_step(const struct MrSim *sim, int32_t step, MrBlock *restrict b, MrPacked *restrict p,
-                        MrNear *restrict near) {
-  const MrConstants *k = &sim->constants;
-  MrMotions fighters;
-  MrArcs arcs[MR_FIGHTERS];
+static void mr_fly_step(const struct MrSim *sim, int32_t step, const MrConstants *restrict k, MrFlyer *restrict flyers,
+                        MrMotions *restrict fighters, MrPacked *restrict p, MrNear *restrict near) {
   int64_t count = p->count;
-  mr_note_motions(b, &fighters);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, &b->fighters[f], &arcs[f]);
-  for (int32_t j = 0; j < near->count; j++) mr_sight(&fighters, p, near->first[j], &near->before[j]);
-  for (int64_t n = 0; n < count; n += MR_LANES) mr_steer_flight(k, &fighters, n, p);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&arcs[f], &b->fighters[f].body);
+  mr_note_motions((const MrBody *[]){&flyers[0].body, &flyers[1].body}, fighters);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, &flyers[f]);
+  for (int32_t j = 0; j < near->count; j++) mr_sight(fighters, p, near->first[j], &near->before[j]);
+  for (int64_t n = 0; n < count; n += MR_LANES) mr_guide_flight(k, fighters, n, p);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&flyers[f]);
+  for (int64_t n = 0; n < count; n += MR_LANES) mr_steer_flight(k, n, p);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_speed_flight(k, step, n, p);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_move_flight(n, p);
   if (near->count == 0) return;
-  mr_note_motions(b, &fighters);
-  for (int32_t j = 0; j < near->count; j++) mr_note_ends(sim, step, &fighters, j, near, p);
-}
-
-// The part of a fighter's state that mr_fly_fighter changes.
-typedef struct {
-  MrBody body;
-  MR_ALIGNED float throttle[MR_LANES];
-} MrFlightState;
-
-// Puts a body back where it does not fly.
-static inline void mr_keep_body(const int32_t flies[MR_LANES], const MrBody *last, MrBody *body) {
-  MR_FOR_LANES(i) {
-    body->x[i] = mr_select(flies[i], body->x[i], last->x[i]);
-    body->y[i] = mr_select(flies[i], body->y[i], last->y[i]);
-    body->c[i] = mr_select(flies[i], body->c[i], last->c[i]);
-    body->s[i] = mr_select(flies[i], body->s[i], last->s[i]);
-    body->v[i] = mr_select(flies[i], body->v[i], last->v[i]);
-  }
-}
-
-static inline void mr_copy_body(const MrBody *from, MrBody *to) {
-  MR_FOR_LANES(i) {
-    to->x[i] = from->x[i];
-    to->y[i] = from->y[i];
-    to->c[i] = from->c[i];
-    to->s[i] = from->s[i];
-    to->v[i] = from->v[i];
-    to->rudder[i] = from->rudder[i];
-  }
+  mr_note_motions((const MrBody *[]){&flyers[0].body, &flyers[1].body}, fighters);
+  for (int32_t j = 0; j < near->count; j++) mr_note_ends(sim, step, fighters, j, near, p);
 }
 
 // Flies one fighter again from the state before the first step, now only up to its death. Lanes without a death come out
 // the same. The actuators of the dead move on.
-static void mr_kill(const MrConstants *k, const MrFlightState *before, int32_t steps,
-                    const int32_t death[MR_LANES], MrFighter *f) {
-  MR_ALIGNED int32_t flies[MR_LANES];
-  MrBody *body = &f->body;
-  mr_copy_body(&before->body, body);
-  MR_FOR_LANES(i) {
-    f->throttle[i] = before->throttle[i];
-    f->alive[i] = death[i] == MR_NEVER;
-  }
+static void mr_kill(const MrConstants *k, const MrFighter *before, int32_t steps, const int32_t death[MR_LANES],
+                    MrFlyer *f) {
+  mr_take_off(before, f);
   for (int32_t step = 0; step < steps; step++) {
     MrBody last;
-    MrArcs arcs;
-    mr_copy_body(body, &last);
-    mr_speed_fighter(k, f, &arcs);
-    mr_move_fighter(&arcs, body);
+    MR_ALIGNED int32_t flies[MR_LANES];
+    mr_copy_body(&f->body, &last);
+    mr_speed_fighter(k, f);
+    mr_move_fighter(f);
     MR_FOR_LANES(i) flies[i] = 2 * step <= death[i];
-    mr_keep_body(flies, &last, body);
+    mr_keep_body(flies, &f->body, &last);
+    mr_copy_body(&last, &f->body);
+  }
+}
+
+// Writes a flyer's state back. Fighters that were dead before the steps stay where they are.
+static void mr_land(const MrFlyer *flyer, const int32_t death[MR_LANES], MrFighter *f) {
+  mr_keep_body(f->alive, &flyer->body, &f->body);
+  MR_FOR_LANES(i) {
+    f->throttle[i] = flyer->throttle[i];
+    f->alive[i] = death[i] == MR_NEVER;
   }
 }
 
@@ -303,20 +332,22 @@ static void mr_remove_all(MrBlock *b, int32_t target, int lane) {
   }
 }
 
-static bool mr_any_end(const MrPacked *p, int64_t first) {
-  int32_t ended = 0;
-  MR_FOR_LANES(i) ended |= p->end[first + i] != MR_NEVER;
+// The missiles of a flight that have ended, as bits.
+static inline uint32_t mr_ended(const MrPacked *p, int64_t first) {
+  static const MR_ALIGNED uint32_t bits[MR_LANES] = {1u << 0, 1u << 1, 1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+                                                     1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15};
+  uint32_t ended = 0;
+  MR_FOR_LANES(i) ended |= p->end[first + i] != MR_NEVER ? bits[i] : 0;
   return ended;
 }
 
 // The places of the missiles that have ended; returns their number.
-static int32_t mr_find_ends(const MrPacked *p, int32_t ended[MR_MISSILES * MR_LANES]) {
+static int32_t mr_find_ends(const MrPacked *p, int32_t places[MR_MISSILES * MR_LANES]) {
   int32_t count = 0;
   for (int32_t first = 0; first < p->count; first += MR_LANES) {
-    if (!mr_any_end(p, first)) continue;
-    MR_EACH_LANE(i) {
-      ended[count] = first + i;
-      count += (first + i < p->count) & (p->end[first + i] != MR_NEVER);
+    for (uint32_t ended = mr_ended(p, first); ended; ended &= ended - 1) {
+      int32_t place = first + __builtin_ctz(ended);
+      if (place < p->count) places[count++] = place;
     }
   }
   return count;
@@ -333,58 +364,57 @@ static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t cou
 
 // Settles who has died and which missiles are gone, after the last step. Missiles that hit a fighter at the time of its
 // death are hits; others have lost their target. Few missiles end in a decision, so they are taken one by one.
-static void mr_settle(const MrConstants *k, MrBlock *b, int32_t steps, const MrFlightState before[MR_FIGHTERS],
-                      const MrPacked *p, MrDeaths death) {
-  int32_t ended[MR_MISSILES * MR_LANES];
-  int32_t count = mr_find_ends(p, ended);
-  mr_find_deaths(p, ended, count, death);
+static void mr_settle(int32_t steps, MrSky *sky, MrBlock *b) {
+  const MrPacked *p = &sky->missiles;
+  MR_ALIGNED MrDeaths death;
+  int32_t places[MR_MISSILES * MR_LANES];
+  int32_t count = mr_find_ends(p, places);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MR_FOR_LANES(i) death[f][i] = mr_select_int(b->fighters[f].alive[i], MR_NEVER, -1);
+  }
+  mr_find_deaths(p, places, count, death);
   for (int32_t j = 0; j < count; j++) {
-    int32_t n = ended[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
+    int32_t n = places[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
     int32_t owner = b->missiles[p->slot[n]].owner[lane];
     b->fighters[owner].hits[lane] += p->end[n] == death[f][lane];
     mr_remove(b, p->slot[n], lane);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MrFighter *fighter = &b->fighters[f];
     MR_ALIGNED int32_t dies[MR_LANES];
-    MR_FOR_LANES(i) dies[i] = b->fighters[f].alive[i] & (death[f][i] != MR_NEVER);
-    if (mr_count(dies) == 0) continue;
-    MR_EACH_LANE(i) {
-      if (dies[i]) mr_remove_all(b, f, i);
+    MR_FOR_LANES(i) dies[i] = fighter->alive[i] & (death[f][i] != MR_NEVER);
+    if (mr_count(dies)) {
+      MR_EACH_LANE(i) {
+        if (dies[i]) mr_remove_all(b, f, i);
+      }
+      mr_kill(&sky->constants, fighter, steps, death[f], &sky->flyers[f]);
     }
-    mr_kill(k, &before[f], steps, death[f], &b->fighters[f]);
+    mr_land(&sky->flyers[f], death[f], fighter);
   }
 }
 
 // Flies steps, and fetches a part of what is `ahead` at each.
 static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, int32_t steps, MrAhead ahead) {
   if (steps < 1) return;
-  MrFlightState before[MR_FIGHTERS];
-  MrPacked packed;
-  MrNear near;
-  MR_ALIGNED MrDeaths death;
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MrFighter *fighter = &b->fighters[f];
-    mr_copy_body(&fighter->body, &before[f].body);
-    MR_FOR_LANES(i) {
-      before[f].throttle[i] = fighter->throttle[i];
-      death[f][i] = mr_select_int(fighter->alive[i], MR_NEVER, -1);
-    }
-  }
-  mr_begin_flights(sim, b, steps, &packed, &near);
+  MrSky sky;
+  MrPacked *p = &sky.missiles;
+  sky.constants = sim->constants;
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
+  mr_pack_missiles(&sky.constants, b, p);
+  mr_begin_flights(sim, sky.flyers, steps, p, &sky.near);
   for (int32_t step = 0; step < steps; step++) {
     mr_fetch_ahead(&ahead);
-    mr_fly_step(sim, step, b, &packed, &near);
+    mr_fly_step(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, &sky.near);
   }
   // A burnt-out missile only gets slower: those without a fuze need to be looked at once.
-  for (int64_t n = 0; n < packed.count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, &packed);
-  mr_unpack_missiles(&packed, b);
+  for (int64_t n = 0; n < p->count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, p);
+  mr_unpack_missiles(p, b);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     MR_FOR_LANES(i) b->missiles[slot].age[i] += steps;
   }
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_keep_body(b->fighters[f].alive, &before[f].body, &b->fighters[f].body);
   MR_FOR_LANES(i) b->time[i] += steps;
-  mr_settle(&sim->constants, b, steps, before, &packed, death);
+  mr_settle(steps, &sky, b);
 }
 
 static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
