@@ -99,7 +99,7 @@ typedef struct {
   MR_ALIGNED int32_t end[MR_ROOM];      // event of the missile's end, as in guidance.h
   // Of the present step, as in mr_guide and mr_fly_arc.
   MR_ALIGNED float command[MR_ROOM], limit[MR_ROOM], lift[MR_ROOM], half_length[MR_ROOM];
-  uint8_t slot[MR_ROOM];
+  int32_t first[MR_MISSILES];  // place of a slot's first missile, or of the next slot's if it has none
 } MrPacked;
 
 static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p) {
@@ -110,6 +110,7 @@ static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p
   int32_t n = 0;
 #define MR_PACK(type, name, ...) mr_pack(m->body.name, lanes, &p->name[n]);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    p->first[slot] = n;
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
     MR_FOR_LANES(i) {
@@ -120,7 +121,6 @@ static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p
     MR_BODY_FIELDS(MR_PACK)
     mr_pack(burn_left, lanes, &p->burn_left[n]);
     mr_pack(target, lanes, &p->target[n]);
-    memset(&p->slot[n], slot, MR_LANES);
     n += b->live[slot];
   }
 #undef MR_PACK
@@ -319,6 +319,13 @@ static void mr_land(const MrFlyer *flyer, const int32_t death[MR_LANES], MrFight
   }
 }
 
+// The slot of a packed missile.
+static inline int32_t mr_slot_of(const MrPacked *p, int32_t place) {
+  int32_t slot = MR_MISSILES - 1;
+  while (p->first[slot] > place) slot--;
+  return slot;
+}
+
 // Removes the missile of a slot in one lane.
 static inline void mr_remove(MrBlock *b, int32_t slot, int lane) {
   b->live[slot] -= b->missiles[slot].active[lane];
@@ -374,10 +381,9 @@ static void mr_settle(int32_t steps, MrSky *sky, MrBlock *b) {
   }
   mr_find_deaths(p, places, count, death);
   for (int32_t j = 0; j < count; j++) {
-    int32_t n = places[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
-    int32_t owner = b->missiles[p->slot[n]].owner[lane];
-    b->fighters[owner].hits[lane] += p->end[n] == death[f][lane];
-    mr_remove(b, p->slot[n], lane);
+    int32_t n = places[j], f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES, slot = mr_slot_of(p, n);
+    b->fighters[b->missiles[slot].owner[lane]].hits[lane] += p->end[n] == death[f][lane];
+    mr_remove(b, slot, lane);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MrFighter *fighter = &b->fighters[f];
