@@ -72,8 +72,8 @@ typedef struct {
 } MrAirframe;
 
 typedef struct {
-  // Always 0 and 1. The values are read from memory, because gcc 12 compiles a minimum with a literal to two instructions
-  // and a minimum with a variable to one.
+  // Always 0 and 1. The values are read from memory, because gcc 12 compiles a minimum with a literal to two
+  // instructions and a minimum with a variable to one.
   float zero, one;
   float dt, quarter_dt;
   float clock_rate;  // the feature time_left falls by this many seconds in each second

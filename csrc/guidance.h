@@ -32,7 +32,8 @@ typedef struct {
 
 // Proportional navigation of one missile, from the line of sight (x, y) to its target and the target's velocity
 // (vx, vy). The command is a quotient by r^2 v, the limit one by v^2: one division serves both.
-static inline MrGuidance mr_guide(const MrConstants *k, float x, float y, float vx, float vy, float c, float s, float v) {
+static inline MrGuidance mr_guide(const MrConstants *k, float x, float y, float vx, float vy, float c, float s,
+                                  float v) {
   float wx = vx - v * c, wy = vy - v * s;
   float cross = x * wy - y * wx;
   float range2 = x * x + y * y;

@@ -234,7 +234,8 @@ static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_
   mr_see_fighters(sim, b, fighter, scene, features);
   mr_see_missiles(sim, b, fighter, scene, missiles, features);
   if (sim->observation == MR_OBSERVE_STG) {
-    mr_see_envelopes(&sim->constants, &scene->sights[fighter], &shot_ranges[fighter], &shot_ranges[mr_opponent(fighter)], features);
+    mr_see_envelopes(&sim->constants, &scene->sights[fighter], &shot_ranges[fighter],
+                     &shot_ranges[mr_opponent(fighter)], features);
   }
   mr_write_rows(features, mr_features_of(sim->observation), lanes, rows, stride);
 }
