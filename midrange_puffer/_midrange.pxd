@@ -17,6 +17,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
     enum: MR_RULES_VERSION
+    enum: MR_SAME_BITS_SINCE
     enum: MR_MAP_OFF
     enum: MR_MAP_ASPECT
     enum: MR_MAP_LAUNCH

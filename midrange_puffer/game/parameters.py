@@ -46,7 +46,8 @@ class Option:
 
 
 PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
-RULES_VERSION: int = _core.RULES_VERSION  # of the table, in replays and models
+RULES_VERSION: int = _core.RULES_VERSION  # in replays and models
+SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # the version since which results are these to the bit
 FIRST_RULES = 1  # the version of files that name none
 # Rows that version 1 did not have: (name, version that brought it, value that changes nothing).
 ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
