@@ -49,8 +49,8 @@ ROUNDS = 5
 CHUNKS = 8  # a round, with a look at the missiles in the air after each
 WARM_UP = 300.0  # s, simulated
 # What the equations of RULES.md ask for in a physics step, counting + - * / < and selections alike:
-# 43 for the flight of a body, the rest for actuators, motor, guidance and fuze.
-FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 55, 105
+# 41 for the flight of a body, the rest for actuators, motor, guidance and fuze.
+FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 53, 103
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
 FEW = 0.002  # probability to fire, for each substep of a decision
 DEFAULTS = {
