@@ -198,8 +198,7 @@ static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, int32_t steps, 
   sky.constants = sim->constants;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
   mr_pack_missiles(&sky.constants, b, p);
-  mr_note_fighters(sky.flyers, &sky.fighters);
-  mr_begin_flights(sim, &sky.fighters, steps, p, &sky.near);
+  mr_begin_flights(sim, (const MrBody *[]){&sky.flyers[0].body, &sky.flyers[1].body}, steps, p, &sky.near);
   for (int32_t step = 0; step < steps; step++) {
     mr_fetch_ahead(&ahead);
     mr_fly_step(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, &sky.near);
