@@ -20,6 +20,7 @@ from midrange_puffer.game.parameters import SELF, resolve, seat_weights
 import pufferlib.vector
 
 PHYSICS_DT = 0.1  # s
+PROCESS_LAYERS = ("processes", "multiprocessing")
 POOL_BYTES = 2**25  # of actions drawn beforehand
 IN_AIR = [
     [feature.name for feature in FEATURES].index(name) for name in ("own_in_air", "enemy_in_air")
@@ -28,7 +29,11 @@ IN_AIR = [
 
 @dataclass
 class Workload:
-    """What is timed. `num_envs` engagements in each of `threads` processes."""
+    """What is timed: `num_envs` engagements in each process.
+
+    `threads` are of one process, but for the layers of many processes: there as many of these, each
+    with one thread.
+    """
 
     layer: str
     num_envs: int
@@ -40,6 +45,11 @@ class Workload:
     observation: str = "default"
     rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
     in_air: list[float] = field(default_factory=list)  # missiles of an engagement
+
+    @property
+    def processes(self) -> int:
+        """That each step so many engagements."""
+        return self.threads if self.layer in PROCESS_LAYERS else 1
 
     @property
     def agents(self) -> int:
@@ -83,6 +93,7 @@ class Core(Stepper):
             work.isa,
             game_envelope(parameters),
             work.observation,
+            work.threads,
         )
         self.agents = self._core.agents
         self.observations = np.zeros((self.agents, self._core.features), np.float32)
@@ -137,7 +148,7 @@ class GymSingle(Stepper):
     agents = 1
 
     def __init__(self, work: Workload) -> None:
-        self._env = MidrangeEnv(**env_kwargs(work, "num_envs"))
+        self._env = MidrangeEnv(**env_kwargs(work, "num_envs", "threads"))
         self._actions = draw_actions(1, work.fire, self._env.action_space.dtype)
         self._last, _ = self._env.reset(seed=0)
 
@@ -160,7 +171,7 @@ class Parallel(Stepper):
     agents = 2
 
     def __init__(self, work: Workload) -> None:
-        self._env = MidrangeParallelEnv(**env_kwargs(work, "num_envs", "opponent"))
+        self._env = MidrangeParallelEnv(**env_kwargs(work, "num_envs", "opponent", "threads"))
         self._names = self._env.possible_agents
         dtype = self._env.action_space(self._names[0]).dtype
         self._actions = draw_actions(self.agents, work.fire, dtype)
@@ -274,6 +285,7 @@ def env_kwargs(work: Workload, *without: str) -> dict[str, object]:
         "opponent": work.opponent,
         "isa": work.isa,
         "observation": work.observation,
+        "threads": work.threads // work.processes,
         "physics_dt": PHYSICS_DT,
         "substeps": work.substeps,
     }

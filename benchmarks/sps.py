@@ -13,6 +13,20 @@ Agents play random actions drawn beforehand, in both seats, or in one against a 
 so; resets and observations are part of every step. Before it is timed a workload has run for five
 simulated minutes, so that engagements are in all phases. Workloads to be compared are timed in
 turns, `ROUNDS` times, and the table gives the median. Run it on an otherwise idle machine.
+
+What is crossed (`--only` runs some of it):
+
+    sizes      core, env and serial by 1 ... 65,536 engagements
+    threads    core and env by 256 ... 65,536 engagements by 1 and 2 threads of one process
+    rules      core and env by instruction set by 1, 5 and 10 substeps by many missiles in the air
+               (7 to 8: half the actions fire) and few (2: one in 50 at 10 substeps fires, fewer at
+               fewer), 2,048 engagements
+    sees       core by instruction set by observation, 2,048 engagements
+    processes  processes and multiprocessing by 256 ... 16,384 engagements by 1 and 2 processes
+    wrappers   the environments of Gymnasium and PettingZoo against Midrange
+    serial     core, env and serial by 1 and 5 substeps, 2,048 engagements
+
+The rest is 10 substeps, the best instruction set, one thread, actions that fire half the time.
 """
 
 import argparse
@@ -23,8 +37,9 @@ import statistics
 import time
 from collections.abc import Iterator, Sequence
 
+from clock import measured_mhz
 from common import machine, median_and_spread, print_machine, print_table
-from layers import LAYERS, PHYSICS_DT, Processes, Stepper, Workload
+from layers import LAYERS, PHYSICS_DT, PROCESS_LAYERS, Processes, Stepper, Workload
 
 from midrange_puffer import _core
 from midrange_puffer.files import write_json
@@ -34,9 +49,10 @@ ROUNDS = 5
 CHUNKS = 8  # a round, with a look at the missiles in the air after each
 WARM_UP = 300.0  # s, simulated
 # What the equations of RULES.md ask for in a physics step, counting + - * / < and selections alike:
-# 43 for the flight of a body, the rest for actuators, motor, guidance and fuze.
-FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 55, 105
+# 41 for the flight of a body, the rest for actuators, motor, guidance and fuze.
+FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 53, 103
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
+FEW = 0.002  # probability to fire, for each substep of a decision
 DEFAULTS = {
     "opponent": OPTIONS["opponent"].default,
     "substeps": PARAMETERS["substeps"].default,
@@ -82,7 +98,7 @@ def measure(group: Sequence[Workload], seconds: float) -> None:
             layers.append(layer)
             with running(layer):
                 decisions = WARM_UP / (PHYSICS_DT * work.substeps)
-                while layer.decisions < decisions * work.agents * work.threads:
+                while layer.decisions < decisions * work.agents * work.processes:
                     layer.step()
         for _ in range(ROUNDS):
             for work, layer in zip(group, layers, strict=True):
@@ -90,31 +106,46 @@ def measure(group: Sequence[Workload], seconds: float) -> None:
                     time_round(work, layer, seconds)
 
 
-def groups(quick: bool) -> list[list[Workload]]:
-    """What is measured; workloads of one group are timed in turns."""
+def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
+    """What is measured, by name; workloads of one group are timed in turns."""
     sizes = [1, 16, 256, 2048, 16_384, 65_536]
-    worker_sizes = [1, 256, 2048, 16_384]
     if quick:
-        sizes, worker_sizes = [16, 2048], [2048]
-    layers = ("core", "env", "serial")
-    return [
-        *([Workload(layer, size) for layer in layers] for size in sizes),
-        [Workload(layer, 4096, **DEFAULTS) for layer in ("env", "gym_vector", "gym_buffers")],
-        [Workload(layer, 1, **DEFAULTS) for layer in ("env", "gym_single")],
-        [Workload(layer, 1) for layer in ("env", "pettingzoo")],
-        *(
+        sizes = [16, 2048]
+    many = [size for size in sizes if size >= 256]
+    isas, layers = _core.isas(), ("core", "env", "serial")
+    return {
+        "sizes": [[Workload(layer, size) for layer in layers] for size in sizes],
+        "threads": [
             [Workload(layer, size, threads=threads) for threads in (1, 2)]
-            for layer in ("processes", "multiprocessing")
-            for size in worker_sizes
-        ),
-        *([Workload(layer, 2048, substeps=n) for layer in layers] for n in (1, 5)),
-        [Workload("core", 2048, isa=isa) for isa in _core.isas()],
-        [Workload("core", 2048, fire=fire) for fire in (0.5, 0.02)],
-        *(
+            for layer in ("core", "env")
+            for size in many
+        ],
+        "rules": [
+            [
+                Workload(layer, 2048, substeps=substeps, isa=isa, fire=fire)
+                for layer in ("core", "env")
+                for fire in (0.5, FEW * substeps)
+            ]
+            for isa in isas
+            for substeps in (1, 5, 10)
+        ],
+        "sees": [
             [Workload("core", 2048, isa=isa, observation=name) for name in OBSERVATIONS]
-            for isa in _core.isas()
-        ),
-    ]
+            for isa in isas
+        ],
+        "processes": [
+            [Workload(layer, size, threads=threads) for threads in (1, 2)]
+            for layer in PROCESS_LAYERS
+            for size in many
+            if size <= 16_384
+        ],
+        "wrappers": [
+            [Workload(layer, 4096, **DEFAULTS) for layer in ("env", "gym_vector", "gym_buffers")],
+            [Workload(layer, 1, **DEFAULTS) for layer in ("env", "gym_single")],
+            [Workload(layer, 1) for layer in ("env", "pettingzoo")],
+        ],
+        "serial": [[Workload(layer, 2048, substeps=n) for layer in layers] for n in (1, 5)],
+    }
 
 
 def ratio(top: Workload, bottom: Workload) -> float:
@@ -128,7 +159,9 @@ def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
     for first, *others in measured:
         for other in others:
             name = f"{other.num_envs} engagements, {other.substeps} substeps"
-            if other.layer != first.layer:
+            if other.layer != first.layer and other.fire == first.fire:
+                if other.isa != "auto":
+                    name += f", {other.isa}"
                 out[f"{other.layer} / {first.layer}, {name}"] = ratio(other, first)
             if other.threads != first.threads:
                 out[f"{other.layer}, {other.threads} / {first.threads}, {name}"] = ratio(
@@ -140,26 +173,34 @@ def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
     return out
 
 
-def row_of(work: Workload) -> dict[str, object]:
-    """A row of the report."""
+def row_of(work: Workload, mhz: int) -> dict[str, object]:
+    """A row of the report, at this clock."""
     median, spread = median_and_spread(work.rates)
     in_air = statistics.mean(work.in_air)
     operations = _core.FIGHTERS * FIGHTER_OPERATIONS + in_air * MISSILE_OPERATIONS
     decisions = median / work.agents * work.num_envs  # of engagements, a second
+    isa = _core.isas()[0] if work.isa == "auto" else work.isa
+    gflops = decisions * work.substeps * operations / 1e9
     return {
         "layer": work.layer,
         "num_envs": work.num_envs,
         "opponent": work.opponent,
         "substeps": work.substeps,
         "threads": work.threads,
-        "isa": _core.isas()[0] if work.isa == "auto" else work.isa,
+        "isa": isa,
         "fire_probability": work.fire,
         "observation": work.observation,
         "missiles_in_air": round(in_air, 2),
         "agent_steps_per_s": round(median),
         "spread": round(spread, 3),
-        "physics_gflops": round(decisions * work.substeps * operations / 1e9, 2),
+        "physics_gflops": round(gflops, 2),
+        "share_of_peak": round(gflops / (peak_gflops(isa, mhz) * work.threads), 3),
     }
+
+
+def peak_gflops(isa: str, mhz: int) -> float:
+    """Of a core with two vector operations a cycle."""
+    return VECTOR_LANES[isa] * 2 * mhz / 1000
 
 
 def print_report(report: dict) -> None:
@@ -171,22 +212,34 @@ def print_report(report: dict) -> None:
             f"{row['agent_steps_per_s'] / 1e6:.3g}",
             f"{row['spread']:.0%}",
             f"{row['physics_gflops']:.1f}",
+            f"{row['share_of_peak']:.0%}",
         )
         for row in report["rows"]
     ]
-    columns = ["layer", "envs", "against", "substeps", "procs", "isa", "fire", "sees", "in air"]
+    columns = ["layer", "envs", "against", "substeps", "threads", "isa", "fire", "sees", "in air"]
     print_table(
         f"Million agent decisions a second, median of {ROUNDS} rounds. envs: engagements of one "
-        f"process,\n{report['bytes_per_engagement']} bytes each; Gflop/s are of the physics alone.",
-        [*columns, "M/s", "spread", "Gflop/s"],
+        f"process,\n{report['bytes_per_engagement']} bytes each; threads: of it, or processes where"
+        " there are many;\nGflop/s are of the physics alone, peak of as many threads.",
+        [*columns, "M/s", "spread", "Gflop/s", "of peak"],
         lines,
     )
-    peak = VECTOR_LANES[_core.isas()[0]] * 2 * report["machine"]["mhz"] / 1000
+    isa, clock = _core.isas()[0], report["clock"]
     print(
-        f"two vector operations a cycle at the nominal clock would be {peak:.0f} Gflop/s a core\n"
+        f"the peak is two vector operations a cycle: by {isa} {peak_gflops(isa, clock['mhz']):.0f} "
+        f"Gflop/s a core at {clock['mhz']} MHz, {clock['source']}\n"
     )
     ratios = [(name, f"{value:.3f}") for name, value in report["ratios"].items()]
-    print_table("Ratios, median of the rounds", ["what", "ratio"], ratios)
+    if ratios:
+        print_table("Ratios, median of the rounds", ["what", "ratio"], ratios)
+
+
+def clock() -> dict[str, object]:
+    """The clock that the peak is reckoned with, and where it is from."""
+    found = measured_mhz()
+    if found is None:
+        return {"mhz": machine()["mhz"], "source": "nominal"}
+    return {"mhz": found, "source": "measured by a loop of dependent additions"}
 
 
 def main() -> None:
@@ -194,13 +247,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", metavar="FILE", help="write the report there, too")
     parser.add_argument("--quick", action="store_true", help="fewer sizes, shorter rounds")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=list(cross_sections(quick=False)),
+        metavar="WHAT",
+        help="measure only these, of %(choices)s",
+    )
     options = parser.parse_args()
-    report = {"machine": machine(), "bytes_per_engagement": _core.STATE_BYTES}
+    report = {"machine": machine(), "bytes_per_engagement": _core.STATE_BYTES, "clock": clock()}
     print_machine(report["machine"])
-    measured = groups(options.quick)
+    sections = cross_sections(options.quick)
+    measured = [group for name in options.only or sections for group in sections[name]]
     for group in measured:
         measure(group, seconds=0.05 if options.quick else 0.2)
-    report["rows"] = [row_of(work) for group in measured for work in group]
+    report["rows"] = [row_of(work, report["clock"]["mhz"]) for group in measured for work in group]
     report["ratios"] = {name: round(value, 3) for name, value in ratios(measured).items()}
     print_report(report)
     if options.json:

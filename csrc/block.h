@@ -61,27 +61,28 @@ typedef struct {
 _Static_assert(sizeof(MrBlock) % 64 == 0, "blocks stay aligned to cache lines");
 _Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES, "an engagement fits in 1 KiB");
 
-// Constants of the flight law, RULES.md, "Flight": one struct for fighters, one for missiles. Halves and fours are
-// folded into the constants to save operations in the step.
+// Constants of the flight law, RULES.md, "Flight": one struct for fighters, one for missiles.
 typedef struct {
-  float cd0, four_k;           // zero-lift drag Cd0 [1/m]; 4 times the induced drag factor k [m]
-  float half_lift_per_rudder;  // half of Cl at full rudder: 1 / (2 turn radius) [1/m]
-  float half_load_limit;       // half of the greatest lateral acceleration [m/s^2]; 5e29 without a limit
+  float cd0, k;                // zero-lift drag Cd0 [1/m]; induced drag factor k [m]
+  float lift_per_rudder;       // Cl at full rudder: 1 / turn radius [1/m]
+  float load_limit;            // greatest lateral acceleration [m/s^2]; 1e30 without a limit
   float rudder_step;           // greatest change of the rudder in a physics step
   float thrust;                // at full throttle [m/s^2]
+  float cd0_dt, k_dt, thrust_dt;  // for a physics step: times dt
 } MrAirframe;
 
 typedef struct {
-  // Always 1. The value is read from memory, because gcc 12 compiles a minimum with a literal 1 to two instructions and
-  // a minimum with a variable to one.
-  float one;
-  float dt;
+  // Always 0 and 1. The values are read from memory, because gcc 12 compiles a minimum with a literal to two
+  // instructions and a minimum with a variable to one.
+  float zero, one;
+  float dt, quarter_dt;
   float clock_rate;  // the feature time_left falls by this many seconds in each second
   int32_t substeps, time_limit, launch_interval;  // [physics steps]
   MrAirframe fighter, missile;
   float throttle_step;      // greatest change of the throttle in a physics step
   float burn_steps;         // burn time of the motor [physics steps], not rounded
   float navigation_gain;    // navigation constant N times the missile's turn radius [m]
+  float load_by_navigation;  // the missile's load limit divided by this [1/s^2]
   float reach, reach_time;  // distance [m] and time [s] of a missile flown straight until it slows to pilot_reach_speed
   float run_speed;          // top speed of a fighter that flies straight [m/s]
   float fire_cosine;        // cosine of pilot_fire_off_boresight_deg
@@ -134,6 +135,12 @@ static inline int32_t mr_steps_of(const MrParams *p, double time) {
 static inline float mr_clip(float x, float low, float high) {
   x = x > low ? x : low;
   return x < high ? x : high;
+}
+
+// x within the limit on both sides of 0. A limit that is NaN is none.
+static inline float mr_limit(float x, float limit) {
+  x = limit < x ? limit : x;
+  return -limit > x ? -limit : x;
 }
 
 static inline float mr_max(float a, float b) { return a > b ? a : b; }

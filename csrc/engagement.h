@@ -12,6 +12,7 @@
 #include "block.h"
 #include "envelope.h"
 #include "frame.h"
+#include "scene.h"
 
 // The nearest living enemy of a fighter in one lane, or -1.
 static inline int32_t mr_enemy_of(const MrBlock *b, int32_t fighter, int lane) {
@@ -95,18 +96,15 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
 }
 
 // Sets the outcome of engagements that are open but now over, from the state at the end of a decision.
-static void mr_decide_outcomes(const struct MrSim *sim, MrBlock *b) {
+static void mr_decide_outcomes(const struct MrSim *sim, const MrScene *scene, MrBlock *b) {
   MR_ALIGNED int32_t missiles_left[MR_LANES] = {0}, in_air[MR_LANES] = {0};
   MR_ALIGNED int32_t living[2][MR_LANES] = {{0}};
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MR_FOR_LANES(i) {
       living[f & 1][i] |= b->fighters[f].alive[i];
       missiles_left[i] |= b->fighters[f].alive[i] * b->fighters[f].ammunition[i];
+      in_air[i] += scene->inbound[f].in_air[i];
     }
-  }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    MR_FOR_LANES(i) in_air[i] |= b->missiles[slot].active[i];
   }
   MR_FOR_LANES(i) {
     int32_t red = living[0][i], blue = living[1][i];

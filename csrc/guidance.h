@@ -15,36 +15,30 @@
 // event. It is odd, so that it is not taken for a hit.
 #define MR_NEVER INT32_MAX
 
-// A fighter's velocity before a physics step [m/s] and its position after the step [m].
-typedef struct {
-  MR_ALIGNED float vx[MR_LANES], vy[MR_LANES], x[MR_LANES], y[MR_LANES];
-} MrMotion;
-
 // The line of sight from a missile to its target, between two physics steps: target - missile [m], and its squared
 // length [m^2].
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], range2[MR_LANES];
 } MrLineOfSight;
 
-// Thrust of the motor [m/s^2], which has `burn_left` physics steps left to burn. Below one step it is that part of the
-// thrust.
-static inline float mr_motor(const MrConstants *k, float burn_left) {
-  return k->missile.thrust * mr_clip(burn_left, 0.0f, k->one);
-}
+// The share of a step for which a motor burns that has `burn_left` physics steps left to burn.
+static inline float mr_burning(const MrConstants *k, float burn_left) { return mr_clip(burn_left, k->zero, k->one); }
 
-// Steers one slot's missiles by proportional navigation, from their targets' state before the step.
-static inline void mr_guide(const MrConstants *k, const MrMotion fighters[MR_FIGHTERS],
-                            const MrLineOfSight *los, MrMissile *m) {
-  MrBody *body = &m->body;
-  MR_FOR_LANES(i) {
-    float vx = MR_OF_TARGET(m, fighters, vx, i);
-    float vy = MR_OF_TARGET(m, fighters, vy, i);
-    float v = body->v[i], wx = vx - v * body->c[i], wy = vy - v * body->s[i];
-    float cross = los->x[i] * wy - los->y[i] * wx;
-    float command = k->navigation_gain * cross / mr_max(los->range2[i] * v, k->one);
-    command = mr_clip(command, -k->one, k->one);
-    body->rudder[i] = mr_actuate(body->rudder[i], command, k->missile.rudder_step);
-  }
+// What guidance asks of a missile: the rudder, before it is clipped to -1 ... 1, and the load limit of Cl [1/m] as a
+// multiple of k->load_by_navigation.
+typedef struct {
+  float command, limit;
+} MrGuidance;
+
+// Proportional navigation of one missile, from the line of sight (x, y) to its target and the target's velocity
+// (vx, vy). The command is a quotient by r^2 v, the limit one by v^2: one division serves both.
+static inline MrGuidance mr_guide(const MrConstants *k, float x, float y, float vx, float vy, float c, float s,
+                                  float v) {
+  float wx = vx - v * c, wy = vy - v * s;
+  float cross = x * wy - y * wx;
+  float range2 = x * x + y * y;
+  float quotient = k->navigation_gain / mr_max(range2 * (v * v), k->one);
+  return (MrGuidance){cross * (v * quotient), range2 * quotient};
 }
 
 // Notes in `end` the event 2 * step for missiles that pass their target within the radius. a and b are the lines of

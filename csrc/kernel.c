@@ -5,9 +5,11 @@
 // the headers that are part of kernel.c, as they say at their tops.
 
 #include <assert.h>
+#include <string.h>
 
 #include "kernel.h"
 
+#include "ahead.h"
 #include "engagement.h"
 #include "envelope.h"
 #include "flyout.h"
@@ -16,29 +18,17 @@
 #include "physics.h"
 #include "pilots.h"
 #include "reward.h"
+#include "scene.h"
 #include "sense.h"
 #include "spacetime.h"
 #include "start.h"
 #include "threat_cone.h"
 
-// What can be seen in a block at one moment.
-typedef struct {
-  MrSight sights[MR_FIGHTERS];
-  MrIntercept intercepts[MR_MISSILES];  // set for live slots only
-} MrScene;
-
-static void look_around(const MrBlock *b, MrScene *scene) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look(b, f, &scene->sights[f]);
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (b->live[slot]) mr_intercept(b, slot, &scene->intercepts[slot]);
-  }
-}
-
 static void rate_lane(const MrSim *sim, MrBlock *b, int lane) {
   MrScene scene;
   MR_ALIGNED float potential[MR_LANES];
-  look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
+  mr_look_around(sim->constants.dt, b, &scene);
+  mr_potential(sim, b, &scene, potential);
   b->potential[lane] = potential[lane];
 }
 
@@ -47,24 +37,37 @@ static inline bool has_row(const MrSim *sim, const MrOutputs *out, int32_t fight
   return out->every_seat || sim->is_agent[fighter];
 }
 
+// How many floats an engagement's rows of observations have.
+static size_t row_floats(const MrSim *sim, const MrOutputs *out) {
+  int32_t rows = out->every_seat ? MR_FIGHTERS : sim->agents_per_env;
+  return (size_t)rows * (size_t)mr_features_of(sim->observation);
+}
+
 // Writes the block's rows into `observations`, which has the rows of all blocks.
 static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                float *observations) {
   if (!observations) return;
   const MrBlock *b = &sim->blocks[block];
-  size_t rows = (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
-  size_t features = (size_t)mr_features_of(sim->observation);
-  float *row = observations + (size_t)block * MR_LANES * rows * features;
+  size_t features = (size_t)mr_features_of(sim->observation), floats = row_floats(sim, out);
+  float *row = observations + (size_t)block * MR_LANES * floats;
+  MrMissilesSeen missiles;
   MrShotRanges shot_ranges[MR_FIGHTERS];
+  mr_look_at_missiles(sim, b, scene, &missiles);
   if (sim->observation == MR_OBSERVE_STG) {
     for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &shot_ranges[f]);
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, &scene->sights[f], scene->intercepts, shot_ranges, mr_used_lanes(sim, block), row,
-                       rows * features);
+    mr_observe_fighter(sim, b, f, scene, &missiles, shot_ranges, mr_used_lanes(sim, block), row, floats);
     row += features;
   }
+}
+
+// Whether any engagement of the block is over.
+static bool any_over(const MrBlock *b) {
+  int32_t over = 0;
+  MR_FOR_LANES(i) over |= b->outcome[i] != MR_OPEN;
+  return over;
 }
 
 // Writes the block's rows of rewards, terminals and truncations.
@@ -72,19 +75,27 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
                           const MrOutputs *out) {
   if (!out->to.rewards) return;
   const MrBlock *b = &sim->blocks[block];
-  size_t row = (size_t)block * MR_LANES * (size_t)(out->every_seat ? MR_FIGHTERS : sim->agents_per_env);
-  int lanes = mr_used_lanes(sim, block);
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      if (!has_row(sim, out, f)) continue;
-      out->to.rewards[row] = (f & 1) ? -reward[lane] : reward[lane];
-      if (out->to.terminals) {
-        bool over = b->outcome[lane] != MR_OPEN;
-        out->to.terminals[row] = over && !b->truncated[lane];
-        out->to.truncations[row] = over && b->truncated[lane];
-      }
-      row++;
+  int rows = out->every_seat ? MR_FIGHTERS : sim->agents_per_env, count = mr_used_lanes(sim, block) * rows;
+  size_t first = (size_t)block * MR_LANES * (size_t)rows;
+  MR_ALIGNED float rewards[MR_LANES * MR_FIGHTERS];
+  if (rows == MR_FIGHTERS) {
+    MR_FOR_LANES(i) {
+      rewards[2 * i] = reward[i];
+      rewards[2 * i + 1] = -reward[i];
     }
+  } else {
+    MR_FOR_LANES(i) rewards[i] = sim->is_agent[0] ? reward[i] : -reward[i];
+  }
+  memcpy(out->to.rewards + first, rewards, (size_t)count * sizeof rewards[0]);
+  if (!out->to.terminals) return;
+  bool *terminals = out->to.terminals + first, *truncations = out->to.truncations + first;
+  memset(terminals, 0, (size_t)count);
+  memset(truncations, 0, (size_t)count);
+  if (!any_over(b)) return;  // as after most decisions
+  for (int row = 0; row < count; row++) {
+    int lane = row / rows;
+    terminals[row] = b->outcome[lane] != MR_OPEN && !b->truncated[lane];
+    truncations[row] = b->outcome[lane] != MR_OPEN && b->truncated[lane];
   }
 }
 
@@ -115,9 +126,9 @@ static bool any_ended(const MrBlock *b, const int32_t was_open[MR_LANES]) {
   return ended;
 }
 
-// Records the engagements that have just ended and, with auto_reset, starts their next episodes. Returns whether it
-// started any.
-static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES]) {
+// Records the engagements that have just ended and, with auto_reset, starts their next episodes; their missiles leave
+// the scene. Returns whether it started any.
+static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES], MrScene *scene) {
   MrBlock *b = &sim->blocks[block];
   bool restarted = false;
   int used = mr_used_lanes(sim, block);
@@ -127,9 +138,24 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
     if (!sim->auto_reset) continue;
     b->episode[i]++;
     mr_start(sim, b, i);
+    mr_forget_missiles(scene, i);
     restarted = true;
   }
   return restarted;
+}
+
+// What the block's decision fetches while it flies its physics steps.
+static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
+  int32_t steps = sim->constants.substeps;
+  MrAhead ahead = {0};
+  if ((size_t)sim->num_blocks * sizeof(MrBlock) < MR_CACHED) return ahead;
+  if (block + 1 < sim->num_blocks) ahead.state = mr_in_parts(&sim->blocks[block + 1], sizeof(MrBlock), steps);
+  if (out->to.observations) {
+    size_t floats = row_floats(sim, out);
+    const float *rows = out->to.observations + (size_t)block * MR_LANES * floats;
+    ahead.rows = mr_in_parts(rows, (size_t)mr_used_lanes(sim, block) * floats * sizeof(float), steps);
+  }
+  return ahead;
 }
 
 static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
@@ -141,22 +167,22 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   sim->ended[block] = 0;
   mr_fly_pilots(sim, b);
   mr_launch_commanded(sim, b);
-  mr_fly_steps(sim, b, sim->constants.substeps);
+  mr_fly_decision(sim, b, sim->constants.substeps, ahead_of(sim, block, out));
 
   MR_FOR_LANES(i) {
     was_open[i] = b->outcome[i] == MR_OPEN;
     b->decisions[i]++;
   }
-  mr_decide_outcomes(sim, b);
-  look_around(b, &scene);
-  mr_potential(sim, b, scene.sights, scene.intercepts, potential);
+  mr_look_around(sim->constants.dt, b, &scene);
+  mr_decide_outcomes(sim, &scene, b);
+  mr_potential(sim, b, &scene, potential);
   mr_reward(sim, b, scene.sights, potential, was_open, reward);
   write_results(sim, block, reward, out);
   if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
-  if (finish_lanes(sim, block, was_open)) {
-    look_around(b, &scene);
+  if (finish_lanes(sim, block, was_open, &scene)) {
+    mr_look(b, scene.sights);
     // The engagements that started anew need a potential. The other engagements get the same potential again.
-    mr_potential(sim, b, scene.sights, scene.intercepts, b->potential);
+    mr_potential(sim, b, &scene, b->potential);
   }
   write_observations(sim, block, &scene, out, out->to.observations);
   mr_assert_state(b);
@@ -169,7 +195,7 @@ static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
 
 static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {
   MrScene scene;
-  look_around(&sim->blocks[block], &scene);
+  mr_look_around(sim->constants.dt, &sim->blocks[block], &scene);
   write_observations(sim, block, &scene, out, out->to.observations);
 }
 
@@ -183,7 +209,7 @@ static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
     m.active[i] = 1;
   }
   while ((float)m.age[0] < k->burn_steps || m.body.v[0] > v_end) {
-    float thrust = mr_motor(k, k->burn_steps - (float)m.age[0]);
+    float thrust = k->missile.thrust * mr_burning(k, k->burn_steps - (float)m.age[0]);
     MR_FOR_LANES(i) mr_fly(k, &k->missile, k->dt, thrust, &m.body, i);
     MR_FOR_LANES(i) m.age[i]++;
   }

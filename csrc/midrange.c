@@ -3,12 +3,17 @@
 // The public API: creation and stepping. Each step calls the kernel of the chosen instruction set. Access to the
 // state is in state.c, the tables are in tables.c.
 
+#define _DEFAULT_SOURCE  // madvise
+
 #include "midrange.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "block.h"
 #include "feature_table.h"
@@ -41,13 +46,17 @@ const char *const *mr_isas(void) { return mr_isas_here(); }
 static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag,
                            float load_limit, float rudder_rate, float thrust) {
   double cd0 = (double)p->gravity / ((double)terminal_speed * (double)terminal_speed);
+  double k = 0.25 / (cd0 * (double)lift_drag * (double)lift_drag), dt = (double)p->physics_dt;
   return (MrAirframe){
       .cd0 = (float)cd0,
-      .four_k = (float)(1.0 / (cd0 * (double)lift_drag * (double)lift_drag)),
-      .half_lift_per_rudder = 0.5f / radius,
-      .half_load_limit = 0.5f * (load_limit > 0.0f ? load_limit * p->gravity : 1e30f),
+      .k = (float)k,
+      .lift_per_rudder = 1.0f / radius,
+      .load_limit = load_limit > 0.0f ? load_limit * p->gravity : 1e30f,
       .rudder_step = rudder_rate * p->physics_dt,
       .thrust = thrust,
+      .cd0_dt = (float)(cd0 * dt),
+      .k_dt = (float)(k * dt),
+      .thrust_dt = thrust * p->physics_dt,
   };
 }
 
@@ -55,6 +64,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
       .one = 1.0f,
       .dt = p->physics_dt,
+      .quarter_dt = 0.25f * p->physics_dt,
       .clock_rate = p->time_limit > MR_CLOCK_SCALE ? MR_CLOCK_SCALE / p->time_limit : 1.0f,
       .substeps = p->substeps,
       .time_limit = mr_steps_of(p, p->time_limit),
@@ -69,6 +79,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
       .weave_period = mr_steps_of(p, p->weave_period),
       .snake_period = mr_steps_of(p, p->snake_period),
   };
+  k.load_by_navigation = k.missile.load_limit / k.navigation_gain;
   k.run_speed = sqrtf(k.fighter.thrust / k.fighter.cd0);
   float unused;
   mr_unit_vector((double)p->pilot_fire_off_boresight_deg / 360.0, &k.fire_cosine, &unused);
@@ -116,6 +127,20 @@ static MrMap arrange_map(const MrEnvelope *e) {
   return map;
 }
 
+// Memory for the state, all zero, or NULL. From one huge page on it is made of huge pages where the system has them:
+// what a large batch needs next is then seldom of a page whose address the processor has to look up first.
+static MrBlock *make_blocks(int32_t count) {
+  enum { LINE = 64, HUGE_PAGE = 1 << 21 };
+  size_t bytes = (size_t)count * sizeof(MrBlock), unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE;
+  bytes = (bytes + unit - 1) / unit * unit;
+  MrBlock *blocks = aligned_alloc(unit, bytes);
+  if (!blocks) return NULL;
+#ifdef MADV_HUGEPAGE
+  if (unit == HUGE_PAGE) madvise(blocks, bytes, MADV_HUGEPAGE);  // without them it is only slower
+#endif
+  return memset(blocks, 0, bytes);
+}
+
 MrSim *mr_create(const MrConfig *config) {
   const MrKernel *kernel = find_kernel(config->isa);
   if (!kernel) return NULL;
@@ -136,7 +161,7 @@ MrSim *mr_create(const MrConfig *config) {
     sim->is_agent[f] = config->pilot_weights[f][MR_PILOT_agent] > 0.0f;
     sim->agents_per_env += sim->is_agent[f];
   }
-  sim->blocks = aligned_alloc(64, (size_t)sim->num_blocks * sizeof(MrBlock));
+  sim->blocks = make_blocks(sim->num_blocks);
   sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
   sim->fresh_records = calloc((size_t)sim->num_blocks * MR_LANES, sizeof(MrRecord));
   sim->ended = calloc((size_t)sim->num_blocks, sizeof *sim->ended);
@@ -145,7 +170,6 @@ MrSim *mr_create(const MrConfig *config) {
     mr_destroy(sim);
     return NULL;
   }
-  memset(sim->blocks, 0, (size_t)sim->num_blocks * sizeof(MrBlock));
   mr_reset(sim, config->seed);
   return sim;
 }
@@ -166,18 +190,47 @@ uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 
 // Running ------------------------------------------------------------------------------------------------
 
+// What is to be done with every block, and with what: `do_block` reads what it needs of the rest.
+typedef struct BlockWork {
+  MrSim *sim;
+  void (*do_block)(const struct BlockWork *work, int32_t block);
+  void (*take)(MrSim *sim, int32_t block, const void *actions);
+  const void *actions;
+  MrOutputs out;
+  int32_t steps;
+} BlockWork;
+
+// Blocks that a thread takes at a time: some tens of microseconds.
+enum { PART_BLOCKS = 4 };
+
+static void do_part(void *context, int32_t part, int32_t thread) {
+  (void)thread;
+  const BlockWork *work = context;
+  int32_t blocks = work->sim->num_blocks;
+  int32_t end = (part + 1) * PART_BLOCKS < blocks ? (part + 1) * PART_BLOCKS : blocks;
+  for (int32_t block = part * PART_BLOCKS; block < end; block++) work->do_block(work, block);
+}
+
+// Shares the blocks out to the threads and returns when all are done.
+static void do_blocks(BlockWork *work) {
+  mr_threads_run(work->sim->threads, (work->sim->num_blocks + PART_BLOCKS - 1) / PART_BLOCKS, do_part, work);
+}
+
+static void reset_block(const BlockWork *work, int32_t block) {
+  MrSim *sim = work->sim;
+  MrBlock *b = &sim->blocks[block];
+  MR_EACH_LANE(i) {
+    b->engagement[i] = block * MR_LANES + i;
+    b->episode[i] = 0;
+    sim->kernel->start_lane(sim, b, i);
+  }
+  MR_EACH_LANE(i) sim->kernel->rate_lane(sim, b, i);
+}
+
 void mr_reset(MrSim *sim, uint64_t seed) {
   sim->seed = seed;
   sim->record_count = 0;
-  for (int32_t block = 0; block < sim->num_blocks; block++) {
-    MrBlock *b = &sim->blocks[block];
-    MR_EACH_LANE(i) {
-      b->engagement[i] = block * MR_LANES + i;
-      b->episode[i] = 0;
-      sim->kernel->start_lane(sim, b, i);
-    }
-    MR_EACH_LANE(i) sim->kernel->rate_lane(sim, b, i);
-  }
+  do_blocks(&(BlockWork){.sim = sim, .do_block = reset_block});
 }
 
 void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode) {
@@ -205,20 +258,20 @@ static const void *first_action(const MrSim *sim, int32_t block, const void *act
 }
 
 static void take_levels(MrSim *sim, int32_t block, const void *actions) {
-  MrBlock *b = &sim->blocks[block];
   const int32_t *a = first_action(sim, block, actions, sizeof *a);
-  int lanes = mr_used_lanes(sim, block);
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      if (!sim->is_agent[f]) continue;
-      MrFighter *fighter = &b->fighters[f];
-      int32_t rudder = clip_int(a[0], MR_RUDDER_LEVELS - 1);
-      int32_t throttle = clip_int(a[1], MR_THROTTLE_LEVELS - 1);
-      fighter->rudder_command[lane] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
-      fighter->throttle_command[lane] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
-      fighter->fire[lane] = a[2] > 0;
-      a += MR_ACTIONS;
+  int lanes = mr_used_lanes(sim, block), stride = sim->agents_per_env * MR_ACTIONS;
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    if (!sim->is_agent[f]) continue;
+    MrFighter *fighter = &sim->blocks[block].fighters[f];
+    for (int i = 0; i < lanes; i++) {
+      const int32_t *levels = a + i * stride;
+      int32_t rudder = clip_int(levels[0], MR_RUDDER_LEVELS - 1);
+      int32_t throttle = clip_int(levels[1], MR_THROTTLE_LEVELS - 1);
+      fighter->rudder_command[i] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
+      fighter->throttle_command[i] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
+      fighter->fire[i] = levels[2] > 0;
     }
+    a += MR_ACTIONS;
   }
 }
 
@@ -248,26 +301,9 @@ static void take_controls(MrSim *sim, int32_t block, const void *controls) {
   }
 }
 
-// A decision of all blocks.
-typedef struct {
-  MrSim *sim;
-  const void *actions;
-  void (*take)(MrSim *sim, int32_t block, const void *actions);
-  MrOutputs out;
-} Decision;
-
-// Blocks that a thread takes at a time: some tens of microseconds.
-enum { PART_BLOCKS = 4 };
-
-static void decide_part(void *context, int32_t part, int32_t thread) {
-  (void)thread;
-  const Decision *decision = context;
-  MrSim *sim = decision->sim;
-  int32_t end = (part + 1) * PART_BLOCKS < sim->num_blocks ? (part + 1) * PART_BLOCKS : sim->num_blocks;
-  for (int32_t block = part * PART_BLOCKS; block < end; block++) {
-    decision->take(sim, block, decision->actions);
-    sim->kernel->decide_block(sim, block, &decision->out);
-  }
+static void decide_block(const BlockWork *work, int32_t block) {
+  work->take(work->sim, block, work->actions);
+  work->sim->kernel->decide_block(work->sim, block, &work->out);
 }
 
 // Adds the records of the decision to those that wait to be taken, in the order of the engagements. The caller has left
@@ -282,39 +318,46 @@ static void keep_records(MrSim *sim) {
   }
 }
 
-static void decide(Decision *decision) {
-  mr_threads_run(decision->sim->threads, (decision->sim->num_blocks + PART_BLOCKS - 1) / PART_BLOCKS, decide_part,
-                 decision);
-  keep_records(decision->sim);
+static void decide(MrSim *sim, void (*take)(MrSim *, int32_t, const void *), const void *actions, MrOutputs out) {
+  do_blocks(&(BlockWork){.sim = sim, .do_block = decide_block, .take = take, .actions = actions, .out = out});
+  keep_records(sim);
 }
 
 void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results) {
-  decide(&(Decision){sim, actions, take_levels, {.to = *results}});
+  decide(sim, take_levels, actions, (MrOutputs){.to = *results});
 }
 
 void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results) {
-  decide(&(Decision){sim, actions, take_continuous, {.to = *results}});
+  decide(sim, take_continuous, actions, (MrOutputs){.to = *results});
 }
 
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
-  decide(&(Decision){sim, controls, take_controls, {.to.rewards = rewards, .every_seat = true}});
+  decide(sim, take_controls, controls, (MrOutputs){.to.rewards = rewards, .every_seat = true});
+}
+
+static void advance_block(const BlockWork *work, int32_t block) {
+  work->sim->kernel->advance_block(work->sim, &work->sim->blocks[block], work->steps);
 }
 
 void mr_advance(MrSim *sim, int32_t steps) {
-  for (int32_t i = 0; i < sim->num_blocks; i++) {
-    sim->kernel->advance_block(sim, &sim->blocks[i], steps);
-  }
+  do_blocks(&(BlockWork){.sim = sim, .do_block = advance_block, .steps = steps});
 }
 
-static void observe(const MrSim *sim, float *observations, bool every_seat) {
-  MrOutputs out = {.to.observations = observations, .every_seat = every_seat};
-  for (int32_t block = 0; block < sim->num_blocks; block++) {
-    sim->kernel->observe_block(sim, block, &out);
-  }
+static void observe_block(const BlockWork *work, int32_t block) {
+  work->sim->kernel->observe_block(work->sim, block, &work->out);
 }
 
-void mr_observe(const MrSim *sim, float *observations) { observe(sim, observations, false); }
-void mr_observe_all(const MrSim *sim, float *observations) { observe(sim, observations, true); }
+static void observe(MrSim *sim, MrOutputs out) {
+  do_blocks(&(BlockWork){.sim = sim, .do_block = observe_block, .out = out});
+}
+
+void mr_observe(MrSim *sim, float *observations) {
+  observe(sim, (MrOutputs){.to.observations = observations});
+}
+
+void mr_observe_all(MrSim *sim, float *observations) {
+  observe(sim, (MrOutputs){.to.observations = observations, .every_seat = true});
+}
 
 int32_t mr_record_count(const MrSim *sim) { return sim->record_count; }
 

@@ -242,8 +242,8 @@ void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 void mr_advance(MrSim *sim, int32_t steps);
 
 // Observations of the agents [agents][features], or of every seat [num_envs][MR_FIGHTERS][features].
-void mr_observe(const MrSim *sim, float *observations);
-void mr_observe_all(const MrSim *sim, float *observations);
+void mr_observe(MrSim *sim, float *observations);
+void mr_observe_all(MrSim *sim, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
 // Sets all of the state but the pilot. Missiles whose target is dead are removed, here and in mr_set_missile.

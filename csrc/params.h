@@ -100,14 +100,18 @@
   X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
 // clang-format on
 
-// The version of this table, which is written into replays and models. Whoever adds a row raises the version and
+// The version of the rules, which is written into replays and models. Whoever adds a row raises the version and
 // adds the row to the list below, too:
 //
 //     X(name, version of the rules that brought the row, neutral value)
 //
 // With the neutral value the game is as it was before the row. Replays, models and runs of older versions take the
 // neutral value instead of the default. The row of a pilot that did not exist before may have any neutral value.
-#define MR_RULES_VERSION 2
+//
+// Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
+// other steps than before, which round differently.
+#define MR_RULES_VERSION 3
+#define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
   X(bracket_salvo, 2, 2)      \

@@ -26,11 +26,22 @@ typedef struct {
   MR_ALIGNED int32_t own_in_air[MR_LANES];
 } MrThreat;
 
+// Clears `threatens` where a prudent pilot does not evade, since the missile would not reach it, nor nearly. `ahead` is
+// the cosine of the missile's bearing.
+static void mr_disregard(const struct MrSim *sim, const MrMissile *m, const MrTactics *t, const float range[MR_LANES],
+                         const float ahead[MR_LANES], int32_t threatens[MR_LANES]) {
+  float run_speed = sim->constants.run_speed;
+  MR_FOR_LANES(i) {
+    float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - range[i];
+    int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead[i]) > 0.0f;
+    threatens[i] &= reaches | !t->prudent[i];
+  }
+}
+
 static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
                              MrThreat *out) {
   const MrBody *own = &b->fighters[fighter].body;
   const MrTactics *t = &b->fighters[fighter].tactics;
-  float run_speed = sim->constants.run_speed;
   MR_FOR_LANES(i) {
     out->present[i] = 0;
     out->time_to_go[i] = MR_TIME_TO_GO_MAX;
@@ -42,21 +53,28 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
     MrIntercept intercept;
+    MR_ALIGNED int32_t threatens[MR_LANES], doubtful[MR_LANES];
+    MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
     mr_intercept(b, slot, &intercept);
+    MR_FOR_LANES(i) {
+      out->own_in_air[i] += m->active[i] & (m->owner[i] == fighter);
+      threatens[i] = (m->active[i] != 0) & (m->target[i] == fighter) & (intercept.time_to_go[i] < t->cold_time[i]) &
+                     (intercept.time_to_go[i] < out->time_to_go[i]);
+      doubtful[i] = threatens[i] & t->prudent[i];
+    }
+    if (mr_count(threatens) == 0) continue;
     MR_FOR_LANES(i) {
       float inverse = 1.0f / (intercept.range[i] > 1.0f ? intercept.range[i] : 1.0f);
       MrVector place = mr_into_frame(intercept.x[i], intercept.y[i], own->c[i], own->s[i]);
-      float ahead = place.ahead * inverse, left = place.left * inverse;
-      float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - intercept.range[i];
-      int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
-      int threatens = (m->active[i] != 0) & (m->target[i] == fighter) &
-                      (intercept.time_to_go[i] < t->cold_time[i]) &
-                      (intercept.time_to_go[i] < out->time_to_go[i]) & (reaches | !t->prudent[i]);
-      out->present[i] |= threatens;
-      out->time_to_go[i] = mr_select(threatens, intercept.time_to_go[i], out->time_to_go[i]);
-      out->ahead[i] = mr_select(threatens, ahead, out->ahead[i]);
-      out->left[i] = mr_select(threatens, left, out->left[i]);
-      out->own_in_air[i] += m->active[i] & (m->owner[i] == fighter);
+      ahead[i] = place.ahead * inverse;
+      left[i] = place.left * inverse;
+    }
+    if (mr_count(doubtful)) mr_disregard(sim, m, t, intercept.range, ahead, threatens);
+    MR_FOR_LANES(i) {
+      out->present[i] |= threatens[i];
+      out->time_to_go[i] = mr_select(threatens[i], intercept.time_to_go[i], out->time_to_go[i]);
+      out->ahead[i] = mr_select(threatens[i], ahead[i], out->ahead[i]);
+      out->left[i] = mr_select(threatens[i], left[i], out->left[i]);
     }
   }
 }
@@ -71,6 +89,7 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
   int32_t period = sim->constants.snake_period;
+  MR_ALIGNED int32_t weaves[MR_LANES];
   MR_FOR_LANES(i) {
     MrVector enemy = {sight->ahead[i], sight->left[i]};
     int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
@@ -83,13 +102,17 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
     out->ahead[i] = mr_select(leaves, -enemy.ahead, out->ahead[i]);
     out->left[i] = mr_select(leaves, -enemy.left, out->left[i]);
 
-    int weaves = t->weave_s[i] != 0.0f;
+    out->ahead[i] = mr_select(threat->present[i], -threat->ahead[i], out->ahead[i]);
+    out->left[i] = mr_select(threat->present[i], -threat->left[i], out->left[i]);
+    weaves[i] = threat->present[i] & (t->weave_s[i] != 0.0f);
+  }
+  if (mr_count(weaves) == 0) return;
+  MR_FOR_LANES(i) {
+    MrVector enemy = {sight->ahead[i], sight->left[i]};
     float side = b->time[i] % period < period / 2 ? t->weave_s[i] : -t->weave_s[i];
     MrVector weave = mr_turn(enemy, t->weave_c[i], side);
-    float away_ahead = mr_select(weaves, weave.ahead, -threat->ahead[i]);
-    float away_left = mr_select(weaves, weave.left, -threat->left[i]);
-    out->ahead[i] = mr_select(threat->present[i], away_ahead, out->ahead[i]);
-    out->left[i] = mr_select(threat->present[i], away_left, out->left[i]);
+    out->ahead[i] = mr_select(weaves[i], weave.ahead, out->ahead[i]);
+    out->left[i] = mr_select(weaves[i], weave.left, out->left[i]);
   }
 }
 
@@ -128,14 +151,15 @@ static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fi
 // Sets the commands of fighting pilots. With the course at angle e off the nose, the rudder is clip(gain * sin e), or
 // full when the course is behind.
 static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
-  MrSight sight;
+  MrSight sights[MR_FIGHTERS];
+  const MrSight *sight = &sights[fighter];
   MrThreat threat;
   MrCourse course;
   MR_ALIGNED int32_t fire[MR_LANES];
-  mr_look(b, fighter, &sight);
+  mr_look(b, sights);
   mr_assess_threat(sim, b, fighter, &threat);
-  mr_choose_course(sim, b, fighter, &sight, &threat, &course);
-  mr_choose_fire(sim, b, fighter, &sight, &threat, fire);
+  mr_choose_course(sim, b, fighter, sight, &threat, &course);
+  mr_choose_fire(sim, b, fighter, sight, &threat, fire);
   MrFighter *f = &b->fighters[fighter];
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {

@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
   MrBody body;  // the position is relative to the fighter's; the rudder is not used
   MR_ALIGNED float burn_time[MR_LANES];                     // burn time left [s]
-  MR_ALIGNED float length[MR_LANES], half_turn[MR_LANES];  // the present step's arc, as in MrArc
+  MR_ALIGNED float half_length[MR_LANES], lift[MR_LANES];   // of the present step, as in mr_fly_arc
   MR_ALIGNED int32_t flies[MR_LANES];                       // 1 if not yet spent when the present step begins
   MR_ALIGNED float miss2[MR_LANES];                         // least distance to the fighter so far, squared [m^2]
 } MrPursuit;
@@ -46,21 +46,22 @@ static inline void mr_steer(const struct MrSim *sim, const float dt[MR_LANES], c
   const MrConstants *k = &sim->constants;
   float spent_speed = sim->params.missile_spent_speed;
   MrBody *m = &p->body;
-  float half_navigation = MR_PREDICTION_GAIN * k->navigation_gain * k->missile.half_lift_per_rudder;
+  float navigation = MR_PREDICTION_GAIN * k->navigation_gain * k->missile.lift_per_rudder;
   MR_FOR_LANES(i) {
     float x = m->x[i], y = m->y[i], v = m->v[i];
     float wx = v * m->c[i] - target->vx[i], wy = v * m->s[i] - target->vy[i];
     float range2 = x * x + y * y;
     float inverse = 1.0f / mr_max(range2 * (v * v), k->one);
-    float limit = k->missile.half_load_limit * (range2 * inverse);
-    limit = limit < k->missile.half_lift_per_rudder ? limit : k->missile.half_lift_per_rudder;
-    float half_lift = mr_clip(half_navigation * (x * wy - y * wx) * (v * inverse), -limit, limit);
+    float limit = k->missile.load_limit * (range2 * inverse);
+    limit = limit < k->missile.lift_per_rudder ? limit : k->missile.lift_per_rudder;
+    float lift = mr_clip(navigation * (x * wy - y * wx) * (v * inverse), -limit, limit);
     p->flies[i] = (v > spent_speed) | (p->burn_time[i] > 0.0f);
     float burn = p->burn_time[i] < dt[i] ? p->burn_time[i] : dt[i];
     p->burn_time[i] -= burn;
-    MrArc arc = mr_fly_lift(&k->missile, dt[i], k->missile.thrust * burn, half_lift, m, i);
-    p->length[i] = arc.length;
-    p->half_turn[i] = arc.half_turn;
+    float drag = k->missile.cd0 + k->missile.k * (lift * lift);
+    m->v[i] = mr_next_speed(v, k->missile.thrust * burn, drag * dt[i]);
+    p->half_length[i] = 0.25f * dt[i] * (v + m->v[i]);
+    p->lift[i] = lift;
   }
 }
 
@@ -71,7 +72,7 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
   MrBody *m = &p->body;
   MR_FOR_LANES(i) {
     float x = m->x[i], y = m->y[i];
-    mr_fly_arc((MrArc){p->length[i], p->half_turn[i]}, m, i);
+    mr_fly_arc(p->half_length[i], p->lift[i], &m->x[i], &m->y[i], &m->c[i], &m->s[i]);
     m->x[i] -= target->dx[i];
     m->y[i] -= target->dy[i];
     float dx = m->x[i] - x, dy = m->y[i] - y;

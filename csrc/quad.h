@@ -24,3 +24,6 @@ static inline MrQuad mr_load_quad(const float *from) {
 }
 
 static inline void mr_store_quad(MrQuad quad, float *to) { memcpy(to, &quad, sizeof quad); }
+
+// Stores four numbers of four bytes side by side: one store for all.
+#define MR_STORE_QUAD(to, a, b, c, d) memcpy(to, (__typeof__(a)[4]){a, b, c, d}, 16)

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "block.h"
+#include "scene.h"
 #include "sense.h"
 
 // G of RULES.md, 0 to 1: how well a fighter points at its enemy, weighted by how near the enemy is. The weight is 1/2
@@ -18,29 +19,15 @@ static inline float mr_geometry(float range, const MrSight *sight, int i) {
 }
 
 // Red's potential: red's merit less blue's; 0 once the engagement is over.
-static void mr_potential(const struct MrSim *sim, const MrBlock *b,
-                         const MrSight sights[MR_FIGHTERS], const MrIntercept intercepts[MR_MISSILES],
-                         float potential[MR_LANES]) {
+static void mr_potential(const struct MrSim *sim, const MrBlock *b, const MrScene *scene, float potential[MR_LANES]) {
   const MrParams *p = &sim->params;
   float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
+  float range = p->reward_geometry_range;
   MR_ALIGNED float merit[MR_FIGHTERS][MR_LANES];
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_ALIGNED float least[MR_LANES];  // least time to go of the inbound missiles [s]
-    MR_FOR_LANES(i) least[i] = INFINITY;
-    for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-      if (!b->live[slot]) continue;
-      const MrMissile *m = &b->missiles[slot];
-      MR_FOR_LANES(i) {
-        float time = intercepts[slot].time_to_go[i];
-        int nearer = m->active[i] & (m->target[i] == f) & (time < least[i]);
-        least[i] = mr_select(nearer, time, least[i]);
-      }
-    }
-    const MrSight *sight = &sights[f];
-    float range = p->reward_geometry_range;
     MR_FOR_LANES(i) {
-      float threat = p->reward_threat_time / (p->reward_threat_time + least[i]);
-      merit[f][i] = p->reward_geometry * mr_geometry(range, sight, i) +
+      float threat = p->reward_threat_time / (p->reward_threat_time + scene->inbound[f].least[i]);
+      merit[f][i] = p->reward_geometry * mr_geometry(range, &scene->sights[f], i) +
                     per_missile * (float)b->fighters[f].ammunition[i] - p->reward_threat * threat;
     }
   }

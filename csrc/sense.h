@@ -27,58 +27,71 @@ typedef struct {
 
 // Where one slot's missiles stand to their targets.
 typedef struct {
-  MR_ALIGNED float x[MR_LANES], y[MR_LANES];  // missile - target [m]
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES];               // missile - target [m]
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]
-  MR_ALIGNED float target_speed[MR_LANES];                 // [m/s]
 } MrIntercept;
 
 // The enemy of a fighter: with one fighter on each side, the other seat.
 static inline int32_t mr_opponent(int32_t fighter) { return fighter ^ 1; }
 
-static void mr_look(const MrBlock *b, int32_t fighter, MrSight *out) {
-  const MrBody *own = &b->fighters[fighter].body;
-  const MrBody *enemy = &b->fighters[mr_opponent(fighter)].body;
+// The fighters' sights of each other. Range, closing speed and the line of sight's rate are the same for both. How the
+// enemy sees the own fighter is the enemy's sight, too.
+static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
+  const MrBody *red = &b->fighters[0].body, *blue = &b->fighters[1].body;
+  MrSight *of_red = &sights[0], *of_blue = &sights[1];
   MR_FOR_LANES(i) {
-    float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
-    float c = own->c[i], s = own->s[i], ec = enemy->c[i], es = enemy->s[i];
+    float dx = blue->x[i] - red->x[i], dy = blue->y[i] - red->y[i];
+    float c = red->c[i], s = red->s[i], bc = blue->c[i], bs = blue->s[i];
     float range = sqrtf(dx * dx + dy * dy);
     float inverse = 1.0f / (range > 1.0f ? range : 1.0f);
-    float ux = dx * inverse, uy = dy * inverse;
-    float wx = enemy->v[i] * ec - own->v[i] * c, wy = enemy->v[i] * es - own->v[i] * s;
-    MrVector bearing = mr_into_frame(ux, uy, c, s), heading = mr_into_frame(ec, es, c, s);
-    MrVector aspect = mr_into_frame(-ux, -uy, ec, es);
-    out->range[i] = range;
-    out->ahead[i] = bearing.ahead;
-    out->left[i] = bearing.left;
-    out->closing[i] = -(wx * ux + wy * uy);
-    out->los_rate[i] = (ux * wy - uy * wx) * inverse;
-    out->heading_ahead[i] = heading.ahead;
-    out->heading_left[i] = heading.left;
-    out->aspect_ahead[i] = aspect.ahead;
-    out->aspect_left[i] = aspect.left;
-    out->approach[i] = aspect.ahead * enemy->v[i];
+    float ux = dx * inverse, uy = dy * inverse;  // from red to blue
+    float wx = blue->v[i] * bc - red->v[i] * c, wy = blue->v[i] * bs - red->v[i] * s;
+    MrVector blue_seen = mr_into_frame(ux, uy, c, s), red_seen = mr_into_frame(-ux, -uy, bc, bs);
+    MrVector blue_heading = mr_into_frame(bc, bs, c, s), red_heading = mr_into_frame(c, s, bc, bs);
+    of_red->range[i] = of_blue->range[i] = range;
+    of_red->ahead[i] = of_blue->aspect_ahead[i] = blue_seen.ahead;
+    of_red->left[i] = of_blue->aspect_left[i] = blue_seen.left;
+    of_blue->ahead[i] = of_red->aspect_ahead[i] = red_seen.ahead;
+    of_blue->left[i] = of_red->aspect_left[i] = red_seen.left;
+    of_red->closing[i] = of_blue->closing[i] = -(wx * ux + wy * uy);
+    of_red->los_rate[i] = of_blue->los_rate[i] = (ux * wy - uy * wx) * inverse;
+    of_red->heading_ahead[i] = blue_heading.ahead;
+    of_red->heading_left[i] = blue_heading.left;
+    of_blue->heading_ahead[i] = red_heading.ahead;
+    of_blue->heading_left[i] = red_heading.left;
+    of_red->approach[i] = red_seen.ahead * blue->v[i];
+    of_blue->approach[i] = blue_seen.ahead * red->v[i];
   }
 }
 
+// Where the missile of one lane stands to its target: what MrIntercept has of it.
+typedef struct {
+  float x, y, range, time_to_go;
+} MrStanding;
+
+static inline MrStanding mr_standing(const MrMissile *m, const MrFighter fighters[MR_FIGHTERS], int i) {
+  float tx = MR_OF_TARGET(m, fighters, body.x, i);
+  float ty = MR_OF_TARGET(m, fighters, body.y, i);
+  float tv = MR_OF_TARGET(m, fighters, body.v, i);
+  float tc = MR_OF_TARGET(m, fighters, body.c, i);
+  float ts = MR_OF_TARGET(m, fighters, body.s, i);
+  float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
+  float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
+  float range = sqrtf(x * x + y * y);
+  float rate = -(x * wx + y * wy);  // range * closing speed
+  float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
+  // range / closing speed. Where the rate is at most `least`, that is above the maximum or the range grows.
+  float time_to_go = mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
+  return (MrStanding){x, y, range, time_to_go};
+}
+
 static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
-  const MrMissile *m = &b->missiles[slot];
   MR_FOR_LANES(i) {
-    float tx = MR_OF_TARGET(m, b->fighters, body.x, i);
-    float ty = MR_OF_TARGET(m, b->fighters, body.y, i);
-    float tv = MR_OF_TARGET(m, b->fighters, body.v, i);
-    float tc = MR_OF_TARGET(m, b->fighters, body.c, i);
-    float ts = MR_OF_TARGET(m, b->fighters, body.s, i);
-    float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
-    float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
-    float range = sqrtf(x * x + y * y);
-    float rate = -(x * wx + y * wy);  // range * closing speed
-    float least = range * range * (1.0f / MR_TIME_TO_GO_MAX);
-    out->x[i] = x;
-    out->y[i] = y;
-    out->range[i] = range;
-    // range / closing speed. Where the rate is at most `least`, that is above the maximum or the range grows.
-    out->time_to_go[i] = mr_select(rate > least, range * range / rate, MR_TIME_TO_GO_MAX);
-    out->target_speed[i] = tv;
+    MrStanding standing = mr_standing(&b->missiles[slot], b->fighters, i);
+    out->x[i] = standing.x;
+    out->y[i] = standing.y;
+    out->range[i] = standing.range;
+    out->time_to_go[i] = standing.time_to_go;
   }
 }
 

@@ -52,10 +52,11 @@ static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
 // Steers the lanes of escapes away from the enemy. Odd lanes turn left, even lanes right.
 static void mr_escape(MrBlock *b, int32_t seat) {
   MrFighter *f = &b->fighters[seat];
-  MrSight sight;
-  mr_look(b, seat, &sight);
+  MrSight sights[MR_FIGHTERS];
+  const MrSight *sight = &sights[seat];
+  mr_look(b, sights);
   MR_FOR_LANES(i) {
-    float rudder = mr_turn_to(-sight.ahead[i], -sight.left[i], i % 2 ? 1.0f : -1.0f);
+    float rudder = mr_turn_to(-sight->ahead[i], -sight->left[i], i % 2 ? 1.0f : -1.0f);
     f->rudder_command[i] = mr_select(i == MR_AHEAD_HELD, f->rudder_command[i], rudder);
   }
 }

@@ -46,7 +46,7 @@ static void mr_fly_cone(const struct MrSim *sim, float launch_speed, int32_t int
         MrVector heading = mr_into_frame(c[i], s[i], body.c[i], body.s[i]);
         float command = rudder * mr_turn_to(heading.ahead, heading.left, 1.0f);
         body.rudder[i] = mr_actuate(body.rudder[i], command, k->missile.rudder_step);
-        mr_fly(k, &k->missile, k->dt, mr_motor(k, burn_left), &body, i);
+        mr_fly(k, &k->missile, k->dt, k->missile.thrust * mr_burning(k, burn_left), &body, i);
         spent[i] |= (body.v[i] < sim->params.missile_spent_speed) & (burn_left <= 1.0f);
       }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Transposes quantities, each an array [lane], into one row of quantities for each lane. Works in squares of four
-// quantities by four lanes.
+// quantities by four lanes. With AVX, two squares are transposed at once, side by side: the four quantities of the
+// second follow those of the first.
 //
 // Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
@@ -12,27 +13,67 @@
 #include "block.h"
 #include "quad.h"
 
-// Writes the square of four quantities by four lanes that begins at `lane`; lane i's row starts at to + i * stride.
-static inline void mr_transpose_square(const float from[][MR_LANES], int lane, float *to, size_t stride) {
-  MrQuad a = mr_load_quad(&from[0][lane]), b = mr_load_quad(&from[1][lane]);
-  MrQuad c = mr_load_quad(&from[2][lane]), d = mr_load_quad(&from[3][lane]);
-  MrQuad ac_low = MR_SHUFFLE(a, c, 0, 4, 1, 5), ac_high = MR_SHUFFLE(a, c, 2, 6, 3, 7);
-  MrQuad bd_low = MR_SHUFFLE(b, d, 0, 4, 1, 5), bd_high = MR_SHUFFLE(b, d, 2, 6, 3, 7);
-  mr_store_quad(MR_SHUFFLE(ac_low, bd_low, 0, 4, 1, 5), to);
-  mr_store_quad(MR_SHUFFLE(ac_low, bd_low, 2, 6, 3, 7), to + stride);
-  mr_store_quad(MR_SHUFFLE(ac_high, bd_high, 0, 4, 1, 5), to + 2 * stride);
-  mr_store_quad(MR_SHUFFLE(ac_high, bd_high, 2, 6, 3, 7), to + 3 * stride);
+// A quad of each square: four lanes of one quantity, or four quantities of one lane. The functions that interleave two
+// quads take the first halves, or the second halves, of both.
+#if defined(__AVX__)
+#include <immintrin.h>
+enum { MR_SQUARES = 2 };
+typedef __m256 MrQuads;
+static inline MrQuads mr_interleave_first(MrQuads a, MrQuads b) { return _mm256_unpacklo_ps(a, b); }
+static inline MrQuads mr_interleave_second(MrQuads a, MrQuads b) { return _mm256_unpackhi_ps(a, b); }
+static inline MrQuads mr_get_quads(const float *first, const float *second) {
+  return _mm256_set_m128(_mm_loadu_ps(second), _mm_loadu_ps(first));
+}
+static inline void mr_put_quads(MrQuads quads, float *first, float *second) {
+  _mm_storeu_ps(first, _mm256_castps256_ps128(quads));
+  _mm_storeu_ps(second, _mm256_extractf128_ps(quads, 1));
+}
+#else
+enum { MR_SQUARES = 1 };
+typedef MrQuad MrQuads;
+static inline MrQuads mr_interleave_first(MrQuads a, MrQuads b) { return MR_SHUFFLE(a, b, 0, 4, 1, 5); }
+static inline MrQuads mr_interleave_second(MrQuads a, MrQuads b) { return MR_SHUFFLE(a, b, 2, 6, 3, 7); }
+static inline MrQuads mr_get_quads(const float *first, const float *unused) {
+  (void)unused;
+  return mr_load_quad(first);
+}
+static inline void mr_put_quads(MrQuads quads, float *first, float *unused) {
+  (void)unused;
+  mr_store_quad(quads, first);
+}
+#endif
+enum { MR_SQUARES_WIDTH = 4 * MR_SQUARES, MR_SECOND_SQUARE = 4 * (MR_SQUARES - 1) };  // quantities
+
+static inline void mr_store_quads(MrQuads quads, float *to) { memcpy(to, &quads, sizeof quads); }
+
+// Turns the rows of squares into their columns.
+static inline void mr_turn_squares(MrQuads quads[4]) {
+  MrQuads a = quads[0], b = quads[1], c = quads[2], d = quads[3];
+  MrQuads ac_first = mr_interleave_first(a, c), ac_second = mr_interleave_second(a, c);
+  MrQuads bd_first = mr_interleave_first(b, d), bd_second = mr_interleave_second(b, d);
+  quads[0] = mr_interleave_first(ac_first, bd_first);
+  quads[1] = mr_interleave_second(ac_first, bd_first);
+  quads[2] = mr_interleave_first(ac_second, bd_second);
+  quads[3] = mr_interleave_second(ac_second, bd_second);
 }
 
-// Writes `count` >= 4 quantities of the first `lanes` lanes; lane i's row starts at rows + i * stride.
+// Writes the squares that begin at `lane`; lane i's row starts at to + i * stride.
+static inline void mr_transpose_squares(const float from[][MR_LANES], int lane, float *to, size_t stride) {
+  MrQuads quads[4];
+  for (int n = 0; n < 4; n++) quads[n] = mr_get_quads(&from[n][lane], &from[n + MR_SECOND_SQUARE][lane]);
+  mr_turn_squares(quads);
+  for (int n = 0; n < 4; n++) mr_store_quads(quads[n], to + (size_t)n * stride);
+}
+
+// Writes `count` >= MR_SQUARES_WIDTH quantities of the first `lanes` lanes; lane i's row starts at rows + i * stride.
 static void mr_write_rows(const float from[][MR_LANES], int count, int lanes, float *rows,
                           size_t stride) {
-  assert(count >= 4 && lanes <= MR_LANES);
-  int whole = lanes & ~3;
+  assert(count >= MR_SQUARES_WIDTH && lanes <= MR_LANES);
+  int whole = lanes & ~3, last = count - MR_SQUARES_WIDTH;
   for (int lane = 0; lane < whole; lane += 4) {
     float *row = rows + (size_t)lane * stride;
-    for (int q = 0; q <= count - 4; q += 4) mr_transpose_square(from + q, lane, row + q, stride);
-    mr_transpose_square(from + count - 4, lane, row + count - 4, stride);  // the rest; overlaps the square before
+    for (int q = 0; q < last; q += MR_SQUARES_WIDTH) mr_transpose_squares(from + q, lane, row + q, stride);
+    mr_transpose_squares(from + last, lane, row + last, stride);  // the rest; overlaps the squares before
   }
   for (int lane = whole; lane < lanes; lane++) {
     for (int q = 0; q < count; q++) rows[(size_t)lane * stride + (size_t)q] = from[q][lane];

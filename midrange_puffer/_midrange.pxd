@@ -17,6 +17,7 @@ cdef extern from "midrange.h" nogil:
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
     enum: MR_RULES_VERSION
+    enum: MR_SAME_BITS_SINCE
     enum: MR_MAP_OFF
     enum: MR_MAP_ASPECT
     enum: MR_MAP_LAUNCH
@@ -140,8 +141,8 @@ cdef extern from "midrange.h" nogil:
     void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results)
     void mr_step_controls(MrSim *sim, const float *controls, float *rewards)
     void mr_advance(MrSim *sim, int32_t steps)
-    void mr_observe(const MrSim *sim, float *observations)
-    void mr_observe_all(const MrSim *sim, float *observations)
+    void mr_observe(MrSim *sim, float *observations)
+    void mr_observe_all(MrSim *sim, float *observations)
     void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
     void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)
     void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state)

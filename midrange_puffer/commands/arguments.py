@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn
 from torch import nn
 
+from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.config.game import game_parameters
-from midrange_puffer.config.key import Key
+from midrange_puffer.config.key import AUTO, Key
+from midrange_puffer.config.machine import MOST_THREADS
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
@@ -29,6 +31,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.machine import this_machine
 
 MODEL_FILES = f"{model_file.MODELS} of a run folder or *{EXPORTED} of puffer export"
 
@@ -77,6 +80,14 @@ class Parser(argparse.ArgumentParser):
         meaning = "also write the results to this file"
         self.add_key(Key("json", str, meaning, None, check=check_writable))
 
+    def add_threads(self) -> None:
+        """Take --threads, for `threads_of`."""
+        meaning = (
+            "threads that fly the engagements and compute the policies; the result does not depend "
+            f"on it. auto = the cores, at most {MOST_THREADS}"
+        )
+        self.add_key(Key("threads", int, meaning, "auto", 1, MAX_THREADS, AUTO))
+
     def add_files(self, name: str, meaning: str) -> None:
         """Take any number of words that belong to no option."""
         self.add_argument(name, nargs="*", metavar="FILE", help=meaning)
@@ -105,6 +116,23 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> None:
         """Called by argparse where an option cannot be read."""
         raise UsageError(f"command line: {message}")
+
+
+def threads_of(options: argparse.Namespace) -> int:
+    """The number of threads that --threads asks for.
+
+    Raises:
+        UsageError: There are fewer cores.
+    """
+    machine = this_machine()
+    if options.threads == "auto":
+        return min(machine.cores, MOST_THREADS)
+    if options.threads > machine.physical_cores:
+        raise UsageError(
+            f"command line: --threads: {options.threads}: there are {machine.physical_cores} "
+            f"physical cores; use auto or at most {machine.physical_cores}"
+        )
+    return options.threads
 
 
 def load_model(options: argparse.Namespace) -> tuple[Path, nn.Module, dict[str, int | float]]:

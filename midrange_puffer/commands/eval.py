@@ -18,6 +18,7 @@ from midrange_puffer.commands.arguments import (
     load_model,
     load_opponent,
     progress_bar,
+    threads_of,
 )
 from midrange_puffer.config.key import Key, check_even
 from midrange_puffer.contest.evaluation import fight, summarize
@@ -37,6 +38,7 @@ def main(argv: Sequence[str]) -> int:
         raise UsageError(
             "command line: --render measures nothing: leave out --save-replays and --json"
         )
+    threads = threads_of(options)
     torch.set_num_threads(1)  # small batches are slower with more
     path, policy, parameters = load_model(options)
     names = PILOTS if options.opponent == ALL else (options.opponent,)
@@ -49,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
         return 0
     if options.save_replays:
         open_folder(Path(options.replay_dir))
-    results, replays, mishap = _measure(path, policy, opponents, options, parameters)
+    results, replays, mishap = _measure(path, policy, opponents, options, threads, parameters)
     _report(path, results, options, parameters)
     if mishap is not None:
         raise mishap
@@ -64,6 +66,7 @@ def _measure(
     policy: nn.Module,
     opponents: Mapping[str, Contestant],
     options: argparse.Namespace,
+    threads: int,
     parameters: Mapping[str, float],
 ) -> tuple[dict[str, dict[str, object]], list[Path], Exception | None]:
     """Fight the opponents, one after another.
@@ -84,6 +87,7 @@ def _measure(
                 options.greedy,
                 advance,
                 recorders,
+                threads=threads,
                 parameters=parameters,
             )
         results[name] = summarize(records, parameters)
@@ -196,6 +200,7 @@ def _parser() -> Parser:
     parser.add_key(
         Key("render", bool, "show the fights in a window, one after another, and measure nothing")
     )
+    parser.add_threads()
     parser.add_json()
     parser.add_game()
     return parser

@@ -8,7 +8,13 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from midrange_puffer.commands.arguments import MODEL_FILES, Parser, load_models, progress_bar
+from midrange_puffer.commands.arguments import (
+    MODEL_FILES,
+    Parser,
+    load_models,
+    progress_bar,
+    threads_of,
+)
 from midrange_puffer.config.key import Key, check_even
 from midrange_puffer.contest.match import Contestant
 from midrange_puffer.contest.ratings import MEAN
@@ -43,6 +49,7 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().read(argv)
     if options.out:
         require_matplotlib()
+    threads = threads_of(options)
     torch.set_num_threads(1)  # small batches are slower with more
     paths = find_models(options)
     models, parameters = load_models(list(paths.values()), options)
@@ -50,8 +57,8 @@ def main(argv: Sequence[str]) -> int:
     players |= {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
     if len(players) < 2:
         raise UsageError("a league needs two players: a run, models' files or pilots")
-    results = _play(players, options, parameters)
-    fixed, scale = choose_anchors(players, parameters)
+    results = _play(players, options, threads, parameters)
+    fixed, scale = choose_anchors(players, parameters, threads)
     standings = rank(list(players), results, fixed)
     _print(standings, options, scale)
     steps = {name: meta["agent_steps"] for name, (_, meta) in zip(paths, models, strict=True)}
@@ -107,7 +114,7 @@ def read_pilots(text: str) -> tuple[str, ...]:
 
 
 def choose_anchors(
-    players: Collection[str], parameters: Mapping[str, float]
+    players: Collection[str], parameters: Mapping[str, float], threads: int = 1
 ) -> tuple[dict[str, float], str]:
     """The ratings that are fixed in a league of these players, and in words what that means."""
     pilots = [name for name in players if name in PILOTS]
@@ -117,7 +124,7 @@ def choose_anchors(
         return {}, f"only pilots: none has a fixed rating, their mean is {MEAN:.0f}"
     if is_standard(parameters):
         return ANCHORS, "the pilots' ratings are fixed, so that those of other leagues compare"
-    return rate_pilots(parameters), (
+    return rate_pilots(parameters, threads), (
         "not the game of the parameter table: the pilots were rated anew in it and then fixed, so "
         "that only ratings of the same game compare"
     )
@@ -134,12 +141,17 @@ def group_runs(
 
 
 def _play(
-    players: Mapping[str, Contestant], options: argparse.Namespace, parameters: Mapping[str, float]
+    players: Mapping[str, Contestant],
+    options: argparse.Namespace,
+    threads: int,
+    parameters: Mapping[str, float],
 ) -> list[Result]:
     pairings = len(players) * (len(players) - 1) // 2
     with progress_bar(f"{pairings} pairings", pairings * options.games) as advance:
         games, seed, greedy = options.games, options.seed, options.greedy
-        return round_robin(players, games, seed, greedy, advance, parameters=parameters)
+        return round_robin(
+            players, games, seed, greedy, advance, threads=threads, parameters=parameters
+        )
 
 
 def _print(standings: Standings, options: argparse.Namespace, scale: str) -> None:
@@ -183,6 +195,7 @@ def _parser() -> Parser:
     )
     parser.add_key(Key("seed", int, "seed of the starts and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
+    parser.add_threads()
     parser.add_json()
     parser.add_key(Key("out", str, "write a picture to this file", None, check=check_picture))
     parser.add_data_dir()

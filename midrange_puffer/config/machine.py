@@ -10,6 +10,7 @@ from midrange_puffer.game.parameters import divide
 # that feeds it, on the CPU as many as a small network makes use of.
 LEARNER_CORES = {"gpu": 1, "cpu": 4}
 # The native engine sums a minibatch in so many parts: more threads would find nothing to do.
+# What only flies engagements takes as many where nobody asks for more.
 MOST_THREADS = 16
 
 

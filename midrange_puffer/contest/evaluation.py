@@ -18,6 +18,7 @@ def evaluate(
     seed: int = 0,
     greedy: bool = False,
     progress: Callable[[int], None] = lambda count: None,
+    threads: int = 1,
     **parameters: float,
 ) -> dict[str, object]:
     """Let a policy fight `episodes` engagements, half of them as red, half as blue.
@@ -33,6 +34,8 @@ def evaluate(
         seed: of the starts and the actions; equal seeds give equal results.
         greedy: take the likeliest action instead of drawing one.
         progress: called now and then with the number of engagements ended since.
+        threads: that step the engagements and compute the policies; the result does not depend on
+            it.
         **parameters: rows of csrc/params.h.
 
     Returns:
@@ -48,7 +51,9 @@ def evaluate(
         ValueError: An argument of the wrong name, type or range.
     """
     parameters = resolve(parameters)
-    records = fight(policy, opponent, episodes, seed, greedy, progress, parameters=parameters)
+    records = fight(
+        policy, opponent, episodes, seed, greedy, progress, threads=threads, parameters=parameters
+    )
     return summarize(records, parameters)
 
 
@@ -61,20 +66,23 @@ def fight(
     progress: Callable[[int], None],
     watches: Sequence[Watch | None] = (None, None),
     *,
+    threads: int = 1,
     parameters: Mapping[str, float],
 ) -> list[np.ndarray]:
     """The engagements of `evaluate`: arrays of `_core.RECORD`, as red and as blue.
 
     Args:
         watches: of the engagements as red and as blue.
+        threads: as of `play`.
     """
     half = half_of("episodes", episodes)
-    return [
-        play([fight], half, seed, greedy, progress, watch, parameters=parameters)[0]
-        for fight, watch in zip(
-            (Fight(policy, opponent), Fight(opponent, policy)), watches, strict=True
+    fights = Fight(policy, opponent), Fight(opponent, policy)
+    records = []
+    for one, watch in zip(fights, watches, strict=True):
+        records += play(
+            [one], half, seed, greedy, progress, watch, threads=threads, parameters=parameters
         )
-    ]
+    return records
 
 
 def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:

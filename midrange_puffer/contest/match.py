@@ -13,6 +13,7 @@ from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
+    checked_threads,
     parse_pilots,
     seat_weights,
 )
@@ -43,6 +44,7 @@ def play(
     progress: Callable[[int], None] = lambda count: None,
     watch: Watch | None = None,
     *,
+    threads: int = 1,
     parameters: Mapping[str, float],
 ) -> list[np.ndarray]:
     """Fight every fight in `num_envs` engagements, each once, to its end.
@@ -56,6 +58,8 @@ def play(
         greedy: policies take the likeliest action instead of drawing one.
         progress: called now and then with the number of engagements ended since.
         watch: called before every decision of a fight.
+        threads: that step the engagements and compute the policies; the result does not depend on
+            it.
         parameters: a value for every row of csrc/params.h.
 
     Returns:
@@ -66,9 +70,11 @@ def play(
     """
     checked_num_envs(num_envs)
     checked_seed(seed)
-    players = _seat_players(fights, num_envs, seed, greedy)
+    players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads))
     observation = observation_for(player.features for player, _ in players)
-    cores = [_make_core(fight, num_envs, seed, parameters, observation) for fight in fights]
+    cores = [
+        _make_core(fight, num_envs, seed, parameters, observation, threads) for fight in fights
+    ]
     shape = (len(fights), num_envs, _core.FIGHTERS)
     features = _core.OBSERVATIONS[observation]
     seen = np.empty((*shape, features), np.float32)
@@ -121,12 +127,17 @@ def tally(as_red: np.ndarray, as_blue: np.ndarray) -> tuple[int, int, int, float
 
 
 def _make_core(
-    fight: Fight, num_envs: int, seed: int, parameters: Mapping[str, float], observation: str
+    fight: Fight,
+    num_envs: int,
+    seed: int,
+    parameters: Mapping[str, float],
+    observation: str,
+    threads: int,
 ) -> _core.Core:
     weights = [_weights(fight.red), _weights(fight.blue)]
     envelope = game_envelope(parameters)
     return _core.Core(
-        dict(parameters), num_envs, seed, weights, False, "auto", envelope, observation
+        dict(parameters), num_envs, seed, weights, False, "auto", envelope, observation, threads
     )
 
 
@@ -136,7 +147,7 @@ def _weights(who: Contestant) -> list[float]:
 
 
 def _seat_players(
-    fights: Sequence[Fight], num_envs: int, seed: int, greedy: bool
+    fights: Sequence[Fight], num_envs: int, seed: int, greedy: bool, threads: int
 ) -> list[tuple[Player, np.ndarray]]:
     """A player for each policy, and its seats: flat indices into [fights, num_envs, fighters]."""
     places: dict[nn.Module, list[int]] = {}
@@ -149,7 +160,7 @@ def _seat_players(
         fight, seat = np.divmod(taken, _core.FIGHTERS)
         first = _core.FIGHTERS * num_envs * fight + seat
         seats = first[:, None] + _core.FIGHTERS * np.arange(num_envs)
-        player = Player(policy, seats.size, player_seed(seed, taken[0]), greedy)
+        player = Player(policy, seats.size, player_seed(seed, taken[0]), greedy, threads)
         players.append((player, seats.ravel()))
     return players
 

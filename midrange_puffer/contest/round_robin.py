@@ -98,6 +98,7 @@ def meet(
     greedy: bool = False,
     progress: Callable[[int], None] = lambda count: None,
     *,
+    threads: int = 1,
     parameters: Mapping[str, float],
 ) -> list[Result]:
     """Let pairs of players fight `games` engagements each, an even number.
@@ -111,7 +112,9 @@ def meet(
     half = half_of("games", games)
     there = [Fight(players[first], players[second]) for first, second in pairs]
     back = [Fight(fight.blue, fight.red) for fight in there]
-    records = play(there + back, half, seed, greedy, progress, parameters=parameters)
+    records = play(
+        there + back, half, seed, greedy, progress, threads=threads, parameters=parameters
+    )
     halves = zip(pairs, records[: len(pairs)], records[len(pairs) :], strict=True)
     return [Result(*pair, *tally(as_red, as_blue)) for pair, as_red, as_blue in halves]
 
@@ -123,6 +126,7 @@ def round_robin(
     greedy: bool = False,
     progress: Callable[[int], None] = lambda count: None,
     *,
+    threads: int = 1,
     parameters: Mapping[str, float],
 ) -> list[Result]:
     """Let every two of the players meet; arguments as of `meet`."""
@@ -130,7 +134,9 @@ def round_robin(
     results = []
     for place, name in enumerate(names):
         pairs = [(name, other) for other in names[:place]]
-        results += meet(pairs, players, games, seed, greedy, progress, parameters=parameters)
+        results += meet(
+            pairs, players, games, seed, greedy, progress, threads=threads, parameters=parameters
+        )
     return results
 
 
@@ -141,13 +147,13 @@ def is_standard(parameters: Mapping[str, float]) -> bool:
     )
 
 
-def rate_pilots(parameters: Mapping[str, float]) -> dict[str, float]:
+def rate_pilots(parameters: Mapping[str, float], threads: int = 1) -> dict[str, float]:
     """The pilots' ratings by a round robin of their own, to whole points; 1000 is the mean.
 
     It says so, for it may take a while.
     """
     print(f"rating the pilots in this game, {ANCHOR_GAMES} engagements a pairing", file=sys.stderr)
     pilots = {pilot: pilot for pilot in PILOTS}
-    results = round_robin(pilots, ANCHOR_GAMES, parameters=parameters)
+    results = round_robin(pilots, ANCHOR_GAMES, threads=threads, parameters=parameters)
     ratings, _ = Payoffs(PILOTS, results).rate({})
     return dict(zip(PILOTS, ratings.round().tolist(), strict=True))

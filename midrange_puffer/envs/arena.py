@@ -19,6 +19,7 @@ from midrange_puffer.game.parameters import (
     checked_choice,
     checked_num_envs,
     checked_seed,
+    checked_threads,
     seat_weights,
 )
 from midrange_puffer.game.records import summary
@@ -42,6 +43,7 @@ class Arena:
         render_mode: what `render` does with engagement 0: "human", "rgb_array" or None.
         auto_reset: start the next episode of an engagement in the step in which one ends.
         isa: instruction set, "auto" for the best this machine has.
+        threads: that step the engagements, and compute a policy in the other seat.
         parameters: a value for each row of csrc/params.h, as of `resolve`.
 
     Attributes:
@@ -70,6 +72,7 @@ class Arena:
         render_mode: str | None,
         auto_reset: bool,
         isa: str,
+        threads: int,
         parameters: Mapping[str, float],
     ) -> None:
         self.num_envs = checked_num_envs(num_envs)
@@ -81,11 +84,14 @@ class Arena:
         decision = parameters["physics_dt"] * parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
         self._auto_reset = auto_reset
+        threads = checked_threads(threads)
         self._prefixes, self._opposition = EQUALS, None
         if opponent is not NOBODY:
             self._prefixes = BY_SEAT[self.seat]
-            self._opposition = find_opposition(opponent, self.num_envs, observation, action_mode)
-        self._core = self._make_core(parameters, auto_reset, isa, observation)
+            self._opposition = find_opposition(
+                opponent, self.num_envs, observation, action_mode, threads
+            )
+        self._core = self._make_core(parameters, auto_reset, isa, observation, threads)
         self._group = self._make_group(action_mode)
         self._make_buffers(action_mode)
         self._seed: int | None = None
@@ -95,7 +101,12 @@ class Arena:
         self._view = make_env_view(self._core, 0, render_mode)
 
     def _make_core(
-        self, parameters: Mapping[str, float], auto_reset: bool, isa: str, observation: str
+        self,
+        parameters: Mapping[str, float],
+        auto_reset: bool,
+        isa: str,
+        observation: str,
+        threads: int,
     ) -> _core.Core:
         agent = seat_weights({"agent": 1.0})
         pilots = self._opposition.pilots if self._opposition else {}
@@ -103,7 +114,7 @@ class Arena:
         weights = (agent, other) if self.seat == 0 else (other, agent)
         envelope = game_envelope(parameters)
         return _core.Core(
-            parameters, self.num_envs, 0, weights, auto_reset, isa, envelope, observation
+            parameters, self.num_envs, 0, weights, auto_reset, isa, envelope, observation, threads
         )
 
     def _make_group(self, action_mode: str) -> Group:

@@ -57,7 +57,7 @@ class Opposition:
 
 
 def find_opposition(
-    opponent: "Opponent", num_envs: int, observation: str, action_mode: str
+    opponent: "Opponent", num_envs: int, observation: str, action_mode: str, threads: int = 1
 ) -> Opposition:
     """Find out who is meant by an `opponent`; the other arguments are the environment's.
 
@@ -71,7 +71,7 @@ def find_opposition(
         from midrange_puffer.policies.loading import load_policy
 
         policy, _ = load_policy(opponent)
-        return _policy_opposition(policy, str(opponent), num_envs, observation)
+        return _policy_opposition(policy, str(opponent), num_envs, observation, threads)
     if isinstance(opponent, str):
         try:
             return Opposition(opponent, parse_pilots(opponent))
@@ -79,7 +79,8 @@ def find_opposition(
             files = " or ".join(f"*{suffix}" for suffix in MODEL_SUFFIXES)
             raise ValueError(f"{error}; or a model's file, {files}") from None
     if _is_module(opponent):
-        return _policy_opposition(opponent, type(opponent).__name__, num_envs, observation)
+        name = type(opponent).__name__
+        return _policy_opposition(opponent, name, num_envs, observation, threads)
     if callable(opponent):
         name = _name(opponent)
         make_crew = functools.partial(FunctionCrew, opponent, name, num_envs, action_mode)
@@ -115,7 +116,7 @@ def _is_module(opponent: object) -> bool:
 
 
 def _policy_opposition(
-    policy: "nn.Module", name: str, num_envs: int, observation: str
+    policy: "nn.Module", name: str, num_envs: int, observation: str, threads: int
 ) -> Opposition:
     missing = [attribute for attribute in _OF_A_POLICY if not hasattr(policy, attribute)]
     if missing:
@@ -129,7 +130,7 @@ def _policy_opposition(
             f"opponent = {name}: sees {policy.features} features, more than the {features} of "
             f"observation = {observation!r}"
         )
-    return Opposition(name, {}, functools.partial(PolicyCrew, policy, name, num_envs))
+    return Opposition(name, {}, functools.partial(PolicyCrew, policy, name, num_envs, threads))
 
 
 class FunctionCrew:
@@ -169,13 +170,16 @@ class PolicyCrew:
         policy: on the CPU.
         name: for the records.
         num_envs: engagements.
+        threads: that compute it, where C does; its actions do not depend on it.
         seed: of the actions drawn.
     """
 
-    def __init__(self, policy: "nn.Module", name: str, num_envs: int, seed: int) -> None:
+    def __init__(
+        self, policy: "nn.Module", name: str, num_envs: int, threads: int, seed: int
+    ) -> None:
         from midrange_puffer.policies.player import Player
 
-        self._player = Player(policy, num_envs, seed)
+        self._player = Player(policy, num_envs, seed, threads=threads)
         self._name = name
         self._envs = np.arange(num_envs)
 

@@ -21,6 +21,7 @@ from midrange_puffer.game.parameters import (
     checked_choice,
     checked_num_envs,
     checked_seed,
+    checked_threads,
     divide,
     parse_opponent,
     resolve,
@@ -125,7 +126,7 @@ class Midrange(pufferlib.PufferEnv):
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
         self._groups = self._make_groups(
-            parse_opponent(opponent), SEATS.index(seat), isa, threads, pool
+            parse_opponent(opponent), SEATS.index(seat), isa, checked_threads(threads), pool
         )
         self.num_agents = sum(group.agents for group in self._groups)
         spaces = spaces_of(self.observation, self.action_mode)

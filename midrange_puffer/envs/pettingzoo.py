@@ -48,6 +48,7 @@ class MidrangeParallelEnv(ParallelEnv):
             render_mode,
             auto_reset=False,
             isa=isa,
+            threads=1,
             parameters=resolve(parameters, MidrangeParallelEnv),
         )
         self.metadata = {**self.metadata, **self._arena.metadata}

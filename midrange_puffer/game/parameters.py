@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midrange_puffer import _core
+from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.game.actions import ACTION_MODES
 
 
@@ -45,7 +46,8 @@ class Option:
 
 
 PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
-RULES_VERSION: int = _core.RULES_VERSION  # of the table, in replays and models
+RULES_VERSION: int = _core.RULES_VERSION  # in replays and models
+SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # the version since which results are these to the bit
 FIRST_RULES = 1  # the version of files that name none
 # Rows that version 1 did not have: (name, version that brought it, value that changes nothing).
 ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
@@ -347,6 +349,17 @@ def checked_num_envs(num_envs: int) -> int:
     if not _is_whole(num_envs) or not low <= num_envs <= high:
         raise ValueError(f"num_envs = {num_envs!r}: must be a whole number from {low} to {high}")
     return int(num_envs)
+
+
+def checked_threads(threads: int) -> int:
+    """The number of threads as an int.
+
+    Raises:
+        ValueError: Not a whole number from 1 to `MAX_THREADS`.
+    """
+    if not _is_whole(threads) or not 1 <= threads <= MAX_THREADS:
+        raise ValueError(f"threads = {threads!r}: must be a whole number from 1 to {MAX_THREADS}")
+    return int(threads)
 
 
 def _is_whole(value: object) -> bool:

@@ -15,6 +15,7 @@ from midrange_puffer.game.parameters import (
     checked_choice,
     checked_num_envs,
     checked_seed,
+    checked_threads,
     finite,
     resolve,
     seat_weights,
@@ -44,6 +45,8 @@ class Simulation:
         red, blue: who flies: "agent" (controls from outside) or the name of a pilot.
         isa: instruction set, "auto" for the best this machine has.
         observation: what `observe` shows, "default" or "stg".
+        threads: that step the engagements, the caller's among them; the result does not depend on
+            it. They share the engagements in parts of 64.
         **parameters: rows of csrc/params.h.
 
     Raises:
@@ -58,6 +61,7 @@ class Simulation:
         blue: str = "agent",
         isa: str = "auto",
         observation: str = "default",
+        threads: int = 1,
         **parameters: float,
     ) -> None:
         self.parameters = resolve(parameters, Simulation)
@@ -70,8 +74,9 @@ class Simulation:
         asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
         envelope = game_envelope(self.parameters) if asks else None
         self._core = _core.Core(
-            self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation
-        )
+            self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation,
+            checked_threads(threads),
+        )  # fmt: skip
         self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
 
     @property

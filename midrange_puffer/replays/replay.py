@@ -22,6 +22,7 @@ from midrange_puffer.game.parameters import (
     FIRST_RULES,
     PARAMETERS,
     RULES_VERSION,
+    SAME_BITS_SINCE,
     SEATS,
     neutral_values,
     suggest,
@@ -71,6 +72,7 @@ class Replay:
             the end.
         outcome: At the end, in words.
         hash_interval: [decisions]
+        rules_version: Of the rules that it was flown by.
         meta: Anything else worth knowing, as JSON takes it.
     """
 
@@ -84,6 +86,7 @@ class Replay:
     hashes: np.ndarray
     outcome: str
     hash_interval: int = HASH_INTERVAL
+    rules_version: int = RULES_VERSION
     meta: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -144,10 +147,7 @@ class Replay:
 
     def to_bytes(self) -> bytes:
         """The content of its file."""
-        derived = {
-            "rules_version": RULES_VERSION,
-            "parameters_hash": parameters_hash(self.parameters),
-        }
+        derived = {"parameters_hash": parameters_hash(self.parameters)}
         header = {
             "package": importlib.metadata.version("midrange_puffer"),
             **{name: getattr(self, name) for name in _TYPES if name not in derived},
@@ -183,7 +183,8 @@ class Replay:
         head, _, compressed = _body(data).partition(b"\n")
         header = _header(head)
         pilots, names = (tuple(header[name]) for name in ("pilots", "names"))
-        wanted = ("parameters", "seed", "engagement", "episode", "outcome", "hash_interval", "meta")
+        wanted = ("parameters", "seed", "engagement", "episode", "outcome", "hash_interval")
+        wanted = (*wanted, "rules_version", "meta")
         replay = cls(
             **{name: header[name] for name in wanted},
             pilots=pilots,
@@ -204,9 +205,17 @@ class Replay:
         if decision in expected and sim.fight_hash() != expected[decision]:
             raise ReplayError(
                 f"differs at decision {decision} of {self.decisions}: state hash "
-                f"{sim.fight_hash():016x}, recorded {expected[decision]:016x}; it was flown by "
-                "another version of the rules or of the core"
+                f"{sim.fight_hash():016x}, recorded {expected[decision]:016x}; {self._origin()}"
             )
+
+    def _origin(self) -> str:
+        """Why it may go otherwise than it went."""
+        if self.rules_version < SAME_BITS_SINCE:
+            return (
+                f"it was flown by version {self.rules_version} of the rules, and since version "
+                f"{SAME_BITS_SINCE} flight is rounded differently: an older midrange_puffer plays it"
+            )
+        return "it was flown by another version of the rules or of the core"
 
 
 class Recorder:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import runs
 import torch
+from machines import machine
 from policies import Constant, random_policy
 from torch import nn
 
 from midrange_puffer import FEATURES, Midrange, Simulation
-from midrange_puffer.commands import cli
+from midrange_puffer.commands import arguments, cli
+from midrange_puffer.commands import eval as eval_command
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.ratings import score_interval
@@ -232,6 +234,26 @@ def test_eval_reports_every_pilot(trained, capsys):
 
 def test_eval_repeats_itself(trained):
     assert run_eval(trained, "--seed", "9") == run_eval(trained, "--seed=9")
+
+
+def test_eval_with_more_threads_is_the_same(trained, monkeypatch):
+    monkeypatch.setattr(arguments, "this_machine", lambda: machine(3))
+    first, *others = (run_eval(trained, f"--threads={count}") for count in (1, 3, "auto"))
+    assert others == [first, first]
+
+
+@pytest.mark.parametrize(
+    ("count", "reason"),
+    [
+        (4, "4: there are 3 physical cores; use auto or at most 3"),
+        (0, "0: must be auto or an integer from 1 to 1024"),
+        ("many", "many: must be auto or an integer from 1 to 1024"),
+    ],
+)
+def test_threads_that_cannot_be_are_refused(trained, monkeypatch, count, reason):
+    monkeypatch.setattr(arguments, "this_machine", lambda: machine(3))
+    with pytest.raises(UsageError, match=f"--threads: {reason}"):
+        eval_command.main(["--train.data-dir", str(trained), f"--threads={count}"])
 
 
 def test_the_yardstick_is_the_games_and_not_the_trainings(trained):

@@ -1,9 +1,17 @@
-"""Threads that step the engagements of one core: none of them makes a difference."""
+"""Threads that step the engagements of one core: their number makes no difference."""
+
+import re
 
 import numpy as np
 import pytest
+from policies import random_policy
 
-from midrange_puffer import Midrange, _core
+from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.contest.round_robin import meet
+from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.game.parameters import resolve
 
 
 @pytest.mark.parametrize("action_mode", ["discrete", "continuous"])
@@ -35,7 +43,76 @@ def test_results_are_the_same_bits_for_any_number_of_threads(opponent, action_mo
     assert len({env.state_hash() for env in envs}) == 1
 
 
-@pytest.mark.parametrize("threads", [0, -1, 10**6])
-def test_a_number_of_threads_that_cannot_be_is_named(threads):
-    with pytest.raises(ValueError, match=f"threads = {threads}: at least 1, at most"):
-        Midrange(8, threads=threads)
+# Less than a part of 64 engagements, and more; the last block is not full. Of threads there are
+# more than parts, too.
+SIZES = [1, 15, 65, 129, 333]
+COUNTS = (1, 2, 3, 8)
+
+
+@pytest.mark.parametrize("num_envs", SIZES)
+def test_a_simulation_is_the_same_for_any_number_of_threads(num_envs):
+    """All of it that works block by block: starts, decisions, physics, observations."""
+    sims = [Simulation(num_envs, 3, blue="ace", observation="stg", threads=n) for n in COUNTS]
+    rng = np.random.default_rng(0)
+    seen = []
+    for decision in range(60):
+        controls = rng.normal(0, 1, (num_envs, _core.FIGHTERS, 3))
+        for sim in sims:
+            if decision == 30:
+                sim.reset(4)
+            sim.step(controls)
+            sim.advance(3)
+        if decision % 20 == 9:
+            seen.append([sim.observe().tobytes() + sim.rewards.tobytes() for sim in sims])
+    assert all(len(set(step)) == 1 for step in seen)
+    assert len({step[0] for step in seen}) == len(seen)
+    assert len({sim.snapshot() for sim in sims}) == 1
+
+
+@pytest.mark.parametrize("opponent", ["ace", random_policy()], ids=["pilot", "policy"])
+@pytest.mark.parametrize("num_envs", [17, 129])
+def test_gymnasiums_environment_is_the_same_for_any_number_of_threads(num_envs, opponent):
+    envs = [MidrangeVectorEnv(num_envs, opponent, threads=n, time_limit=20) for n in COUNTS]
+    for env in envs:
+        env.reset(seed=2)
+    ended = 0
+    for _ in range(70):
+        actions = envs[0].action_space.sample()
+        first, *others = ([array.tobytes() for array in env.step(actions)[:4]] for env in envs)
+        assert all(other == first for other in others)
+        ended += sum(np.frombuffer(ends, bool).sum() for ends in first[2:])
+    assert ended > num_envs / 2  # so that episodes have begun anew
+
+
+def test_evaluation_is_the_same_for_any_number_of_threads():
+    policy = random_policy()
+    near = resolve({"time_limit": 40, "start_range_min": 15_000, "start_range_max": 25_000})
+    fights = [Fight(policy, "ace"), Fight("shooter:1,evader:3", policy), Fight("crank", "snake")]
+    first, *others = (play(fights, 133, threads=n, parameters=near) for n in COUNTS)
+    assert all(np.array_equal(first, other) for other in others)
+    figures = [evaluate(policy, "ace", 140, threads=n, **near) for n in COUNTS]
+    assert figures == figures[:1] * len(COUNTS)
+    pair, players = [("ace", "policy")], {"ace": "ace", "policy": policy}
+    results = [meet(pair, players, 140, threads=n, parameters=near) for n in COUNTS]
+    assert results == results[:1] * len(COUNTS)
+
+
+def _match(threads: object) -> None:
+    play([Fight("ace", "snake")], 8, threads=threads, parameters=resolve({}))
+
+
+@pytest.mark.parametrize("threads", [0, -1, 10**6, 1.5, "two", True, None])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda threads: Midrange(8, threads=threads),
+        lambda threads: Simulation(8, threads=threads),
+        lambda threads: MidrangeVectorEnv(8, threads=threads),
+        _match,
+    ],
+    ids=["Midrange", "Simulation", "MidrangeVectorEnv", "play"],
+)
+def test_a_number_of_threads_that_cannot_be_is_named(make, threads):
+    match = f"threads = {threads!r}: must be a whole number from 1 to 1024"
+    with pytest.raises(ValueError, match=re.escape(match)):
+        make(threads)

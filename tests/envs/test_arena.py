@@ -41,7 +41,7 @@ def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
 def make_arena(opponent: str | nn.Module, seat: str) -> Arena:
     """COUNT engagements that start anew."""
     game = resolve(SHORT)
-    return Arena(COUNT, opponent, seat, "default", "discrete", None, True, "auto", game)
+    return Arena(COUNT, opponent, seat, "default", "discrete", None, True, "auto", 1, game)
 
 
 def fights(policy: nn.Module, seat: str) -> list[dict]:

@@ -114,7 +114,7 @@ def test_engagements_of_both_agents_are_placed_by_seat():
 
 def test_every_engagement_may_have_its_own():
     game = resolve({})
-    arena = Arena(20, "straight", "blue", "default", "discrete", None, True, "auto", game)
+    arena = Arena(20, "straight", "blue", "default", "discrete", None, True, "auto", 1, game)
     ranges = np.linspace(5_000, 90_000, 20)
     arena.reset(SEED, {"range": ranges, "enemy_ammunition": 3})
     found = (

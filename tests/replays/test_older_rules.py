@@ -1,10 +1,11 @@
 """Files of an older version of the rules are read as what they were, whatever rows came since.
 
-There are no such rows yet. So one that there is is declared to be of version 2, and taken out of
-what was written before.
+Rows that a test needs are declared to be of version 2, and taken out of what was written before.
 """
 
+import functools
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 
 import frozen
@@ -19,8 +20,8 @@ from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game import parameters
-from midrange_puffer.game.parameters import ADDITIONS, PARAMETERS, RULES_VERSION
-from midrange_puffer.replays.replay import Replay, ReplayError
+from midrange_puffer.game.parameters import ADDITIONS, PARAMETERS, RULES_VERSION, SAME_BITS_SINCE
+from midrange_puffer.replays.replay import Recorder, Replay, ReplayError
 from midrange_puffer.train.run import resumed_run
 
 # An agent against ace, from before replays told the version of their rules; launch_interval is 1.
@@ -37,10 +38,23 @@ def added(monkeypatch):
     return declare
 
 
+@functools.cache
+def flown_anew() -> Replay:
+    """The golden replay's start and controls, flown by the present rules."""
+    old = Replay.read(OLD)
+    sim = old.simulation()
+    start = {name: getattr(old, name) for name in ("seed", "pilots", "engagement", "episode")}
+    recorder = Recorder(sim, names=old.names, **start)
+    for controls in old.controls:
+        sim.step(controls[None])
+        recorder.add(controls[None])
+    return recorder.replay()
+
+
 def without(name: str, **header: object) -> bytes:
-    """The golden replay as if there were no such row."""
-    data = with_parameters(OLD.read_bytes(), lambda values: values.pop(name))
-    return forged(data, **header)
+    """That replay as if there were no such row, nor versions."""
+    data = with_parameters(flown_anew().to_bytes(), lambda values: values.pop(name))
+    return forged(data, **({"rules_version": None} | header))
 
 
 # The table
@@ -55,17 +69,24 @@ def test_every_row_since_version_1_has_its_version_and_a_neutral_value():
         assert 1 < version <= RULES_VERSION
         assert PARAMETERS[name].minimum <= neutral <= PARAMETERS[name].maximum
         assert neutral == PARAMETERS[name].kind(neutral)
-    assert max([version for _, version, _ in ADDITIONS], default=1) == RULES_VERSION
+    assert max([SAME_BITS_SINCE, *(version for _, version, _ in ADDITIONS)]) == RULES_VERSION
 
 
 # Replays
 
 
-def test_a_replay_of_version_1_is_flown_as_it_was_bit_for_bit():
+@pytest.mark.parametrize("version", range(1, SAME_BITS_SINCE))
+def test_a_replay_of_older_rules_says_why_it_goes_otherwise(version):
+    why = f"by version {version} of the rules, and since version {SAME_BITS_SINCE} flight is round"
+    with pytest.raises(ReplayError, match=f"differs at decision .*{why}"):
+        replace(Replay.read(OLD), rules_version=version).verify()
+
+
+def test_the_same_controls_end_as_they_ended_by_older_rules():
+    """They only round differently."""
     replay = Replay.read(OLD)
-    replay.verify()
     assert (replay.decisions, replay.outcome) == (30, "blue wins")
-    assert Replay.from_bytes(replay.to_bytes()).parameters == replay.parameters
+    assert (flown_anew().decisions, flown_anew().outcome) == (30, "blue wins")
 
 
 @pytest.mark.parametrize(
@@ -106,8 +127,12 @@ def test_a_replay_of_later_rules_is_refused_by_the_name_of_what_is_new():
 
 
 def test_a_replay_names_its_rules():
-    data = Replay.read(OLD).to_bytes()
+    data = flown_anew().to_bytes()
     assert f'"rules_version": {RULES_VERSION}'.encode() in data
+    old = Replay.read(OLD)
+    again = Replay.from_bytes(old.to_bytes())
+    assert (old.rules_version, again.rules_version) == (1, 1)
+    assert again.parameters == old.parameters
     with pytest.raises(ReplayError, match="no rules_version of type int"):
         Replay.from_bytes(forged(data, rules_version="2"))
 

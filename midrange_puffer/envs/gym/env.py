@@ -82,6 +82,7 @@ class MidrangeEnv(gymnasium.Env):
             render_mode,
             auto_reset=False,
             isa=isa,
+            threads=1,
             parameters=resolve(parameters, MidrangeEnv),
         )
         self.metadata = self._arena.metadata

@@ -46,6 +46,8 @@ class MidrangeVectorEnv(VectorBase):
         copy: return arrays of the caller's own. False: `reset` and `step` return the environment's
             buffers, which the next step overwrites.
         render_mode: as of `MidrangeEnv`; engagement 0 is shown.
+        threads: that step the engagements, and compute a policy in the other seat; the result does
+            not depend on it.
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
@@ -64,6 +66,7 @@ class MidrangeVectorEnv(VectorBase):
         copy: bool = True,
         render_mode: str | None = None,
         isa: str = "auto",
+        threads: int = 1,
         **parameters: float,
     ) -> None:
         self._arena = Arena(
@@ -75,6 +78,7 @@ class MidrangeVectorEnv(VectorBase):
             render_mode,
             auto_reset=True,
             isa=isa,
+            threads=threads,
             parameters=resolve(parameters, MidrangeVectorEnv),
         )
         spaces = deepcopy(self._arena.spaces)  # they carry random generators

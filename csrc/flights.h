@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+//
+// The missiles of a block during the physics steps of a decision. A missile affects nothing but its target's life, so
+// they are packed for these steps, from any slots and lanes: what they cost follows the missiles in the air.
+//
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+
+#pragma once
+
+#include <math.h>
+
+#include "block.h"
+#include "flight.h"
+#include "guidance.h"
+#include "packing.h"
+
+// Room for all missiles of a block, and for as many numbers after them as packing writes.
+enum { MR_ROOM = (MR_MISSILES + 1) * MR_LANES };
+#define MR_DECLARE_PACKED(type, name, ...) MR_ALIGNED type name[MR_ROOM];
+
+// The missiles in the air, packed in the order of their slots. They are flown in flights of MR_LANES. The places in the
+// last flight that are left over hold zeros, which are flown, too, and do not matter.
+typedef struct {
+  int32_t count;
+  MR_BODY_FIELDS(MR_DECLARE_PACKED)
+  MR_ALIGNED float burn_left[MR_ROOM];  // before the first step [physics steps], less than 0 once burnt out
+  MR_ALIGNED int32_t target[MR_ROOM];   // number of the target's motion
+  MR_ALIGNED int32_t end[MR_ROOM];      // event of the missile's end, as in guidance.h
+  // Of the present step, as in mr_guide and mr_fly_arc.
+  MR_ALIGNED float command[MR_ROOM], limit[MR_ROOM], lift[MR_ROOM], half_length[MR_ROOM];
+  int32_t first[MR_MISSILES];  // place of a slot's first missile, or of the next slot's if it has none
+} MrPacked;
+
+static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p) {
+  MR_ALIGNED float burn_left[MR_LANES];
+  MR_ALIGNED int32_t target[MR_LANES];
+  static const MR_ALIGNED int32_t zeros[MR_LANES];
+  MrLanes lanes;
+  int32_t n = 0;
+#define MR_PACK(type, name, ...) mr_pack(m->body.name, lanes, &p->name[n]);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    p->first[slot] = n;
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_FOR_LANES(i) {
+      burn_left[i] = k->burn_steps - (float)m->age[i];
+      target[i] = m->target[i] * MR_LANES + i;
+    }
+    lanes = mr_lanes_of(m->active);
+    MR_BODY_FIELDS(MR_PACK)
+    mr_pack(burn_left, lanes, &p->burn_left[n]);
+    mr_pack(target, lanes, &p->target[n]);
+    n += b->live[slot];
+  }
+#undef MR_PACK
+#define MR_ZERO(type, name, ...) memcpy(&p->name[n], zeros, sizeof zeros);
+  MR_BODY_FIELDS(MR_ZERO)
+  memcpy(&p->burn_left[n], zeros, sizeof zeros);
+  memcpy(&p->target[n], zeros, sizeof zeros);
+#undef MR_ZERO
+  p->count = n;
+}
+
+// Puts the packed missiles' bodies back.
+static void mr_unpack_missiles(const MrPacked *p, MrBlock *b) {
+  int32_t n = 0;
+#define MR_UNPACK(type, name, ...) mr_unpack(&p->name[n], lanes, m->body.name);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    MrMissile *m = &b->missiles[slot];
+    MrLanes lanes = mr_lanes_of(m->active);
+    MR_BODY_FIELDS(MR_UNPACK)
+    n += b->live[slot];
+  }
+#undef MR_UNPACK
+}
+
+// The lines of sight of the flights with a missile that could hit within these steps. Others need no fuze.
+typedef struct {
+  int32_t count;
+  int64_t first[MR_MISSILES];                      // place of the flight's first missile
+  MR_ALIGNED float reach2[MR_MISSILES][MR_LANES];  // [m^2] squared range beyond which a missile cannot hit in one step
+  MrLineOfSight before[MR_MISSILES], after[MR_MISSILES];
+} MrNear;
+
+static inline void mr_sight(const MrMotions *fighters, const MrPacked *p, int64_t first, MrLineOfSight *out) {
+  MrMotion target;
+  mr_pick_motions(fighters, &p->target[first], &target);
+  MR_FOR_LANES(i) {
+    float x = target.x[i] - p->x[first + i], y = target.y[i] - p->y[first + i];
+    out->x[i] = x;
+    out->y[i] = y;
+    out->range2[i] = x * x + y * y;
+  }
+}
+
+// Begins a flight: notes a hit in the first step for missiles already within the radius. Returns whether any missile
+// could come within the radius in the time t. Then `reach2` is set.
+static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, float t, int64_t first,
+                                   MrPacked *p, float reach2[MR_LANES]) {
+  const MrConstants *k = &sim->constants;
+  float radius = sim->params.missile_hit_radius, dt = k->dt;
+  float gain = (k->fighter.thrust + k->missile.thrust) * t;  // an upper bound of what the closing speed grows by
+  int32_t count = p->count - (int32_t)first, near = 0;
+  MrMotion target;
+  mr_pick_motions(fighters, &p->target[first], &target);
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];
+    float range2 = x * x + y * y;
+    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + p->v[n] + gain;
+    float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * dt);
+    near |= (i < count) & (range2 < reach * reach);
+    reach2[i] = mr_select(i < count, step_reach * step_reach, -1.0f);
+    p->end[n] = mr_select_int(range2 < radius * radius, 0, MR_NEVER);
+  }
+  return near;
+}
+
+static void mr_begin_flights(const struct MrSim *sim, const MrBody *const fighters[MR_FIGHTERS], int32_t steps,
+                             MrPacked *p, MrNear *near) {
+  float t = (float)steps * sim->constants.dt;
+  MrMotions motions;
+  mr_note_motions(fighters, &motions);
+  near->count = 0;
+  for (int32_t first = 0; first < p->count; first += MR_LANES) {
+    near->first[near->count] = first;
+    near->count += mr_begin_flight(sim, &motions, t, first, p, near->reach2[near->count]);
+  }
+}
+
+// The stages of a flight's step.
+
+static inline void mr_guide_flight(const MrConstants *k, const MrMotions *fighters, int64_t first, MrPacked *p) {
+  MrMotion target;
+  mr_pick_motions(fighters, &p->target[first], &target);
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];
+    MrGuidance guidance = mr_guide(k, x, y, target.vx[i], target.vy[i], p->c[n], p->s[n], p->v[n]);
+    p->command[n] = guidance.command;
+    p->limit[n] = guidance.limit;
+  }
+}
+
+static inline void mr_steer_flight(const MrConstants *k, int64_t first, MrPacked *p) {
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    float command = mr_clip(p->command[n], -k->one, k->one);
+    float rudder = mr_actuate(p->rudder[n], command, k->missile.rudder_step);
+    p->rudder[n] = rudder;
+    p->lift[n] = mr_limit(k->missile.lift_per_rudder * rudder, k->load_by_navigation * p->limit[n]);
+  }
+}
+
+static inline void mr_speed_flight(const MrConstants *k, int32_t step, int64_t first, MrPacked *p) {
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    float v = p->v[n], lift = p->lift[n];
+    float boost = k->missile.thrust_dt * mr_burning(k, p->burn_left[n] - (float)step);
+    float v_next = mr_next_speed(v, boost, k->missile.cd0_dt + k->missile.k_dt * (lift * lift));
+    p->v[n] = v_next;
+    p->half_length[n] = k->quarter_dt * (v + v_next);
+  }
+}
+
+static inline void mr_move_flight(int64_t first, MrPacked *p) {
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    mr_fly_arc(p->half_length[n], p->lift[n], &p->x[n], &p->y[n], &p->c[n], &p->s[n]);
+  }
+}
+
+// Notes the event 2 * step + 1 for missiles that are spent after the step.
+static inline void mr_note_spent(const struct MrSim *sim, int32_t step, int64_t first, MrPacked *p) {
+  float spent_speed = sim->params.missile_spent_speed;
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    int spent = (p->v[n] < spent_speed) & (p->burn_left[n] - (float)step <= 1.0f);
+    int32_t event = mr_select_int(spent, 2 * step + 1, MR_NEVER);
+    p->end[n] = mr_select_int(event < p->end[n], event, p->end[n]);
+  }
+}
+
+// Notes the ends of the near missiles in a step that has been flown.
+static inline void mr_note_ends(const struct MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j,
+                                MrNear *near, MrPacked *p) {
+  int64_t first = near->first[j];
+  MR_ALIGNED int32_t reaches[MR_LANES];
+  MR_FOR_LANES(i) reaches[i] = near->before[j].range2[i] < near->reach2[j][i];
+  if (mr_count(reaches)) {
+    mr_sight(fighters, p, first, &near->after[j]);
+    mr_fuze(sim->params.missile_hit_radius, step, &near->before[j], &near->after[j], &p->end[first]);
+  }
+  mr_note_spent(sim, step, first, p);
+}
+
+// The slot of a packed missile.
+static inline int32_t mr_slot_of(const MrPacked *p, int32_t place) {
+  int32_t slot = MR_MISSILES - 1;
+  while (p->first[slot] > place) slot--;
+  return slot;
+}
+
+// The missiles of a flight that have ended, as bits.
+static inline uint32_t mr_ended(const MrPacked *p, int64_t first) {
+  uint32_t ended = 0;
+  MR_FOR_LANES(i) ended |= (uint32_t)(p->end[first + i] != MR_NEVER) << i;
+  return ended;
+}
+
+// The places of the missiles that have ended; returns their number.
+static int32_t mr_find_ends(const MrPacked *p, int32_t places[MR_MISSILES * MR_LANES]) {
+  int32_t count = 0;
+  for (int32_t first = 0; first < p->count; first += MR_LANES) {
+    for (uint32_t ended = mr_ended(p, first); ended; ended &= ended - 1) {
+      int32_t place = first + __builtin_ctz(ended);
+      if (place < p->count) places[count++] = place;
+    }
+  }
+  return count;
+}
