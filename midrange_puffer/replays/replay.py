@@ -213,7 +213,7 @@ class Replay:
         if self.rules_version < SAME_BITS_SINCE:
             return (
                 f"it was flown by version {self.rules_version} of the rules, and since version "
-                f"{SAME_BITS_SINCE} flight is rounded differently: an older midrange_puffer plays it"
+                f"{SAME_BITS_SINCE} flight rounds differently: an older midrange_puffer plays it"
             )
         return "it was flown by another version of the rules or of the core"
 

@@ -77,7 +77,7 @@ def test_every_row_since_version_1_has_its_version_and_a_neutral_value():
 
 @pytest.mark.parametrize("version", range(1, SAME_BITS_SINCE))
 def test_a_replay_of_older_rules_says_why_it_goes_otherwise(version):
-    why = f"by version {version} of the rules, and since version {SAME_BITS_SINCE} flight is round"
+    why = f"by version {version} of the rules, and since version {SAME_BITS_SINCE} flight rounds"
     with pytest.raises(ReplayError, match=f"differs at decision .*{why}"):
         replace(Replay.read(OLD), rules_version=version).verify()
 
