@@ -48,9 +48,10 @@ from midrange_puffer.game.parameters import OBSERVATIONS, OPTIONS, PARAMETERS
 ROUNDS = 5
 CHUNKS = 8  # a round, with a look at the missiles in the air after each
 WARM_UP = 300.0  # s, simulated
-# What the equations of RULES.md ask for in a physics step, counting + - * / < and selections alike:
-# 41 for the flight of a body, the rest for actuators, motor, guidance and fuze.
-FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 53, 103
+# What the equations of RULES.md ask for in a physics step, each + - * / < min and max as one,
+# with what depends on parameters alone known: 37 for the flight of a body; a fighter's actuators
+# 8, thrust 1 and velocity 2; a missile's guidance 17, actuator 4, motor 5, fuze 21 and end 2.
+FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 48, 86
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
 FEW = 0.002  # probability to fire, for each substep of a decision
 DEFAULTS = {

@@ -13,7 +13,7 @@
 
 enum {
   MR_LINE = 64,         // bytes of a cache line
-  MR_CACHED = 2 << 20,  // bytes of state that the caches have ready anyway: fetching would cost up to 5 % and more
+  MR_CACHED = 2 << 20,  // bytes of state that the caches have ready anyway: fetching would cost up to 7 %
 };
 
 // A stretch of memory, and how many bytes of it are fetched at a time: whole cache lines.

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <float.h>
 #include <math.h>
 
 #include "block.h"
@@ -101,6 +102,7 @@ static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fig
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius, dt = k->dt;
   float gain = (k->fighter.thrust + k->missile.thrust) * t;  // an upper bound of what the closing speed grows by
+  float grain = FLT_EPSILON / dt;  // and by what rounding may add to it far from the origin, for each metre from it
   int32_t count = p->count - (int32_t)first, near = 0;
   MrMotion target;
   mr_pick_motions(fighters, &p->target[first], &target);
@@ -108,7 +110,8 @@ static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fig
     int64_t n = first + i;
     float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];
     float range2 = x * x + y * y;
-    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + p->v[n] + gain;
+    float away = fabsf(target.x[i]) + fabsf(target.y[i]) + fabsf(p->x[n]) + fabsf(p->y[n]);
+    float speed = fabsf(target.vx[i]) + fabsf(target.vy[i]) + p->v[n] + gain + grain * away;
     float reach = 1.01f * (radius + speed * t), step_reach = 1.01f * (radius + speed * dt);
     near |= (i < count) & (range2 < reach * reach);
     reach2[i] = mr_select(i < count, step_reach * step_reach, -1.0f);

@@ -115,9 +115,11 @@ static inline void mr_pack(const void *from, MrLanes lanes, void *to) {
 }
 
 static inline void mr_unpack(const void *from, MrLanes lanes, void *to) {
-  const uint32_t *packed = from;
-  uint32_t *numbers = to;
+  uint32_t packed[MR_LANES], numbers[MR_LANES];
+  memcpy(packed, from, sizeof packed);
+  memcpy(numbers, to, sizeof numbers);
   MR_EACH_LANE(i) numbers[i] ^= (numbers[i] ^ packed[lanes.place[i]]) & lanes.mask[i];
+  memcpy(to, numbers, sizeof numbers);
 }
 
 #endif

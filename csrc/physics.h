@@ -5,7 +5,8 @@
 // All physics steps of a decision are flown without a branch, as if nothing ended. Each missile's end is noted in the
 // meantime. After the last step it is settled who died and which missiles are gone. This is allowed because a missile
 // affects nothing but its target's life, and because nobody depends on a missile after its end. A fighter that died
-// is flown again up to its death.//
+// is flown again up to its death.
+//
 // Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
 #pragma once

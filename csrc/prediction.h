@@ -84,7 +84,7 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
 }
 
 // Predicts the miss distances of `count` sets of missiles. `time_to_go` is the longest of each lane's missiles [s].
-// Each stage is done for all sets before the next stage begins, as in mr_fly_missiles.
+// Each stage is done for all sets before the next stage begins, as in mr_fly_step.
 static void mr_predict_misses(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
                        MrPursuit pursuits[], int count) {
   const MrConstants *k = &sim->constants;

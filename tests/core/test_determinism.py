@@ -139,6 +139,35 @@ def test_an_engagement_does_not_depend_on_the_others(opponent, isa):
                 assert np.array_equal(expected[: num_envs * seats], got)
 
 
+def far_duel(distance: int, neighbour: bool, isa: str) -> Simulation:
+    """A missile flies at its target where float32 tells only whole metres; steps are half of one.
+
+    With a `neighbour`, a missile of the other engagement is about to hit.
+    """
+    sim = Simulation(2, isa=isa, physics_dt=0.001, missile_hit_radius=1.2)
+    sim.set_fighter(0, 1, x=1e7, y=0, heading_deg=180, speed=520)
+    sim.set_missile(0, 0, owner=0, x=1e7 - distance, y=0, heading_deg=0, speed=520)
+    if neighbour:
+        sim.set_fighter(1, 1, x=0, y=0, heading_deg=180, speed=300)
+        sim.set_missile(1, 0, owner=0, x=-3, y=0, heading_deg=0, speed=300)
+    return sim
+
+
+@EACH_ISA
+@pytest.mark.parametrize("distance", [3, 7, 13, 17])
+def test_far_from_the_origin_a_hit_does_not_depend_on_neighbours_or_calls(distance, isa):
+    """There rounding brings bodies nearer in a step than they fly."""
+    alone, beside, by_steps = (far_duel(distance, n, isa) for n in (False, True, False))
+    alone.advance(10)
+    beside.advance(10)
+    for _ in range(10):
+        by_steps.advance(1)
+    assert not alone.fighters["alive"][0, 1]
+    for other in (beside, by_steps):
+        for name, values in alone.fighters.items():
+            assert np.array_equal(values[0], other.fighters[name][0]), name
+
+
 def starts(key: int) -> dict[tuple[int, int], np.ndarray]:
     """First observations by (engagement, episode) in a random play."""
     env = Midrange(num_envs=20, seed=3, opponent="weave,ace", **SHORT)

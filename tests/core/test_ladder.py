@@ -91,11 +91,16 @@ def test_a_pilot_fights_alike_in_both_seats(pilots):
     "pilots", [both for both in MEETINGS if not {*both} & {*BY_THE_CLOCK}], ids="-".join
 )
 def test_a_pilot_fights_alike_in_the_mirror(pilots):
-    """Bit for bit, as long as there is a left and a right."""
+    """Bit for bit, as long as there is a left and a right.
+
+    A pilot that steers at the enemy has it within 1e-7 of its nose after 18 decisions at the
+    earliest. From then on rounding decides whether and when it is exactly ahead.
+    """
     sign = np.where([feature.lateral for feature in FEATURES], -1, 1)
     one, other = seen(pilots), seen(pilots, mirrored=True)
     sided = ~on_the_line(one)
-    assert sided.mean() > 0.4
+    assert sided.sum(axis=0).min() > 15
+    assert sided.mean() > 0.3
     assert np.array_equal(one[sided] * sign, other[sided])
 
 

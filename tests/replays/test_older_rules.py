@@ -3,29 +3,32 @@
 Rows that a test needs are declared to be of version 2, and taken out of what was written before.
 """
 
-import functools
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
 
 import frozen
+import numpy as np
 import pytest
 import runs
 import torch
-from places import GOLDEN
-from replays import forged, with_parameters
+from places import CSRC, GOLDEN
+from replays import forged, record, with_parameters
 
 from midrange_puffer.commands.arguments import load_models
+from midrange_puffer.commands.replay import verified
 from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game import parameters
 from midrange_puffer.game.parameters import ADDITIONS, PARAMETERS, RULES_VERSION, SAME_BITS_SINCE
-from midrange_puffer.replays.replay import Recorder, Replay, ReplayError
+from midrange_puffer.replays.replay import Replay, ReplayError
 from midrange_puffer.train.run import resumed_run
 
 # An agent against ace, from before replays told the version of their rules; launch_interval is 1.
 OLD = GOLDEN / "rules_1.replay"
+# The same start and controls, flown when results became those of today to the bit.
+PRESENT = GOLDEN / f"rules_{SAME_BITS_SINCE}.replay"
+OLDER_VERSIONS = pytest.mark.parametrize("version", range(1, SAME_BITS_SINCE))
 
 
 @pytest.fixture
@@ -38,22 +41,9 @@ def added(monkeypatch):
     return declare
 
 
-@functools.cache
-def flown_anew() -> Replay:
-    """The golden replay's start and controls, flown by the present rules."""
-    old = Replay.read(OLD)
-    sim = old.simulation()
-    start = {name: getattr(old, name) for name in ("seed", "pilots", "engagement", "episode")}
-    recorder = Recorder(sim, names=old.names, **start)
-    for controls in old.controls:
-        sim.step(controls[None])
-        recorder.add(controls[None])
-    return recorder.replay()
-
-
 def without(name: str, **header: object) -> bytes:
-    """That replay as if there were no such row, nor versions."""
-    data = with_parameters(flown_anew().to_bytes(), lambda values: values.pop(name))
+    """The present replay as if there were no such row, nor versions."""
+    data = with_parameters(PRESENT.read_bytes(), lambda values: values.pop(name))
     return forged(data, **({"rules_version": None} | header))
 
 
@@ -72,21 +62,34 @@ def test_every_row_since_version_1_has_its_version_and_a_neutral_value():
     assert max([SAME_BITS_SINCE, *(version for _, version, _ in ADDITIONS)]) == RULES_VERSION
 
 
+def test_the_rules_name_their_version():
+    assert f"version {RULES_VERSION} of the rules" in (CSRC / "RULES.md").read_text()
+
+
 # Replays
 
 
-@pytest.mark.parametrize("version", range(1, SAME_BITS_SINCE))
-def test_a_replay_of_older_rules_says_why_it_goes_otherwise(version):
+def test_a_replay_is_flown_as_it_was_bit_for_bit():
+    replay = Replay.read(PRESENT)
+    assert replay.rules_version == SAME_BITS_SINCE
+    replay.verify()
+
+
+@OLDER_VERSIONS
+def test_a_replay_of_older_rules_says_why_it_goes_otherwise(version, tmp_path):
+    path = tmp_path / "old.replay"
+    path.write_bytes(forged(Replay.read(OLD).to_bytes(), rules_version=version))
     why = f"by version {version} of the rules, and since version {SAME_BITS_SINCE} flight rounds"
-    with pytest.raises(ReplayError, match=f"differs at decision .*{why}"):
-        replace(Replay.read(OLD), rules_version=version).verify()
+    with pytest.raises(ReplayError, match=f"old.replay: differs at decision .*{why}"):
+        verified(path)
 
 
 def test_the_same_controls_end_as_they_ended_by_older_rules():
     """They only round differently."""
-    replay = Replay.read(OLD)
-    assert (replay.decisions, replay.outcome) == (30, "blue wins")
-    assert (flown_anew().decisions, flown_anew().outcome) == (30, "blue wins")
+    old, present = Replay.read(OLD), Replay.read(PRESENT)
+    assert np.array_equal(old.controls, present.controls)
+    assert (old.decisions, old.outcome) == (30, "blue wins")
+    assert (present.decisions, present.outcome) == (30, "blue wins")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +130,7 @@ def test_a_replay_of_later_rules_is_refused_by_the_name_of_what_is_new():
 
 
 def test_a_replay_names_its_rules():
-    data = flown_anew().to_bytes()
+    data = record()[0].to_bytes()
     assert f'"rules_version": {RULES_VERSION}'.encode() in data
     old = Replay.read(OLD)
     again = Replay.from_bytes(old.to_bytes())
@@ -162,6 +165,16 @@ def test_a_model_from_before_a_row_is_of_the_game_with_its_neutral_value(tmp_pat
     assert model["rules_version"] == RULES_VERSION
     _, game = load_models([path], Namespace(launch_interval=2.0))
     assert game["launch_interval"] == 2
+
+
+@OLDER_VERSIONS
+def test_a_model_of_older_rules_is_loaded_without_a_word(tmp_path, version, recwarn, capsys):
+    """It plays the same game: only last bits differ."""
+    path = frozen.save(tmp_path / "old.pt", frozen.policy())
+    torch.save(torch.load(path) | {"rules_version": version}, path)
+    [(_, model)], _ = load_models([path], Namespace())
+    assert model["rules_version"] == RULES_VERSION
+    assert (*recwarn, *capsys.readouterr()) == ("", "")
 
 
 def test_models_from_before_a_row_and_after_it_may_be_of_different_games(tmp_path, added):

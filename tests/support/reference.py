@@ -126,8 +126,9 @@ def relative(origin: Body, other: Body) -> tuple[float, float, float, float]:
 def guidance(missile: Body, target: Body, p: Parameters) -> float:
     """Rudder command of pure proportional navigation."""
     rx, ry, wx, wy = relative(missile, target)
-    los_rate = (rx * wy - ry * wx) / max(rx**2 + ry**2, 1)
-    lift = p["missile_navigation"] * los_rate / max(missile.speed, 1)
+    # N * LOS rate / v, where the LOS rate is (r × w) / r²
+    divisor = max((rx**2 + ry**2) * missile.speed**2, 1)
+    lift = p["missile_navigation"] * (rx * wy - ry * wx) * missile.speed / divisor
     return clip(p["missile_turn_radius"] * lift, -1, 1)
 
 
