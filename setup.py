@@ -28,7 +28,6 @@ if os.environ.get("MIDRANGE_SANITIZE") == "1":
 else:
     BUILD_FLAGS += ["-DNDEBUG"]
 
-AVX2 = ["-mavx2", "-mbmi2"]
 AVX512 = [*(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl")), "-mprefer-vector-width=512"]
 IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
@@ -77,7 +76,7 @@ class Library:
 # last options of C_FLAGS change no result and let compare-and-select loops vectorise.
 CORE = Library(
     folder="csrc",
-    isas={"sse2": [], "avx2": AVX2, "avx512": AVX512} if IS_X86 else {"portable": []},
+    isas={"sse2": [], "avx2": ["-mavx2"], "avx512": AVX512} if IS_X86 else {"portable": []},
     flags=[*C_FLAGS, "-ffp-contract=off"],
     # They switch off passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
     # threading turns clips between constants back into branches. Unroll-and-jam and distribution

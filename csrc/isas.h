@@ -27,8 +27,7 @@
 static inline bool mr_runs_isa(const char *isa) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  bool has_avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (!strcmp(isa, "avx2")) return has_avx2;
   if (!strcmp(isa, "avx512")) {
     return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
