@@ -187,14 +187,18 @@ EXTENSIONS = [
 
 setup(
     # configs/ stands at the top of the repository and is installed as part of the package; the
-    # assets of the page are no Python.
+    # assets of the page and the models are no Python.
     packages=[
         *find_packages(include=["midrange_puffer*"]),
         "midrange_puffer.configs",
         "midrange_puffer.show.page.assets",
     ],
     package_dir={"midrange_puffer.configs": "configs"},
-    package_data={"midrange_puffer.configs": ["*.ini"], "midrange_puffer.show.page.assets": ["*"]},
+    package_data={
+        "midrange_puffer": ["models/*.replay", "models/*/*"],
+        "midrange_puffer.configs": ["*.ini"],
+        "midrange_puffer.show.page.assets": ["*"],
+    },
     ext_modules=cythonize(EXTENSIONS, language_level=3),
     cmdclass={"build_ext": BuildLibraries, "lint_core": LintCore},
 )

@@ -22,7 +22,6 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     PILOTS,
     SELF,
-    is_model,
     parse_pilots,
     resolve,
     suggest,
@@ -30,10 +29,14 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import this_machine
 
-MODEL_FILES = f"{model_file.MODELS} of a run folder or *{EXPORTED} of puffer export"
+MODEL_FILES = (
+    f"{model_file.MODELS} of a run folder, *{EXPORTED} of puffer export, or one that comes with "
+    f"the package: {', '.join(shipped_models())}"
+)
 
 
 class Parser(argparse.ArgumentParser):
@@ -154,9 +157,10 @@ def model_path(options: argparse.Namespace) -> Path:
 
     Raises:
         CheckpointError: The latest is wanted and there is none.
+        UsageError: No such model comes with the package.
     """
     path = options.load_model_path
-    return run_folder.latest(options.data_dir) if path == "latest" else Path(path)
+    return run_folder.latest(options.data_dir) if path == "latest" else path_of(path)
 
 
 def load_models(

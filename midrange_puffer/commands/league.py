@@ -38,6 +38,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import ALL, PILOTS, pilot_names
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.shipped import path_of
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.train import run_folder
 
@@ -83,7 +84,7 @@ def find_models(options: argparse.Namespace) -> dict[str, Path]:
     Raises:
         CheckpointError: There is no such run.
     """
-    paths = [Path(file) for file in options.files]
+    paths = [path_of(file) for file in options.files]
     if options.run:
         folder = run_folder.find_run(options.run, options.data_dir)
         paths += spread(sorted(folder.glob(model_file.MODELS)), options.checkpoints)

@@ -12,13 +12,17 @@ from midrange_puffer.contest.match import Contestant
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
-from midrange_puffer.game.parameters import PILOTS, SEATS, is_model, suggest
+from midrange_puffer.game.parameters import PILOTS, SEATS, suggest
 from midrange_puffer.names import shown
+from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.train import run_folder
 
 LATEST = "latest"
-WHO = f"{HUMAN}, {', '.join(PILOTS)}, {LATEST} (the newest model) or a model's file"
+WHO = (
+    f"{HUMAN}, {', '.join(PILOTS)}, {', '.join(shipped_models())} (models that come with the "
+    f"package), {LATEST} (the newest model of all runs) or a model's file"
+)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -80,8 +84,9 @@ def _model_path(text: str, options: argparse.Namespace) -> Path | None:
     if text == LATEST:
         return run_folder.latest(options.data_dir)
     if is_model(text):
-        return Path(text)
-    raise UsageError(f"{text!r}: must be {WHO}{suggest(text, (HUMAN, LATEST, *PILOTS))}")
+        return path_of(text)
+    names = (HUMAN, LATEST, *shipped_models(), *PILOTS)
+    raise UsageError(f"{text!r}: must be {WHO}{suggest(text, names)}")
 
 
 def parser() -> Parser:

@@ -11,9 +11,11 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.names import shown
+from midrange_puffer.policies import shipped
 from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
 from midrange_puffer.show.view import MODES, PLANE, film
 
+EXAMPLE = "example"  # names the replay that comes with the package
 FILMS = ("gif", "mp4")
 # What can be written of a replay: option and file name's end -> what it is. Films come first: they
 # may be refused for their length, before anything else is written then.
@@ -30,7 +32,8 @@ def main(argv: Sequence[str]) -> int:
     outputs = {kind: path for kind in OUTPUTS if (path := getattr(options, kind))}
     if not options.files:
         raise UsageError(
-            f"no file is given; training and eval --save-replays write replays, *{SUFFIX}"
+            f"no file is given; training and eval --save-replays write replays, *{SUFFIX}; "
+            f"`{EXAMPLE}` is one that comes with the package"
         )
     if outputs and len(options.files) > 1:
         raise UsageError(f"--{next(iter(outputs))}: takes one replay, not {len(options.files)}")
@@ -38,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
     for kind in outputs.keys() & set(FILMS):
         film.require_film(outputs[kind])
     refused = []
-    for path in options.files:
+    for path in [shipped.EXAMPLE if file == EXAMPLE else file for file in options.files]:
         try:
             replay = verified(path)
             print(describe(path, replay), flush=True)
@@ -149,7 +152,7 @@ def _parser() -> Parser:
         "Fly replays again, bit for bit, and compare every state hash. Of one replay it can also "
         "write a page, a recording or films.",
     )
-    parser.add_files("files", f"replays, *{SUFFIX}")
+    parser.add_files("files", f"replays, *{SUFFIX}; {EXAMPLE} = one that comes with the package")
     parser.add_key(Key("verify", bool, "only fly the replays and compare; the same as no option"))
     for kind, meaning in OUTPUTS.items():
         parser.add_key(Key(kind, str, meaning, None, check=_check_end(f".{kind}")))

@@ -15,6 +15,7 @@ from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import lock, new_name, write_whole
 from midrange_puffer.names import shown
+from midrange_puffer.policies.shipped import is_shipped
 from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.progress import Progress, format_params
@@ -177,12 +178,17 @@ def _with_absolute_paths(config: Config) -> Config:
     """Let models that the configuration names be found from wherever the sweep goes on."""
     path, include = config["base"]["load_model_path"], config["pool"]["include"]
     if path is not None:
-        source, path = config.source("base", "load_model_path"), str(Path(path).absolute())
+        source, path = config.source("base", "load_model_path"), _absolute(path)
         config = config.replaced("base", source, load_model_path=path)
     if include:
-        paths = [str(Path(word.strip()).absolute()) for word in include.split(",")]
+        paths = [_absolute(word.strip()) for word in include.split(",")]
         config = config.replaced("pool", config.source("pool", "include"), include=", ".join(paths))
     return config
+
+
+def _absolute(model: str) -> str:
+    """The absolute path of a model file; the name of one that comes with the package as it is."""
+    return model if is_shipped(model) else str(Path(model).absolute())
 
 
 @contextlib.contextmanager

@@ -39,8 +39,9 @@ BASE = (
     Key("rnn_name", str, "recurrent wrapper of the policy: Recurrent = an LSTM. Its memory ends "
         "with the engagement; in training also after train.bptt_horizon decisions", words=NONE,
         choices=("Recurrent",)),
-    Key("load_model_path", str, "a model whose weights a new run begins with; None = random "
-        "weights", None, words=NONE),
+    Key("load_model_path", str, "a model whose weights a new run begins with, a file or "
+        "`trained` (configs/default.ini, as it comes with the package); None = random weights",
+        None, words=NONE),
     Key("tag", str, "label of the run in wandb and neptune", None, words=NONE),
     Key("tensorboard", bool, "log to TensorBoard too, in the run folder", False),
     Key("wandb", bool, "log to Weights & Biases (with WANDB_MODE=offline: no network is used)",

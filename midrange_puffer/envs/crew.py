@@ -11,7 +11,8 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.actions import action_buffer, as_actions, controls
-from midrange_puffer.game.parameters import MODEL_SUFFIXES, is_model, parse_pilots
+from midrange_puffer.game.parameters import MODEL_SUFFIXES, parse_pilots
+from midrange_puffer.policies.shipped import TRAINED, is_model
 
 if TYPE_CHECKING:
     from torch import nn
@@ -77,7 +78,7 @@ def find_opposition(
             return Opposition(opponent, parse_pilots(opponent))
         except ValueError as error:
             files = " or ".join(f"*{suffix}" for suffix in MODEL_SUFFIXES)
-            raise ValueError(f"{error}; or a model's file, {files}") from None
+            raise ValueError(f"{error}; or {TRAINED}, or a model's file, {files}") from None
     if _is_module(opponent):
         name = type(opponent).__name__
         return _policy_opposition(opponent, name, num_envs, observation, threads)

@@ -4,14 +4,12 @@ The parameters come from the one table in csrc/params.h. Everything is checked h
 the core behind it trusts its caller.
 """
 
-import contextlib
 import difflib
 import inspect
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from midrange_puffer import _core
 from midrange_puffer._threads import MAX_THREADS
@@ -256,21 +254,6 @@ def parse_pilots(text: str) -> dict[str, float]:
         ValueError: As `parse_opponent`.
     """
     return parse_opponent(text, PILOTS)
-
-
-def is_model(text: str) -> bool:
-    """Whether a text that says who is to fly means a model's file, which may be missing.
-
-    A pilot's name means the pilot, whatever files there are.
-    """
-    if text.endswith(MODEL_SUFFIXES):
-        return True
-    try:
-        parse_pilots(text)
-    except ValueError:
-        with contextlib.suppress(OSError):  # no file can have such a name
-            return Path(text).is_file()
-    return False
 
 
 def divide(num_envs: int, opponent: str) -> dict[str, int]:

@@ -6,10 +6,14 @@ from torch import nn
 
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.shipped import path_of
 
 
 def load_policy(path: str | Path, device: str = "cpu") -> tuple[nn.Module, dict[str, object]]:
-    """Load a policy from a model file, or an exported one, which is always on the CPU.
+    """Load a policy: of a model file, or an exported one, which is always on the CPU.
+
+    Args:
+        path: of the file; or `trained`, `trained:selfplay` …, a model that comes with the package.
 
     Returns:
         The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
@@ -20,7 +24,7 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[nn.Module, dict[
         CheckpointError: The file is missing, damaged, not ours or of another version.
         UsageError: What an exported policy needs is not installed.
     """
-    path = Path(path)
+    path = path_of(path)
     if path.suffix == EXPORTED:
         # Here, so that nothing else needs onnxruntime.
         from midrange_puffer.policies.exported import load_exported

@@ -14,6 +14,7 @@ from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import inside, shown
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.pool_file import Member, PoolError, format_members, read_members
+from midrange_puffer.policies.shipped import path_of
 
 PFSP = "pfsp"  # prioritised fictitious self-play
 UNIFORM = "uniform"
@@ -114,13 +115,13 @@ class Pool:
         """The models of pool.include, each loaded once to see that it can be."""
         members: dict[Path, Member] = {}
         for word in _words(text):
-            source = Path(word).resolve()
+            source = path_of(word).resolve()
             if source in members:
                 raise PoolError(f"pool.include = {text}: {source} is given twice")
             # By the word, which a resumed run still has, wherever it is resumed.
             digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
             suffix = EXPORTED if word.endswith(EXPORTED) else ".pt"
-            path = f"{COPIES}/{Path(word).stem}-{digest}{suffix}"
+            path = f"{COPIES}/{path_of(word).stem}-{digest}{suffix}"
             copy = self.path.parent / path
             is_copied = copy.is_file()
             _, meta = load_policy(copy if is_copied else source)

@@ -1,0 +1,59 @@
+"""Policies by name: model files, and the models that come with the package.
+
+`trained` is the model of configs/default.ini, `trained:selfplay` that of configs/selfplay.ini. The
+folder models/<configuration>/ has each model, and as config.ini the configuration that made it.
+"""
+
+import contextlib
+from pathlib import Path
+
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import MODEL_SUFFIXES, parse_pilots, suggest
+
+TRAINED = "trained"
+FOLDER = Path(__file__).parents[1] / "models"
+EXAMPLE = FOLDER / "fight.replay"
+
+
+def shipped_models() -> dict[str, Path]:
+    """The file of each model that comes with the package, by its name; `trained` comes first."""
+    paths = sorted(FOLDER.glob(f"*/{TRAINED}_*.pt"))
+    names = {f"{TRAINED}:{path.parent.name}": path for path in paths}
+    return {TRAINED: FOLDER / "default" / f"{TRAINED}_default.pt", **names}
+
+
+def path_of(text: str | Path) -> Path:
+    """The file of a model that comes with the package, or else the file of this path.
+
+    Raises:
+        UsageError: `text` begins with `trained:`, and no such model comes with the package.
+    """
+    if not is_shipped(text):
+        return Path(text)
+    models = shipped_models()
+    if text not in models:
+        raise UsageError(
+            f"{text}: no such model comes with this package; there are {', '.join(models)}"
+            f"{suggest(text, models)}"
+        )
+    return models[text]
+
+
+def is_model(text: str) -> bool:
+    """Whether a text that says who is to fly means a model: one of ours, or a file, maybe missing.
+
+    A pilot's name means the pilot, whatever files there are.
+    """
+    if is_shipped(text) or text.endswith(MODEL_SUFFIXES):
+        return True
+    try:
+        parse_pilots(text)
+    except ValueError:
+        with contextlib.suppress(OSError):  # no file can have such a name
+            return Path(text).is_file()
+    return False
+
+
+def is_shipped(text: str | Path) -> bool:
+    """Whether a text names, rightly or wrongly, a model that comes with the package."""
+    return isinstance(text, str) and text.partition(":")[0] == TRAINED

@@ -1,0 +1,70 @@
+"""Make the models that come with the package: python tools/ship_models.py [CONFIGURATION …].
+
+Each configuration is trained as `puffer train` trains it. Its last model, and the configuration as
+it was then, go to midrange_puffer/models/. Then the self-play model fights `ace`, and one of
+these fights becomes the example of `puffer replay`. Takes 12 minutes on two cores; to be run again
+when observations or networks change, for older models are refused then.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from midrange_puffer.policies.shipped import EXAMPLE, FOLDER, TRAINED, path_of
+
+ROOT = Path(__file__).resolve().parents[1]
+CONFIGURATIONS = ("default", "curriculum", "selfplay")
+FIGHTER = f"{TRAINED}:selfplay"  # of the example; its replay names the path from here
+
+
+def puffer(mode: str, *words: object) -> None:
+    """Run `puffer MODE midrange`, and end with it where it fails."""
+    command = [sys.executable, "-m", "midrange_puffer", mode, "midrange", *map(str, words)]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
+def ship_model(name: str) -> None:
+    """Train a configuration; keep its last model, and what made it."""
+    with tempfile.TemporaryDirectory() as folder:
+        ini = ROOT / "configs" / f"{name}.ini"
+        puffer("train", "--config", ini, "--train.data-dir", folder)
+        (run,) = Path(folder).iterdir()
+        home = FOLDER / name
+        home.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(max(run.glob("model_*.pt")), home / f"{TRAINED}_{name}.pt")
+        shutil.copyfile(ini, home / "config.ini")
+
+
+def ship_example() -> None:
+    """Keep the fight in which the policy was nearest to a hit and got away."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = (
+            "--load-model-path",
+            path_of(FIGHTER).relative_to(ROOT),
+            "--opponent",
+            "ace",
+            "--episodes",
+            100,
+        )
+        puffer("eval", *words, "--save-replays", 1, "--replay-dir", folder)
+        (closest,) = Path(folder).glob("*_closest_*.replay")
+        shutil.copyfile(closest, EXAMPLE)
+
+
+def main() -> None:
+    """Make the models of the configurations that are named, and the example."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("names", nargs="*", metavar="CONFIGURATION", default=CONFIGURATIONS)
+    names = parser.parse_args().names
+    if unknown := set(names) - set(CONFIGURATIONS):
+        parser.error(f"{', '.join(unknown)}: must be of {', '.join(CONFIGURATIONS)}")
+    for name in names:
+        ship_model(name)
+    ship_example()
+
+
+if __name__ == "__main__":
+    main()
