@@ -41,15 +41,9 @@ def ship_model(name: str) -> None:
 def ship_example() -> None:
     """Keep the fight in which the policy was nearest to a hit and got away."""
     with tempfile.TemporaryDirectory() as folder:
-        words = (
-            "--load-model-path",
-            path_of(FIGHTER).relative_to(ROOT),
-            "--opponent",
-            "ace",
-            "--episodes",
-            100,
-        )
-        puffer("eval", *words, "--save-replays", 1, "--replay-dir", folder)
+        model = path_of(FIGHTER).relative_to(ROOT)
+        fights = ("--opponent", "ace", "--episodes", 100, "--save-replays", 1)
+        puffer("eval", "--load-model-path", model, *fights, "--replay-dir", folder)
         (closest,) = Path(folder).glob("*_closest_*.replay")
         shutil.copyfile(closest, EXAMPLE)
 
