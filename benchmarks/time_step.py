@@ -9,6 +9,7 @@ shortest, 0.005 s:
 * missile: the same for a missile 30 s after its launch, which follows a turning fighter;
 * R_aero, R_NEZ: how far the ranges of the game's envelope map are off, at most 95 % of them;
 * same end: engagements between `ace` and `crank` from the same starts with the same outcome;
+* ace: the score of `ace` in them;
 * policy: the score of `trained`, which learned with 0.1 s, against `ace`.
 """
 
@@ -22,7 +23,7 @@ from common import machine, median_and_spread, print_machine, print_table
 from layers import draw_actions
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.contest.evaluation import evaluate, fight
+from midrange_puffer.contest.evaluation import evaluate, fight, summarize
 from midrange_puffer.files import write_json
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import resolve
@@ -99,6 +100,7 @@ def fly(game: dict[str, float], episodes: int) -> dict[str, np.ndarray | float]:
         "aero": envelope.aero,
         "nez": envelope.nez,
         "ends": np.concatenate([records["outcome"] for records in pilots]),
+        "ace": summarize(pilots, game)["score"],
         "policy": evaluate(policy, "ace", episodes, **game)["score"],
     }
 
@@ -111,7 +113,7 @@ def errors(
     for name in ("aero", "nez"):
         found[name] = float(np.quantile(np.abs(flown[name] - exact[name]), 0.95))
     found["same_end"] = float((flown["ends"] == exact["ends"]).mean())
-    return {**found, "policy": flown["policy"]}
+    return {**found, "ace": flown["ace"], "policy": flown["policy"]}
 
 
 def _division(step: float) -> dict[str, float]:
@@ -131,12 +133,13 @@ def _print(report: Mapping[str, object]) -> None:
             f"{found['aero']:.0f}",
             f"{found['nez']:.0f}",
             f"{found['same_end']:.1%}",
+            f"{found['ace']:.3f}",
             f"{found['policy']:.3f}",
         )
         for step, found in report["steps"].items()
     ]
     columns = ["physics_dt s", "substeps", "M decisions/s", "turn m", "missile m"]
-    columns += ["R_aero m", "R_NEZ m", "same end", "policy"]
+    columns += ["R_aero m", "R_NEZ m", "same end", "ace", "policy"]
     print_table("A decision of 0.5 s in physics steps of various lengths", columns, rows)
 
 
