@@ -112,7 +112,7 @@ def test_a_wrong_key_ends_in_one_line_and_status_2(tmp_path):
     done = command(tmp_path, "midrange_puffer", "train", "midrange", "--train.gama", "1")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "puffer: error: command line: --train.gama: no such key; did you mean 'gamma'?"
+        "puffer: error: command line: --train.gama: no such key; did you mean --train.gamma?"
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import psutil
 
 from midrange_puffer.commands.arguments import Parser
+from midrange_puffer.config.hints import option_of
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.schema import help_sections
 from midrange_puffer.errors import UsageError
@@ -50,14 +51,9 @@ class ConfigParser(Parser):
             for key in keys.values():
                 unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
                 text = f"{key.meaning}{unit} [{key.allowed}]"
-                lines.append(f"  {option(section, key.name):<44} {key.default}")
+                lines.append(f"  {option_of(section, key.name):<44} {key.default}")
                 lines += textwrap.wrap(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
         return "\n".join([*lines, ""])
-
-
-def option(section: str, name: str) -> str:
-    """A key of the configuration as it is written on a command line."""
-    return f"--{name if section == 'base' else f'{section}.{name}'}".replace("_", "-")
 
 
 def is_rank() -> bool:
