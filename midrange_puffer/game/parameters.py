@@ -56,6 +56,7 @@ CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
 SELF = "self"
 POOL = "pool"
+HUMAN = "human"
 ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
