@@ -1,5 +1,6 @@
 """Mid-range air combat for learning: a C core as a native PufferLib environment."""
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,13 @@ __all__ = [
     "Feature",
     "Midrange",
     "Simulation",
+    "__version__",
 ]
+
+__version__ = "0.1.0"
+
+# PufferLib requires pynvml, whose mere presence makes torch warn whenever it is imported.
+warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
 
 _HOMES = {"Midrange": "envs.midrange", "Simulation": "game.simulation"}
 
@@ -34,3 +41,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES.get(name, "game.observation")
     return getattr(import_module(f"midrange_puffer.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    """The names of `__all__` are there, though not yet imported."""
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,5 @@
 """The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
 
-import difflib
 import errno
 import gc
 import importlib
@@ -8,18 +7,17 @@ import os
 import re
 import signal
 import sys
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import NoReturn
 
+from midrange_puffer import __version__
+from midrange_puffer.commands.environments import ENV_NAME, become_pufferlib
 from midrange_puffer.commands.options.configured import is_rank
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.names import shown
 from midrange_puffer.streams import Output, QuietPipe, lasting
 
-ENV_NAME = "midrange"
 ROOM = __name__.rpartition(".")[0]
 
 
@@ -95,8 +93,6 @@ MODES = {
 
 def main() -> int:
     """Run sys.argv; return the exit status."""
-    # PufferLib requires pynvml, whose mere presence makes torch warn.
-    warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
     if os.environ.get("COLUMNS") == "0":  # as where nobody knows: rich would print empty tables
         del os.environ["COLUMNS"]
     words = sys.argv[1:]
@@ -114,9 +110,14 @@ def _main(words: Sequence[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         print(usage())
         return 0 if words else UsageError.exit_code
-    if len(words) > 1 and not words[1].startswith("-") and words[1] != ENV_NAME:
-        _become_pufferlib()
+    if words[0] == "--version":
+        print(f"midrange_puffer {__version__}")
+        return 0
     try:
+        if words[0] == ENV_NAME:
+            raise UsageError(_mode_is_missing(words[1:]))
+        if len(words) > 1 and not words[1].startswith("-") and words[1] != ENV_NAME:
+            become_pufferlib(words)
         return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
         _print_error("\n".join(map(shown, error.args)))
@@ -131,6 +132,13 @@ def _main(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+def _mode_is_missing(words: Sequence[str]) -> str:
+    """What to say where the environment stands in the place of the mode, before these words."""
+    mode = words[0] if words and words[0] in MODES else "<mode>"
+    hint = f"write puffer {mode} {ENV_NAME} …; the modes are {', '.join(MODES)}"
+    return f"{ENV_NAME}: is the environment and no mode; {hint}"
 
 
 def _prints_results(words: Sequence[str]) -> bool:
@@ -200,15 +208,6 @@ def usage() -> str:
         f"`puffer <mode> {ENV_NAME} --help` lists the options of a mode. `midrange` and",
         "`python -m midrange_puffer` are the same command. With the name of any other environment",
         "the command is PufferLib's own: puffer train|eval|sweep|… <environment> …",
+        "`puffer --version` prints the version.",
     ]
     return "\n".join(lines)
-
-
-def _become_pufferlib() -> NoReturn:
-    """Replace this process by PufferLib's own command, with the same words."""
-    if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
-        print(
-            f"puffer: {shown(sys.argv[2])} is handed on to PufferLib; did you mean {ENV_NAME}?",
-            file=sys.stderr,
-        )
-    os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])
