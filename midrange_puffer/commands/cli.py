@@ -1,5 +1,6 @@
 """The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
 
+import contextlib
 import errno
 import gc
 import importlib
@@ -7,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -29,12 +30,14 @@ class Mode:
 
     `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
     `has_folder`: its results are in a folder; what it prints only tells of its progress.
+    `needs_torch`: which takes seconds to be imported.
     """
 
     meaning: str
     usage: str
     in_ranks: bool = False
     has_folder: bool = False
+    needs_torch: bool = True
 
 
 MODES = {
@@ -79,10 +82,12 @@ MODES = {
     "envelope": Mode(
         "find from where missiles hit, as a table and as polar plots",
         "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
+        needs_torch=False,
     ),
     "replay": Mode(
         "fly replays again, bit for bit, and show them in a browser, Tacview or a film",
         "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
+        needs_torch=False,
     ),
     "play": Mode(
         "fly by hand against a pilot, a policy or another human, or watch two of them fight",
@@ -176,11 +181,29 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{allowed}"
         )
     options = _imported(f"{ROOM}.options.{mode}").read(argv)
-    main = _imported(f"{ROOM}.{mode}").main
+    with _awaited(mode):
+        main = _imported(f"{ROOM}.{mode}").main
     # All is imported: from here on Ctrl-C raises KeyboardInterrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return main(options)
+
+
+@contextlib.contextmanager
+def _awaited(mode: str) -> Iterator[None]:
+    """Say on stderr what is awaited while a mode's module is imported, if that takes long.
+
+    Of ranks the launcher has said so. On a terminal the word goes away again.
+    """
+    if not MODES[mode].needs_torch or "torch" in sys.modules or is_rank():
+        yield
+        return
+    passes = sys.stderr.isatty()
+    word = "puffer: loading PyTorch …"
+    print(word, end="" if passes else "\n", file=sys.stderr, flush=True)
+    yield
+    if passes:
+        print(f"\r{' ' * len(word)}\r", end="", file=sys.stderr, flush=True)
 
 
 def _imported(name: str) -> ModuleType:
