@@ -1,5 +1,6 @@
 """Mid-range air combat for learning: a C core as a native PufferLib environment."""
 
+import os
 import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -26,8 +27,10 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# PufferLib requires pynvml, whose mere presence makes torch warn whenever it is imported.
+# What others would say when they are imported: torch of pynvml, which is there because PufferLib
+# requires it, and pygame of itself.
 warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 _HOMES = {"Midrange": "envs.midrange", "Simulation": "game.simulation"}
 

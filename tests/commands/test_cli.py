@@ -285,6 +285,7 @@ IMPORT = """
 import importlib, pkgutil, signal, sys, warnings
 import midrange_puffer
 before = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
+import midrange_puffer.show.view.viewer, midrange_puffer.gym  # before PufferLib silences them
 import midrange_puffer.train.trainer
 after = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
 assert after[:2] == before[:2], after
