@@ -98,6 +98,10 @@ MODES = {
 
 def main() -> int:
     """Run sys.argv; return the exit status."""
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what may follow
+        from midrange_puffer.commands.completion import complete
+
+        complete(MODES, f"{ROOM}.options")
     if os.environ.get("COLUMNS") == "0":  # as where nobody knows: rich would print empty tables
         del os.environ["COLUMNS"]
     words = sys.argv[1:]
@@ -231,6 +235,7 @@ def usage() -> str:
         f"`puffer <mode> {ENV_NAME} --help` lists the options of a mode. `midrange` and",
         "`python -m midrange_puffer` are the same command. With the name of any other environment",
         "the command is PufferLib's own: puffer train|eval|sweep|… <environment> …",
-        "`puffer --version` prints the version.",
+        "`puffer --version` prints the version. In bash and zsh TAB completes all this after",
+        'eval "$(register-python-argcomplete puffer)"',
     ]
     return "\n".join(lines)

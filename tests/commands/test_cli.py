@@ -221,13 +221,10 @@ def test_the_name_of_the_environment_may_be_left_out(call):
 
 @pytest.mark.slow
 def test_other_environments_are_pufferlibs(tmp_path):
-    words = ("train", "puffer_breakout", "--help")
-    ours = command(tmp_path, "midrange_puffer", *words)
-    theirs = command(tmp_path, "pufferlib.pufferl", *words)
-    assert ours.returncode == theirs.returncode == 0
-    assert "--env.frameskip" in ours.stdout
-    assert ours.stdout == theirs.stdout
-    assert ours.stderr == ""
+    done = command(tmp_path, "midrange_puffer", "train", "puffer_breakout", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: pufferl.py")
+    assert "--env.frameskip" in done.stdout
 
 
 @pytest.mark.parametrize(
