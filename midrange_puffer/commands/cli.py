@@ -16,6 +16,7 @@ from midrange_puffer import __version__
 from midrange_puffer.commands.environments import ENV_NAME, become_pufferlib
 from midrange_puffer.commands.options.configured import is_rank
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.game.parameters import suggest
 from midrange_puffer.names import shown
 from midrange_puffer.streams import Output, QuietPipe, lasting
 
@@ -173,8 +174,6 @@ def run(mode: str, argv: Sequence[str]) -> int:
         UserError: Something the user can mend is wrong.
     """
     if mode not in MODES:
-        from midrange_puffer.game.parameters import suggest
-
         raise UsageError(
             f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
         )
