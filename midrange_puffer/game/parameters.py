@@ -312,6 +312,12 @@ def checked_choice(name: str, value: str) -> str:
     return value
 
 
+def most_decisions(parameters: Mapping[str, float]) -> int:
+    """How many an engagement can have; one more, as the core counts by physics steps."""
+    decision = parameters["physics_dt"] * parameters["substeps"]
+    return math.ceil(parameters["time_limit"] / decision) + 1
+
+
 def checked_seed(seed: int) -> int:
     """The seed as an int.
 

@@ -18,6 +18,8 @@ from midrange_puffer.contest.ratings import score_interval
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.player import Player, player_seed
 
 # Nose to nose at 5 km, one missile each within the time it needs: whoever is shot at dies.
@@ -274,6 +276,37 @@ def test_the_game_is_every_parameter_but_those_of_training():
     left_out = {PARAMETERS[name].group for name in set(PARAMETERS) - set(kept)}
     assert left_out == {"reward", "pilot"}
     assert set(kept) < set(PARAMETERS)
+
+
+def test_models_may_be_named(trained):
+    """As their policies themselves, and a model against itself as one policy."""
+    path = trained / "run" / "model_000000.pt"
+    policy, _ = load_policy(path)
+    by_name = evaluate(str(path), "shooter", 20, **SMALL)
+    assert (
+        by_name
+        == evaluate(path, "shooter", 20, **SMALL)
+        == evaluate(policy, "shooter", 20, **SMALL)
+    )
+    assert evaluate(str(path), str(path), 20, **SMALL)["score"] == 0.5
+    shot = evaluate("shooter", path, 20, **SMALL)
+    assert (shot["shots"], shot["shots_against"]) == (by_name["shots_against"], by_name["shots"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "opponent", "error", "message"),
+    [
+        ((Constant(), {}), "weave", TypeError, r"policy of type tuple: .*policy, about = load_po"),
+        (Constant(), 3, TypeError, "opponent of type int: must be a pilot or a mix of pilots"),
+        (nn.Linear(3, 3), "weave", TypeError, "policy = Linear: .* this module has no forward_ev"),
+        ("evadr", "weave", ValueError, "^policy = 'evadr': .*did you mean 'evader'.*or trained"),
+        ("weave", "trained:x", UsageError, "trained:x: no such model"),
+        ("nowhere.pt", "weave", CheckpointError, "nowhere.pt: no such file"),
+    ],
+)
+def test_who_cannot_fight_is_told_why(policy, opponent, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(policy, opponent, 20)
 
 
 def test_eval_against_another_model_and_against_itself(trained):
