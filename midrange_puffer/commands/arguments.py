@@ -32,7 +32,11 @@ MODEL_FILES = (
 
 
 class Parser(argparse.ArgumentParser):
-    """Options described by `Key`s; '-' and '_' are one. What is wrong is raised as UsageError."""
+    """Options described by `Key`s; '-' and '_' are one. What is wrong is raised as UsageError.
+
+    Attributes:
+        keys: by option.
+    """
 
     def __init__(self, mode: str, description: str) -> None:
         super().__init__(
@@ -41,12 +45,14 @@ class Parser(argparse.ArgumentParser):
             description=description,
             allow_abbrev=False,
         )
+        self.keys: dict[str, Key] = {}
 
     def add_key(self, key: Key, option: str | None = None) -> None:
         """Take `--option VALUE`, by default named as the key; a bool is a flag, False without."""
         name = f"--{option or key.name}".replace("_", "-")
         unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
         text = f"{key.meaning}{unit}"
+        self.keys[name] = key
         if key.kind is bool:
             self.add_argument(name, dest=key.name, action="store_true", help=text)
             return
