@@ -29,7 +29,7 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
+from midrange_puffer.policies.shipped import is_model, is_shipped, path_of, shipped_models
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import this_machine
 
@@ -70,7 +70,9 @@ class Parser(argparse.ArgumentParser):
 
     def add_model(self, files: str = MODEL_FILES) -> None:
         """Take --load-model-path, one of `files`, and where its `latest` is looked for."""
-        meaning = f"{files}; latest = the newest model of all runs"
+        meaning = (
+            f"{files}; a run's folder or name = its newest model; latest = the newest of all runs"
+        )
         self.add_key(Key("load_model_path", str, meaning, "latest"))
         self.add_data_dir()
 
@@ -156,11 +158,11 @@ def model_path(options: argparse.Namespace) -> Path:
     """The file that --load-model-path names.
 
     Raises:
-        CheckpointError: The latest is wanted and there is none.
+        CheckpointError: There is no such run, or the latest is wanted and there is none.
         UsageError: No such model comes with the package.
     """
     path = options.load_model_path
-    return run_folder.latest(options.data_dir) if path == "latest" else path_of(path)
+    return path_of(path) if is_shipped(path) else run_folder.find_model(path, options.data_dir)
 
 
 def load_models(

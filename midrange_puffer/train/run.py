@@ -22,7 +22,7 @@ from midrange_puffer.config.configuration import (
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.config.settle import meets_pool, settle
-from midrange_puffer.errors import UserError
+from midrange_puffer.errors import UserError, memory_advice
 from midrange_puffer.files import lock, make_folder, new_name, write_whole
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import shown
@@ -62,6 +62,12 @@ PATIENCE = 10.0
 FIXED = (
     "policy.", "rnn.", "base.rnn_name", "base.load_model_path", "train.optimizer",
     *(f"env.{name}" for name in model_file.SHAPING),
+)  # fmt: skip
+
+# What a run's memory grows with.
+MEMORY_KEYS = (
+    ("env", "num_envs"), ("vec", "num_envs"), ("train", "bptt_horizon"),
+    ("train", "max_minibatch_size"), ("policy", "hidden_size"), ("experience_buffer", "capacity"),
 )  # fmt: skip
 
 
@@ -215,7 +221,11 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
     print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
-    with _engine(config, signals) as engine, _screen(run) as screen:
+    with (
+        memory_advice(_memory_keys(config)),
+        _engine(config, signals) as engine,
+        _screen(run) as screen,
+    ):
         loggers.loggers += [results, *screen]
         trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
         while not (signals.agree() or trainer.is_over):
@@ -224,6 +234,13 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
             trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
         loggers.close(trainer.model_path)
     print_end(trainer, results, signals)
+
+
+def _memory_keys(config: Config) -> str:
+    """What can be made smaller where there is not enough memory, and what it is now."""
+    now = {f"{section}.{name}": config[section][name] for section, name in MEMORY_KEYS}
+    keys = ", ".join(f"{name} = {value}" for name, value in now.items() if value > 1)
+    return f"try a smaller one of {keys}"
 
 
 def train_stage(
