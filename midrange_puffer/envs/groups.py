@@ -262,7 +262,7 @@ class PoolGroup(FlownGroup):
         fought = self._fought  # before it goes with the records
         records, fought = self._ledger.tell(step, self.take_records(), fought)
         infos = summary(records, self._seat)
-        infos["score_vs_pool"] = infos["score"]
+        infos["score_vs_pool"], infos["win_vs_pool"] = infos["score"], infos["win"]
         for name in dict.fromkeys(fought):
             infos[f"pool/{name}"] = infos["score"][fought == name]
         return infos
