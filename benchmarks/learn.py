@@ -92,12 +92,8 @@ def read_curves(run: Path) -> dict[str, Curve]:
     """The learning curve against each pilot met in the training `run`."""
     config = load_config(run / run_folder.CONFIG)
     rows = read_metrics(run / run_folder.METRICS)
-    env = config["env"]
-    shares = parse_opponent(env["opponent"])
-    # Until the time limit has passed once, only those that end early, wins and losses, have ended.
-    longest = env["time_limit"] / (env["physics_dt"] * env["substeps"])
-    settled = longest * env["num_envs"] * config["vec"]["num_envs"]
-    curves = {pilot: _curve(rows, pilot, share, settled) for pilot, share in shares.items()}
+    shares = parse_opponent(config["env"]["opponent"])
+    curves = {pilot: _curve(rows, pilot, share) for pilot, share in shares.items()}
     return {pilot: curve for pilot, curve in curves.items() if len(curve.seconds)}
 
 
@@ -239,20 +235,16 @@ def _train(options: argparse.Namespace, overrides: Sequence[str]) -> Iterator[tu
         )
 
 
-def _curve(rows: Sequence[dict[str, float]], pilot: str, share: float, settled: float) -> Curve:
+def _curve(rows: Sequence[dict[str, float]], pilot: str, share: float) -> Curve:
     """The curve against a pilot that flies a `share` of the engagements.
 
-    It begins after `settled` agent steps, as soon as a window is full.
+    It begins as soon as a window is full.
 
-    A row holds means over the engagements that ended in one update; how many there were follows
+    A row holds means over the engagements told of in one update; how many there were follows
     from the steps made and the mean length.
     """
     steps = np.diff([0, *(row["agent_steps"] for row in rows)])
-    seen = [
-        i
-        for i, row in enumerate(rows)
-        if f"environment/win_vs_{pilot}" in row and row["agent_steps"] > settled
-    ]
+    seen = [i for i, row in enumerate(rows) if f"environment/win_vs_{pilot}" in row]
     count = [steps[i] * share / rows[i]["environment/episode_length"] for i in seen]
     win, score = (
         np.array([rows[i][f"environment/{name}_vs_{pilot}"] for i in seen])

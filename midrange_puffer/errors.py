@@ -14,3 +14,7 @@ class UsageError(UserError, ValueError):
     """A command line, a configuration or a file named in them cannot be used."""
 
     exit_code = 2
+
+
+class CheckpointError(UsageError):
+    """A file is not a checkpoint that this version can use."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.arguments import progress_bar
+from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.errors import UsageError
 from midrange_puffer.names import LONGEST, inside, label, shown
 

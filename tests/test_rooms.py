@@ -9,8 +9,8 @@ spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.p
 rooms = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(rooms)
 
-# The command line, what `render` draws with, Gymnasium's registry, and the process of a trial.
-BY_NAME = {"commands.cli", "envs.rendering", "envs.gym", "sweep.process"}
+# What `render` draws with, Gymnasium's registry, and the process of a trial.
+BY_NAME = {"envs.rendering", "envs.gym", "sweep.process"}
 
 
 @pytest.fixture(scope="module")

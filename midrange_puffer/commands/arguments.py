@@ -1,17 +1,11 @@
-"""The command line of the modes that use a trained model."""
+"""What the options of several modes share. What is heavy, as torch, is not imported for them."""
 
 import argparse
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import Progress, TextColumn
-from torch import nn
-
 from midrange_puffer._threads import MAX_THREADS
-from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.key import AUTO, Key
 from midrange_puffer.config.machine import MOST_THREADS
 from midrange_puffer.config.schema import schema
@@ -23,18 +17,16 @@ from midrange_puffer.game.parameters import (
     PILOTS,
     SELF,
     parse_pilots,
-    resolve,
     suggest,
 )
-from midrange_puffer.names import shown
-from midrange_puffer.policies import model_file
-from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_paths import MODELS, check_is_model
 from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.machine import this_machine
+from midrange_puffer.train.machine import physical_cores, usable_cores
 
+OPPONENT = f"{', '.join(PILOTS)}, a mix such as shooter:1,evader:3, self or another model's file"
 MODEL_FILES = (
-    f"{model_file.MODELS} of a run folder, *{EXPORTED} of puffer export, or one that comes with "
+    f"{MODELS} of a run folder, *{EXPORTED} of puffer export, or one that comes with "
     f"the package: {', '.join(shipped_models())}"
 )
 
@@ -127,102 +119,46 @@ def threads_of(options: argparse.Namespace) -> int:
     Raises:
         UsageError: There are fewer cores.
     """
-    machine = this_machine()
     if options.threads == "auto":
-        return min(machine.cores, MOST_THREADS)
-    if options.threads > machine.physical_cores:
+        return min(usable_cores(), MOST_THREADS)
+    if options.threads > (cores := physical_cores()):
         raise UsageError(
-            f"command line: --threads: {options.threads}: there are {machine.physical_cores} "
-            f"physical cores; use auto or at most {machine.physical_cores}"
+            f"command line: --threads: {options.threads}: there are {cores} physical cores; use "
+            f"auto or at most {cores}"
         )
     return options.threads
 
 
-def load_model(options: argparse.Namespace) -> tuple[Path, nn.Module, dict[str, int | float]]:
-    """Load the model that `options` name.
-
-    Returns:
-        Its path, the policy, and the parameters of its game, as of `load_models`.
-
-    Raises:
-        UsageError: No such file, not a model of this version, or parameters at odds.
-    """
-    path = model_path(options)
-    [(policy, _)], parameters = load_models([path], options)
-    return path, policy, parameters
-
-
 def model_path(options: argparse.Namespace) -> Path:
-    """The file that --load-model-path names.
+    """The file that --load-model-path names; it is there.
 
     Raises:
-        CheckpointError: The latest is wanted and there is none.
+        CheckpointError: It is not, or the latest is wanted and there is none.
         UsageError: No such model comes with the package.
     """
-    path = options.load_model_path
-    return run_folder.latest(options.data_dir) if path == "latest" else path_of(path)
+    text = options.load_model_path
+    path = run_folder.latest(options.data_dir) if text == "latest" else path_of(text)
+    check_is_model(path)
+    return path
 
 
-def load_models(
-    paths: Sequence[Path], options: argparse.Namespace
-) -> tuple[list[tuple[nn.Module, dict[str, object]]], dict[str, int | float]]:
-    """Load models that were trained for the same game.
-
-    Returns:
-        What `checkpoint.load_policy` gives for each, and a value for every parameter of the game
-        they were trained for, with the pilots and rewards of the table, so that training never
-        moves the yardstick; over both whatever was given as --env.<parameter>.
+def opponent_path(text: str) -> Path | None:
+    """The file of an opponent's policy, which is there; None: it is "self", a pilot or a mix.
 
     Raises:
-        UsageError: No such file, not a model of this version, or parameters at odds.
-    """
-    models = [load_policy(path) for path in paths]
-    given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
-    game: dict[str, object] = {}
-    source: dict[str, Path] = {}
-    for path, (_, meta) in zip(paths, models, strict=True):
-        for name, value in game_parameters(meta["env"]).items():
-            if game.setdefault(name, value) != value and name not in given:
-                raise UsageError(
-                    f"{name} is {game[name]} in {source[name]} and {value} in {path}: choose one "
-                    f"with --env.{name.replace('_', '-')}"
-                )
-            source.setdefault(name, path)
-    where = [*map(str, paths[:1]), "the command line"]
-    try:
-        return models, resolve({**game, **given})
-    except ValueError as error:
-        raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
-
-
-def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
-    """An opponent's name or mix, checked, or the policy of a file; `policy` itself for "self".
-
-    Raises:
-        UsageError: Neither a known name nor a model of this version.
+        UsageError: Neither a known name nor a file.
     """
     if text == SELF:
-        return policy
+        return None
     if is_model(text):
-        return load_policy(text)[0]
+        path = path_of(text)
+        check_is_model(path)
+        return path
     try:
         parse_pilots(text)
     except ValueError as error:
         raise UsageError(f"{error}; or a model's file, {MODEL_FILES}") from None
-    return text
-
-
-@contextlib.contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how much of `total` is done, by what is told to the function given."""
-    # In place of rich's own first column, which takes a text for markup.
-    columns = (TextColumn("{task.description}", markup=False), *Progress.get_default_columns()[1:])
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(shown(what), total=total)
-        yield lambda count: progress.advance(task, count)
-
-
-OPPONENT = f"{', '.join(PILOTS)}, a mix such as shooter:1,evader:3, self or another model's file"
+    return None
 
 
 def _reader(key: Key) -> Callable[[str], object]:

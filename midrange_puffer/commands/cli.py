@@ -8,122 +8,85 @@ import os
 import re
 import signal
 import sys
-import textwrap
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import NoReturn
 
+from midrange_puffer.commands.options.configured import is_rank
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.names import shown
 from midrange_puffer.streams import Output, QuietPipe, lasting
 
 ENV_NAME = "midrange"
+ROOM = __name__.rpartition(".")[0]
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One thing that can be done with midrange: `module`.main(argv) -> exit status.
+    """One thing that can be done with midrange.
+
+    The module of its name in `options` reads its words, and the one beside this file does it.
 
     `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
     `has_folder`: its results are in a folder; what it prints only tells of its progress.
     """
 
-    module: str
     meaning: str
     usage: str
     in_ranks: bool = False
     has_folder: bool = False
 
 
-# Of the modes that may run in ranks.
-RANK_OPTIONS = {
-    "--ranks N": "learn in so many processes of this machine, side by side",
-    "--max-restarts N": "how often to go on from the last checkpoint after one has failed (0)",
-}
-
-# Of the modes that take a whole configuration: what they take besides.
-CONFIG_OPTIONS = {
-    "train": {
-        "--config FILE": "an ini file whose values replace the defaults: configs/default.ini, or a "
-        "run's config.ini",
-        "--resume RUN": "go on with a run: its folder, its name, or `latest`",
-        **RANK_OPTIONS,
-    },
-    "sweep": {
-        "--config FILE": "an ini file that also says what is varied: configs/sweep.ini",
-        "--resume SWEEP": "go on with a sweep: its folder, its name, or `latest`",
-        "--report SWEEP": "write report.html and best.ini of a sweep; it may still be running",
-    },
-    "profile": {
-        "--config FILE": "an ini file whose values replace the defaults: configs/default.ini, or a "
-        "run's config.ini",
-        "--updates N": "how many updates are measured (10)",
-        "--out DIR": "the folder for profile.json and trace.json.gz (profile)",
-        **RANK_OPTIONS,
-    },
-}
-
 MODES = {
     "train": Mode(
-        "midrange_puffer.commands.train",
         "train a policy with PuffeRL",
         "[--config FILE] [--section.key VALUE …] [--resume RUN] [--ranks N]",
         in_ranks=True,
         has_folder=True,
     ),
     "sweep": Mode(
-        "midrange_puffer.commands.sweep",
         "search for better hyperparameters and rewards by many trainings",
         "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
         has_folder=True,
     ),
     "profile": Mode(
-        "midrange_puffer.commands.profile",
         "measure where the time of a training goes: environment, copies, inference, learning",
         "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR] [--ranks N]",
         in_ranks=True,
     ),
     "eval": Mode(
-        "midrange_puffer.commands.eval",
         "measure a trained policy against the scripted pilots",
         "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE] "
         "[--save-replays N] [--render]",
     ),
     "league": Mode(
-        "midrange_puffer.commands.league",
         "rate checkpoints and pilots by fights of all against all",
         "[--run RUN | FILE …] [--pilots all|none|NAMES] [--games N] [--json FILE] [--out PNG]",
     ),
     "exploit": Mode(
-        "midrange_puffer.commands.exploit",
         "train an opponent against one policy, to see how well that policy can be beaten",
         "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
     ),
     "plot": Mode(
-        "midrange_puffer.commands.plot",
         "draw one engagement of a trained policy, or the space-time graph of one moment of it",
         "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
         "[--out FILE]",
     ),
     "export": Mode(
-        "midrange_puffer.commands.export",
         "write a trained policy as an ONNX file, for any program that can fly it",
         "--load-model-path latest|FILE --onnx FILE",
     ),
     "envelope": Mode(
-        "midrange_puffer.commands.envelope",
         "find from where missiles hit, as a table and as polar plots",
         "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
     ),
     "replay": Mode(
-        "midrange_puffer.commands.replay",
         "fly replays again, bit for bit, and show them in a browser, Tacview or a film",
         "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
     ),
     "play": Mode(
-        "midrange_puffer.commands.play",
         "fly by hand against a pilot, a policy or another human, or watch two of them fight",
         "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",
     ),
@@ -198,21 +161,18 @@ def run(mode: str, argv: Sequence[str]) -> int:
         raise UsageError(
             f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
         )
-    if mode in CONFIG_OPTIONS and _asks_for_help(argv):
-        print(config_help(mode))
-        return 0
-    # What torchrun sets, and torch.distributed.is_torchelastic_launched() looks at.
-    if "TORCHELASTIC_RUN_ID" in os.environ and not MODES[mode].in_ranks:
+    if is_rank() and not MODES[mode].in_ranks:
         allowed = " and ".join(name for name in MODES if MODES[name].in_ranks)
         raise UsageError(
             f"{mode}: each process of torchrun would do all of the work; use torchrun only for "
             f"{allowed}"
         )
-    main = _imported(MODES[mode].module).main
+    options = _imported(f"{ROOM}.options.{mode}").read(argv)
+    main = _imported(f"{ROOM}.{mode}").main
     # All is imported: from here on Ctrl-C raises KeyboardInterrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return main(argv)
+    return main(options)
 
 
 def _imported(name: str) -> ModuleType:
@@ -241,30 +201,6 @@ def usage() -> str:
         "`python -m midrange_puffer` are the same command. With the name of any other environment",
         "the command is PufferLib's own: puffer train|eval|sweep|… <environment> …",
     ]
-    return "\n".join(lines)
-
-
-def config_help(mode: str) -> str:
-    """What the help of a mode in CONFIG_OPTIONS prints: every key of the configuration."""
-    from midrange_puffer.config.schema import help_sections
-
-    lines = [f"usage: puffer {mode} {ENV_NAME} {MODES[mode].usage}", ""]
-    lines += [f"  {option:<18}{meaning}" for option, meaning in CONFIG_OPTIONS[mode].items()]
-    lines += [
-        "",
-        "Every key below may stand in that file, in its section, and is an option here:",
-        "--section.key VALUE, or --key VALUE for a key of [base]. '-' and '_' are the same.",
-        "The default is on the right.",
-    ]
-    for section, keys in help_sections().items():
-        lines += ["", f"[{section}]"]
-        for key in keys.values():
-            prefix = "" if section == "base" else f"{section}."
-            option = f"--{prefix}{key.name}".replace("_", "-")
-            unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
-            lines.append(f"  {option:<44} {key.default}")
-            text = f"{key.meaning}{unit} [{key.allowed}]"
-            lines += textwrap.wrap(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return "\n".join(lines)
 
 

@@ -3,25 +3,19 @@
 import argparse
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from midrange_puffer.commands.arguments import Parser, progress_bar
-from midrange_puffer.config.key import Key
-from midrange_puffer.config.schema import schema
-from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.game.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
-from midrange_puffer.game.parameters import PARAMETERS, resolve
+from midrange_puffer.commands.options.envelope import ASPECT, OFF_BORESIGHT, TABLE
+from midrange_puffer.commands.progress import progress_bar
+from midrange_puffer.files import write_json
+from midrange_puffer.game.envelope import FULL, LEAST_STEP, Envelope, build
 from midrange_puffer.names import shown
 from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
-from midrange_puffer.show.figures import require_matplotlib
 
-TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
 ASPECTS = {"nose-on": 0.0, "beam": 1.0, "tail-on": -2.0}  # of the rows printed, diamond angles
 POINT_BLANK = 1000.0  # m
 RANGES = {  # of the columns: what `Edges` calls them
@@ -33,14 +27,9 @@ RANGES = {  # of the columns: what `Edges` calls them
 }
 
 
-def main(argv: Sequence[str]) -> int:
-    """Build and draw, with the words after `puffer envelope midrange`; return the exit status."""
-    options = _parser().read(argv)
-    require_matplotlib()
-    given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
-    parameters = resolve(given)
-    folder = Path(options.out)
-    open_folder(folder)
+def main(options: argparse.Namespace) -> int:
+    """Build and draw, with what `options.envelope` has read; return the exit status."""
+    parameters, folder = options.parameters, Path(options.out)
     if parameters["physics_dt"] < LEAST_STEP:
         print(f"physics_dt = {parameters['physics_dt']:g}: flown in steps of {LEAST_STEP:g} s")
     began = time.perf_counter()
@@ -126,19 +115,3 @@ def describe(counts: dict[str, int]) -> str:
         "and from R_min on;\n"
         f"  {gaps} have ranges below R_NEZ, too, from which some evasion escapes."
     )
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        "envelope",
-        "Fly missiles out at every aspect, off-boresight angle and speed, and find the ranges from "
-        "which they hit. This takes about half a minute. A shorter env.physics_dt than "
-        f"{LEAST_STEP:g} s is taken as {LEAST_STEP:g} s: shorter steps take longer and change the "
-        "ranges little.",
-    )
-    meaning = f"folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}"
-    parser.add_key(Key("out", str, meaning, "envelope"))
-    parser.add_json()
-    for name in RELEVANT:
-        parser.add_key(replace(schema()["env"][name], default=argparse.SUPPRESS), f"env.{name}")
-    return parser

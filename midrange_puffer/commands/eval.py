@@ -12,46 +12,29 @@ from rich.table import Table
 from rich.text import Text
 from torch import nn
 
-from midrange_puffer.commands.arguments import (
-    OPPONENT,
-    Parser,
-    load_model,
-    load_opponent,
-    progress_bar,
-    threads_of,
-)
-from midrange_puffer.config.key import Key, check_even
+from midrange_puffer.commands.models import load_model, load_opponent
+from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.evaluation import fight, summarize
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.envs.rendering import require_pygame
-from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.game.parameters import ALL, PILOTS, SELF
+from midrange_puffer.errors import UserError
+from midrange_puffer.files import write_json
+from midrange_puffer.game.parameters import PILOTS, SELF
 from midrange_puffer.names import shown
 from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
 
 
-def main(argv: Sequence[str]) -> int:
-    """Evaluate, with the words after `puffer eval midrange`; return the exit status."""
-    options = _parser().read(argv)
-    if options.render and (options.save_replays or options.json):
-        raise UsageError(
-            "command line: --render measures nothing: leave out --save-replays and --json"
-        )
-    threads = threads_of(options)
+def main(options: argparse.Namespace) -> int:
+    """Evaluate, with what `options.eval` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
-    path, policy, parameters = load_model(options)
-    names = PILOTS if options.opponent == ALL else (options.opponent,)
-    opponents = {name: load_opponent(name, policy) for name in names}
+    path = options.model
+    policy, parameters = load_model(options)
+    opponents = {name: load_opponent(name, policy) for name in options.opponents}
     if options.render:
-        require_pygame()
         from midrange_puffer.show.view.watch import watch
 
         watch(policy, path.stem, opponents, options.seed, options.greedy, **parameters)
         return 0
-    if options.save_replays:
-        open_folder(Path(options.replay_dir))
-    results, replays, mishap = _measure(path, policy, opponents, options, threads, parameters)
+    results, replays, mishap = _measure(path, policy, opponents, options, parameters)
     _report(path, results, options, parameters)
     if mishap is not None:
         raise mishap
@@ -66,7 +49,6 @@ def _measure(
     policy: nn.Module,
     opponents: Mapping[str, Contestant],
     options: argparse.Namespace,
-    threads: int,
     parameters: Mapping[str, float],
 ) -> tuple[dict[str, dict[str, object]], list[Path], Exception | None]:
     """Fight the opponents, one after another.
@@ -87,7 +69,7 @@ def _measure(
                 options.greedy,
                 advance,
                 recorders,
-                threads=threads,
+                threads=options.threads,
                 parameters=parameters,
             )
         results[name] = summarize(records, parameters)
@@ -176,34 +158,6 @@ def format_share(result: dict[str, object], outcome: str) -> str:
     """The share of an outcome in percent, and below it its 95 % interval, in little room."""
     low, high = result[f"{outcome}_ci95"]
     return f"{100 * result[outcome]:.1f}\n{100 * low:.1f}–{100 * high:.1f}".replace("100.0", "100")
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        "eval",
-        "Measure a trained policy. The game is the one that the policy was trained for. The pilots "
-        "are those of the parameter table, even if training changed them.",
-    )
-    parser.add_model()
-    parser.add_key(Key("opponent", str, f"{OPPONENT}, or all: each pilot in turn", ALL))
-    parser.add_key(
-        Key("episodes", int, "engagements with each opponent", 1000, 2, 2_000_000, check=check_even)
-    )
-    parser.add_key(Key("seed", int, "seed of the starts and the actions", 0, 0, 2**63 - 1))
-    parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
-    parser.add_key(
-        Key("save_replays", int, "how many replays to keep of each kind, for each opponent. The "
-            "kinds: lost; closest (won or drawn, and a missile passed nearest); longest; first",
-            0, 0, 1000)
-    )  # fmt: skip
-    parser.add_key(Key("replay_dir", str, "folder for the replays", "replays"))
-    parser.add_key(
-        Key("render", bool, "show the fights in a window, one after another, and measure nothing")
-    )
-    parser.add_threads()
-    parser.add_json()
-    parser.add_game()
-    return parser
 
 
 def _optional(value: float | None, factor: float) -> str:

@@ -1,7 +1,7 @@
 """`puffer export midrange`: a policy as an ONNX file, for any program that can fly it."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -9,20 +9,17 @@ import torch
 from torch import nn
 
 from midrange_puffer import _core
-from midrange_puffer.commands.arguments import Parser, load_models, model_path, progress_bar
-from midrange_puffer.config.key import Key
+from midrange_puffer.commands.models import load_models
+from midrange_puffer.commands.options.export import TOLERANCE
+from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.files import check_writable, write_whole
-from midrange_puffer.game.parameters import EXPORTED, PILOTS
+from midrange_puffer.errors import UserError
+from midrange_puffer.files import write_whole
+from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.names import shown
-from midrange_puffer.policies.exported import MEMORY, ExportedPolicy, require_onnx
-from midrange_puffer.policies.model_file import MODELS
+from midrange_puffer.policies.exported import MEMORY, ExportedPolicy
 from midrange_puffer.policies.onnx_graph import Graph, to_onnx
 
-# How far onnxruntime may be from torch: of 1 + an output's largest |value| seen. Not of each value,
-# for one near 0 is the sum of terms that are as large as the largest, each rounded to float32.
-TOLERANCE = 1e-5
 STARTS = 32  # engagements in either seat, against all pilots, in which outputs are compared
 
 
@@ -68,16 +65,10 @@ class Comparison:
         self.observations += len(envs)
 
 
-def main(argv: Sequence[str]) -> int:
-    """Export, with the words after `puffer export midrange`; return the exit status."""
-    options = _parser().read(argv)
-    if "onnx" not in options:
-        raise UsageError(f"command line: --onnx is missing: the file to write, *{EXPORTED}")
-    require_onnx("onnx", "onnxruntime", "onnxscript")
+def main(options: argparse.Namespace) -> int:
+    """Export, with what `options.export` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
-    path, out = model_path(options), Path(options.onnx)
-    if path.suffix == EXPORTED:
-        raise UsageError(f"{path}: is exported already; expected a run folder's {MODELS}")
+    path, out = options.model, Path(options.onnx)
     [(policy, entries)], parameters = load_models([path], options)
     data = to_onnx(policy, entries)
     with progress_bar("comparing with torch", 2 * STARTS) as advance:
@@ -123,24 +114,3 @@ def compare(
             f"up to {difference:.1e} of 1 + an output's largest |value|; {TOLERANCE:g} is allowed"
         )
     return observations, difference
-
-
-def _check_out(path: str) -> None:
-    if Path(path).suffix != EXPORTED:
-        raise ValueError(f"must end in {EXPORTED}")
-    check_writable(path)
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        "export",
-        "Write a policy as an ONNX file. The file is written only if onnxruntime computes from it "
-        "what torch computes, in fights against the pilots, to "
-        f"{TOLERANCE:g} of 1 + an output's largest |value|. The file takes the place of a {MODELS} "
-        "in every command but training. Any program with an ONNX runtime can fly it: its metadata "
-        "say what it sees and does.",
-    )
-    parser.add_model(MODELS)
-    meaning = f"the file to write, *{EXPORTED}"
-    parser.add_key(Key("onnx", str, meaning, argparse.SUPPRESS, check=_check_out))
-    return parser

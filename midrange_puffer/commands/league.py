@@ -1,26 +1,18 @@
 """`puffer league midrange`: checkpoints and pilots, everybody against everybody."""
 
 import argparse
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-import numpy as np
 import torch
 from rich.console import Console
 
-from midrange_puffer.commands.arguments import (
-    MODEL_FILES,
-    Parser,
-    load_models,
-    progress_bar,
-    threads_of,
-)
-from midrange_puffer.config.key import Key, check_even
+from midrange_puffer.commands.models import load_models
+from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.match import Contestant
 from midrange_puffer.contest.ratings import MEAN
 from midrange_puffer.contest.round_robin import (
     ANCHORS,
-    GAMES,
     Result,
     is_standard,
     rate_pilots,
@@ -34,32 +26,19 @@ from midrange_puffer.contest.standings import (
     format_report,
     rank,
 )
-from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import ALL, PILOTS, pilot_names
-from midrange_puffer.policies import model_file
-from midrange_puffer.policies.shipped import path_of
-from midrange_puffer.show.figures import check_picture, require_matplotlib
-from midrange_puffer.train import run_folder
-
-NONE = "none"  # of the pilots
+from midrange_puffer.game.parameters import PILOTS
 
 
-def main(argv: Sequence[str]) -> int:
-    """Hold a league, with the words after `puffer league midrange`; return the exit status."""
-    options = _parser().read(argv)
-    if options.out:
-        require_matplotlib()
-    threads = threads_of(options)
+def main(options: argparse.Namespace) -> int:
+    """Hold a league, with what `options.league` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
-    paths = find_models(options)
+    paths = options.models
     models, parameters = load_models(list(paths.values()), options)
-    players = {pilot: pilot for pilot in read_pilots(options.pilots)}
-    players |= {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
-    if len(players) < 2:
-        raise UsageError("a league needs two players: a run, models' files or pilots")
-    results = _play(players, options, threads, parameters)
-    fixed, scale = choose_anchors(players, parameters, threads)
+    policies = {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
+    players = {name: policies.get(name, name) for name in options.players}
+    results = _play(players, options, parameters)
+    fixed, scale = choose_anchors(players, parameters, options.threads)
     standings = rank(list(players), results, fixed)
     _print(standings, options, scale)
     steps = {name: meta["agent_steps"] for name, (_, meta) in zip(paths, models, strict=True)}
@@ -76,42 +55,6 @@ def main(argv: Sequence[str]) -> int:
 
         plot_standings(standings, group_runs(paths, steps), options.out)
     return 0
-
-
-def find_models(options: argparse.Namespace) -> dict[str, Path]:
-    """The model files that take part, by a name for each: as much of its path as tells it apart.
-
-    Raises:
-        CheckpointError: There is no such run.
-    """
-    paths = [path_of(file) for file in options.files]
-    if options.run:
-        folder = run_folder.find_run(options.run, options.data_dir)
-        paths += spread(sorted(folder.glob(model_file.MODELS)), options.checkpoints)
-    paths = list(dict.fromkeys(path.resolve() for path in paths))
-    for length in range(1, max((len(path.parts) for path in paths), default=1)):
-        names = ["/".join(path.with_suffix("").parts[-length:]) for path in paths]
-        if len({*names, *PILOTS}) == len(names) + len(PILOTS):
-            return dict(zip(names, paths, strict=True))
-    return {str(path): path for path in paths}  # but for their suffixes some are alike
-
-
-def spread(items: Sequence[Path], count: int) -> list[Path]:
-    """At most `count` of the items, at even distances, the first and the last among them."""
-    places = np.linspace(0, len(items) - 1, min(count, len(items))).round().astype(int)
-    return [items[place] for place in places]
-
-
-def read_pilots(text: str) -> tuple[str, ...]:
-    """The pilots named in a text: "all", "none", or names separated by commas.
-
-    Raises:
-        UsageError: There is no such pilot, or one is named twice.
-    """
-    try:
-        return () if text == NONE else pilot_names(text)
-    except ValueError as error:
-        raise UsageError(f"command line: --pilots: {error}") from None
 
 
 def choose_anchors(
@@ -144,14 +87,18 @@ def group_runs(
 def _play(
     players: Mapping[str, Contestant],
     options: argparse.Namespace,
-    threads: int,
     parameters: Mapping[str, float],
 ) -> list[Result]:
     pairings = len(players) * (len(players) - 1) // 2
     with progress_bar(f"{pairings} pairings", pairings * options.games) as advance:
-        games, seed, greedy = options.games, options.seed, options.greedy
         return round_robin(
-            players, games, seed, greedy, advance, threads=threads, parameters=parameters
+            players,
+            options.games,
+            options.seed,
+            options.greedy,
+            advance,
+            threads=options.threads,
+            parameters=parameters,
         )
 
 
@@ -168,37 +115,3 @@ def _print(standings: Standings, options: argparse.Namespace, scale: str) -> Non
         console.print(table)
         print()
     print("\n".join(format_cycles(standings)))
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        "league",
-        "Let checkpoints and pilots fight, all against all, and rate them. Without a run or files "
-        "only the pilots fight. The game is the one that the models were trained for. The pilots "
-        "are those of the parameter table.",
-    )
-    parser.add_files("files", f"models: {MODEL_FILES}")
-    parser.add_key(
-        Key("run", str, "a run whose checkpoints take part: its folder, its name or latest", None)
-    )
-    parser.add_key(
-        Key("checkpoints", int, "most checkpoints of the run that take part; they are spread over "
-            "the run, and the first and the last are among them",
-            8, 1, 1000)
-    )  # fmt: skip
-    parser.add_key(
-        Key(
-            "pilots", str, f"pilots that take part: {ALL}, {NONE} or names separated by commas", ALL
-        )
-    )
-    parser.add_key(
-        Key("games", int, "engagements of each pairing", GAMES, 2, 1_000_000, check=check_even)
-    )
-    parser.add_key(Key("seed", int, "seed of the starts and the actions", 0, 0, 2**63 - 1))
-    parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
-    parser.add_threads()
-    parser.add_json()
-    parser.add_key(Key("out", str, "write a picture to this file", None, check=check_picture))
-    parser.add_data_dir()
-    parser.add_game()
-    return parser

@@ -1,32 +1,27 @@
 """`puffer plot midrange`: a picture of one engagement, or of its space-time graph."""
 
-from collections.abc import Sequence
+import argparse
 from pathlib import Path
 
 import torch
 
-from midrange_puffer.commands.arguments import Parser, load_model, load_opponent
-from midrange_puffer.config.key import Key
+from midrange_puffer.commands.models import load_model, load_opponent
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import PILOTS, SEATS
+from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.names import shown
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
-from midrange_puffer.show.figures import check_picture, require_matplotlib, save_figure
+from midrange_puffer.show.figures import save_figure
 from midrange_puffer.show.spacetime_plot import draw_spacetime
 
 
-def main(argv: Sequence[str]) -> int:
-    """Plot, with the words after `puffer plot midrange`; return the exit status."""
-    options = _parser().read(argv)
-    require_matplotlib()
+def main(options: argparse.Namespace) -> int:
+    """Plot, with what `options.plot` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
-    path, policy, parameters = load_model(options)
-    opponent = load_opponent(options.opponent, policy)
-    if isinstance(opponent, str) and opponent not in PILOTS:
-        raise UsageError(f"opponent = {opponent!r}: is a mix; must be one of {', '.join(PILOTS)}")
-    contestants, out = [policy, opponent], shown(options.out)
+    policy, parameters = load_model(options)
+    contestants = [policy, load_opponent(options.opponent, policy)]
+    path, out = options.model, shown(options.out)
     if options.seat == SEATS[1]:
         contestants.reverse()
     if options.spacetime is not None:
@@ -59,25 +54,3 @@ def plot_moment(session: Session, time: float, seat: int, path: str | Path) -> f
     graph = spacetime(session.sim, 0, seat)
     save_figure(draw_spacetime(graph, f"{SEATS[seat]} at {now:.1f} s"), path)
     return now
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        "plot",
-        "Draw one engagement of a trained policy, seen from above, or the space-time graph of one "
-        "moment of it.",
-    )
-    parser.add_model()
-    parser.add_key(
-        Key("opponent", str, f"one of {', '.join(PILOTS)}, self, or another model's file", "evader")
-    )
-    parser.add_key(Key("seat", str, "seat of the policy", "red", choices=SEATS))
-    parser.add_key(Key("seed", int, "seed of the start and the actions", 0, 0, 2**63 - 1))
-    parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
-    parser.add_key(
-        Key("spacetime", float, "draw the seat's space-time graph at this time instead",
-            None, 0, 3600, unit="s")
-    )  # fmt: skip
-    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_picture))
-    parser.add_game()
-    return parser

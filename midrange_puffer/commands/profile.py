@@ -1,5 +1,6 @@
 """`puffer profile midrange`: where the time of training goes, as a table and as a trace."""
 
+import argparse
 import contextlib
 import io
 import math
@@ -13,35 +14,32 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from midrange_puffer.commands.arguments import Parser, progress_bar
-from midrange_puffer.commands.in_ranks import run_in_ranks
-from midrange_puffer.config.key import Key
+from midrange_puffer.commands.options.profile import REPORT, TRACE
+from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.train import ranks
 from midrange_puffer.train.fitted_pufferl import replaced
+from midrange_puffer.train.launcher import launch
 from midrange_puffer.train.loggers import TRACKERS
 from midrange_puffer.train.profiling import LABELS, TRACED, WARM_UP, Measurement, Phases
 from midrange_puffer.train.run import planned_run, train
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.stop_signals import StopSignals
 
-REPORT, TRACE = "profile.json", "trace.json.gz"
 ENDLESS = 10**13  # agent decisions: it is the measurement that ends the run
 REST, BETWEEN = "rest", "bookkeeping"
 
 
-def main(argv: Sequence[str]) -> int:
-    """Measure, with the words after `puffer profile midrange`; return the exit status."""
-    status = run_in_ranks("profile", argv)
-    if status is not None:
-        return status
-    options, overrides = _parser().read_known(argv)
+def main(options: argparse.Namespace) -> int:
+    """Measure, with what `options.profile` has read; return the exit status."""
+    if options.ranks is not None:
+        return launch(options.words, options.ranks, options.max_restarts or 0)
     out = Path(options.out)
     with ranks.joined(), tempfile.TemporaryDirectory(prefix="midrange-profile-") as folder:
         ranks.from_first(lambda: open_folder(out))
-        run = ranks.from_first(lambda: _plan(Path(folder), options.config, overrides))
+        run = ranks.from_first(lambda: _plan(Path(folder), options.config, options.overrides))
         trace = Path(folder, TRACE)
         with StopSignals() as signals:
             measurement = _measure(run, signals, options.updates, trace)
@@ -199,14 +197,3 @@ def format_operators(report: Mapping[str, object]) -> Table:
             f"{row['seconds'] / traced:.1%}",
         )
     return table
-
-
-def _parser() -> Parser:
-    parser = Parser(
-        "profile",
-        "Measure where the time of some updates of a training goes, and trace one more update.",
-    )
-    parser.add_key(Key("config", str, "an ini file whose values replace the defaults", None))
-    parser.add_key(Key("updates", int, "how many updates are measured", 10, 1, 1_000_000))
-    parser.add_key(Key("out", str, f"the folder for {REPORT} and {TRACE}", "profile"))
-    return parser

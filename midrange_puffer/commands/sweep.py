@@ -11,15 +11,14 @@ from typing import NoReturn
 
 from midrange_puffer.config.checks import check_pairs
 from midrange_puffer.config.configuration import Config, ConfigError, changes, format_config
-from midrange_puffer.config.reading import data_dir, load_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import lock, new_name, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.policies.shipped import is_shipped
-from midrange_puffer.show.figures import require_matplotlib
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.progress import Progress, format_params
-from midrange_puffer.sweep.record import Record, best_trial, find_sweep, sweeps_folder
+from midrange_puffer.sweep.record import Record, best_trial, sweeps_folder
 from midrange_puffer.sweep.report import BEST, write_report
 from midrange_puffer.sweep.runner import Runner, SweepError
 from midrange_puffer.sweep.search import Search
@@ -45,22 +44,13 @@ class Interrupted(KeyboardInterrupt):
         self.number = number
 
 
-def main(argv: Sequence[str]) -> int:
-    """Sweep, with the words after `puffer sweep midrange`; return the exit status."""
-    parser = argparse.ArgumentParser("puffer sweep midrange", add_help=False, allow_abbrev=False)
-    for option in ("--config", "--resume", "--report"):
-        parser.add_argument(option)
-    options, overrides = parser.parse_known_args(argv)
-    if options.resume is not None and options.report is not None:
-        raise ConfigError("--resume and --report: give one of them")
-    for name, does in (("resume", "goes on with"), ("report", "reads")):
-        if options.config is not None and vars(options)[name] is not None:
-            raise ConfigError(f"--{name} {does} the sweep's own sweep.ini: leave --config out")
+def main(options: argparse.Namespace) -> int:
+    """Sweep, with what `options.sweep` has read; return the exit status."""
     if options.report is not None:
-        return report(_find(options.report, overrides), overrides)
+        return report(options.folder, options.overrides)
     if options.resume is not None:
-        return resume(_find(options.resume, overrides), overrides)
-    return begin(options.config, overrides)
+        return resume(options.folder, options.overrides)
+    return begin(options.config, options.overrides)
 
 
 def begin(config_path: str | None, overrides: Sequence[str]) -> int:
@@ -145,10 +135,6 @@ def run(record: Record, workers: Sequence[Worker]) -> int:
     return 0
 
 
-def _find(name: str, overrides: Sequence[str]) -> Path:
-    return find_sweep(name, data_dir(overrides))
-
-
 def _overridden(record: Record, overrides: Sequence[str]) -> Config:
     """The configuration of a sweep, changed; train.data_dir only says where it was looked for."""
     config = load_config(record.folder / Record.CONFIG, overrides, complete=True)
@@ -158,7 +144,6 @@ def _overridden(record: Record, overrides: Sequence[str]) -> Config:
 
 def _check(config: Config, folder: Path) -> None:
     """Refuse what cannot run, as the first worker would run the first trial, or be reported."""
-    require_matplotlib()
     settings, on_ray = config["sweep"], config["sweep"]["engine"] == "ray"
     if on_ray and config["cluster"]["engine"] is not None:
         raise ConfigError(

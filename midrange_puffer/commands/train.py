@@ -5,41 +5,30 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from midrange_puffer.commands.in_ranks import run_in_ranks
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.train import ranks, run_folder
+from midrange_puffer.train.launcher import launch
 from midrange_puffer.train.run import is_of_this_job, new_run, resumed_run, train_to_end
 from midrange_puffer.train.run_folder import Run
 
 
-def main(argv: Sequence[str]) -> int:
-    """Train, with the words after `puffer train midrange`; return the exit status."""
-    status = run_in_ranks("train", argv)
-    if status is not None:
-        return status
-    parser = argparse.ArgumentParser("puffer train midrange", add_help=False, allow_abbrev=False)
-    parser.add_argument("--config")
-    parser.add_argument("--resume")
-    options, overrides = parser.parse_known_args(argv)
+def main(options: argparse.Namespace) -> int:
+    """Train, with what `options.train` has read; return the exit status."""
+    if options.ranks is not None:
+        return launch(options.words, options.ranks, options.max_restarts or 0)
     with ranks.joined(), ExitStack() as held:
         is_restarted = ranks.is_restarted()
-        run = ranks.from_first(
-            lambda: held.enter_context(_find_run(options, overrides, is_restarted))
-        )
+        run = ranks.from_first(lambda: held.enter_context(_find_run(options, is_restarted)))
         return train_to_end(run)
 
 
-def _find_run(
-    options: argparse.Namespace, overrides: Sequence[str], is_restarted: bool
-) -> AbstractContextManager[Run]:
+def _find_run(options: argparse.Namespace, is_restarted: bool) -> AbstractContextManager[Run]:
     """The run that a command line asks for, whose folder is locked meanwhile."""
-    if options.resume is None:
-        restarted = _restarted_run(options.config, overrides, is_restarted)
-        return restarted or new_run(options.config, overrides)
-    if options.config is not None:
-        raise ConfigError("--resume goes on with the run's own config.ini: leave --config out")
-    return resumed_run(options.resume, overrides)
+    if options.resume is not None:
+        return resumed_run(options.resume, options.overrides)
+    restarted = _restarted_run(options.config, options.overrides, is_restarted)
+    return restarted or new_run(options.config, options.overrides)
 
 
 def _restarted_run(

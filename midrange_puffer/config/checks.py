@@ -2,9 +2,22 @@
 
 from collections.abc import Mapping
 
-from midrange_puffer.config.configuration import Config, ConfigError, stage_config, stage_names
+from midrange_puffer.config.configuration import (
+    Config,
+    ConfigError,
+    run_configs,
+    stage_config,
+    stage_names,
+)
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.parameters import PARAMETERS, SELF, parse_opponent, resolve, suggest
+from midrange_puffer.game.parameters import (
+    PARAMETERS,
+    SELF,
+    count_agents,
+    parse_opponent,
+    resolve,
+    suggest,
+)
 
 
 def check_pairs(config: Config, where: str) -> None:
@@ -52,6 +65,28 @@ def _resolve(env: Mapping[str, object], where: str) -> None:
         resolve({name: value for name, value in env.items() if name in PARAMETERS})
     except ValueError as error:
         raise ConfigError(f"{where} {error}") from None
+
+
+def check_update(config: Config) -> None:
+    """Check what the trainer needs of a configuration as far as it is clear on every machine.
+
+    Raises:
+        ConfigError: With the numbers that do not fit.
+    """
+    if config["vec"]["num_workers"] != "auto":  # whose number divides the engagements anew
+        return
+    instances = config["vec"]["num_envs"]
+    for part in run_configs(config):
+        env, train = part["env"], part["train"]
+        try:
+            agents = count_agents(env["num_envs"], env["opponent"])
+        except ValueError:  # `settle` tells of it
+            return
+        agents *= 1 if instances == "auto" else instances
+        if train["batch_size"] == "auto":
+            batch = agents * train["bptt_horizon"]
+            part = part.replaced("train", "one horizon of every agent", batch_size=batch)
+        check_training(part, agents)
 
 
 def check_training(config: Config, agents: int) -> None:

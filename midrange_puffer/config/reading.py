@@ -4,7 +4,7 @@ import configparser
 import functools
 import importlib.util
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from midrange_puffer.config.checks import check_pairs, check_stages
@@ -15,10 +15,10 @@ from midrange_puffer.config.configuration import (
     check_line,
     stage_names,
 )
+from midrange_puffer.config.hints import entry_of, home_of_run_key, option_of, right_keys
 from midrange_puffer.config.schema import (
     RENAMED,
     RETIRED,
-    RUN_KEYS,
     STAGE,
     SWEPT,
     SWEPT_SECTIONS,
@@ -29,6 +29,8 @@ from midrange_puffer.config.schema import (
 from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
+
+COMMAND_LINE = "command line"  # as the source of a value
 
 
 def load_config(
@@ -72,8 +74,10 @@ def load_config(
         section, name = _split(option.replace("-", "_"))
         section = _todays(section)
         where = f"command line: --{option}"
+        if section not in draft.values and not section.startswith((STAGE, SWEPT)):
+            raise ConfigError(f"{where}: no such key{_hint(section, name, option_of)}")
         draft.open_section(section, where)
-        draft.set(section, name, text, where, "command line")
+        draft.set(section, name, text, where, COMMAND_LINE)
     config = Config(draft.values, draft.sources)
     stages = {name for name in of_the_file if name.startswith(STAGE)}
     stages |= {STAGE + name for name in stage_names(config)}
@@ -225,7 +229,8 @@ class _Draft:
             _say_retired(where)
             return
         if name not in keys:
-            raise ConfigError(f"{where}: no such key{_hint(section, name)}")
+            spell = option_of if source == COMMAND_LINE else entry_of
+            raise ConfigError(f"{where}: no such key{_hint(section, name, spell)}")
         if text is None and keys[name].kind is not bool:
             raise ConfigError(f"{where}: needs a value: {keys[name].allowed}")
         try:
@@ -242,14 +247,10 @@ def _say_retired(where: str) -> None:
     print(f"{shown(where)}: no longer a key, left out", file=sys.stderr)
 
 
-def _hint(section: str, name: str) -> str:
-    """Where the key `name` belongs that is none of `section`, or which one is nearest."""
-    if section.startswith(STAGE):
-        for home, names in RUN_KEYS.items():
-            if name.removeprefix(f"{home}.") in names:
-                return f"; it holds for the whole run, in [{home}]"
-    else:
-        for home, keys in schema().items():
-            if name in keys:
-                return f"; it belongs in [{home}]"
-    return suggest(name, section_keys(section))
+def _hint(section: str, name: str, spell: Callable[[str, str], str]) -> str:
+    """The end of an error message: what may have been meant by a key that there is not."""
+    home = home_of_run_key(section, name)
+    if home is not None:
+        return f"; it holds for the whole run, in [{home}]"
+    keys = [spell(*key) for key in right_keys(section, name)]
+    return f"; did you mean {' or '.join(keys)}?" if keys else ""

@@ -1,19 +1,27 @@
 """How well a policy fights, with figures that can be repeated."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
-from torch import nn
 
-from midrange_puffer.contest.match import Contestant, Fight, Watch, half_of, play, tally
+from midrange_puffer.contest.match import (
+    Contestant,
+    Fight,
+    Watch,
+    find_contestant,
+    half_of,
+    play,
+    tally,
+)
 from midrange_puffer.contest.ratings import score_interval, start_covariance
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.records import outcomes
 
 
 def evaluate(
-    policy: nn.Module,
-    opponent: Contestant,
+    policy: Contestant | Path,
+    opponent: Contestant | Path,
     episodes: int = 1000,
     seed: int = 0,
     greedy: bool = False,
@@ -28,8 +36,9 @@ def evaluate(
     there; a policy against itself draws those of both seats with one. It then scores exactly 0.5.
 
     Args:
-        policy: on the CPU.
-        opponent: a pilot or a mix of pilots, as `Midrange` takes them, or another policy.
+        policy: on the CPU; the first that `checkpoint.load_policy` returns, a model's file, or the
+            name of a model that comes with the package, such as "trained".
+        opponent: another one, or a pilot or a mix of pilots, as `Midrange` takes them.
         episodes: an even number.
         seed: of the starts and the actions; equal seeds give equal results.
         greedy: take the likeliest action instead of drawing one.
@@ -49,16 +58,21 @@ def evaluate(
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
+        TypeError: A policy or an opponent that is none of these.
+        CheckpointError: A file that cannot be used.
     """
     parameters = resolve(parameters)
+    one = find_contestant("policy", policy)
+    # A model against itself is one policy, as its draws are to be the same.
+    other = one if opponent == policy else find_contestant("opponent", opponent)
     records = fight(
-        policy, opponent, episodes, seed, greedy, progress, threads=threads, parameters=parameters
+        one, other, episodes, seed, greedy, progress, threads=threads, parameters=parameters
     )
     return summarize(records, parameters)
 
 
 def fight(
-    policy: nn.Module,
+    policy: Contestant,
     opponent: Contestant,
     episodes: int,
     seed: int,

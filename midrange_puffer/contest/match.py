@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from torch import nn
@@ -9,6 +10,7 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import start_covariance
+from midrange_puffer.envs.crew import check_policy
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import (
     checked_num_envs,
@@ -18,7 +20,9 @@ from midrange_puffer.game.parameters import (
     seat_weights,
 )
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player, observation_for, player_seed
+from midrange_puffer.policies.shipped import TRAINED, is_model
 
 # A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
 Contestant = str | nn.Module
@@ -34,6 +38,38 @@ class Fight:
 
     red: Contestant
     blue: Contestant
+
+
+def find_contestant(argument: str, given: "Contestant | Path") -> Contestant:
+    """Who is meant: pilots and policies are taken as they are, and models loaded.
+
+    Args:
+        argument: what `given` was given as, for messages.
+        given: a contestant; or a model's file, or the name of a model that comes with the package.
+
+    Raises:
+        ValueError: no such pilot.
+        TypeError: none of these.
+        CheckpointError: a file that cannot be used.
+    """
+    if isinstance(given, Path) or (isinstance(given, str) and is_model(given)):
+        return load_policy(given)[0]
+    if isinstance(given, str):
+        try:
+            parse_pilots(given)
+        except ValueError as error:
+            wrong = str(error).removeprefix("opponent")  # which may be the other argument
+            raise ValueError(f"{argument}{wrong}; or {TRAINED}, or a model's file") from None
+        return given
+    if isinstance(given, nn.Module):
+        check_policy(argument, given)
+        return given
+    is_pair = isinstance(given, tuple) and given and isinstance(given[0], nn.Module)
+    hint = "; load_policy returns a pair: policy, about = load_policy(…)" if is_pair else ""
+    raise TypeError(
+        f"{argument} of type {type(given).__name__}: must be a pilot or a mix of pilots, a model's "
+        f"file, or a policy as of checkpoint.load_policy{hint}"
+    )
 
 
 def play(

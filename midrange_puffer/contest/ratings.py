@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+GAMES = 400  # a pairing, half of them in each seat
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 ELO = 400 / math.log(10)  # rating points of a factor e in the odds: 400 points are odds of 10
 MEAN = 1000.0  # of the pilots' ratings

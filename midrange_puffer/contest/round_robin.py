@@ -7,11 +7,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from midrange_puffer.contest.match import Contestant, Fight, half_of, play, tally
-from midrange_puffer.contest.ratings import bradley_terry, score_interval
+from midrange_puffer.contest.ratings import GAMES, bradley_terry, score_interval
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.json_files import Within
-
-GAMES = 400  # a pairing, half of them in each seat
 
 # Ratings of the pilots in the game of the parameter table, as printed by
 #     puffer league midrange --games 2000

@@ -116,15 +116,20 @@ def _is_module(opponent: object) -> bool:
     return torch is not None and isinstance(opponent, torch.nn.Module)
 
 
+def check_policy(argument: str, module: "nn.Module") -> None:
+    """Raise TypeError where a module of torch, given as `argument`, is no policy of ours."""
+    missing = [attribute for attribute in _OF_A_POLICY if not hasattr(module, attribute)]
+    if missing:
+        raise TypeError(
+            f"{argument} = {type(module).__name__}: must be a policy as of checkpoint.load_policy; "
+            f"this module has no {', '.join(missing)}"
+        )
+
+
 def _policy_opposition(
     policy: "nn.Module", name: str, num_envs: int, observation: str, threads: int
 ) -> Opposition:
-    missing = [attribute for attribute in _OF_A_POLICY if not hasattr(policy, attribute)]
-    if missing:
-        raise TypeError(
-            f"opponent = {name}: must be a policy as of checkpoint.load_policy; this module has no "
-            f"{', '.join(missing)}"
-        )
+    check_policy("opponent", policy)
     features = _core.OBSERVATIONS[observation]
     if policy.features > features:
         raise ValueError(

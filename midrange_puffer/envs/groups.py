@@ -7,8 +7,9 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.crew import Crew
+from midrange_puffer.envs.ledger import Ledger
 from midrange_puffer.game.actions import controls
-from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
+from midrange_puffer.game.parameters import CONTROLLERS, PILOTS, most_decisions
 from midrange_puffer.game.records import summary
 
 
@@ -24,6 +25,7 @@ class Group:
     def __init__(self, core: _core.Core, seat: int, action_mode: str) -> None:
         self.core = core
         self.agents = core.agents
+        self._ledger = Ledger(core.num_envs, most_decisions(core.parameters))
         self._seat = seat
         self._continuous = action_mode == "continuous"
 
@@ -51,6 +53,7 @@ class Group:
 
     def reset(self, seed: int) -> None:
         """Start episode 0 of every engagement; writes observations only."""
+        self._ledger.clear()
         self.core.reset(seed)
         self.observe()
 
@@ -86,9 +89,13 @@ class Group:
         """Records of the engagements finished since the last call."""
         return self.core.take_records()
 
-    def take_infos(self) -> dict[str, np.ndarray]:
-        """Values for each engagement finished since the last call, by name."""
-        records = self.take_records()
+    def take_infos(self, step: int) -> dict[str, np.ndarray]:
+        """Values for each engagement that may be told of since the last call, by name.
+
+        Args:
+            step: decisions since the reset.
+        """
+        records, _ = self._ledger.tell(step, self.take_records())
         infos = summary(records, self._seat)
         for index, pilot in enumerate(CONTROLLERS):
             if pilot in PILOTS:
@@ -116,9 +123,10 @@ class SelfGroup(Group):
         """As `Group.first_controls`."""
         return self._controls(actions[: _core.FIGHTERS])
 
-    def take_infos(self) -> dict[str, np.ndarray]:
+    def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, from red's side."""
-        infos = summary(self.take_records(), self._seat)
+        records, _ = self._ledger.tell(step, self.take_records())
+        infos = summary(records, self._seat)
         return {**(infos if self._alone else {}), "draw_vs_self": infos["draw"]}
 
 
@@ -169,6 +177,7 @@ class FlownGroup(Group):
     def reset(self, seed: int) -> None:
         """Start episode 0 of every engagement, with a new crew."""
         self._seed = seed
+        self._ledger.clear()
         stream = np.random.SeedSequence((seed, _core.FIGHTERS))  # apart from a player's, per seat
         self._crew = self._make_crew(int(stream.generate_state(1)[0]))
         self.core.reset(seed)
@@ -230,10 +239,11 @@ class PoolGroup(FlownGroup):
 
         super().__init__(core, seat, action_mode, make_crew, seed)
 
-    def take_infos(self) -> dict[str, np.ndarray]:
+    def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, with the scores against each member as "pool/<name>"."""
-        fought = np.array(self._fought, dtype=object)
-        infos = summary(self.take_records(), self._seat)
+        fought = self._fought  # before it goes with the records
+        records, fought = self._ledger.tell(step, self.take_records(), fought)
+        infos = summary(records, self._seat)
         infos["score_vs_pool"] = infos["score"]
         for name in dict.fromkeys(fought):
             infos[f"pool/{name}"] = infos["score"][fought == name]

@@ -65,9 +65,11 @@ class Midrange(pufferlib.PufferEnv):
         2. Truncation: `time_limit` is reached with both alive (draw).
 
     Info:
-        A list with, now and then, one dict of lists: a value for each engagement finished since
-        against others than itself, seen from the agent's seat (with `opponent="self"`: against
-        itself, from red): score (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated,
+        A list with, now and then, one dict of lists: a value for each engagement against others
+        than itself, seen from the agent's seat (with `opponent="self"`: against itself, from red).
+        An engagement is told of one time limit after its beginning, however soon it ended: of those
+        that begin together the short ones end first, and would tell nothing of the long ones. The
+        values: score (win 1, draw 0.5, loss 0), win, draw, loss, mutual_kill, truncated,
         shots, hits, shots_against, hits_against, hit_rate and launch_range [m] (of engagements with
         shots), likewise in_nez_share, between_share and wasted_share (of the shots: from R_min to
         R_NEZ, from there to R_aero, beyond that or nearer than R_min), episode_length [decisions],
@@ -192,8 +194,8 @@ class Midrange(pufferlib.PufferEnv):
         """Start episode 0 of every engagement, by default with the seed last given.
 
         Returns:
-            Observations float32 [num_agents, features], and infos of engagements that finished
-            before and were not yet logged.
+            Observations float32 [num_agents, features], and infos of engagements that were due and
+            not yet logged.
         """
         if seed is not None:
             self._seed = checked_seed(seed)
@@ -260,10 +262,10 @@ class Midrange(pufferlib.PufferEnv):
         return self.observations, self.rewards, self.terminals, self.truncations
 
     def _take_infos(self) -> list[dict]:
-        """The engagements finished since the last call; none is left out or given twice."""
+        """The engagements due since the last call; none is left out or given twice."""
         lists: dict[str, list[float]] = {}
         for group in self._groups:
-            for key, values in group.take_infos().items():
+            for key, values in group.take_infos(self._steps).items():
                 # PufferLib averages over lists; a key without a value must not be there at all.
                 if len(values):
                     lists.setdefault(key, []).extend(values.astype(float).tolist())

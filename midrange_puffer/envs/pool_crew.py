@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from midrange_puffer.errors import CheckpointError
 from midrange_puffer.game.observation import FEATURES
 from midrange_puffer.names import shown
 from midrange_puffer.policies.drawing import HEADS, noise_for
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.pool_file import Member, PoolError, read_members
 

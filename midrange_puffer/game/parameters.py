@@ -56,6 +56,7 @@ CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
 SELF = "self"
 POOL = "pool"
+HUMAN = "human"
 ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
@@ -309,6 +310,12 @@ def checked_choice(name: str, value: str) -> str:
             f"{name} = {value!r}: must be {' or '.join(choices)}{suggest(str(value), choices)}"
         )
     return value
+
+
+def most_decisions(parameters: Mapping[str, float]) -> int:
+    """How many an engagement can have; one more, as the core counts by physics steps."""
+    decision = parameters["physics_dt"] * parameters["substeps"]
+    return math.ceil(parameters["time_limit"] / decision) + 1
 
 
 def checked_seed(seed: int) -> int:

@@ -9,7 +9,6 @@ one, `sha256`, is of all bytes before it; the one before, `sealed`, says that it
 """
 
 import hashlib
-import importlib.util
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,10 +20,10 @@ from torch import nn
 from torch.distributions import Normal
 
 from midrange_puffer import _core
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import CheckpointError
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.model_paths import EXPECTED, check_is_file, require_onnx
 from midrange_puffer.policies.networks import Actions
-from midrange_puffer.policies.torch_file import CheckpointError, check_is_file
 
 if TYPE_CHECKING:
     from onnxruntime import NodeArg
@@ -140,7 +139,7 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
     Raises:
         UsageError: onnx or onnxruntime is not installed.
     """
-    check_is_file(path, "expected an exported policy")
+    check_is_file(path, EXPECTED)
     try:
         policy = ExportedPolicy(path.read_bytes(), path)
     except OSError as error:
@@ -181,13 +180,6 @@ def _weights(data: bytes) -> dict[str, np.ndarray]:
             raise ValueError(f"its {tensor.name} is in another file")
     arrays = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in tensors}
     return {name: values for name, values in arrays.items() if values.dtype.kind == "f"}
-
-
-def require_onnx(*packages: str) -> None:
-    """Raise UsageError where a package of the extra `onnx` is not installed."""
-    for name in packages:
-        if importlib.util.find_spec(name) is None:
-            raise UsageError(f"exported policies need {name}: pip install 'midrange_puffer[onnx]'")
 
 
 def _entries(metadata: Mapping[str, str], path: Path) -> dict[str, object]:

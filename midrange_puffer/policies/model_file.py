@@ -7,16 +7,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
 from midrange_puffer.json_files import Count, checked
+from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.policies.networks import WEIGHT_LIMIT, are_usable, make_policy
-from midrange_puffer.policies.torch_file import CheckpointError, read_torch, to_bytes
+from midrange_puffer.policies.torch_file import read_torch, to_bytes
 
 FORMAT = "midrange_puffer policy"
 VERSION = 1
-MODELS = "model_*.pt"
 # Options of the environment that make a policy's shape. Files from before one was there have its
 # default.
 SHAPING = ("observation", "action_mode")

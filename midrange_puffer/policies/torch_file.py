@@ -9,7 +9,8 @@ from types import MappingProxyType
 import torch
 
 from midrange_puffer.archives import read_zip, write_zip
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import CheckpointError
+from midrange_puffer.policies.model_paths import check_is_file, expected_in_run
 
 # What the pickle of a file may ask for: tensors, their storages, and Python's own collections.
 _KINDS = ("BFloat16", "Bool", "Byte", "Double", "Float", "Half", "Int", "Long")
@@ -19,17 +20,6 @@ _ALLOWED = {
     "builtins.set",
     *(f"torch.{kind}Storage" for kind in _KINDS),
 }
-
-
-class CheckpointError(UsageError):
-    """A file is not a checkpoint that this version can use."""
-
-
-def check_is_file(path: Path, expected: str) -> None:
-    """Raise CheckpointError, with what was `expected`, where there is no file at `path`."""
-    if not path.is_file():
-        what = "not a file" if path.exists() else "no such file"
-        raise CheckpointError(f"{path}: {what}; {expected}")
 
 
 def to_bytes(entries: Mapping[str, object]) -> bytes:
@@ -51,7 +41,7 @@ def read_torch(
     Raises:
         CheckpointError: It is missing or damaged, or asks for anything else.
     """
-    expected = f"expected a run folder's {what}"
+    expected = expected_in_run(what)
     check_is_file(path, expected)
     try:
         members = read_zip(path.read_bytes())

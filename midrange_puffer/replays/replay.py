@@ -24,6 +24,7 @@ from midrange_puffer.game.parameters import (
     RULES_VERSION,
     SAME_BITS_SINCE,
     SEATS,
+    most_decisions,
     neutral_values,
     suggest,
 )
@@ -196,7 +197,7 @@ class Replay:
             replay.simulation()
         except (ValueError, OverflowError) as error:
             raise ReplayError(f"cannot be flown by this version: {error}") from None
-        if (count := header["decisions"]) > (most := _most_decisions(replay.parameters)):
+        if (count := header["decisions"]) > (most := most_decisions(replay.parameters)):
             raise ReplayError(f"its controls are of {count} decisions, its time limit of {most}")
         controls, hashes = _arrays(compressed, count, _hash_count(count, replay.hash_interval))
         return replace(replay, controls=controls, hashes=hashes)
@@ -299,12 +300,6 @@ def _hashed(decisions: int, interval: int) -> list[int]:
 
 def _hash_count(decisions: int, interval: int) -> int:
     return -(-decisions // interval) + 1
-
-
-def _most_decisions(parameters: Mapping[str, float]) -> int:
-    """How many an engagement can have; one more, as the core counts by physics steps."""
-    decision = parameters["physics_dt"] * parameters["substeps"]
-    return math.ceil(parameters["time_limit"] / decision) + 1
 
 
 def _control_bytes(controls: np.ndarray) -> bytes:

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.game.parameters import SEATS, checked_seed, resolve
+from midrange_puffer.game.parameters import HUMAN, SEATS, checked_seed, resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.policies.player import Player, observation_for, player_seed
 from midrange_puffer.replays.replay import Recorder, Replay
 
-HUMAN = "human"
 RUDDER, THROTTLE, FIRE = range(3)
 TIME_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 MAX_LAG = 0.1  # s: what a frame took longer is lost, so that a slow machine plays slower

@@ -101,7 +101,7 @@ class FittedPuffeRL(pufferl.PuffeRL):
         return steps / (time.monotonic() - self.last_log_time) if steps else 0
 
     def evaluate(self) -> dict[str, list[float]]:
-        """Fill the buffers; return the results of the engagements that finished, by name.
+        """Fill the buffers; return the results of the engagements told of, by name.
 
         Every agent fills a segment, one after another, until all segments are full. The memory of a
         recurrent policy begins anew with the rollout.

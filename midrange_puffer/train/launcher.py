@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 from torch import distributed
 
-from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.errors import UserError
 from midrange_puffer.train.own_folder import OwnFolder
 
 LOOPBACK = "127.0.0.1"
@@ -45,7 +45,6 @@ def launch(words: Sequence[str], count: int, max_restarts: int = 0) -> int:
         max_restarts: how often all ranks are started anew after one has failed.
 
     Raises:
-        UsageError: There are fewer cores, or torchrun has launched this process.
         FailedRankError: A rank was killed, and there is no restart left.
     """
     # They take a while, which only a launcher needs.
@@ -53,11 +52,6 @@ def launch(words: Sequence[str], count: int, max_restarts: int = 0) -> int:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, launch_agent
 
-    if distributed.is_torchelastic_launched():
-        raise UsageError(f"--ranks = {count}: torchrun has launched this rank; use one of the two")
-    cores = psutil.cpu_count()
-    if count > cores:
-        raise UsageError(f"--ranks = {count}: must be at most {cores}, the cores of this machine")
     with closing(OwnFolder("midrange-ranks-", tempfile.gettempdir())) as folder:
         os.environ.update(_environment(folder.path))
         config = LaunchConfig(

@@ -3,12 +3,10 @@
 import os
 
 import psutil
-import torch
 
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.machine import Machine
 from midrange_puffer.errors import UsageError
-from midrange_puffer.train import ranks
 
 CORES = "MIDRANGE_CORES"  # a variable of the environment
 _CORES = Key(CORES, int, "most cores that this process may count on", None, 1, 1_000_000_000)
@@ -16,10 +14,15 @@ _CORES = Key(CORES, int, "most cores that this process may count on", None, 1, 1
 
 def this_machine() -> Machine:
     """What this process may use."""
+    # Only here: who asks for cores alone need not wait for torch.
+    import torch
+
+    from midrange_puffer.train import ranks
+
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     return Machine(
-        cores=usable_cores(),
-        physical_cores=psutil.cpu_count(logical=False) or 1,
+        cores=usable_cores(ranks.on_this_machine()),
+        physical_cores=physical_cores(),
         gpus=tuple(torch.cuda.get_device_name(index) for index in range(gpus)),
         has_mps=torch.backends.mps.is_available(),
         ranks=ranks.size(),
@@ -28,7 +31,12 @@ def this_machine() -> Machine:
     )
 
 
-def usable_cores() -> int:
+def physical_cores() -> int:
+    """Those of the machine."""
+    return psutil.cpu_count(logical=False) or 1
+
+
+def usable_cores(ranks_here: int = 1) -> int:
     """Physical cores for this process: its share of the threads of all of them.
 
     The ranks of a machine divide them among themselves; a process may be given fewer: `CORES`.
@@ -40,7 +48,7 @@ def usable_cores() -> int:
     physical = psutil.cpu_count(logical=False) or logical
     if hasattr(os, "sched_getaffinity"):
         physical = physical * len(os.sched_getaffinity(0)) // logical
-    cores = max(physical // ranks.on_this_machine(), 1)
+    cores = max(physical // ranks_here, 1)
     given = os.environ.get(CORES)
     if not given:
         return cores

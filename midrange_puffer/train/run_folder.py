@@ -3,18 +3,21 @@
 `model_XXXXXX.pt` is a model file (policies/model_file.py). `trainer_state.pt` holds what else is
 needed to go on training, and the name of the model that it belongs to. The model is written first,
 each file whole, so that at any moment the state on disk has its model beside it.
+
+The command line looks here for runs before torch is there: only what reads and writes imports it.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
-
-import torch
+from typing import TYPE_CHECKING
 
 from midrange_puffer.config.configuration import Config
+from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
-from midrange_puffer.policies.model_file import MODELS, save_model
-from midrange_puffer.policies.torch_file import CheckpointError, to_bytes
-from midrange_puffer.train import trainer_state
+from midrange_puffer.policies.model_paths import MODELS
+
+if TYPE_CHECKING:
+    import torch
 
 CONFIG = "config.ini"
 METRICS = "metrics.jsonl"
@@ -35,12 +38,15 @@ def model_name(epoch: int) -> str:
     return f"model_{epoch:06d}.pt"
 
 
-def save(run: Run, weights: dict[str, torch.Tensor], state: dict[str, object]) -> Path:
+def save(run: Run, weights: dict[str, "torch.Tensor"], state: dict[str, object]) -> Path:
     """Write the model and trainer state of update state["epoch"]; return the model's path.
 
     Raises:
         WriteError: The disk is full or the folder not writable; the last checkpoint still stands.
     """
+    from midrange_puffer.policies.model_file import save_model
+    from midrange_puffer.policies.torch_file import to_bytes
+
     path = run.folder / model_name(state["epoch"])
     save_model(path, run.config, weights, state["global_step"])
     write_whole(run.folder / STATE, to_bytes({**state, "model": path.name}))
@@ -53,6 +59,8 @@ def load_state(run: Path) -> dict[str, object]:
     Raises:
         CheckpointError: There is none, it is damaged, or its model is missing.
     """
+    from midrange_puffer.train import trainer_state
+
     path = run / STATE
     state = trainer_state.load(path)
     if not (run / state["model"]).is_file():

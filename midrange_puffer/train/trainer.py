@@ -79,12 +79,8 @@ class Trainer(FittedPuffeRL):
         self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
         self.stop_reason: str | None = None
         self.model_path: Path | None = None
-        self._settings, env = (curriculum.config[section] for section in ("train", "env"))
+        self._settings = curriculum.config["train"]
         epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
-        # Of engagements that begin together the short ones end first, and tell nothing of the long
-        # ones: the stage's score begins when all of the first can have ended.
-        longest = math.ceil(env["time_limit"] / (env["physics_dt"] * env["substeps"]))
-        self._score_from = step + longest * vecenv.num_agents * ranks.size()
         # Whole updates from here on, so that the schedules end with the run.
         batch = self._settings["batch_size"] * ranks.size()
         updates = -(-(self._settings["total_timesteps"] - step) // batch)
@@ -122,18 +118,16 @@ class Trainer(FittedPuffeRL):
         return self.done or self.stop_reason is not None
 
     def evaluate(self) -> dict[str, list[float]]:
-        """Gather experience; return the results of the engagements that finished, by name.
+        """Gather experience; return the results of the engagements told of meanwhile, by name.
 
         They are, like the steps, those of all ranks.
         """
         before = self.global_step
-        scored = before >= self._score_from
         self.gather()
         parts = ranks.gather((self.global_step - before, dict(self.stats)))
         self.global_step = before + sum(steps for steps, _ in parts)
         self.stats = stats = ranks.joined_lists([results for _, results in parts])
-        if scored:
-            self.curriculum.observe(stats.get("score", ()))
+        self.curriculum.observe(stats.get("score", ()))
         if self.pool is not None:
             prefix = "pool/"
             names = [name for name in stats if name.startswith(prefix)]

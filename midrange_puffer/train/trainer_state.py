@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from midrange_puffer.errors import CheckpointError
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import MODELS
-from midrange_puffer.policies.torch_file import CheckpointError, read_torch
+from midrange_puffer.policies.torch_file import read_torch
 from midrange_puffer.train.muon import HEAVYBALLS, MOMENTUM, Muon
 
 # What each optimizer keeps of a parameter: how many steps there were, and averages of its shape.

@@ -17,13 +17,13 @@ from midrange_puffer.contest.round_robin import (
     meet,
     rate_pilots,
 )
+from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.json_files import Count, JsonError, Within, read_json
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.model_file import CheckpointError
 
 MOST_PLAYERS = 5000  # of a run's league: the results of all are in the memory, each against each
 

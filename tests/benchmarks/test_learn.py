@@ -10,9 +10,6 @@ from places import BENCHMARKS
 
 from midrange_puffer.game.parameters import PILOTS
 
-# 64 engagements of at most 20 decisions, as in `runs.SMALL`.
-SETTLED = 64 * 20
-
 
 @pytest.fixture
 def learn(monkeypatch):
@@ -50,11 +47,10 @@ def curve(learn, tmp_path):
 def test_a_curve_is_the_mean_of_the_last_500_engagements(curve):
     wins = np.random.default_rng(0).uniform(0, 1, 40)
     got = curve(wins)
-    first = SETTLED // 1000  # rows up to here are left out
-    expected = [wins[i - 5 : i].mean() for i in range(first + 5, 41)]
+    expected = [wins[i - 5 : i].mean() for i in range(5, 41)]
     np.testing.assert_allclose(got.rates["win"], expected)
-    np.testing.assert_allclose(got.agent_steps, np.arange(first + 5, 41) * 1000)
-    np.testing.assert_allclose(got.seconds, np.arange(first + 5, 41) / 2)
+    np.testing.assert_allclose(got.agent_steps, np.arange(5, 41) * 1000)
+    np.testing.assert_allclose(got.seconds, np.arange(5, 41) / 2)
     # Of what is not won, 60 % is drawn.
     np.testing.assert_allclose(got.rates["draw"], 0.6 * (1 - got.rates["win"]))
     np.testing.assert_allclose(sum(got.rates.values()), 1)
@@ -62,8 +58,8 @@ def test_a_curve_is_the_mean_of_the_last_500_engagements(curve):
 
 def test_a_rarer_opponent_takes_more_rows(curve):
     got = curve(np.arange(40) / 40, "straight:1,weave:3")
-    assert got.agent_steps[0] == 1000 * (SETTLED // 1000 + 20)
-    assert got.rates["win"][0] == pytest.approx(np.mean(np.arange(1, 21) / 40))
+    assert got.agent_steps[0] == 20_000
+    assert got.rates["win"][0] == pytest.approx(np.mean(np.arange(20) / 40))
 
 
 def test_reaching_and_falling_back(learn, curve):

@@ -12,7 +12,7 @@ from policies import random_policy
 from rich.console import Console
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.league import spread
+from midrange_puffer.commands.options.league import spread
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.round_robin import ANCHORS, Payoffs, Result, is_standard, rate_pilots
 from midrange_puffer.contest.standings import (

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from machines import machine
 
-from midrange_puffer.config.checks import check_training
+from midrange_puffer.config.checks import check_training, check_update
 from midrange_puffer.config.configuration import ConfigError, changes, format_config, run_configs
 from midrange_puffer.config.machine import choose_device, choose_threads, choose_vec
 from midrange_puffer.config.reading import load_config
@@ -155,8 +155,12 @@ def test_configs_of_the_repository_are_there():
     ("text", "parts"),
     [
         ("[trane]\n", ["[trane]", "no such section", "'train'"]),
-        ("[train]\nlerning_rate = 1\n", ["[train] lerning_rate", "no such key", "'learning_rate'"]),
-        ("[base]\ngamma = 1\n", ["[base] gamma", "it belongs in [train]"]),
+        (
+            "[train]\nlerning_rate = 1\n",
+            ["lerning_rate", "no such key", "[train] learning_rate?"],
+        ),
+        ("[base]\ngamma = 1\n", ["[base] gamma", "did you mean [train] gamma?"]),
+        ("[sweep]\nepisodes = 4\n", ["[sweep] panel_episodes or [curriculum] episodes?"]),
         ("[train]\ngamma = 1.5\n", ["[train] gamma = 1.5", "a number from 0.0 to 1.0"]),
         ("[train]\ngamma = nan\n", ["[train] gamma = nan", "a number from 0.0 to 1.0"]),
         ("[train]\ngamma = high\n", ["[train] gamma = high", "a number from 0.0 to 1.0"]),
@@ -168,7 +172,7 @@ def test_configs_of_the_repository_are_there():
         ("[train]\nrun_name = a/b\n", ["[train] run_name = a/b", "letters, digits"]),
         ("[env]\nnum_envs = 0\n", ["[env] num_envs = 0", "an integer from 1 to"]),
         ("[env]\nseat = green\n", ["[env] seat = green", "red, blue"]),
-        ("[env]\nsubstep = 5\n", ["[env] substep", "'substeps'"]),
+        ("[env]\nsubstep = 5\n", ["[env] substep", "[env] substeps?"]),
         ("[env]\nopponent = shoter\n", ["[env] opponent = shoter", "shooter"]),
         ("[env]\nstart_range_min = 9e4\n", ["[env]", "start_range_min", "start_range_max"]),
         ("[train]\ngamma = 1\ngamma = 1\n", ["line 3", "[train] gamma", "twice"]),
@@ -189,9 +193,15 @@ def test_a_wrong_file_is_refused_by_name(tmp_path, text, parts):
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
-        (["--train.lerning-rate", "1"], ["--train.lerning-rate", "'learning_rate'"]),
-        (["--learning-rate", "1"], ["--learning-rate", "it belongs in [train]"]),
-        (["--trane.gamma", "1"], ["--trane.gamma", "'train'"]),
+        (["--train.lerning-rate", "1"], ["--train.lerning-rate", "mean --train.learning-rate?"]),
+        (["--learning-rate", "1"], ["--learning-rate", "mean --train.learning-rate?"]),
+        (["--trane.gamma", "1"], ["--trane.gamma", "mean --train.gamma?"]),
+        (["--train.time-limit", "1"], ["mean --env.time-limit?"]),
+        (["--panel-episode", "1"], ["mean --sweep.panel-episodes?"]),
+        (["--sweep.episodes", "1"], ["mean --sweep.panel-episodes or --curriculum.episodes?"]),
+        (["--env.seed", "1"], ["mean --train.seed or --sweep.seed?"]),
+        (["--sweep.train.gamma.minn", "1"], ["mean --sweep.train.gamma.min?"]),
+        (["--env.physics", "1"], ["mean --env.physics-dt?"]),
         (["--train.gamma", "2"], ["--train.gamma = 2", "a number from 0.0 to 1.0"]),
         (["--train.gamma"], ["--train.gamma", "needs a value"]),
         (["gamma", "1"], ["gamma", "not an option"]),
@@ -409,3 +419,28 @@ def test_nobody_can_change_a_configuration():
     changed = config.replaced("train", "a test", seed=1)
     assert (changed["train"]["seed"], changed.source("train", "seed")) == (1, "a test")
     assert config.as_dict() == before
+
+
+@pytest.mark.parametrize("cores", [1, 4, 16])
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--train.minibatch-size=1000"],
+        ["--train.minibatch-size=4800"],
+        ["--train.batch-size=65536", "--env.opponent=self:1,shooter:1"],
+        ["--train.batch-size=98304", "--env.opponent=self:1,shooter:1"],
+        ["--vec.num-envs=2", "--env.num-envs=100", "--train.minibatch-size=12800"],
+        ["--vec.num-envs=2", "--env.num-envs=100", "--train.minibatch-size=8192"],
+        ["--cluster.engine=ray", "--train.minibatch-size=4800"],
+    ],
+)
+def test_what_no_machine_can_train_is_seen_before_one_is_known(words, cores):
+    config, said = load_config(None, words), []
+    for check in (check_update, lambda config: settle(config, machine(cores))):
+        try:
+            check(config)
+            said.append(None)
+        except ConfigError as error:
+            said.append(str(error))
+    assert said[0] == said[1]

@@ -114,7 +114,7 @@ def test_a_stage_sets_any_key_that_may_change_within_a_run():
         ("[curriculum.a]\nscore = 1\n", ["[curriculum.a]", "[curriculum] stages must say"]),
         (
             "[curriculum.a]\nopponent = weave\n",
-            ["[curriculum.a] opponent: no such key", "'env.opponent'"],
+            ["[curriculum.a] opponent: no such key", "mean [curriculum.a] env.opponent?"],
         ),
         (
             "[curriculum.a]\nenv.opponent = weav\n",
@@ -147,7 +147,7 @@ def test_a_wrong_file_is_refused_by_name(tmp_path, text, parts):
             ["--curriculum.frist.score=1", "--curriculum.stages=first"],
             ["frist", "'curriculum.first'"],
         ),
-        (["--curriculum.first.scor=1"], ["--curriculum.first.scor", "'score'"]),
+        (["--curriculum.first.scor=1"], ["mean --curriculum.first.score?"]),
         (["--curriculum.first.env.seat=up"], ["--curriculum.first.env.seat = up", "red, blue"]),
         (["--curriculum.first.env.opponent"], ["--curriculum.first.env.opponent", "a value"]),
         (["--curriculum.first=1"], ["--curriculum.first: no such key"]),

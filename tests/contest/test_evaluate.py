@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 import runs
 import torch
-from machines import machine
 from policies import Constant, random_policy
 from torch import nn
 
 from midrange_puffer import FEATURES, Midrange, Simulation
 from midrange_puffer.commands import arguments, cli
-from midrange_puffer.commands import eval as eval_command
+from midrange_puffer.commands.options import eval as eval_options
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.ratings import score_interval
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.policies.player import Player, player_seed
 
 # Nose to nose at 5 km, one missile each within the time it needs: whoever is shot at dies.
@@ -237,7 +238,8 @@ def test_eval_repeats_itself(trained):
 
 
 def test_eval_with_more_threads_is_the_same(trained, monkeypatch):
-    monkeypatch.setattr(arguments, "this_machine", lambda: machine(3))
+    monkeypatch.setattr(arguments, "physical_cores", lambda: 3)
+    monkeypatch.setattr(arguments, "usable_cores", lambda: 3)
     first, *others = (run_eval(trained, f"--threads={count}") for count in (1, 3, "auto"))
     assert others == [first, first]
 
@@ -251,9 +253,9 @@ def test_eval_with_more_threads_is_the_same(trained, monkeypatch):
     ],
 )
 def test_threads_that_cannot_be_are_refused(trained, monkeypatch, count, reason):
-    monkeypatch.setattr(arguments, "this_machine", lambda: machine(3))
+    monkeypatch.setattr(arguments, "physical_cores", lambda: 3)
     with pytest.raises(UsageError, match=f"--threads: {reason}"):
-        eval_command.main(["--train.data-dir", str(trained), f"--threads={count}"])
+        eval_options.read(["--train.data-dir", str(trained), f"--threads={count}"])
 
 
 def test_the_yardstick_is_the_games_and_not_the_trainings(trained):
@@ -274,6 +276,37 @@ def test_the_game_is_every_parameter_but_those_of_training():
     left_out = {PARAMETERS[name].group for name in set(PARAMETERS) - set(kept)}
     assert left_out == {"reward", "pilot"}
     assert set(kept) < set(PARAMETERS)
+
+
+def test_models_may_be_named(trained):
+    """As their policies themselves, and a model against itself as one policy."""
+    path = trained / "run" / "model_000000.pt"
+    policy, _ = load_policy(path)
+    by_name = evaluate(str(path), "shooter", 20, **SMALL)
+    assert (
+        by_name
+        == evaluate(path, "shooter", 20, **SMALL)
+        == evaluate(policy, "shooter", 20, **SMALL)
+    )
+    assert evaluate(str(path), str(path), 20, **SMALL)["score"] == 0.5
+    shot = evaluate("shooter", path, 20, **SMALL)
+    assert (shot["shots"], shot["shots_against"]) == (by_name["shots_against"], by_name["shots"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "opponent", "error", "message"),
+    [
+        ((Constant(), {}), "weave", TypeError, r"policy of type tuple: .*policy, about = load_po"),
+        (Constant(), 3, TypeError, "opponent of type int: must be a pilot or a mix of pilots"),
+        (nn.Linear(3, 3), "weave", TypeError, "policy = Linear: .* this module has no forward_ev"),
+        ("evadr", "weave", ValueError, "^policy = 'evadr': .*did you mean 'evader'.*or trained"),
+        ("weave", "trained:x", UsageError, "trained:x: no such model"),
+        ("nowhere.pt", "weave", CheckpointError, "nowhere.pt: no such file"),
+    ],
+)
+def test_who_cannot_fight_is_told_why(policy, opponent, error, message):
+    with pytest.raises(error, match=message):
+        evaluate(policy, opponent, 20)
 
 
 def test_eval_against_another_model_and_against_itself(trained):

@@ -1,7 +1,10 @@
 """`Midrange` keeps the contract of a PufferEnv: buffers, ends, rewards, seeds, vectors and logs."""
 
+import itertools
+
 import numpy as np
 import pytest
+from policies import Constant
 from quick_fights import LEVELS, SHORT, UNSHAPED
 
 from midrange_puffer import (  # first: it contains what importing PufferLib does
@@ -9,12 +12,14 @@ from midrange_puffer import (  # first: it contains what importing PufferLib doe
     Midrange,
     Simulation,
 )
+from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.game.parameters import CONTROLLERS, PILOTS
 
 # isort: split
 import pufferlib.vector
 
 from midrange_puffer.game.parameters import resolve, reward_bound
+from midrange_puffer.policies.player import Player
 
 BLUE = 1
 BUFFERS = ("observations", "rewards", "terminals", "truncations")
@@ -203,10 +208,10 @@ def test_seat_blue():
     blue = Midrange(num_envs=20, opponent="straight", seat="blue", seed=6)
     assert np.array_equal(blue.reset()[0], both.reset()[0][1::2])
     win = {"start_range_min": 2000, "start_range_max": 3000, "start_off_boresight_max_deg": 5}
-    env = Midrange(num_envs=20, opponent="straight", seat="blue", **win)
+    env = Midrange(num_envs=20, opponent="straight", seat="blue", time_limit=30, **win)
     env.reset()
     fire = np.tile(np.array([2, 2, 1], np.int32), (20, 1))
-    infos = [info for _ in range(64) for info in env.step(fire)[4]]
+    infos = [info for _ in range(96) for info in env.step(fire)[4]]
     assert all(value == 1 for info in infos for value in info["win"])
     assert all(value > 0 for info in infos for value in info["episode_return"])
     assert sum(len(info["win"]) for info in infos) >= 20
@@ -259,31 +264,36 @@ def test_vectors_give_equal_results():
 # Logs
 
 
-def finished(env: Midrange, steps: int, resets: tuple[int, ...] = ()) -> tuple[list[dict], dict]:
-    """Play randomly; return the infos and, counted outside, what has finished (red's view).
+def longest(env: Midrange) -> int:
+    """The decisions after whose number every engagement has ended."""
+    rules = env.parameters
+    return int(rules["time_limit"] / rules["physics_dt"]) // rules["substeps"] + 1
 
-    A last reset gives what was not logged until then.
+
+def told(env: Midrange, steps: int, resets: tuple[int, ...] = ()) -> tuple[list[dict], dict]:
+    """Play randomly; return the infos and, counted outside, of whom they must tell (red's view).
+
+    These are the engagements that began a time limit ago or earlier. A last reset gives what was
+    not logged until then.
     """
     infos = []
     ends = {"return": [], "length": [], "result": [], "truncated": []}
     rng = np.random.default_rng(11)
-    totals, lengths = np.zeros(env.num_agents), np.zeros(env.num_agents, int)
-    env.reset(1)
-    for step in range(steps):
-        if step in resets:
-            infos += env.reset()[1]
-            totals[:], lengths[:] = 0, 0
-        actions = rng.integers(0, LEVELS, (env.num_agents, 3), np.int32)
-        _, rewards, terminals, truncations, info = env.step(actions)
-        infos += info
-        totals += rewards
-        lengths += 1
-        for agent in np.flatnonzero(terminals | truncations):
-            ends["return"].append(totals[agent])
-            ends["length"].append(lengths[agent])
-            ends["result"].append(rewards[agent])
-            ends["truncated"].append(float(truncations[agent]))
-            totals[agent], lengths[agent] = 0, 0
+    for first, last in itertools.pairwise((0, *resets, steps)):
+        infos += env.reset(1 if first == 0 else None)[1]
+        totals, begins = np.zeros(env.num_agents), np.zeros(env.num_agents, int)
+        for step in range(1, last - first + 1):
+            actions = rng.integers(0, LEVELS, (env.num_agents, 3), np.int32)
+            _, rewards, terminals, truncations, info = env.step(actions)
+            infos += info
+            totals += rewards
+            for agent in np.flatnonzero(terminals | truncations):
+                if begins[agent] + longest(env) <= last - first:
+                    ends["return"].append(totals[agent])
+                    ends["length"].append(step - begins[agent])
+                    ends["result"].append(rewards[agent])
+                    ends["truncated"].append(float(truncations[agent]))
+                totals[agent], begins[agent] = 0, step
     return infos + env.reset()[1], ends
 
 
@@ -294,10 +304,10 @@ def joined(infos: list[dict]) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("seat", ["red", "blue"])
 @pytest.mark.parametrize("num_envs", [1, 17, 40])
-def test_logs_tell_of_every_finished_engagement_once(num_envs, seat):
+def test_logs_tell_of_every_engagement_that_is_due_once(num_envs, seat):
     """Counted and recomputed from the rewards and ends that the agent has seen."""
     env = Midrange(num_envs=num_envs, opponent="shooter", seat=seat, **SHORT, **UNSHAPED)
-    infos, ends = finished(env, 400 if num_envs > 1 else 2000)
+    infos, ends = told(env, 400 if num_envs > 1 else 2000)
     log = joined(infos)
     result = np.array(ends["result"])
     assert set(result) == {-1, 0, 1}
@@ -328,26 +338,45 @@ def test_logs_tell_of_every_finished_engagement_once(num_envs, seat):
     assert log["launch_range"].max() < 60_000
 
 
+def test_the_first_scores_are_those_of_whole_engagements():
+    """Of who is shot down soon by one pilot, and flies beside another until the time limit."""
+    rules = {"start_range_min": 15_000, "start_range_max": 25_000, "time_limit": 150}
+    opponent, policy = "shooter:1,straight:1", Constant(fire=0)
+    env = Midrange(1000, opponent, seed=3, action_mode="continuous", **rules, **UNSHAPED)
+    player, everyone = Player(policy, 1000, seed=4), np.arange(1000)
+    ended, infos = [], []
+    env.reset()
+    while not infos:
+        *_, terminals, truncations, infos = env.step(player.act(env.observations, everyone))
+        ended += ((env.rewards[terminals | truncations] + 1) / 2).tolist()
+    expected = evaluate(policy, opponent, 1000, seed=5, **rules)
+    half = np.diff(expected["score_ci95"]).item() / 2  # of an interval of about two sigma
+    assert abs(np.mean(infos[0]["score"]) - expected["score"]) < 3 * half
+    assert np.mean(ended) < expected["score"] - 5 * half
+
+
 def test_returns_with_shaping_are_the_sum_of_the_rewards():
-    infos, ends = finished(Midrange(num_envs=17, opponent="evader", seat="blue", **SHORT), 400)
+    infos, ends = told(Midrange(num_envs=17, opponent="evader", seat="blue", **SHORT), 400)
     logged = np.sort(joined(infos)["episode_return"])
     assert np.allclose(logged, np.sort(ends["return"]), atol=1e-4)
 
 
 def test_no_engagement_is_lost_where_all_end_in_every_step():
     """Without missiles an engagement is a draw at once: as many records as there can be."""
-    infos, ends = finished(Midrange(num_envs=20, opponent="self", ammunition=0), 96)
-    assert len(joined(infos)["draw"]) == 96 * 20 == len(ends["result"]) / 2
+    env = Midrange(num_envs=20, opponent="self", ammunition=0, time_limit=20)
+    infos, ends = told(env, 96)
+    due = 96 - longest(env) + 1
+    assert len(joined(infos)["draw"]) == due * 20 == len(ends["result"]) / 2
 
 
-def test_a_reset_loses_no_finished_engagement():
-    infos, ends = finished(Midrange(num_envs=17, **SHORT), 320, resets=(45, 101, 150))
+def test_a_reset_loses_no_engagement_that_is_due():
+    infos, ends = told(Midrange(num_envs=17, **SHORT), 320, resets=(45, 101, 150))
     assert len(joined(infos)["score"]) == len(ends["result"])
 
 
 def test_self_play_is_logged_once_an_engagement_as_red_sees_it():
     env = Midrange(num_envs=17, opponent="self", **SHORT, **UNSHAPED)
-    infos, ends = finished(env, 400)
+    infos, ends = told(env, 400)
     log = joined(infos)
     assert 2 * len(log["score"]) == len(ends["result"])
     assert 2 * (log["draw"].sum()) == np.sum(np.array(ends["result"]) == 0)
@@ -375,16 +404,17 @@ def test_opponents_are_drawn_in_proportion():
 
 def test_an_opponent_stays_for_its_whole_engagement_and_is_logged_by_name():
     env = Midrange(num_envs=40, opponent="weave:1,evader:1", seed=13, **SHORT)
-    before = pilots(env)
+    before, begins = pilots(env), np.zeros(40, int)
     met = dict.fromkeys(PILOTS, 0)
     logged = dict.fromkeys(PILOTS, 0)
-    for actions in draw_actions(14, 320, 40):
+    for step, actions in enumerate(draw_actions(14, 320, 40), 1):
         _, _, terminals, truncations, infos = env.step(actions)
         now = pilots(env)
-        for pilot, successor, ended in zip(before, now, terminals | truncations, strict=True):
-            met[pilot] += ended
-            assert ended or pilot == successor
-        before = now
+        over = terminals | truncations
+        for i, (pilot, successor) in enumerate(zip(before, now, strict=True)):
+            met[pilot] += over[i] and begins[i] + longest(env) <= 320
+            assert over[i] or pilot == successor
+        before, begins = now, np.where(over, step, begins)
         for info in infos:
             for name in PILOTS:
                 logged[name] += len(info.get(f"score_vs_{name}", []))

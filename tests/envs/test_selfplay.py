@@ -43,6 +43,13 @@ def play(
         yield rewards.copy(), terminals | truncations, infos
 
 
+def due(env: Midrange, begun: np.ndarray, decisions: int) -> np.ndarray:
+    """Whether engagements that began at these steps are told of after so many decisions."""
+    rules = env.parameters
+    longest = int(rules["time_limit"] / rules["physics_dt"]) // rules["substeps"] + 1
+    return begun + longest <= decisions
+
+
 def run_through(env: Midrange, decisions: int) -> None:
     """Play randomly for so long."""
     for _ in play(env, decisions):
@@ -164,8 +171,8 @@ def test_an_opponent_stays_for_its_engagement_and_gets_its_result(turners):
     env.reset()
     now: list[float | None] = [None] * 24
     changes, expected, infos = 0, {name: [] for name in RUDDERS.values()}, []
-    fresh = [True] * 24
-    for rewards, ended, info in play(env, 32 * 12):
+    fresh, begun = [True] * 24, np.zeros(24, int)
+    for step, (rewards, ended, info) in enumerate(play(env, 32 * 12), 1):
         infos += info
         rudders = spy.done[-1][:, 1, 0]
         for i in range(24):
@@ -173,9 +180,10 @@ def test_an_opponent_stays_for_its_engagement_and_gets_its_result(turners):
                 changes += now[i] is not None and now[i] != rudders[i]
                 now[i] = rudders[i]
             assert now[i] == rudders[i]
-            if ended[i]:
+            if ended[i] and due(env, begun[i], 32 * 12):
                 expected[RUDDERS[now[i]]].append(RESULTS[rewards[i]])
         fresh = list(ended)
+        begun[ended] = step
     assert changes > 50
     for name, scores in expected.items():
         logged = [score for info in infos for score in info.get(f"pool/{name}", [])]
@@ -332,9 +340,12 @@ def test_the_score_is_that_against_others(turners):
     env = Midrange(40, mix, "blue", seed=1, pool=turners, **SHORT, **UNSHAPED)
     own, others, infos = [], [], []
     env.reset()
-    for rewards, ended, info in play(env, 320):
-        own += [float(reward == 0) for reward in rewards[0:20:2][ended[0:20:2]]]
-        others += [RESULTS[reward] for reward in rewards[20:][ended[20:]]]
+    begun = np.zeros(env.num_agents, int)
+    for step, (rewards, ended, info) in enumerate(play(env, 320), 1):
+        told = ended & due(env, begun, 320)
+        begun[ended] = step
+        own += [float(reward == 0) for reward in rewards[0:20:2][told[0:20:2]]]
+        others += [RESULTS[reward] for reward in rewards[20:][told[20:]]]
         infos += info
     joined: dict[str, list[float]] = {}
     for info in infos:
@@ -351,10 +362,10 @@ def test_the_score_is_that_against_others(turners):
 
 def test_draws_count_half_against_the_pool(turners):
     """Without missiles everything is a draw at once."""
-    env = Midrange(20, "pool", pool=turners, ammunition=0)
+    env = Midrange(20, "pool", pool=turners, ammunition=0, time_limit=8)
     env.reset()
     infos = [info for _, _, infos in play(env, 32) for info in infos]
-    assert sum(len(info["score_vs_pool"]) for info in infos) == 32 * 20
+    assert sum(len(info["score_vs_pool"]) for info in infos) == (32 - 16) * 20
     for name in RUDDERS.values():
         assert {score for info in infos for score in info[f"pool/{name}"]} == {0.5}
 
@@ -364,7 +375,7 @@ def test_members_are_logged_in_the_order_in_which_they_fought(tmp_path):
     names = [f"member_{n}" for n in range(8)]
     policies = dict.fromkeys(names, frozen.constant(2))
     pool = frozen.write_pool(tmp_path, dict.fromkeys(names, 1), **policies)
-    env = Midrange(60, "pool", pool=pool, ammunition=0)
+    env = Midrange(60, "pool", pool=pool, ammunition=0, time_limit=8)
     env.reset()
     first = env._groups[0]._crew.names()
     assert set(first) == set(names)

@@ -11,7 +11,8 @@ from flips import flipped
 from quick_fights import SHORT
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.play import load_contestants, parser
+from midrange_puffer.commands.options import play
+from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
 from midrange_puffer.envs.pool_crew import PoolCrew
@@ -120,7 +121,7 @@ def test_gymnasium_takes_it(tmp_path):
 @pytest.mark.parametrize("kind", ["levels", "continuous, memory"])
 def test_play_takes_it_and_takes_time_back(tmp_path, kind):
     made = exports.make(tmp_path, kind)
-    contestants, names, game = load_contestants(parser().read(["--red", str(made.exported)]))
+    contestants, names, game = load_contestants(play.read(["--red", str(made.exported)]))
     assert names == [made.exported.stem, "evader"]
     session = Session(contestants, names, seed=2, **game)
     for _ in range(10):

@@ -14,7 +14,7 @@ import torch
 from places import CSRC, GOLDEN
 from replays import forged, record, with_parameters
 
-from midrange_puffer.commands.arguments import load_models
+from midrange_puffer.commands.models import load_models
 from midrange_puffer.commands.replay import verified
 from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config

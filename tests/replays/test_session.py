@@ -7,7 +7,8 @@ import runs
 
 from midrange_puffer import Simulation
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.play import load_contestants, parser
+from midrange_puffer.commands.options import play as play_options
+from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import resolve
@@ -277,7 +278,7 @@ def test_with_a_human_a_policy_acts_as_often_as_it_was_trained_to():
 
 
 def read(*words: str):
-    return load_contestants(parser().read(words))
+    return load_contestants(play_options.read(words))
 
 
 def test_the_default_is_a_human_against_evader():

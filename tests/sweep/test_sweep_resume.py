@@ -131,7 +131,7 @@ def test_what_goes_on_may_be_longer_but_not_another_search(tmp_path, monkeypatch
     assert Record(folder).config["sweep"]["trials"] == 3
     # By its name, and with nothing left to do.
     words = ["--resume", "small", "--train.data-dir", str(tmp_path)]
-    assert command.main(words) == 0
+    assert cli.run("sweep", words) == 0
     assert "3 of 3 trials are over" in capsys.readouterr().out
 
 

@@ -10,7 +10,8 @@ import runs
 import torch
 from continuous import CONTINUOUS, fresh_policy, save
 
-from midrange_puffer.commands.exploit import _parser, training
+from midrange_puffer.commands.exploit import training
+from midrange_puffer.commands.options import exploit
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
@@ -165,10 +166,11 @@ def test_it_holds_for_a_whole_run(tmp_path, text, message):
 
 def test_an_exploiter_has_the_kind_of_its_model(tmp_path):
     path = save(tmp_path / "a.pt", fresh_policy())
-    options, _ = _parser().read_known([f"--load-model-path={path}"])
-    ini, words = training(path, resolve({}), options, [])
-    assert load_config(ini, words)["env"]["action_mode"] == "continuous"
+    options = exploit.read([f"--load-model-path={path}"])
+    words = training(resolve({}), options)
+    assert load_config(options.ini, words)["env"]["action_mode"] == "continuous"
+    options.words = ["--env.action-mode=discrete"]
     with pytest.raises(
         UsageError, match="action-mode=discrete: is always continuous for an exploiter"
     ):
-        training(path, resolve({}), options, ["--env.action-mode=discrete"])
+        training(resolve({}), options)

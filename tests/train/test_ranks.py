@@ -24,7 +24,7 @@ from midrange_puffer.config.machine import choose_device
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
 from midrange_puffer.train import launcher, ranks, run_folder
-from midrange_puffer.train.machine import usable_cores
+from midrange_puffer.train.machine import this_machine
 
 pytestmark = pytest.mark.slow
 
@@ -302,7 +302,7 @@ def test_ranks_of_a_machine_divide_its_cores(monkeypatch):
     counts = []
     for ranks_here in (1, 2, 5, 16):
         monkeypatch.setattr(ranks, "on_this_machine", lambda ranks_here=ranks_here: ranks_here)
-        counts.append(usable_cores())
+        counts.append(this_machine().cores)
     assert counts == [12, 6, 2, 1]
 
 

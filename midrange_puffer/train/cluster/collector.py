@@ -22,7 +22,7 @@ class Rollout:
 
     Attributes:
         buffers: by name of `GATHERED`, [agents, horizon, ...], as PuffeRL keeps them.
-        stats: results of the engagements that finished meanwhile, by name.
+        stats: results of the engagements told of meanwhile, by name.
         seconds: how long it took.
     """
 

@@ -1,0 +1,70 @@
+"""The models that a command line names, loaded."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from torch import nn
+
+from midrange_puffer.commands.arguments import opponent_path
+from midrange_puffer.config.game import game_parameters
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import PARAMETERS, SELF, resolve
+from midrange_puffer.policies.loading import load_policy
+
+
+def load_model(options: argparse.Namespace) -> tuple[nn.Module, dict[str, int | float]]:
+    """Load `options.model`.
+
+    Returns:
+        The policy, and the parameters of its game, as of `load_models`.
+
+    Raises:
+        UsageError: Not a model of this version, or parameters at odds.
+    """
+    [(policy, _)], parameters = load_models([options.model], options)
+    return policy, parameters
+
+
+def load_models(
+    paths: Sequence[Path], options: argparse.Namespace
+) -> tuple[list[tuple[nn.Module, dict[str, object]]], dict[str, int | float]]:
+    """Load models that were trained for the same game.
+
+    Returns:
+        What `checkpoint.load_policy` gives for each, and a value for every parameter of the game
+        they were trained for, with the pilots and rewards of the table, so that training never
+        moves the yardstick; over both whatever was given as --env.<parameter>.
+
+    Raises:
+        UsageError: No such file, not a model of this version, or parameters at odds.
+    """
+    models = [load_policy(path) for path in paths]
+    given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
+    game: dict[str, object] = {}
+    source: dict[str, Path] = {}
+    for path, (_, meta) in zip(paths, models, strict=True):
+        for name, value in game_parameters(meta["env"]).items():
+            if game.setdefault(name, value) != value and name not in given:
+                raise UsageError(
+                    f"{name} is {game[name]} in {source[name]} and {value} in {path}: choose one "
+                    f"with --env.{name.replace('_', '-')}"
+                )
+            source.setdefault(name, path)
+    where = [*map(str, paths[:1]), "the command line"]
+    try:
+        return models, resolve({**game, **given})
+    except ValueError as error:
+        raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
+
+
+def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
+    """An opponent's name or mix, checked, or the policy of a file; `policy` itself for "self".
+
+    Raises:
+        UsageError: Neither a known name nor a model of this version.
+    """
+    path = opponent_path(text)
+    if path is not None:
+        return load_policy(path)[0]
+    return policy if text == SELF else text

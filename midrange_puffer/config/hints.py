@@ -1,0 +1,54 @@
+"""What was meant by a key that there is not."""
+
+import difflib
+from collections.abc import Iterable
+
+from midrange_puffer.config.schema import RUN_KEYS, STAGE, SWEPT, schema, section_keys
+
+MOST = 3  # names in one message
+
+
+def option_of(section: str, name: str) -> str:
+    """A key of the configuration as it is written on a command line."""
+    return f"--{name if section == 'base' else f'{section}.{name}'}".replace("_", "-")
+
+
+def entry_of(section: str, name: str) -> str:
+    """A key of the configuration as it is found in an ini file."""
+    return f"[{section}] {name}"
+
+
+def right_keys(section: str, name: str) -> list[tuple[str, str]]:
+    """The keys (section, name) that may have been meant by one that there is not.
+
+    Keys of that section with nearly this name, or with it as a part, come first, then this very key
+    of other sections, and where there is none of these, whatever is near.
+    """
+    if section.startswith((STAGE, SWEPT)):
+        return [(section, key) for key in _near(name, section_keys(section))]
+    sections = schema()
+    own = _near(name, sections.get(section, ()))
+    found = [(section, key) for key in own]
+    found += [(home, name) for home, keys in sections.items() if name in keys]
+    if not found:
+        keys = [(home, key) for home in sections for key in sections[home]]
+        words = {option_of(*key).removeprefix("--"): key for key in keys}
+        near = _near(option_of(section, name).removeprefix("--"), words)
+        found = [words[word] for word in near]
+    return found[:MOST]
+
+
+def home_of_run_key(section: str, name: str) -> str | None:
+    """The section of a key that a stage would set, though it holds for the whole run."""
+    if section.startswith(STAGE):
+        for home, names in RUN_KEYS.items():
+            if name.removeprefix(f"{home}.") in names:
+                return home
+    return None
+
+
+def _near(name: str, keys: Iterable[str]) -> list[str]:
+    """The key that is nearest to a name, or else those of whose words it is one."""
+    keys = list(keys)
+    nearest = difflib.get_close_matches(name, keys, n=1)
+    return nearest or [key for key in keys if f"_{name}_" in f"_{key}_"]
