@@ -19,7 +19,7 @@ SIDE_BY_SIDE := -n logical --maxprocesses 8 --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test check fresh newest lint format bench sanitize hostile clean help
+.PHONY: setup install train sweep test check fresh newest lint format bench docs sanitize hostile clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -80,6 +80,10 @@ format: $(DEPENDENCIES) ## format the Python code
 bench: setup ## measure the environment alone, then its share of training
 	$(BIN)/python benchmarks/sps.py
 	$(BIN)/python benchmarks/train_sps.py
+
+docs: setup ## build the site, build/site/index.html; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 # A second build beside the normal one. torch throws C++ exceptions, so libstdc++ must be there when
 # ASan starts; Python never frees everything, so leaks are not looked for; a sanitizer's report goes

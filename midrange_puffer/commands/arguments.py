@@ -145,10 +145,7 @@ def model_path(options: argparse.Namespace) -> Path:
         UsageError: No such model comes with the package.
     """
     text = options.load_model_path
-    if is_shipped(text):
-        path = path_of(text)
-    else:
-        path = run_folder.find_model(text, options.data_dir)
+    path = path_of(text) if is_shipped(text) else run_folder.find_model(text, options.data_dir)
     check_is_model(path)
     return path
 

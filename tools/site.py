@@ -1,0 +1,202 @@
+"""The pages of the site that no file of docs/ has: a hook of mkdocs, as mkdocs.yml names it.
+
+README and other pages of the repository get their place, and source files that pages link to become
+pages, so that a link that works in the repository works on the site. Reference pages are made from
+the tables that the code itself goes by.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from midrange_puffer.config.schema import help_sections
+from midrange_puffer.contest.round_robin import ANCHORS
+from midrange_puffer.game.observation import FEATURES, STG_FEATURES, Feature
+from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, PILOTS
+
+ROOT = Path(__file__).resolve().parents[1]
+# Pages outside docs/: path in the repository -> path on the site.
+MOVED = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+    "csrc/RULES.md": "rules.md",
+}
+LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)((?:#[^)]*)?\))")
+LANGUAGES = {".py": "python", ".c": "c", ".h": "c", ".ini": "ini", ".pyx": "cython"}
+STYLE_FILE = "assets/tables.css"
+STYLE = ".md-typeset td:first-child code { white-space: nowrap; }\n"
+GROUPS = {
+    "rules": "The rules",
+    "flight": "Fighters",
+    "missile": "Missiles",
+    "start": "Starts",
+    "reward": "Rewards",
+    "pilot": "Pilots",
+}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made."""
+    sources = set()
+    for path in (*MOVED, *(f"docs/{file.name}" for file in (ROOT / "docs").glob("*.md"))):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        sources |= {target for target in _targets(text, path) if _is_source(target)}
+        if path in MOVED:
+            files.append(File.generated(config, MOVED[path], content=_relinked(text, path)))
+    for path in sorted(sources):
+        files.append(File.generated(config, f"source/{path}.md", content=_source_page(path)))
+    files.append(File.generated(config, STYLE_FILE, content=STYLE))
+    for name, content in REFERENCE.items():
+        files.append(File.generated(config, f"reference/{name}.md", content=content()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let the links of a page of docs/ lead to where things are on the site."""
+    if (ROOT / "docs" / page.file.src_uri).is_file():
+        return _relinked(markdown, f"docs/{page.file.src_uri}")
+    return markdown
+
+
+def _targets(text: str, path: str) -> Iterator[str]:
+    """The files of the repository that a page at `path` links to."""
+    for link in LINK.finditer(text):
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(path), link[2]))
+
+
+def _is_source(path: str) -> bool:
+    return path not in MOVED and not path.startswith("docs/") and (ROOT / path).is_file()
+
+
+def _relinked(text: str, path: str) -> str:
+    """The text of a page at `path` in the repository, with the links of the site."""
+
+    def moved(link: re.Match) -> str:
+        (target,) = _targets(link[0], path)
+        if target in MOVED:
+            place = MOVED[target]
+        elif target.startswith("docs/"):
+            place = target.removeprefix("docs/")
+        else:
+            place = f"source/{target}.md"
+        return link[1] + place + link[3]  # all pages that have links are at the top
+
+    return LINK.sub(moved, text)
+
+
+def _source_page(path: str) -> str:
+    file = ROOT / path
+    text, language = file.read_text(encoding="utf-8"), LANGUAGES.get(file.suffix, "text")
+    return f"# {path}\n\n````{language}\n{text}\n````\n"
+
+
+def _configuration() -> str:
+    """Every key of every section."""
+    parts = [
+        "# Configuration\n\n`--section.key VALUE` on the command line, or `key = VALUE` in the "
+        "section of an ini file. A key of `[base]` is `--key VALUE`. "
+        "`puffer train midrange --help` prints the same.\n"
+    ]
+    for section, keys in help_sections().items():
+        rows = (
+            (f"`{key.name}`", f"`{key.default}`", _cell(key.allowed), _with_unit(key))
+            for key in keys.values()
+        )
+        parts.append(
+            f"## [{_cell(section)}]\n\n" + _table("key | default | allowed | meaning", rows)
+        )
+    return "\n".join(parts)
+
+
+def _parameters() -> str:
+    """Every row of csrc/params.h, by group."""
+    parts = [
+        "# Parameters of the game\n\nEach is a row of `csrc/params.h`, a keyword of `Midrange` and "
+        "`Simulation`, and a key of `[env]`. [The rules](../rules.md) say how they work together.\n"
+    ]
+    for group, title in GROUPS.items():
+        rows = (
+            (f"`{one.name}`", f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}",
+             _with_unit(one))
+            for one in PARAMETERS.values()
+            if one.group == group
+        )  # fmt: skip
+        parts.append(f"## {title}\n\n" + _table("parameter | default | range | meaning", rows))
+    return "\n".join(parts)
+
+
+def _features() -> str:
+    """What an agent sees, by number."""
+    more = STG_FEATURES[len(FEATURES) :]
+    return (
+        "# Features\n\nWhat an agent sees: float32 from −1 to 1, each value divided by its scale "
+        "and clipped. *Lateral* ones change their sign where left and right are exchanged.\n\n"
+        + _feature_table(FEATURES, 0)
+        + "\n## With `observation = stg`\n\n"
+        + _feature_table(more, len(FEATURES))
+    )
+
+
+def _feature_table(features: Iterable[Feature], first: int) -> str:
+    rows = (
+        (
+            number,
+            f"`{one.name}`",
+            f"{one.scale:g}",
+            "yes" if one.lateral else "",
+            _cell(one.meaning),
+        )
+        for number, one in enumerate(features, first)
+    )
+    return _table("number | feature | scale | lateral | meaning", rows)
+
+
+def _pilots() -> str:
+    """The scripted pilots, the strongest first, with the parameters of their own."""
+    parts = [
+        "# Pilots\n\nThe ratings are of the pilots among themselves; 400 points are odds of 10. "
+        "[Opponents](../opponents.md) has every pairing, [the rules](../rules.md) what each does.\n"
+    ]
+    for name in sorted(PILOTS, key=lambda name: -ANCHORS[name]):
+        prefixes = {"bracket_shooter": "bracket_"}.get(name, f"{name}_")
+        rows = [
+            (f"`{one.name}`", f"{one.default:g}", _with_unit(one))
+            for one in PARAMETERS.values()
+            if one.group == "pilot" and one.name.startswith(prefixes)
+        ]
+        table = "\n" + _table("parameter | default | meaning", rows) if rows else ""
+        meaning = CONTROLLERS[name]
+        text = meaning[0].upper() + meaning[1:]
+        parts.append(f"## `{name}`\n\nRating {ANCHORS[name]:.0f}. {text}.\n{table}")
+    return "\n".join(parts)
+
+
+def _with_unit(one: object) -> str:
+    unit = f" [{one.unit}]" if one.unit not in ("", "1") else ""
+    return _cell(one.meaning + unit)
+
+
+def _cell(text: str) -> str:
+    """A text in a cell of a table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _table(head: str, rows: Iterable[Iterable[object]]) -> str:
+    lines = [f"| {head} |", "|" + "---|" * (head.count("|") + 1)]
+    lines += [f"| {' | '.join(map(str, row))} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+REFERENCE = {
+    "configuration": _configuration,
+    "parameters": _parameters,
+    "features": _features,
+    "pilots": _pilots,
+}
