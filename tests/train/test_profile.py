@@ -178,7 +178,7 @@ def test_wrong_options_are_told_before_the_work(tmp_path):
         profile(tmp_path, "--out", str(tmp_path / "file"))
     with pytest.raises(UsageError, match="--updates: 0: must be an integer from 1"):
         profile(tmp_path, "--updates=0")
-    with pytest.raises(UsageError, match=r"--train.gama: no such key.*'gamma'"):
+    with pytest.raises(UsageError, match=r"--train.gama: no such key.*--train.gamma"):
         profile(tmp_path, "--train.gama=1")
 
 
