@@ -152,8 +152,10 @@ def results_table(results: Results, bars: bool) -> Table | Text:
         table.add_column(heading, justify="right", no_wrap=True)
     if bars:
         table.add_column("   ".join(f"{glyph} {name}" for name, glyph, _ in OUTCOMES))
-    rows = [*results.opponents, results.all]
-    for result in rows:
+    for result in (*results.opponents, results.all):
+        is_last = result == results.all
+        if is_last:
+            table.add_section()
         shares = (f"{100 * getattr(result, name):.1f}" for name, *_ in OUTCOMES)
         bar = [_bar(result)] if bars else []
         table.add_row(
@@ -161,8 +163,7 @@ def results_table(results: Results, bars: bool) -> Table | Text:
             f"{result.score:.3f}",
             *shares,
             *bar,
-            style="bold" if result is rows[-1] else "",
-            end_section=result is rows[-2],
+            style="bold" if is_last else "",
         )
     return table
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from midrange_puffer.game.parameters import PILOTS
-from midrange_puffer.train.dashboard import Dashboard
+from midrange_puffer.train.dashboard import Dashboard, results_table
 from midrange_puffer.train.loggers import format_line
 from midrange_puffer.train.results import UPDATES, Results
 
@@ -81,6 +81,15 @@ def test_the_dashboard_has_a_row_for_each_pilot_the_worst_first(width, height):
         assert float(win) + float(draw) + float(loss) == pytest.approx(100, abs=0.2)
         assert float(win) + float(draw) / 2 == pytest.approx(100 * float(score), abs=0.2)
     assert any("stage 2/4 survive" in line for line in lines)
+
+
+def test_without_other_opponents_than_itself_there_is_one_row():
+    results = Results()
+    alone = {name: x for name, x in EVERY_PILOT.items() if "_vs_" not in name}
+    results.log(alone, 0)
+    console = Console(width=120)
+    lines = console.render_lines(results_table(results, bars=True), pad=False)
+    assert ["all" in "".join(one.text for one in line) for line in lines].count(True) == 1
 
 
 @pytest.mark.parametrize(("width", "height", "term"), [(80, 24, "xterm"), (120, 40, "dumb")])
