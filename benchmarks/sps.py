@@ -34,6 +34,7 @@ import contextlib
 import os
 import signal
 import statistics
+import sys
 import time
 from collections.abc import Iterator, Sequence
 
@@ -149,6 +150,12 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
     }
 
 
+def describe(group: Sequence[Workload]) -> str:
+    """What is timed in turns, as it is told meanwhile."""
+    layers = ", ".join(dict.fromkeys(work.layer for work in group))
+    return f"{layers} with {group[0].num_envs} engagements, {group[0].substeps} substeps"
+
+
 def ratio(top: Workload, bottom: Workload) -> float:
     """Median over the rounds."""
     return statistics.median(a / b for a, b in zip(top.rates, bottom.rates, strict=True))
@@ -260,7 +267,8 @@ def main() -> None:
     print_machine(report["machine"])
     sections = cross_sections(options.quick)
     measured = [group for name in options.only or sections for group in sections[name]]
-    for group in measured:
+    for number, group in enumerate(measured, 1):
+        print(f"{number} of {len(measured)}: {describe(group)}", file=sys.stderr, flush=True)
         measure(group, seconds=0.05 if options.quick else 0.2)
     report["rows"] = [row_of(work, report["clock"]["mhz"]) for group in measured for work in group]
     report["ratios"] = {name: round(value, 3) for name, value in ratios(measured).items()}

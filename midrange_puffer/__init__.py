@@ -1,5 +1,7 @@
 """Mid-range air combat for learning: a C core as a native PufferLib environment."""
 
+import os
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,7 +22,15 @@ __all__ = [
     "Feature",
     "Midrange",
     "Simulation",
+    "__version__",
 ]
+
+__version__ = "0.1.0"
+
+# What others would say when they are imported: torch of pynvml, which is there because PufferLib
+# requires it, and pygame of itself.
+warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
 _HOMES = {"Midrange": "envs.midrange", "Simulation": "game.simulation"}
 
@@ -34,3 +44,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES.get(name, "game.observation")
     return getattr(import_module(f"midrange_puffer.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    """The names of `__all__` are there, though not yet imported."""
+    return sorted({*globals(), *__all__})

@@ -1,5 +1,11 @@
 """Errors that a user can mend: printed in a line, without a traceback."""
 
+import contextlib
+from collections.abc import Iterator
+
+# How torch says it of the main memory, in an error that has no class of its own.
+NO_MEMORY = ("can't allocate memory", "not enough memory")
+
 
 class UserError(Exception):
     """Something outside the program is wrong; the message says what and what is allowed.
@@ -18,3 +24,21 @@ class UsageError(UserError, ValueError):
 
 class CheckpointError(UsageError):
     """A file is not a checkpoint that this version can use."""
+
+
+@contextlib.contextmanager
+def memory_advice(advice: str) -> Iterator[None]:
+    """Raise a UserError with `advice` where memory runs out, be it a GPU's."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        reason = " ".join(str(error).split("\n")[0].split()) or "no more can be had"
+        raise UserError(f"out of memory: {advice} ({reason})") from error
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # torch's
+        return True
+    return any(words in str(error) for words in NO_MEMORY)

@@ -51,18 +51,20 @@ def main() -> None:
         pins = Path(folder, "constraints.txt")
         pins.write_text(constraints(args.keep_torch))
 
-        def install(*what: str, **environment: str) -> None:
+        def install(step: str, *what: str, **environment: str) -> None:
+            print(f"installing {step} …", flush=True)
             command = [sys.executable, "-m", "pip", "install", "-q", "-c", str(pins), *what]
             subprocess.run(command, check=True, env=os.environ | environment)
 
-        install(*BUILD_REQUIREMENTS)
+        install("1 of 3: torch and what builds PufferLib (a minute or two)", *BUILD_REQUIREMENTS)
         # pip's cache does not know which torch a wheel was built against: never take one from it.
         install(
+            "2 of 3: PufferLib, which is compiled here (a minute)",
             *("--no-cache-dir", "--no-build-isolation", "--no-deps", "pufferlib"),
             PYTHONPATH=str(ROOT / "tools" / "pufferlib_build"),
             NO_OCEAN="1",
         )
-        install("--no-build-isolation", *requirements(args.dev))
+        install("3 of 3: the other requirements", "--no-build-isolation", *requirements(args.dev))
 
 
 if __name__ == "__main__":

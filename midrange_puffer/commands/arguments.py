@@ -20,7 +20,7 @@ from midrange_puffer.game.parameters import (
     suggest,
 )
 from midrange_puffer.policies.model_paths import MODELS, check_is_model
-from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
+from midrange_puffer.policies.shipped import is_model, is_shipped, path_of, shipped_models
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import physical_cores, usable_cores
 
@@ -32,7 +32,11 @@ MODEL_FILES = (
 
 
 class Parser(argparse.ArgumentParser):
-    """Options described by `Key`s; '-' and '_' are one. What is wrong is raised as UsageError."""
+    """Options described by `Key`s; '-' and '_' are one. What is wrong is raised as UsageError.
+
+    Attributes:
+        keys: by option.
+    """
 
     def __init__(self, mode: str, description: str) -> None:
         super().__init__(
@@ -41,12 +45,14 @@ class Parser(argparse.ArgumentParser):
             description=description,
             allow_abbrev=False,
         )
+        self.keys: dict[str, Key] = {}
 
     def add_key(self, key: Key, option: str | None = None) -> None:
         """Take `--option VALUE`, by default named as the key; a bool is a flag, False without."""
         name = f"--{option or key.name}".replace("_", "-")
         unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
         text = f"{key.meaning}{unit}"
+        self.keys[name] = key
         if key.kind is bool:
             self.add_argument(name, dest=key.name, action="store_true", help=text)
             return
@@ -62,7 +68,9 @@ class Parser(argparse.ArgumentParser):
 
     def add_model(self, files: str = MODEL_FILES) -> None:
         """Take --load-model-path, one of `files`, and where its `latest` is looked for."""
-        meaning = f"{files}; latest = the newest model of all runs"
+        meaning = (
+            f"{files}; a run's folder or name = its newest model; latest = the newest of all runs"
+        )
         self.add_key(Key("load_model_path", str, meaning, "latest"))
         self.add_data_dir()
 
@@ -133,11 +141,14 @@ def model_path(options: argparse.Namespace) -> Path:
     """The file that --load-model-path names; it is there.
 
     Raises:
-        CheckpointError: It is not, or the latest is wanted and there is none.
+        CheckpointError: It is not, or there is no such run, or none at all for the latest.
         UsageError: No such model comes with the package.
     """
     text = options.load_model_path
-    path = run_folder.latest(options.data_dir) if text == "latest" else path_of(text)
+    if is_shipped(text):
+        path = path_of(text)
+    else:
+        path = run_folder.find_model(text, options.data_dir)
     check_is_model(path)
     return path
 

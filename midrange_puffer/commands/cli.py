@@ -1,6 +1,6 @@
 """The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
 
-import difflib
+import contextlib
 import errno
 import gc
 import importlib
@@ -8,18 +8,18 @@ import os
 import re
 import signal
 import sys
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import NoReturn
 
+from midrange_puffer import __version__
+from midrange_puffer.commands.environments import ENV_NAME, become_pufferlib
 from midrange_puffer.commands.options.configured import is_rank
 from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.game.parameters import suggest
 from midrange_puffer.names import shown
 from midrange_puffer.streams import Output, QuietPipe, lasting
 
-ENV_NAME = "midrange"
 ROOM = __name__.rpartition(".")[0]
 
 
@@ -31,12 +31,14 @@ class Mode:
 
     `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
     `has_folder`: its results are in a folder; what it prints only tells of its progress.
+    `needs_torch`: which takes seconds to be imported.
     """
 
     meaning: str
     usage: str
     in_ranks: bool = False
     has_folder: bool = False
+    needs_torch: bool = True
 
 
 MODES = {
@@ -81,10 +83,12 @@ MODES = {
     "envelope": Mode(
         "find from where missiles hit, as a table and as polar plots",
         "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
+        needs_torch=False,
     ),
     "replay": Mode(
         "fly replays again, bit for bit, and show them in a browser, Tacview or a film",
         "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
+        needs_torch=False,
     ),
     "play": Mode(
         "fly by hand against a pilot, a policy or another human, or watch two of them fight",
@@ -95,8 +99,10 @@ MODES = {
 
 def main() -> int:
     """Run sys.argv; return the exit status."""
-    # PufferLib requires pynvml, whose mere presence makes torch warn.
-    warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what may follow
+        from midrange_puffer.commands.completion import complete
+
+        complete(MODES, f"{ROOM}.options")
     if os.environ.get("COLUMNS") == "0":  # as where nobody knows: rich would print empty tables
         del os.environ["COLUMNS"]
     words = sys.argv[1:]
@@ -114,9 +120,14 @@ def _main(words: Sequence[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         print(usage())
         return 0 if words else UsageError.exit_code
-    if len(words) > 1 and not words[1].startswith("-") and words[1] != ENV_NAME:
-        _become_pufferlib()
+    if words[0] == "--version":
+        print(f"midrange_puffer {__version__}")
+        return 0
     try:
+        if words[0] == ENV_NAME:
+            raise UsageError(_mode_is_missing(words[1:]))
+        if len(words) > 1 and not words[1].startswith("-") and words[1] != ENV_NAME:
+            become_pufferlib(words)
         return run(words[0], words[2:] if words[1:2] == [ENV_NAME] else words[1:])
     except UserError as error:
         _print_error("\n".join(map(shown, error.args)))
@@ -131,6 +142,13 @@ def _main(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("puffer: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
+
+
+def _mode_is_missing(words: Sequence[str]) -> str:
+    """What to say where the environment stands in the place of the mode, before these words."""
+    mode = words[0] if words and words[0] in MODES else "<mode>"
+    hint = f"write puffer {mode} {ENV_NAME} …; the modes are {', '.join(MODES)}"
+    return f"{ENV_NAME}: is the environment and no mode; {hint}"
 
 
 def _prints_results(words: Sequence[str]) -> bool:
@@ -156,8 +174,6 @@ def run(mode: str, argv: Sequence[str]) -> int:
         UserError: Something the user can mend is wrong.
     """
     if mode not in MODES:
-        from midrange_puffer.game.parameters import suggest
-
         raise UsageError(
             f"{mode}: no such mode{suggest(mode, MODES)}; the modes are {', '.join(MODES)}"
         )
@@ -168,11 +184,29 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{allowed}"
         )
     options = _imported(f"{ROOM}.options.{mode}").read(argv)
-    main = _imported(f"{ROOM}.{mode}").main
+    with _awaited(mode):
+        main = _imported(f"{ROOM}.{mode}").main
     # All is imported: from here on Ctrl-C raises KeyboardInterrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return main(options)
+
+
+@contextlib.contextmanager
+def _awaited(mode: str) -> Iterator[None]:
+    """Say on stderr what is awaited while a mode's module is imported, if that takes long.
+
+    Of ranks the launcher has said so. On a terminal the word goes away again.
+    """
+    if not MODES[mode].needs_torch or "torch" in sys.modules or is_rank():
+        yield
+        return
+    passes = sys.stderr.isatty()
+    word = "puffer: loading PyTorch …"
+    print(word, end="" if passes else "\n", file=sys.stderr, flush=True)
+    yield
+    if passes:
+        print(f"\r{' ' * len(word)}\r", end="", file=sys.stderr, flush=True)
 
 
 def _imported(name: str) -> ModuleType:
@@ -200,15 +234,7 @@ def usage() -> str:
         f"`puffer <mode> {ENV_NAME} --help` lists the options of a mode. `midrange` and",
         "`python -m midrange_puffer` are the same command. With the name of any other environment",
         "the command is PufferLib's own: puffer train|eval|sweep|… <environment> …",
+        "`puffer --version` prints the version. In bash and zsh TAB completes all this after",
+        'eval "$(register-python-argcomplete puffer)"',
     ]
     return "\n".join(lines)
-
-
-def _become_pufferlib() -> NoReturn:
-    """Replace this process by PufferLib's own command, with the same words."""
-    if difflib.get_close_matches(sys.argv[2], [ENV_NAME]):
-        print(
-            f"puffer: {shown(sys.argv[2])} is handed on to PufferLib; did you mean {ENV_NAME}?",
-            file=sys.stderr,
-        )
-    os.execv(sys.executable, [sys.executable, "-m", "pufferlib.pufferl", *sys.argv[1:]])

@@ -1,8 +1,9 @@
 """`puffer eval midrange`: how well a trained policy fights, with figures that can be repeated."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import torch
@@ -16,10 +17,11 @@ from midrange_puffer.commands.models import load_model, load_opponent
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.evaluation import fight, summarize
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.errors import UserError
+from midrange_puffer.errors import UserError, memory_advice
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, SELF
 from midrange_puffer.names import shown
+from midrange_puffer.policies.shipped import is_model
 from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
 
 
@@ -34,7 +36,11 @@ def main(options: argparse.Namespace) -> int:
 
         watch(policy, path.stem, opponents, options.seed, options.greedy, **parameters)
         return 0
-    results, replays, mishap = _measure(path, policy, opponents, options, parameters)
+    with memory_advice(
+        f"try a smaller one of --episodes {options.episodes}, --threads {options.threads}, "
+        f"--save-replays {options.save_replays}"
+    ):
+        results, replays, mishap = _measure(path, policy, opponents, options, parameters)
     _report(path, results, options, parameters)
     if mishap is not None:
         raise mishap
@@ -105,11 +111,13 @@ def _report(
     """Print the results by opponent, and write them where `options` say."""
     episodes, seed, greedy = options.episodes, options.seed, options.greedy
     how = "likeliest actions" if greedy else "actions drawn from the policy"
-    print(f"{shown(path)}: {episodes} engagements an opponent, half of them in each seat, {how}")
+    who = "each opponent" if len(results) > 1 else shown(*results)
+    print(f"{shown(path)}: {episodes} engagements with {who}, half of them in each seat, {how}")
     Console().print(format_table(results))
     if options.json:
         report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
         report |= {"parameters": parameters, "opponents": results}
+        report |= {"mean": mean(results.values())}
         write_json(options.json, report)
 
 
@@ -135,29 +143,53 @@ def _recorders(
 def format_table(results: Mapping[str, dict[str, object]]) -> Table:
     """The results of `evaluate` by opponent, as a table for rich to print."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, leading=1)
-    table.add_column("opponent", overflow="fold", min_width=max(map(len, PILOTS)))
+    longest = max(map(len, PILOTS))  # of another the line above the table has the whole name
+    table.add_column("opponent", no_wrap=True, min_width=longest, max_width=longest)
     for heading in ("win", "draw", "loss"):
         table.add_column(f"{heading} %\n95 % c.i.", justify="right", no_wrap=True)
     for heading in ("\nscore", "\nshots", "hits\n%", "range\nkm", "time\ns", "mutual\nkill %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, result in results.items():
-        table.add_row(
-            Text(shown(name)),
-            *(format_share(result, outcome) for outcome in ("win", "draw", "loss")),
-            f"{result['score']:.3f}",
-            f"{result['shots']:.2f}",
-            _optional(result["hit_rate"], 100),
-            _optional(result["launch_range"], 1e-3),
-            f"{result['length']:.0f}",
-            f"{100 * result['mutual_kill']:.1f}",
-        )
+        _add_row(table, Path(name).stem if is_model(name) else name, result)
+    if len(results) > 1:
+        table.add_section()
+        _add_row(table, "mean", mean(results.values()))
     return table
 
 
-def format_share(result: dict[str, object], outcome: str) -> str:
+def _add_row(table: Table, name: str, result: Mapping[str, object]) -> None:
+    table.add_row(
+        Text(shown(name)),
+        *(format_share(result, outcome) for outcome in ("win", "draw", "loss")),
+        f"{result['score']:.3f}",
+        f"{result['shots']:.2f}",
+        _optional(result["hit_rate"], 100),
+        _optional(result["launch_range"], 1e-3),
+        f"{result['length']:.0f}",
+        f"{100 * result['mutual_kill']:.1f}",
+    )
+
+
+def mean(results: Collection[Mapping[str, object]]) -> dict[str, float | None]:
+    """The means of what `evaluate` returns over opponents, each counting alike; no intervals.
+
+    Where only some have a figure, as the range of shots, it is the mean of theirs.
+    """
+    names = ("win", "draw", "loss", "score", "shots", "hit_rate", "launch_range", "length")
+    means = {}
+    for name in (*names, "mutual_kill"):
+        values = [result[name] for result in results if result[name] is not None]
+        means[name] = fmean(values) if values else None
+    return means
+
+
+def format_share(result: Mapping[str, object], outcome: str) -> str:
     """The share of an outcome in percent, and below it its 95 % interval, in little room."""
-    low, high = result[f"{outcome}_ci95"]
-    return f"{100 * result[outcome]:.1f}\n{100 * low:.1f}–{100 * high:.1f}".replace("100.0", "100")
+    shares = f"{100 * result[outcome]:.1f}"
+    if f"{outcome}_ci95" in result:
+        low, high = result[f"{outcome}_ci95"]
+        shares += f"\n{100 * low:.1f}–{100 * high:.1f}"
+    return shares.replace("100.0", "100")
 
 
 def _optional(value: float | None, factor: float) -> str:

@@ -107,18 +107,21 @@ def find_config(path: str | Path) -> Path:
     return path
 
 
-def _installed(path: Path) -> Path:
+def installed() -> dict[str, Path]:
+    """The installed configurations by name: configs/default.ini and the others."""
     package = Path(importlib.util.find_spec("midrange_puffer").origin).parent
     # In the package or, of an editable installation, beside it.
     files = [*package.glob("configs/*.ini")] or [*package.parent.glob("configs/*.ini")]
-    if path.parent in (Path(), Path("configs")):
-        for file in files:
-            if file.name == path.name:
-                return file
-    names = sorted(f"configs/{file.name}" for file in files)
+    return {f"configs/{file.name}": file for file in sorted(files)}
+
+
+def _installed(path: Path) -> Path:
+    files = installed()
+    name = f"configs/{path.name}"
+    if path.parent in (Path(), Path("configs")) and name in files:
+        return files[name]
     raise ConfigError(
-        f"{path}: No such file or directory; installed are {', '.join(names)}"
-        f"{suggest(f'configs/{path.name}', names)}"
+        f"{path}: No such file or directory; installed are {', '.join(files)}{suggest(name, files)}"
     )
 
 

@@ -98,7 +98,7 @@ class Arena:
         self._engagements = np.arange(self.num_envs)  # which of the seed's is flown in each place
         self._first_episode = 0  # of engagement 0, since the last reset
         self._open = False
-        self._view = make_env_view(self._core, 0, render_mode)
+        self._view = make_env_view(self._group, 0, render_mode)
 
     def _make_core(
         self,

@@ -37,6 +37,9 @@ class Crew(Protocol):
     def end(self, envs: np.ndarray) -> list[str]:
         """Others start in the places of these engagements, int [n]; who has flown them, by name."""
 
+    def names(self) -> list[str]:
+        """Who flies each engagement now."""
+
 
 # What a `Player` asks of a policy.
 _OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
@@ -154,7 +157,7 @@ class FunctionCrew:
         self, function: Function, name: str, num_envs: int, action_mode: str, seed: int
     ) -> None:
         self._function = function
-        self._name = name
+        self._name, self._num_envs = name, num_envs
         self._continuous = action_mode == "continuous"
         self._actions = action_buffer((num_envs, 3), action_mode)
 
@@ -167,6 +170,10 @@ class FunctionCrew:
     def end(self, envs: np.ndarray) -> list[str]:
         """As `Crew.end`."""
         return [self._name] * len(envs)
+
+    def names(self) -> list[str]:
+        """As `Crew.names`."""
+        return [self._name] * self._num_envs
 
 
 class PolicyCrew:
@@ -197,3 +204,7 @@ class PolicyCrew:
         """As `Crew.end`; what the policy remembers of these engagements is forgotten."""
         self._player.reset(envs)
         return [self._name] * len(envs)
+
+    def names(self) -> list[str]:
+        """As `Crew.names`."""
+        return [self._name] * len(self._envs)

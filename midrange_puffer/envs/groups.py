@@ -9,7 +9,7 @@ from midrange_puffer import _core
 from midrange_puffer.envs.crew import Crew
 from midrange_puffer.envs.ledger import Ledger
 from midrange_puffer.game.actions import controls
-from midrange_puffer.game.parameters import CONTROLLERS, PILOTS, most_decisions
+from midrange_puffer.game.parameters import CONTROLLERS, PILOTS, SEATS, most_decisions
 from midrange_puffer.game.records import summary
 
 
@@ -77,6 +77,13 @@ class Group:
         both[self._seat] = self._controls(actions[:1])
         return both
 
+    def first_names(self) -> tuple[str, str]:
+        """Who flies red and blue in the first engagement: "agent", or a pilot's name."""
+        pilots = tuple(CONTROLLERS)
+        return tuple(
+            pilots[self.core.get_fighter(0, seat)["pilot"]] for seat in range(_core.FIGHTERS)
+        )
+
     def _controls(self, actions: np.ndarray) -> np.ndarray:
         return actions if self._continuous else controls(actions)
 
@@ -122,6 +129,10 @@ class SelfGroup(Group):
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
         """As `Group.first_controls`."""
         return self._controls(actions[: _core.FIGHTERS])
+
+    def first_names(self) -> tuple[str, str]:
+        """As `Group.first_names`: those of the seats, as both are agents."""
+        return SEATS
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, from red's side."""
@@ -208,6 +219,13 @@ class FlownGroup(Group):
         """As `Group.first_controls`, with what the crew did."""
         return self._both[0]
 
+    def first_names(self) -> tuple[str, str]:
+        """As `Group.first_names`: of the crew as its records have it, a file without its folder."""
+        names = list(super().first_names())
+        if self._crew:
+            names[1 - self._seat] = Path(self._crew.names()[0]).stem
+        return tuple(names)
+
     @property
     def full(self) -> bool:
         """Never: records are kept in a list."""
@@ -244,7 +262,7 @@ class PoolGroup(FlownGroup):
         fought = self._fought  # before it goes with the records
         records, fought = self._ledger.tell(step, self.take_records(), fought)
         infos = summary(records, self._seat)
-        infos["score_vs_pool"] = infos["score"]
+        infos["score_vs_pool"], infos["win_vs_pool"] = infos["score"], infos["win"]
         for name in dict.fromkeys(fought):
             infos[f"pool/{name}"] = infos["score"][fought == name]
         return infos

@@ -139,7 +139,7 @@ class Midrange(pufferlib.PufferEnv):
         self._steps = 0
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {**self.metadata, "render_fps": 1 / decision}
-        self._view = make_env_view(self._groups[0].core, self._seeds()[0], render_mode)
+        self._view = make_env_view(self._groups[0], self._seeds()[0], render_mode)
 
     def _make_groups(
         self,

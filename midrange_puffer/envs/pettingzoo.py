@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from pettingzoo import ParallelEnv
 
 from midrange_puffer.envs.arena import NOBODY, Arena
 from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.parameters import OPTIONS, SEATS, resolve
 from midrange_puffer.gymnasium_import import gymnasium
+
+# isort: split
+from pettingzoo import ParallelEnv
 
 AGENTS = tuple(f"{seat}_0" for seat in SEATS)
 

@@ -10,20 +10,20 @@ from midrange_puffer.game.parameters import suggest
 if TYPE_CHECKING:
     import numpy as np
 
-    from midrange_puffer._core import Core
+    from midrange_puffer.envs.groups import Group
 
 RENDER_MODES = HUMAN, RGB_ARRAY = "human", "rgb_array"
 VIEWER = "midrange_puffer.show.view.env_view"
 
 
 class View(Protocol):
-    """Shows the first engagement of a core."""
+    """Shows the first engagement of a group."""
 
     def reset(self, seed: int, engagement: int = 0) -> None:
-        """Follow the core, which has just been reset; its first flies this one of the seed's."""
+        """Follow the group, which has just been reset; its first is this one of the seed's."""
 
     def follow(self, controls: "np.ndarray") -> None:
-        """Fly a decision that the core has flown, with the controls float32 [fighters, 3]."""
+        """Fly a decision that the group has flown, with the controls float32 [fighters, 3]."""
 
     def rgb(self) -> "np.ndarray":
         """How it stands, uint8 [height, width, 3]."""
@@ -59,8 +59,8 @@ def checked_render_mode(render_mode: str | None) -> str | None:
     return render_mode
 
 
-def make_env_view(core: "Core", seed: int, render_mode: str | None) -> "View | None":
-    """What an environment with this core renders by; none without a mode.
+def make_env_view(group: "Group", seed: int, render_mode: str | None) -> "View | None":
+    """What an environment with this group renders by; none without a mode.
 
     Raises:
         UsageError: There is no display for "human".
@@ -69,4 +69,4 @@ def make_env_view(core: "Core", seed: int, render_mode: str | None) -> "View | N
         return None
     # By name, so that only who looks on imports pygame, and environments lean on no viewer.
     viewer = importlib.import_module(VIEWER)
-    return viewer.EnvView(core, seed, render_mode == HUMAN)
+    return viewer.EnvView(group, seed, render_mode == HUMAN)

@@ -183,9 +183,10 @@ class Paths:
 
     def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissilePath:
         """The path of a new missile in the air."""
-        age = float(missiles["age"][slot]) * self._sim.parameters["physics_dt"]
         owner, target = int(missiles["owner"][slot]), int(missiles["target"][slot])
-        return self._begin(owner, target, self.time - age)
+        # In whole steps: to the bit the time at which its launcher was noted.
+        launched = int(self._sim.time[self._env]) - int(missiles["age"][slot])
+        return self._begin(owner, target, launched * self._sim.parameters["physics_dt"])
 
     def _begin(self, owner: int, target: int, launched: float) -> MissilePath:
         """A new missile's path, begun where its launcher was."""

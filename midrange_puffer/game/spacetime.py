@@ -81,6 +81,21 @@ class SpaceTime:
     escape_miss: np.ndarray | None
     missiles: tuple[MissilePrediction, ...]
 
+    def verdict(self, side: int) -> tuple[bool, str]:
+        """Whether an escape, to the left (0) or right (1), gets away from all missiles; in words.
+
+        From those in the air, and from one that the enemy fires now.
+        """
+        inbound = [one.escape_miss[side] for one in self.missiles if one.target == self.seat]
+        fired_now = [] if self.escape_miss is None else [self.escape_miss[side]]
+        if 0 in inbound:
+            return False, "hit by a missile in the air"
+        if 0 in fired_now:
+            return False, "hit by a missile fired now"
+        if not inbound + fired_now:
+            return True, "no missile to escape from"
+        return True, f"missed by {min(inbound + fired_now) / 1000:.1f} km"
+
 
 def spacetime(
     sim: Simulation, env: int = 0, seat: int = 0, horizon: float = 20.0, interval: float = 1.0

@@ -5,7 +5,6 @@ JSON, the header; and, compressed, the controls of every decision and the state 
 """
 
 import hashlib
-import importlib.metadata
 import json
 import math
 import struct
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from midrange_puffer import __version__
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import (
@@ -150,7 +150,7 @@ class Replay:
         """The content of its file."""
         derived = {"parameters_hash": parameters_hash(self.parameters)}
         header = {
-            "package": importlib.metadata.version("midrange_puffer"),
+            "package": __version__,
             **{name: getattr(self, name) for name in _TYPES if name not in derived},
             **derived,
         }

@@ -64,7 +64,7 @@ def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
     _line(axes, graph.own, graph.times, color=COLOURS[graph.seat], lw=2.4, label=own)
     for number, side in enumerate(SIDES):
         path = graph.escapes[number]
-        safe, words = _verdict(graph, number)
+        safe, words = graph.verdict(number)
         colour = SAFE if safe else DANGER
         _line(axes, path, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
         axes.text(
@@ -78,17 +78,6 @@ def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
         )
         if graph.shots is not None:
             _line(axes, graph.shots[number], graph.times, color=colour, lw=1, ls=FIRED_NOW)
-
-
-def _verdict(graph: SpaceTime, number: int) -> tuple[bool, str]:
-    """Whether no missile hits an escape path, fired now or in the air; and what one does."""
-    inbound = [one.escape_miss[number] for one in graph.missiles if one.target == graph.seat]
-    if 0 in inbound:
-        return False, "hit by a missile in the air"
-    if graph.escape_miss is None:
-        return True, "no missile fired now"
-    miss = graph.escape_miss[number]
-    return miss > 0, f"missed by {miss / 1000:.1f} km" if miss else "hit by a missile fired now"
 
 
 def _draw_missile(axes: "Axes3D", times: np.ndarray, missile: MissilePrediction) -> None:

@@ -1,17 +1,16 @@
 """Where a worker on Ray runs its trials: an actor on some node, which imports little."""
 
-import importlib.metadata
 import signal
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from midrange_puffer import __version__
 from midrange_puffer.errors import UserError
 from midrange_puffer.sweep.process import Look, TrialProcess
 from midrange_puffer.sweep.record import TRIAL_INI
 from midrange_puffer.train.cluster.connect import LostError
 
-VERSION = importlib.metadata.version("midrange_puffer")
 PATIENCE = 1.0  # s, that one look waits for the end of a trial
 
 
@@ -40,7 +39,7 @@ class Host:
         """Begin a trial.
 
         Args:
-            version: the sweep's `VERSION`.
+            version: the sweep's `__version__`.
             folder: the trial's.
             trial_ini: what its trial.ini is.
             command: what Python is to run, with `folder` as its last word.
@@ -51,10 +50,10 @@ class Host:
             OSError: The process cannot be started.
         """
         node, path = f"{socket.gethostname()}, a node of the cluster,", folder / TRIAL_INI
-        if version != VERSION:
+        if version != __version__:
             raise NodeError(
-                f"{node} has version {VERSION} of midrange_puffer, the sweep's {version}: install "
-                f"the same on all"
+                f"{node} has version {__version__} of midrange_puffer, the sweep's {version}: "
+                f"install the same on all"
             )
         if not path.is_file() or path.read_bytes() != trial_ini:
             raise NodeError(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import ray
 
+from midrange_puffer import __version__
 from midrange_puffer.sweep.process import Look
-from midrange_puffer.sweep.ray_host import VERSION, Host, NodeError
+from midrange_puffer.sweep.ray_host import Host, NodeError
 from midrange_puffer.sweep.record import TRIAL_INI
 from midrange_puffer.train.cluster.connect import LostError
 from midrange_puffer.train.cluster.losses import LOSSES, describe_loss
@@ -65,7 +66,7 @@ class RayWorker:
     def begin(self, folder: Path) -> None:
         """Run the trial of this folder."""
         self._question = self._host.begin.remote(
-            VERSION,
+            __version__,
             folder,
             (folder / TRIAL_INI).read_bytes(),
             self._command,

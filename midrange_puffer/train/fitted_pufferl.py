@@ -1,4 +1,4 @@
-"""PuffeRL as trainers and collectors use it: its buffers, its dashboard, and its metrics.
+"""PuffeRL as trainers and collectors use it: its buffers and its metrics.
 
 What is computed in a rollout and an update is an `Engine`'s. Some of what PuffeRL does cannot be
 overridden, since it looks functions and classes up in its module. They are replaced there only
@@ -163,9 +163,7 @@ class FittedPuffeRL(pufferl.PuffeRL):
                 self.stats[name] += values
 
     def print_dashboard(self, clear: bool = False) -> None:
-        """Print it, with the numbers of steps as they are: the sums of all ranks already."""
-        with replaced(dist_sum=lambda value, device: value):
-            super().print_dashboard(clear=clear)
+        """Nothing: `dashboard.Dashboard` is a logger."""
 
     def close(self) -> None:
         """Nothing is left to end; the environments are the caller's to close."""

@@ -16,8 +16,11 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.json_files import JsonError, read_json
 from midrange_puffer.train.curriculum import format_stage
+from midrange_puffer.train.results import worst
 
 Metrics = Mapping[str, float]
+
+LINE_WIDTH = 120  # characters
 
 # [base] flag -> the package behind it
 TRACKERS = {"wandb": "wandb", "neptune": "neptune", "tensorboard": "torch.utils.tensorboard"}
@@ -39,19 +42,16 @@ class Loggers:
     Attributes:
         run_id: The run's name, which PuffeRL asks for.
         beside: Metrics that go into every row beside those that are logged.
-        last: The last value of every metric; not every update sees an engagement end.
     """
 
     def __init__(self, run_id: str, loggers: list[Logger]) -> None:
         self.run_id = run_id
         self.loggers = loggers
         self.beside: Metrics = {}
-        self.last: Metrics = {}
 
     def log(self, metrics: Metrics, step: int) -> None:
         """Pass `metrics` on to every logger, as plain numbers."""
         numbers = {name: _plain(value) for name, value in {**metrics, **self.beside}.items()}
-        self.last = {**self.last, **numbers}
         for logger in self.loggers:
             logger.log(numbers, step)
 
@@ -62,16 +62,22 @@ class Loggers:
 
 
 class Console:
-    """One line a log for output that is not a terminal.
+    """One line a log, for a small terminal and for output that is none.
 
     At most one a second, but every one with a rating, and the last one.
+
+    Args:
+        total_steps: of the run.
+        stages: of its curriculum.
+        width: of a line, at most.
     """
 
     INTERVAL = 1.0  # s
 
-    def __init__(self, total_steps: int, stages: Sequence[str] = ()) -> None:
-        self._total_steps = total_steps
-        self._stages = stages
+    def __init__(
+        self, total_steps: int, stages: Sequence[str] = (), width: int = LINE_WIDTH
+    ) -> None:
+        self._total_steps, self._stages, self._width = total_steps, stages, width
         self._printed = 0.0
 
     def log(self, metrics: Metrics, step: int) -> None:
@@ -79,7 +85,7 @@ class Console:
         wanted = step >= self._total_steps or "league/rating" in metrics
         if wanted or time.monotonic() >= self._printed + self.INTERVAL:
             self._printed = time.monotonic()
-            print(format_line(metrics, self._total_steps, self._stages), flush=True)
+            print(format_line(metrics, self._total_steps, self._stages, self._width), flush=True)
 
     def close(self, model_path: str) -> None:
         """Nothing is left to print."""
@@ -103,35 +109,31 @@ class TensorBoard:
         self._writer.close()
 
 
-def format_line(metrics: Metrics, total_steps: int, stages: Sequence[str] = ()) -> str:
-    """One line of what matters: steps, speed, stage, results, entropy, learning rate, time left."""
+def format_line(
+    metrics: Metrics, total_steps: int, stages: Sequence[str] = (), width: int = LINE_WIDTH
+) -> str:
+    """One line of what matters: steps, speed, stage, score, the three worst opponents, time left.
+
+    What there is no room for is left out, what matters least first.
+    """
     steps, speed = metrics["agent_steps"], metrics["SPS"]
-    parts = [f"{steps / 1e6:8.2f} M steps", f"{speed / 1e3:6.0f} k/s"]
+    parts = {"steps": f"{steps / 1e6:8.2f} M steps", "speed": f"{speed / 1e3:4.0f} k/s"}
     if "curriculum/stage" in metrics:
-        parts.append(format_stage(stages, metrics["curriculum/stage"]))
-    prefix = "environment/"
-    results = {
-        name.removeprefix(prefix): value
-        for name, value in metrics.items()
-        if name.startswith(prefix)
-    }
-    if "score" in results:
-        parts.append(f"score {results['score']:.3f}")
-    if all(name in results for name in ("win", "draw", "loss")):
-        rates = "/".join(f"{results[name]:.2f}" for name in ("win", "draw", "loss"))
-        parts.append(f"win/draw/loss {rates}")
-    versus = "score_vs_"
-    pilots = [name.removeprefix(versus) for name in sorted(results) if name.startswith(versus)]
-    if pilots:
-        parts.append(" ".join(f"{pilot} {results[versus + pilot]:.2f}" for pilot in pilots))
+        parts["stage"] = format_stage(stages, metrics["curriculum/stage"])
+    score = metrics.get("environment/score")
+    parts["score"] = "no score yet" if score is None else f"score {score:.3f}"
+    if hardest := worst(metrics, 3):
+        parts["worst"] = "worst " + " ".join(f"{name} {its:.2f}" for name, its in hardest)
     if "league/rating" in metrics:
-        parts.append(f"rating {metrics['league/rating']:.0f}")
+        parts["rating"] = f"rating {metrics['league/rating']:.0f}"
     if "losses/entropy" in metrics:
-        parts.append(f"entropy {metrics['losses/entropy']:.2f}")
-    parts.append(f"lr {metrics['learning_rate']:.2g}")
+        parts["entropy"] = f"entropy {metrics['losses/entropy']:.2f}"
     if speed > 0:
-        parts.append(f"{format_duration((total_steps - steps) / speed)} left")
-    return "  ".join(parts)
+        parts["left"] = f"{format_duration((total_steps - steps) / speed)} left"
+    for name in ("entropy", "speed", "rating", "stage", "left", "worst"):
+        if len("  ".join(parts.values())) > width:
+            parts.pop(name, None)
+    return "  ".join(parts.values())[:width]
 
 
 def format_duration(seconds: float) -> str:

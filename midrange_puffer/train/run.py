@@ -1,7 +1,6 @@
 """One run, from its configuration to its last checkpoint."""
 
 import shutil
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
@@ -10,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import rich.console
 import torch
 
 from midrange_puffer.config.configuration import (
@@ -22,7 +22,7 @@ from midrange_puffer.config.configuration import (
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.config.settle import meets_pool, settle
-from midrange_puffer.errors import UserError
+from midrange_puffer.errors import UserError, memory_advice
 from midrange_puffer.files import lock, make_folder, new_name, write_whole
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import shown
@@ -31,8 +31,12 @@ from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
+from midrange_puffer.train.dashboard import Dashboard
+from midrange_puffer.train.ending import print_end
 from midrange_puffer.train.loggers import (
+    LINE_WIDTH,
     Console,
+    Logger,
     Loggers,
     check_trackers,
     open_trackers,
@@ -40,6 +44,7 @@ from midrange_puffer.train.loggers import (
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.results import Results
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.stop_signals import StoppedError, StopSignals
@@ -57,6 +62,12 @@ PATIENCE = 10.0
 FIXED = (
     "policy.", "rnn.", "base.rnn_name", "base.load_model_path", "train.optimizer",
     *(f"env.{name}" for name in model_file.SHAPING),
+)  # fmt: skip
+
+# What a run's memory grows with.
+MEMORY_KEYS = (
+    ("env", "num_envs"), ("vec", "num_envs"), ("train", "bptt_horizon"),
+    ("train", "max_minibatch_size"), ("policy", "hidden_size"), ("experience_buffer", "capacity"),
 )  # fmt: skip
 
 
@@ -202,7 +213,7 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
     """
     config, folder = run.config, run.folder
     ranks.take_device(config["train"]["device"])
-    pool, loggers, all_raters = None, Loggers(folder.name, []), []
+    pool, loggers, results, all_raters = None, Loggers(folder.name, []), Results(), []
     if ranks.is_first():
         pool, all_raters = _pool(run), [*_league(run), *_replays(run), *raters]
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
@@ -210,14 +221,26 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
     print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
-    with _engine(config, signals) as engine:
+    with (
+        memory_advice(_memory_keys(config)),
+        _engine(config, signals) as engine,
+        _screen(run) as screen,
+    ):
+        loggers.loggers += [results, *screen]
         trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
         while not (signals.agree() or trainer.is_over):
             # From what was saved, so that a stage begins alike whether a run is stopped there.
             run = replace(run, state=ranks.from_first(lambda: run_folder.load_state(folder)))
             trainer = train_stage(run, signals, engine, loggers, pool, all_raters)
-    loggers.close(trainer.model_path)
-    print(_last_line(trainer, signals))
+        loggers.close(trainer.model_path)
+    print_end(trainer, results, signals)
+
+
+def _memory_keys(config: Config) -> str:
+    """What can be made smaller where there is not enough memory, and what it is now."""
+    now = {f"{section}.{name}": config[section][name] for section, name in MEMORY_KEYS}
+    keys = ", ".join(f"{name} = {value}" for name, value in now.items() if value > 1)
+    return f"try a smaller one of {keys}"
 
 
 def train_stage(
@@ -354,22 +377,20 @@ def _replays(run: Run) -> list[TrainingReplays]:
 
 def _loggers(run: Run) -> Loggers:
     step = run.state["global_step"] if run.state else None
-    loggers = [MetricsFile(run.folder / run_folder.METRICS, step)]
-    if not sys.stdout.isatty():
-        loggers.append(Console(run.config["train"]["total_timesteps"], stage_names(run.config)))
-    loggers += open_trackers(run.config, run.folder, step)
-    return Loggers(run.folder.name, loggers)
+    metrics_file = MetricsFile(run.folder / run_folder.METRICS, step)
+    return Loggers(run.folder.name, [metrics_file, *open_trackers(run.config, run.folder, step)])
 
 
-def _last_line(trainer: Trainer, signals: StopSignals) -> str:
-    folder, model = shown(trainer.run.folder), shown(trainer.model_path)
-    if signals.caught:
-        return (
-            f"stopped by {signal.Signals(signals.caught).name}; saved {model}; "
-            f"go on with: puffer train midrange --resume {folder}"
-        )
-    if trainer.stop_reason:
-        return trainer.stop_reason
-    score = trainer.logger.last.get("environment/score")
-    result = "no engagement ended" if score is None else f"last score {score:.3f}"
-    return f"{result}; evaluate with: puffer eval midrange --load-model-path {model}"
+@contextmanager
+def _screen(run: Run) -> Iterator[list[Logger]]:
+    """What shows the run on stdout: a dashboard in a terminal that is large enough, else lines."""
+    total_steps, stages = run.config["train"]["total_timesteps"], stage_names(run.config)
+    terminal = rich.console.Console(highlight=False)
+    if not ranks.is_first():
+        yield []
+    elif sys.stdout.isatty() and Dashboard.fits(terminal):
+        with Dashboard(terminal, run.folder.name, total_steps, stages) as dashboard:
+            yield [dashboard]
+    else:
+        width = min(terminal.width - 1, LINE_WIDTH) if sys.stdout.isatty() else LINE_WIDTH
+        yield [Console(total_steps, stages, width)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
+from midrange_puffer.game.parameters import MODEL_SUFFIXES
 from midrange_puffer.policies.model_paths import MODELS
 
 if TYPE_CHECKING:
@@ -74,7 +75,20 @@ def latest(data_dir: str | Path) -> Path:
     Raises:
         CheckpointError: There is none.
     """
-    return _newest(Path(data_dir), MODELS)
+    return _newest(Path(data_dir), f"*/{MODELS}")
+
+
+def find_model(name: str, data_dir: str | Path) -> Path:
+    """Return the model file called `name`: a path, "latest", or a run, whose newest model it is.
+
+    Raises:
+        CheckpointError: There is none, and none can be meant.
+    """
+    if name == "latest":
+        return latest(data_dir)
+    if name.endswith(MODEL_SUFFIXES) or Path(name).is_file():
+        return Path(name)
+    return _newest(find_run(name, data_dir), MODELS)
 
 
 def find_run(name: str, data_dir: str | Path) -> Path:
@@ -85,7 +99,7 @@ def find_run(name: str, data_dir: str | Path) -> Path:
     """
     data_dir = Path(data_dir)
     if name == "latest":
-        return _newest(data_dir, STATE).parent
+        return _newest(data_dir, f"*/{STATE}").parent
     for run in (Path(name), data_dir / name):
         if (run / STATE).is_file():
             return run
@@ -96,8 +110,8 @@ def find_run(name: str, data_dir: str | Path) -> Path:
     raise CheckpointError(f"{name}: no such run folder, nor one in {data_dir}, where {found}")
 
 
-def _newest(data_dir: Path, pattern: str) -> Path:
-    paths = list(data_dir.glob(f"*/{pattern}"))
+def _newest(folder: Path, pattern: str) -> Path:
+    paths = list(folder.glob(pattern))
     if not paths:
-        raise CheckpointError(f"{data_dir}: no */{pattern} in it; train first")
+        raise CheckpointError(f"{folder}: no {pattern} in it; train first")
     return max(paths, key=lambda path: (path.stat().st_mtime_ns, path.name))

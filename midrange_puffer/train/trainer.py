@@ -2,7 +2,6 @@
 
 import copy
 import math
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -154,7 +153,6 @@ class Trainer(FittedPuffeRL):
         self.epoch += 1
         self._set_rate()
         metrics = self.mean_and_log()
-        self.print_dashboard()
         self.stats = defaultdict(list)
         self.last_log_time, self.last_log_step = time.monotonic(), self.global_step
         self.profile.clear()
@@ -230,11 +228,6 @@ class Trainer(FittedPuffeRL):
         share = (1 - math.cos(math.pi * self._share_left)) / 2 if self._settings["anneal_lr"] else 1
         for group in self.optimizer.param_groups:
             group["lr"] = self._settings["learning_rate"] * share
-
-    def print_dashboard(self, clear: bool = False) -> None:
-        """Redraw the dashboard, on a terminal."""
-        if sys.stdout.isatty():
-            super().print_dashboard(clear=clear)
 
     def save_checkpoint(self) -> None:
         """Write the model and what a resumed run needs besides, from rank 0."""

@@ -13,16 +13,13 @@ INTERVAL = 1.0  # s from one reading to the next: processor time is counted in s
 
 
 class Utilization:
-    """Reads the machine for the metrics, and for PuffeRL's dashboard in place of its own thread.
+    """Reads the machine for the metrics, in place of PuffeRL's own thread.
 
     That thread gives a hundred times the share of the processors in use, looks at the current GPU
     whatever the run learns on, and keeps silent in a rank.
 
     Args:
         device: where the run learns, such as "cuda:1". Its other processes must have begun.
-
-    Attributes:
-        cpu_util, cpu_mem, gpu_util, gpu_mem: lists of the last reading [%], as the dashboard wants.
     """
 
     def __init__(self, device: str = "cpu") -> None:
@@ -45,12 +42,12 @@ class Utilization:
             self._read()
             self._next = time.monotonic() + INTERVAL
         figures = {
-            "machine/cpu": self.cpu_util[0],
-            "machine/memory": self.cpu_mem[0],
+            "machine/cpu": self._cpu_util,
+            "machine/memory": self._cpu_mem,
             "machine/process_cpu": self._process_cpu,
         }
         if self._device.type == "cuda":
-            figures |= {"gpu/utilization": self.gpu_util[0], "gpu/memory": self.gpu_mem[0]}
+            figures |= {"gpu/utilization": self._gpu_util, "gpu/memory": self._gpu_mem}
         return figures
 
     def stop(self) -> None:
@@ -59,16 +56,16 @@ class Utilization:
     def _read(self) -> None:
         before, self._cores = self._cores, _core_seconds()
         busy, there = (now - then for now, then in zip(self._cores, before, strict=True))
-        self.cpu_util = [100 * busy / there if there else 0.0]
-        self.cpu_mem = [psutil.virtual_memory().percent]
+        self._cpu_util = 100 * busy / there if there else 0.0
+        self._cpu_mem = psutil.virtual_memory().percent
         self._process_cpu = 0.0
         for process in self._processes:
             with contextlib.suppress(psutil.NoSuchProcess):
                 self._process_cpu += process.cpu_percent() / 100
-        self.gpu_util, self.gpu_mem = [0.0], [0.0]
+        self._gpu_util, self._gpu_mem = 0.0, 0.0
         if self._device.type == "cuda":
             free, total = torch.cuda.mem_get_info(self._device)
-            self.gpu_util, self.gpu_mem = [_utilization(self._device)], [100 * (1 - free / total)]
+            self._gpu_util, self._gpu_mem = _utilization(self._device), 100 * (1 - free / total)
 
 
 def _core_seconds() -> tuple[float, float]:

@@ -1,13 +1,16 @@
 """The command line: what it prints, where it passes on, and how it fails."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import types
 
 import pytest
+from places import ROOT
 
+import midrange_puffer
 from midrange_puffer.commands import cli
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UsageError
@@ -132,8 +135,11 @@ runpy.run_module("midrange_puffer", run_name="__main__")
 
 @pytest.mark.parametrize("name", ["midrange_puffer.commands.cli", "pufferlib.sweep"])
 def test_an_interrupt_while_it_begins_ends_it_without_a_word(tmp_path, name):
+    """Of its own: it may have said what it waits for."""
     done = command(tmp_path, code=INTERRUPT.format(name=name))
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+    assert (done.returncode, done.stdout) == (-signal.SIGINT, "")
+    assert done.stderr == ("puffer: loading PyTorch …\n" if name == "pufferlib.sweep" else "")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("before", [signal.SIG_DFL, signal.SIG_IGN, signal.default_int_handler])
@@ -215,18 +221,48 @@ def test_the_name_of_the_environment_may_be_left_out(call):
 
 @pytest.mark.slow
 def test_other_environments_are_pufferlibs(tmp_path):
-    words = ("train", "no_such_env", "--train.gamma", "0.5")
-    ours = command(tmp_path, "midrange_puffer", *words)
-    theirs = command(tmp_path, "pufferlib.pufferl", *words)
-    assert ours.returncode == theirs.returncode == 1
-    assert "No config for env_name no_such_env" in ours.stderr
-    assert ours.stdout == theirs.stdout
+    done = command(tmp_path, "midrange_puffer", "train", "puffer_breakout", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: pufferl.py")
+    assert "--env.frameskip" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("train", "midrage"), "midrage: no such environment.*; did you mean 'midrange'?"),
+        (("eval", "puffer_brekout"), "did you mean 'puffer_breakout'?"),
+        (("replay", "fight.replay"), "ours is midrange: puffer replay midrange …"),
+        (("midrange",), "midrange: is the environment and no mode; write puffer <mode> midrange"),
+        (("midrange", "train"), "write puffer train midrange …; the modes are train, sweep,"),
+    ],
+)
+def test_a_misplaced_or_mistyped_environment_is_told(call, words, said):
+    status, out, err = call(*words)
+    assert (status, out) == (2, "")
+    assert re.search(said, err)
+    assert len(err.splitlines()) == 1
+
+
+def test_the_version_is_that_of_the_package(call):
+    assert call("--version") == (0, f"midrange_puffer {midrange_puffer.__version__}\n", "")
+    done = subprocess.run(
+        [sys.executable, "setup.py", "--version"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[-1] == midrange_puffer.__version__
+
+
+def test_the_package_lists_what_it_has():
+    names = dir(midrange_puffer)
+    assert {"Midrange", "Simulation", "__version__"} <= {*midrange_puffer.__all__} <= {*names}
+    for name in midrange_puffer.__all__:
+        assert getattr(midrange_puffer, name) is not None
 
 
 def test_other_environments_get_every_word(monkeypatch):
     passed_on = []
     monkeypatch.setattr(sys, "argv", ["puffer", "eval", "breakout", "--train.gamma", "0.5"])
-    monkeypatch.setattr(os, "execv", lambda program, words: passed_on.append(words))
+    monkeypatch.setattr(os, "execve", lambda program, words, variables: passed_on.append(words))
     monkeypatch.setattr(cli, "run", lambda mode, argv: 0)
     cli.main()
     assert passed_on[0][1:] == [
@@ -235,23 +271,25 @@ def test_other_environments_get_every_word(monkeypatch):
 
 
 @pytest.mark.slow
-def test_pufferlib_is_imported_without_its_side_effects(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORT], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
-    assert done.stderr == ""
-    assert done.returncode == 0
+def test_what_is_imported_says_nothing_and_changes_nothing(tmp_path):
+    """PufferLib, torch, gym and pynvml have their say when others import them."""
+    done = command(tmp_path, code=IMPORT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
 
 
 IMPORT = """
-import signal, sys, warnings
-warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
-import torch
+import importlib, pkgutil, signal, sys, warnings
+import midrange_puffer
 before = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
+import midrange_puffer.show.view.viewer, midrange_puffer.gym  # before PufferLib silences them
 import midrange_puffer.train.trainer
 after = signal.getsignal(signal.SIGINT), sys.excepthook, list(warnings.filters)
 assert after[:2] == before[:2], after
 errors = [entry for entry in after[2] if entry not in before[2] and entry[0] == "error"]
 assert not errors, errors
+for module in pkgutil.walk_packages(midrange_puffer.__path__, "midrange_puffer."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+assert {"torch", "pufferlib", "gymnasium", "pygame", "ray", "rich"} <= set(sys.modules)
 """

@@ -15,7 +15,7 @@ from midrange_puffer.commands.options import eval as eval_options
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.ratings import score_interval
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
@@ -313,6 +313,35 @@ def test_eval_against_another_model_and_against_itself(trained):
     model = str(trained / "run" / "model_000000.pt")
     assert list(run_eval(trained, "--opponent", model)["opponents"]) == [model]
     assert run_eval(trained, "--opponent", "self")["opponents"]["self"]["score"] == 0.5
+
+
+def test_a_run_stands_for_its_newest_model(trained):
+    newest = max((trained / "run").glob("model_*.pt"))
+    for name in (str(trained / "run"), "run"):
+        report = run_eval(trained, "--opponent", "weave", "--load-model-path", name)
+        assert report["model"] == str(newest)
+    with pytest.raises(UserError, match=r"runn: no such run folder, .* newest runs are run"):
+        run_eval(trained, "--load-model-path", "runn")
+
+
+def test_the_last_row_is_the_mean_over_the_opponents(trained, capsys):
+    report = run_eval(trained)
+    scores = [result["score"] for result in report["opponents"].values()]
+    assert len(scores) == len(PILOTS)
+    assert report["mean"]["score"] == pytest.approx(np.mean(scores))
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line[:1].strip()]
+    assert rows[-1][0] == "mean"
+    assert rows[-1][4] == f"{np.mean(scores):.3f}"
+    assert [row[0] for row in rows[-len(PILOTS) - 1 : -1]] == [*PILOTS]
+
+
+def test_a_long_name_stays_in_one_line(trained, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    model = str(trained / "run" / "model_000000.pt")
+    run_eval(trained, "--opponent", model)
+    out = capsys.readouterr().out
+    assert f"20 engagements with {model}" in out
+    assert any(line.startswith("model_000000 ") for line in out.splitlines())
 
 
 @pytest.mark.parametrize(

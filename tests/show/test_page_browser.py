@@ -76,6 +76,15 @@ def time_of(page):
     return page.evaluate("document.getElementById('time').valueAsNumber")
 
 
+def status(page):
+    """What is told of both seats, by name."""
+    rows = page.evaluate(
+        "Array.from(document.getElementById('status').tBodies[0].rows, "
+        "(row) => Array.from(row.cells, (cell) => cell.textContent))"
+    )
+    return {name: cells for name, *cells in rows}
+
+
 def go(page, place):
     page.evaluate(f"void (location.hash = '{place}')")
     page.frame()
@@ -108,22 +117,46 @@ def test_it_tells_what_was_flown(page, replay):
     fighters = replay.paths().fighters
     for index in (1, 8, len(fighters[0].times) - 2):
         go(page, f"t={fighters[0].times[index]}")
-        rows = page.evaluate(
-            "Array.from(document.getElementById('status').tBodies[0].rows, "
-            "(row) => Array.from(row.cells, (cell) => cell.textContent))"
-        )
-        told = {name: cells for name, *cells in rows}
+        told = status(page)
         for seat, flown in enumerate(fighters):
             assert told["speed"][seat] == f"{flown.speed[index]:.0f} m/s"
             assert told["Mach"][seat] == f"{flown.speed[index] / 340:.2f}"
             assert told["throttle"][seat] == f"{100 * flown.throttle[index]:.0f} %"
-            assert told["missiles"][seat].startswith(f"{flown.ammo[index]} left, ")
             side = "left" if flown.load[index] > 0 else "right"
             load = f"{abs(flown.load[index]):.1f} g"
             assert told["load"][seat] in (f"{load} {side}", "none")
         red, blue = fighters
         between = np.hypot(red.x[index] - blue.x[index], red.y[index] - blue.y[index]) / 1000
         assert text(page, "range").startswith(f"Range {between:.1f} km, ")
+
+
+def test_no_missile_is_both_aboard_and_in_the_air(page, replay):
+    """From before the first launch to within the decision of the last, of which many begin one."""
+    paths = replay.paths()
+    launches = [missile.launched for missile in paths.missiles]
+    assert launches
+    for time in (0, *launches, *(launch + 0.2 for launch in launches)):
+        go(page, f"t={time}")
+        for fighter, told in zip(paths.fighters, status(page)["missiles"], strict=True):
+            own = [missile for missile in paths.missiles if missile.owner == fighter.seat]
+            gone = sum(missile.launched <= time for missile in own)
+            flying = sum(missile.launched <= time < missile.times[-1] for missile in own)
+            assert told == f"{fighter.ammo[0] - gone} left, {flying} in the air"
+
+
+def test_the_end_shows_the_whole_fight(page):
+    """As the button does that fits everything into the view; before the end the fighters."""
+    page.press("End")
+    assert text(page, "follow") == "Follow: both"
+    end = picture(page, "plane")
+    page.press("0")
+    assert picture(page, "plane") == end
+    page.press("f")
+    assert picture(page, "plane") == end
+    page.press("ArrowLeft")
+    followed = picture(page, "plane")
+    page.press("0")
+    assert picture(page, "plane") != followed
 
 
 def test_keys_move_the_time(page, replay):
@@ -246,6 +279,7 @@ def test_the_dead_have_no_graph_and_are_no_threat(page, replay):
             assert colour_count(page, "graph") == 1
         else:
             assert "there is no cone" in text(page, "caption")
+            assert "escape" not in text(page, "caption")  # from whom?
 
 
 def test_an_address_says_what_is_shown(page):
@@ -293,7 +327,7 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("view", ["plane", "spacetime"])
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844), (844, 390)])
 def test_it_fits_the_window(page, size, view):
     page.resize(*size)
     go(page, f"view={view}&t=2")
@@ -302,9 +336,11 @@ def test_it_fits_the_window(page, size, view):
     )
     assert width <= size[0]
     assert height <= size[1] or size[0] < 800  # on a phone the numbers are below
+    charts = page.evaluate("document.getElementById('charts').clientHeight")
+    assert charts > 4 * 70  # or they would be drawn one over the other
     shown = "plane" if view == "plane" else "graph"
     box = page.evaluate(f"document.getElementById('{shown}').getBoundingClientRect().toJSON()")
-    assert box["width"] > 0.65 * size[0]
+    assert box["width"] > (0.5 if size == (844, 390) else 0.65) * size[0]
     assert box["height"] > 0.35 * size[1]
 
 

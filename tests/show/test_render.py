@@ -51,6 +51,29 @@ def test_what_is_shown_is_engagement_0(opponent, seat, tmp_path):
         assert ends > 3
 
 
+@pytest.mark.parametrize(
+    ("opponent", "names"),
+    [
+        ("self", ("red", "blue")),
+        ("evader", ("agent", "evader")),
+        ("pool:1", ("agent", "one")),
+    ],
+)
+def test_both_sides_have_names_of_their_own(opponent, names, tmp_path, monkeypatch):
+    told = []
+    draw = env_view.Renderer.draw
+    monkeypatch.setattr(
+        env_view.Renderer, "draw", lambda *a, **k: (told.append(k["names"]), draw(*a, **k))
+    )
+    pool = frozen.write_pool(tmp_path, {"one": 1.0}, one=frozen.policy(5))
+    for seat in ("red", "blue"):
+        env = Midrange(1, opponent, seat, pool=pool, render_mode="rgb_array", **SHORT)
+        env.reset()
+        env.render()
+        expected = names if seat == "red" or opponent == "self" else names[::-1]
+        assert told.pop() == expected
+
+
 def test_a_picture_is_an_array():
     env = Midrange(2, "straight", render_mode="rgb_array", **SHORT)
     env.reset()

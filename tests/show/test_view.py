@@ -210,6 +210,26 @@ def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
     assert count(end[words], theme.BRIGHT) > 200 > 10 > count(before[words], theme.BRIGHT)
 
 
+def test_the_end_shows_the_whole_fight(fight):
+    """All that was flown, below the outcome, also where the camera was near; before not."""
+    sim, paths = fight
+    for size in (SIZE, (320, 244)):
+        renderer = Renderer(size)
+        renderer.draw(sim, paths, time=paths.time - 0.6)
+        [(_, camera)] = renderer._views.values()
+        ways = [*paths.fighters, *paths.missiles]
+        points = np.vstack([np.column_stack([way.x, way.y]) for way in ways])
+
+        def share_in_view(camera=camera, points=points) -> float:
+            return np.mean([camera.area.collidepoint(at) for at in camera.to_screen(points)])
+
+        assert share_in_view() < 1
+        renderer.draw(sim, paths)
+        assert share_in_view() == 1
+        if size == SIZE:
+            assert camera.to_screen(points)[:, 1].min() > camera.area.top + 85  # below the outcome
+
+
 def test_a_cross_where_a_missile_came_to_nothing():
     """Behind a target that it cannot reach, so that it is spent."""
     sim, paths = scene(blue={"x": 60_000, "heading_deg": 0})
@@ -260,6 +280,17 @@ def test_missiles_are_counted(fight):
         marked = (np.abs(bar.astype(int) - colour) <= 3).all(axis=-1).sum(axis=0) > 8
         assert (np.diff(marked.astype(int)) == 1).sum() == number
     assert flying > 0
+
+
+def test_no_missile_is_both_aboard_and_in_the_air(fight):
+    """Just as it is launched, and before the next decision."""
+    paths = fight[1]
+    for missile in paths.missiles:
+        for time in (missile.launched, missile.launched + 0.2):
+            now = moment(paths, time)
+            launched = [one for one in now.missiles if one.path.owner == missile.owner]
+            fighter = now.fighters[missile.owner]
+            assert fighter.ammo + len(launched) == paths.fighters[missile.owner].ammo[0]
 
 
 # Pictures

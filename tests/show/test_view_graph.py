@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pygame
 import pytest
-from keyboard import count
-from scenes import RED, controls, place
+from keyboard import NEAR, count
+from scenes import RED, controls, followed, place
 
 from midrange_puffer import Simulation
 from midrange_puffer.game.envelope import game_envelope
@@ -79,6 +79,12 @@ def drawn_at(
     )
 
 
+@pytest.fixture(scope="module")
+def ended():
+    """Nose to nose; ends with somebody hit."""
+    return followed("shooter", "evader", seed=2, **NEAR)
+
+
 # The projection
 
 
@@ -144,6 +150,43 @@ def test_paths_have_their_colours():
         assert drawn_at(image, graph, path[middle], TIMES[middle], colour).all()
     swapped = drawn(replace(graph, escape_miss=graph.escape_miss[::-1]))
     assert drawn_at(swapped, graph, graph.escapes[0][middle], TIMES[middle], theme.STAR).all()
+
+
+def test_an_escape_is_judged_by_the_missiles_in_the_air_too():
+    """The left one gets away from what is fired now, and not from what flies already."""
+    inbound = replace(a_missile(), escape_miss=np.array([0.0, 700.0]))
+    graph = a_graph(missiles=(inbound,))
+    assert graph.verdict(0) == (False, "hit by a missile in the air")
+    assert graph.verdict(1) == (False, "hit by a missile fired now")
+    calm = replace(graph, fronts=None, escape_miss=None)
+    assert calm.verdict(0) == (False, "hit by a missile in the air")
+    assert calm.verdict(1) == (True, "missed by 0.7 km")
+    own = replace(inbound, owner=RED, target=1)
+    assert replace(calm, missiles=(own,)).verdict(0) == (True, "no missile to escape from")
+    middle = slice(3, 20)
+    image = drawn(calm)
+    for path, colour in zip(calm.escapes, (theme.STAR, theme.SAFE), strict=True):
+        assert drawn_at(image, calm, path[middle], TIMES[middle], colour).all()
+
+
+def test_the_dead_and_a_fight_that_is_over_are_seen_from_above(ended):
+    """Nothing lies ahead of them."""
+    sim, paths = ended
+    for seat in range(2):
+        renderers = [Renderer((600, 400)) for _ in range(2)]
+        for renderer, mode in zip(renderers, ("spacetime", "plane"), strict=True):
+            renderer.draw(sim, paths, focus=seat, mode=mode)
+        assert (renderers[0].rgb() == renderers[1].rgb()).all()
+    [dead] = [path for path in paths.fighters if path.died is not None]
+    sim = Simulation()
+    place(sim, blue={"x": 10_000})
+    sim.core.set_fighter(0, dead.seat, {**sim.core.get_fighter(0, dead.seat), "alive": 0})
+    pictures = []
+    for mode in ("spacetime", "plane"):
+        renderer = Renderer((600, 400))
+        renderer.draw(sim, Paths(sim), focus=dead.seat, mode=mode)
+        pictures.append(renderer.rgb())
+    assert (pictures[0] == pictures[1]).all()
 
 
 def test_the_cone_is_the_enemys_and_there_only_with_a_threat():

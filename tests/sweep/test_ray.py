@@ -158,7 +158,7 @@ def test_a_node_without_the_folder_or_of_another_version_ends_the_sweep(
     assert "all nodes must share the folder train.data_dir" in str(error.value)
     assert f"--resume {folder}" in capsys.readouterr().err
     assert [trial.status for trial in Record(folder).trials] == [RUNNING]
-    monkeypatch.setattr(ray_worker, "VERSION", "0.0")
+    monkeypatch.setattr(ray_worker, "__version__", "0.0")
     with pytest.raises(NodeError, match=r"has version .* of midrange_puffer, .* 0\.0: install"):
         sweeps.resume(tmp_path)
 

@@ -1,7 +1,6 @@
 """What a run says of the machine, and the memory that it locks for a GPU. The GPU is a fake."""
 
 import multiprocessing
-import re
 import time
 from collections import namedtuple
 from contextlib import closing
@@ -130,18 +129,12 @@ def test_what_the_driver_does_not_tell_is_no_number(gpus, monkeypatch, function,
     assert figures["gpu/memory"] == 75
 
 
-def test_every_row_and_the_dashboard_tell_the_machine(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+def test_every_row_tells_the_machine(tmp_path):
     assert runs.train(tmp_path, "--train.total-timesteps=2048") == 0
-    rows = runs.rows(tmp_path / "run")
-    for row in rows:
+    for row in runs.rows(tmp_path / "run"):
         assert 0 <= row["machine/cpu"] <= 100
         assert 0 < row["machine/memory"] < 100
         assert row["machine/process_cpu"] >= 0
-    shown = re.sub("\x1b[^A-Za-z]*[A-Za-z]", "", capsys.readouterr().out)
-    assert f"CPU: {rows[-1]['machine/cpu']:.1f}%" in shown
-    assert f"DRAM: {rows[-1]['machine/memory']:.1f}%" in shown
 
 
 class Cuda:

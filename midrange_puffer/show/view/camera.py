@@ -24,7 +24,13 @@ class Camera:
         self.scale = 1e-2
         self._time: float | None = None
 
-    def aim(self, centre: np.ndarray, half_size: tuple[float, float], time: float) -> None:
+    def aim(
+        self,
+        centre: np.ndarray,
+        half_size: tuple[float, float],
+        time: float,
+        at_once: bool = False,
+    ) -> None:
         """Move towards a view of a place and of so much around it.
 
         Args:
@@ -32,10 +38,11 @@ class Camera:
             half_size: Distances to be seen to either side and up and down [m].
             time: Of the engagement [s]. Only the passing of time moves the camera, so that
                 equal engagements make equal pictures; after a jump it is there at once.
+            at_once: Be there whatever time has passed.
         """
         scale = min(self.area.width / half_size[0], self.area.height / half_size[1]) / 2
         share = 1.0
-        if self._time is not None and abs(time - self._time) < JUMP:
+        if not at_once and self._time is not None and abs(time - self._time) < JUMP:
             share = 1 - math.exp(-abs(time - self._time) / TIME_CONSTANT)
         self.centre = self.centre + share * (np.asarray(centre) - self.centre)
         self.scale *= (scale / self.scale) ** share

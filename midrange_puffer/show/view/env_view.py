@@ -4,6 +4,7 @@ import numpy as np
 import pygame
 
 from midrange_puffer import _core
+from midrange_puffer.envs.groups import Group
 from midrange_puffer.game.parameters import CONTROLLERS
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
@@ -15,32 +16,32 @@ LAST = 2.0  # s that the end of an engagement is shown in a window
 
 
 class EnvView:
-    """Shows engagement 0 of a core, in a window (`human`) or as arrays.
+    """Shows engagement 0 of a group, in a window (`human`) or as arrays.
 
-    The core goes on with the next episode as soon as one has ended. So the engagement is flown a
+    The group goes on with the next episode as soon as one has ended. So the engagement is flown a
     second time, alone, with the same controls: that is the same to the bit, and it has an end.
 
     Args:
-        core: whose seats are flown from outside or by pilots.
-        seed: of the core.
+        group: of an environment.
+        seed: of its core.
         human: whether there is to be a window.
     """
 
-    def __init__(self, core: _core.Core, seed: int, human: bool) -> None:
-        self._core = core
+    def __init__(self, group: Group, seed: int, human: bool) -> None:
+        self._group, self._core = group, group.core
         self._window = Window() if human else None
         self._renderer = Renderer()
         self.reset(seed)
 
     def reset(self, seed: int, engagement: int = 0) -> None:
-        """Follow the core, which has just been reset; its first flies this one of the seed's."""
+        """Follow the group, which has just been reset; its first is this one of the seed's."""
         self._seed = seed
         self._engagement = engagement
         self._next_start = self._start()
         self._begin()
 
     def follow(self, controls: np.ndarray) -> None:
-        """Fly a decision that the core has flown, with the controls float32 [fighters, 3]."""
+        """Fly a decision that the group has flown, with the controls float32 [fighters, 3]."""
         if self.sim.outcome[0]:
             self._begin()
         self.sim.step(controls[None])
@@ -73,15 +74,14 @@ class EnvView:
         if self._window:
             self._window.close()
 
-    def _start(self) -> tuple[int, list[dict]]:
-        """The episode of the core's engagement, which has just started, and its fighters."""
+    def _start(self) -> tuple[int, list[dict], tuple[str, str]]:
+        """The episode of the engagement, which has just started, its fighters, and who flies."""
         fighters = [self._core.get_fighter(0, seat) for seat in range(_core.FIGHTERS)]
-        return int(self._core.status()[3][0]), fighters
+        return int(self._core.status()[3][0]), fighters, self._group.first_names()
 
     def _begin(self) -> None:
-        episode, fighters = self._next_start
+        episode, fighters, self._names = self._next_start
         pilots = [tuple(CONTROLLERS)[fighter["pilot"]] for fighter in fighters]
-        self._names = tuple("policy" if pilot == "agent" else pilot for pilot in pilots)
         self.sim = Simulation(1, self._seed, *pilots, **self._core.parameters)
         self.sim.start(0, self._engagement, episode)
         for seat, fighter in enumerate(fighters):  # where a reset has placed them

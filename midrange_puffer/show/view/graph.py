@@ -140,9 +140,9 @@ def fit(
 
 
 def escape_colour(graph: SpaceTime, side: int) -> Colour:
-    """Of an escape path: whether it stays clear of a missile fired now."""
-    hit = graph.escape_miss is not None and graph.escape_miss[side] == 0
-    return STAR if hit else SAFE
+    """Of an escape path: whether it gets away from the missiles."""
+    safe, _ = graph.verdict(side)
+    return SAFE if safe else STAR
 
 
 def _draw_box(canvas: Canvas, projection: Projection) -> None:
@@ -249,7 +249,7 @@ def _legend(graph: SpaceTime) -> list[tuple[Colour, str]]:
     """What the lines are, with their colours."""
     rows = [(SEATS[graph.seat], f"{SEAT_NAMES[graph.seat]} at its present controls")]
     for side, label in enumerate(("left", "right")):
-        rows.append((escape_colour(graph, side), f"escape {label}: {_verdict(graph, side)}"))
+        rows.append((escape_colour(graph, side), f"escape {label}: {graph.verdict(side)[1]}"))
     if graph.fronts is not None:
         enemy = 1 - graph.seat
         rows.append((SEATS[enemy], f"where a missile fired now by {SEAT_NAMES[enemy]} can be"))
@@ -266,13 +266,6 @@ def _draw_legend(canvas: Canvas, area: pygame.Rect, legend: list[tuple[Colour, s
         row = area.top + 14 + ROW * index
         canvas.box(pygame.Rect(area.left + 14, row + 5, 16, 4), colour, 2)
         canvas.text(words, (area.left + 38, row), TEXT, MIDDLE)
-
-
-def _verdict(graph: SpaceTime, side: int) -> str:
-    if graph.escape_miss is None:
-        return "no threat"
-    miss = graph.escape_miss[side]
-    return f"shot comes within {miss / 1000:.1f} km" if miss else "shot hits"
 
 
 def _fate(missile: MissilePrediction) -> str:

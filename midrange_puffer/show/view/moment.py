@@ -89,7 +89,9 @@ def _fighter(path: FighterPath, time: float) -> Fighter:
     body = _body(path, time)
     alive = path.died is None or time < path.died
     index = body["index"]
-    return Fighter(**body, alive=alive, throttle=path.throttle[index], ammo=path.ammo[index])
+    # A launch is at an entry and missing only in the next one: none is aboard and in the air.
+    ammo = path.ammo[min(index + 1, len(path.ammo) - 1)]
+    return Fighter(**body, alive=alive, throttle=path.throttle[index], ammo=ammo)
 
 
 def _missile(path: MissilePath, time: float) -> Missile:

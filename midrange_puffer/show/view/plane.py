@@ -31,6 +31,7 @@ NEAREST, FARTHEST = (
     22_000.0,
 )  # least and greatest distance to the border, following one [m]
 MARGIN = 1.4  # of the view around what it shows
+BORDER, HEADROOM = 24, 96  # around a whole fight, and above it, where its outcome stands [px]
 
 FIGHTER = np.array([(1.0, 0.0), (-0.75, 0.62), (-0.4, 0.0), (-0.75, -0.62)]) * 13
 MISSILE = np.array([(1.0, 0.0), (-0.8, 0.4), (-0.8, -0.4)]) * 8
@@ -52,16 +53,21 @@ def draw_plane(
     moment: Moment,
     focus: int | None,
     envelope: Envelope | None,
+    whole: bool = False,
 ) -> None:
     """Draw into an area of the canvas.
 
     Args:
         focus: The fighter that the camera follows; None: all are in view.
         envelope: For the launch zones of `focus`.
+        whole: The camera shows all that has happened, whoever it follows.
     """
     left, below = GUTTER
     camera.area = pygame.Rect(area.x + left, area.y, area.width - left, area.height - below)
-    aim(camera, moment, focus)
+    if whole:
+        aim_at_trails(camera, moment)
+    else:
+        aim(camera, moment, focus)
     _draw_grid(canvas, area, camera)
     canvas.clip(camera.area)
     if focus is not None and envelope is not None:
@@ -94,6 +100,18 @@ def aim(camera: Camera, moment: Moment, focus: int | None) -> None:
     farthest = FARTHEST * np.array(camera.area.size) / min(camera.area.size)
     half = np.clip(MARGIN * offsets.max(axis=0), NEAREST, farthest)
     camera.aim(centre, tuple(half), moment.time)
+
+
+def aim_at_trails(camera: Camera, moment: Moment) -> None:
+    """Show all that has been flown until now, below the outcome, at once."""
+    places = np.vstack([body.trail for body in (*moment.fighters, *moment.missiles)])
+    low, high = places.min(axis=0), places.max(axis=0)
+    size = np.array(camera.area.size)
+    headroom = min(HEADROOM, size[1] / 4)
+    room = size - (2 * BORDER, BORDER + headroom)
+    scale = (room / np.maximum(high - low, 2 * NEAREST)).min()
+    centre = (low + high) / 2 + (0, (headroom - BORDER) / 2 / scale)
+    camera.aim(centre, tuple(size / 2 / scale), moment.time, at_once=True)
 
 
 def grid_lines(camera: Camera) -> tuple[float, np.ndarray, np.ndarray]:

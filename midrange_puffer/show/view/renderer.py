@@ -59,6 +59,8 @@ class Renderer:
                 drawn on its way from one to the other.
             focus: The seat it is drawn for: the camera follows it. None: both are in view.
             mode: "plane", or "spacetime" for the space-time graph (of red where `focus` is None).
+                Nothing lies ahead of who is dead, or of a fight that is over: these are seen from
+                above, and at its end the whole fight.
             rect: The part of the surface; by default all of it.
             lines: Texts at the bottom, such as the keys.
             names: Who flies red and blue.
@@ -69,15 +71,16 @@ class Renderer:
         canvas.clear(BACKGROUND)
         bar = pygame.Rect(0, 0, rect.width, status.HEIGHT)
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
-        if mode == SPACETIME:
+        is_over = bool(sim.outcome[env]) and now.time >= paths.time
+        if mode == SPACETIME and sim.fighters["alive"][env, focus or 0] and not sim.outcome[env]:
             self._draw_graph(canvas, area, sim, env, focus or 0)
         else:
             envelope = None if focus is None else game_envelope(sim.parameters)
-            draw_plane(canvas, area, camera, now, focus, envelope)
+            draw_plane(canvas, area, camera, now, focus, envelope, whole=is_over)
             area = camera.area  # the texts below cover no labels
         status.draw_status(canvas, bar, now, focus, names)
         _draw_lines(canvas, area, lines)
-        if sim.outcome[env] and now.time >= paths.time:
+        if is_over:
             _draw_banner(canvas, area, outcome_words(sim, env))
         canvas.show(self.surface.subsurface(rect))
 

@@ -1,12 +1,12 @@
 """Collectors as Ray actors: the side of the collectors, and what the learner asks of Ray."""
 
-import importlib.metadata
 import signal
 from collections.abc import Callable, Mapping, Sequence
 
 import ray
 import torch
 
+from midrange_puffer import __version__
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.observation import OBSERVATION_VERSION
@@ -17,7 +17,7 @@ from midrange_puffer.train.cluster.pool_mirror import PoolFiles, PoolMirror
 
 # What collectors must have as the learner has it.
 VERSIONS = {
-    "midrange_puffer": importlib.metadata.version("midrange_puffer"),
+    "midrange_puffer": __version__,
     "the observations": str(OBSERVATION_VERSION),
 }
 

@@ -88,6 +88,3 @@ class _Gatherer(FittedPuffeRL):
             "use_rnn": config["base"]["rnn_name"] is not None,
         }
         super().__init__(settings, vecenv, policy)
-
-    def print_dashboard(self, clear: bool = False) -> None:
-        """Nothing: the learner has one."""

@@ -4,12 +4,16 @@ const MARGIN = { left: 44, right: 44, bottom: 20 };
 const TITLE_HEIGHT = 19;
 const BAR = 4; // px, of a missile's time in the air
 const TICK_SPACING = 18; // px, at least
+const LEAST_STRIP = 72; // px, of a chart with its title: lower ones would cover each other
 const EMPTY_SHARE = 0.06; // of a chart, above and below its curves
 
 class Charts {
   constructor(canvas, fight, jump) {
     Object.assign(this, { canvas, fight, length: Math.max(fight.length, 1) });
     this.strips = makeStrips(fight);
+    this.bars = TITLE_HEIGHT + fight.missiles.length * (BAR + 1) + 6; // height of the missiles
+    const least = LEAST_STRIP * this.strips.length + this.bars + MARGIN.bottom;
+    canvas.style.minHeight = `${least}px`; // its column scrolls where there is no room
     const go = (event) => jump(this._timeAt(event.offsetX));
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
@@ -22,10 +26,9 @@ class Charts {
     const context = begin(this.canvas);
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
     Object.assign(this, { context, time, width, height, colours: colours() });
-    const bars = TITLE_HEIGHT + this.fight.missiles.length * (BAR + 1) + 6;
-    const each = (height - MARGIN.bottom - bars) / this.strips.length;
+    const each = (height - MARGIN.bottom - this.bars) / this.strips.length;
     this.strips.forEach((strip, index) => this._drawStrip(strip, index * each, each));
-    this._drawMissiles(height - MARGIN.bottom - bars);
+    this._drawMissiles(height - MARGIN.bottom - this.bars);
     this._drawTimeAxis(height - MARGIN.bottom);
   }
 

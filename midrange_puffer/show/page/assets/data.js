@@ -54,7 +54,10 @@ function between(times, time) {
   return { index, next, share };
 }
 
-/** A body at a time: its columns between two entries; after the last, as it was then. */
+/**
+ * A body at a time: its columns between two entries; after the last, as it was then. A missile is
+ * launched at an entry and missing only in the next one: it is never both aboard and in the air.
+ */
 function stateAt(path, time) {
   const { index, next, share } = between(path.entries.times, time);
   const state = {};
@@ -63,7 +66,7 @@ function stateAt(path, time) {
   }
   const { heading, ammo } = path.entries;
   state.heading = mixAngle(heading[index], heading[next], share);
-  if (ammo) state.ammo = ammo[index];
+  if (ammo) state.ammo = ammo[next];
   return state;
 }
 

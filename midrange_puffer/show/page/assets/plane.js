@@ -11,6 +11,7 @@ class Plane {
     Object.assign(this, { canvas, fight, settings, changed });
     this.zones = new Zones(fight.zones, fight.interval);
     this.view = { x: 0, y: 0, scale: 0 }; // centre [m], pixels per metre
+    this.whole = [...fight.fighters, ...fight.missiles].flatMap(cornersOf); // of all that happens
     listen(canvas, {
       onDrag: (dx, dy) => this._pan(dx, dy),
       onZoom: (factor, point) => this._zoom(factor, point),
@@ -19,13 +20,8 @@ class Plane {
 
   /** Show everything that happens in the fight. */
   fit() {
-    const paths = [...this.fight.fighters, ...this.fight.missiles];
-    const points = paths.flatMap(({ entries: { x, y } }) => [
-      { x: Math.min(...x), y: Math.min(...y) },
-      { x: Math.max(...x), y: Math.max(...y) },
-    ]);
     this.settings.follow = "off";
-    this._frame(points);
+    this._frame(this.whole);
   }
 
   draw(time) {
@@ -64,10 +60,13 @@ class Plane {
     this.changed();
   }
 
+  /** Look at those who are followed; where both are, at the whole fight once it is over. */
   _follow() {
     const seat = SEATS.indexOf(this.settings.follow);
     if (seat >= 0) ({ x: this.view.x, y: this.view.y } = this.states[seat]);
-    if (this.settings.follow === "both" || !this.view.scale) this._frame(this.states);
+    const isOver = this.time >= this.fight.length;
+    if (this.settings.follow === "both") this._frame(isOver ? this.whole : this.states);
+    else if (!this.view.scale) this._frame(this.states);
   }
 
   _frame(points) {
@@ -241,4 +240,10 @@ class Plane {
     const text = `${SEATS[fighter.seat]}, ${beyond} out of view`;
     this.labels.beside(tip, text, { colour, towards: [-dx, -dy], gap: 16 });
   }
+}
+
+/** Two corners of the box that holds a path. */
+function cornersOf({ entries: { x, y } }) {
+  return [Math.min, Math.max].map((of) => (
+    { x: x.reduce((a, b) => of(a, b)), y: y.reduce((a, b) => of(a, b)) }));
 }

@@ -54,7 +54,7 @@ class Graph {
     const [own, enemy] = [this.fight.fighters[seat], this.fight.fighters[1 - seat]];
     if (isDead(own, time)) return null;
     const scene = this.scenes[seat].at(time);
-    return isDead(enemy, time) && !isDead(enemy, scene.noted) ? withoutEnemy(scene) : scene;
+    return isDead(enemy, time) ? withoutEnemy(scene, isDead(enemy, scene.noted)) : scene;
   }
 
   draw(time) {
@@ -262,10 +262,14 @@ function isMarked(times, index) {
   return Math.abs(beside) < (times[1] - times[0]) / 2;
 }
 
-/** A scene, noted before the enemy died, in which nobody is left to escape from or to be hit. */
-function withoutEnemy(scene) {
+/**
+ * A scene in which the enemy is dead: its missiles are all that is left to escape from. Escapes
+ * noted before its death end where a missile that it did not launch would hit.
+ */
+function withoutEnemy(scene, isNoted) {
   const missiles = scene.missiles.filter((missile) => missile.target === scene.seat);
-  return { ...scene, fronts: [], escapes: [], escapeMiss: [NaN, NaN], missiles };
+  const escapes = isNoted && missiles.length ? scene.escapes : [];
+  return { ...scene, fronts: [], escapes, escapeMiss: [NaN, NaN], missiles };
 }
 
 /** A path that ends where its target is hit, if it is. */

@@ -91,7 +91,7 @@ function graphCaption(scene, seat, fight, time) {
   return [
     [["", `Time runs downward. ${rule}`]],
     [["", lines]],
-    [0, 1].map((index) => escapeWords(scene, index)),
+    scene.escapes.map((_, index) => escapeWords(scene, index)),
   ];
 }
 

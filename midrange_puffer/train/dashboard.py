@@ -1,0 +1,177 @@
+"""A run in a terminal: how far it is, and how the policy fares against each opponent."""
+
+import time
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from midrange_puffer.names import shown
+from midrange_puffer.train.curriculum import format_stage
+from midrange_puffer.train.loggers import format_duration
+from midrange_puffer.train.results import Result, Results
+
+LEAST_WIDTH, LEAST_HEIGHT = 100, 30  # of the terminal
+INTERVAL = 0.25  # s from one picture to the next, at least
+BAR = 40  # characters
+OUTCOMES = (("win", "█", "green"), ("draw", "▒", "yellow"), ("loss", "·", "red"))
+# How the update learned: name in the metrics, on the screen, and how it is written.
+LEARNING = (
+    ("learning_rate", "rate", ".2g"),
+    ("losses/entropy", "entropy", ".2f"),
+    ("losses/value_loss", "value loss", ".3f"),
+    ("losses/approx_kl", "KL", ".4f"),
+    ("losses/clipfrac", "clipped", ".1%"),
+    ("losses/explained_variance", "explained", ".2f"),
+    ("league/rating", "rating", ".0f"),
+)
+MACHINE = (
+    ("machine/process_cpu", "cores in use", ".1f"),
+    ("machine/cpu", "CPU %", ".0f"),
+    ("machine/memory", "memory %", ".0f"),
+    ("gpu/utilization", "GPU %", ".0f"),
+    ("gpu/memory", "GPU memory %", ".0f"),
+)
+# The parts that an update's time goes to.
+PARTS = (
+    ("env", "environments"),
+    ("eval_forward", "acting"),
+    ("learn", "learning"),
+    ("optimizer", "optimizer"),
+)
+
+
+class Dashboard:
+    """The logger that draws a run anew after an update.
+
+    Use as a context manager: whatever else is printed meanwhile appears above. At the end it is
+    gone, as `ending.print_end` says it all once more.
+
+    Args:
+        console: the terminal.
+        name: of the run.
+        total_steps: of the run.
+        stages: of its curriculum.
+    """
+
+    def __init__(self, console: Console, name: str, total_steps: int, stages: Sequence[str]):
+        self._name, self._total_steps, self._stages = name, total_steps, stages
+        self._results = Results()
+        self._metrics: Mapping[str, float] = {}
+        self._drawn = 0.0
+        # No thread of its own draws it: environments may be forked at any time.
+        self._live = Live(self, console=console, auto_refresh=False, transient=True)
+
+    @staticmethod
+    def fits(console: Console) -> bool:
+        """Whether a terminal can show it, and is large enough."""
+        is_terminal = console.is_terminal and not console.is_dumb_terminal
+        return is_terminal and console.width >= LEAST_WIDTH and console.height >= LEAST_HEIGHT
+
+    def __enter__(self) -> "Dashboard":
+        self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.stop()
+
+    def log(self, metrics: Mapping[str, float], step: int) -> None:
+        """Draw it, if it is time."""
+        self._results.log(metrics, step)
+        # A rating is not in every row.
+        self._metrics = {**self._metrics, **metrics}
+        if time.monotonic() >= self._drawn + INTERVAL:
+            self._drawn = time.monotonic()
+            self._live.refresh()
+
+    def close(self, model_path: str) -> None:
+        """Nothing is left to draw."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Called by rich."""
+        if self._metrics:
+            title = Text.assemble(("midrange", "bold"), "  ", shown(self._name))
+            body = Group(self._progress(), *self._figures(), "", results_table(self._results, True))
+            yield Panel(body, title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
+
+    def _progress(self) -> Table:
+        """How far the run is."""
+        metrics = self._metrics
+        steps, speed, total = metrics["agent_steps"], metrics["SPS"], self._total_steps
+        line = Table.grid(padding=(0, 2), expand=True)
+        line.add_column(ratio=1)
+        for _ in range(3):
+            line.add_column(no_wrap=True)
+        left = f"{format_duration((total - steps) / speed)} left" if speed > 0 else ""
+        line.add_row(
+            ProgressBar(total, min(steps, total)),
+            f"{steps / 1e6:.2f} of {total / 1e6:.2f} M steps",
+            f"{speed / 1e3:.0f} k/s",
+            f"{format_duration(metrics['uptime'])} gone, {left}",
+        )
+        return line
+
+    def _figures(self) -> list[Text]:
+        """The stage, how it learns, and what it takes of the machine."""
+        metrics, lines = self._metrics, []
+        if "curriculum/stage" in metrics:
+            stage = shown(format_stage(self._stages, int(metrics["curriculum/stage"])))
+            score = metrics.get("curriculum/score")
+            lines.append(Text(stage if score is None else f"{stage}   its score {score:.3f}"))
+        whole = sum(metrics.get(f"performance/{name}", 0) for name in ("eval", "train"))
+        shares = {
+            told: metrics[f"performance/{name}"] / whole
+            for name, told in PARTS
+            if whole and f"performance/{name}" in metrics
+        }
+        time_goes = "   ".join(f"{told} {share:.0%}" for told, share in shares.items())
+        lines += [_line("learning", LEARNING, metrics), _line("machine", MACHINE, metrics)]
+        return [*lines, Text.assemble((f"{'time':10}", "dim"), time_goes)]
+
+
+def _line(head: str, figures: Sequence[tuple[str, str, str]], metrics: Mapping[str, float]) -> Text:
+    """Those of some figures that there are, in a line."""
+    parts = [f"{told} {metrics[name]:{how}}" for name, told, how in figures if name in metrics]
+    return Text.assemble(
+        (f"{head:10}", "dim"), "   ".join(parts), overflow="ellipsis", no_wrap=True
+    )
+
+
+def results_table(results: Results, bars: bool) -> Table | Text:
+    """A row for each opponent, the worst first, and one for all; `bars`: with a picture of each."""
+    if results.all is None:
+        return Text("no score yet: an engagement counts one time limit after its beginning")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("opponent", no_wrap=True)
+    for heading in ("score", "win %", "draw %", "loss %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    if bars:
+        table.add_column("   ".join(f"{glyph} {name}" for name, glyph, _ in OUTCOMES))
+    rows = [*results.opponents, results.all]
+    for result in rows:
+        shares = (f"{100 * getattr(result, name):.1f}" for name, *_ in OUTCOMES)
+        bar = [_bar(result)] if bars else []
+        table.add_row(
+            Text(shown(result.opponent)),
+            f"{result.score:.3f}",
+            *shares,
+            *bar,
+            style="bold" if result is rows[-1] else "",
+            end_section=result is rows[-2],
+        )
+    return table
+
+
+def _bar(result: Result) -> Text:
+    """The shares of win, draw and loss side by side."""
+    ends = [round(BAR * result.win), round(BAR * (result.win + result.draw)), BAR]
+    bar, begin = Text(), 0
+    for end, (_, glyph, colour) in zip(ends, OUTCOMES, strict=True):
+        bar.append(glyph * (end - begin), style=colour)
+        begin = end
+    return bar

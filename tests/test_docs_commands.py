@@ -1,0 +1,162 @@
+"""Every command line of README and docs/ is run as it stands there.
+
+They run in a folder with what a reader has by then: a run, a sweep, models and replays. Words that
+make them shorter are appended; SHORTER says which. What is not run is in NOT_RUN, with the reason.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from places import ROOT
+
+from midrange_puffer.commands import cli
+from midrange_puffer.policies.shipped import EXAMPLE, path_of
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUN, SWEEP = "20260101-120000-abcd", "20260101-130000-abcd"  # in place of <run> and <sweep>
+MODEL = "model_000001.pt"
+
+# What begins a command -> words that are appended. The first that fits is taken. The last of two
+# options with one name counts.
+ONE_UPDATE = "--train.total-timesteps 65536 --train.run-name {name}"
+SHORTER = {
+    "puffer train midrange --resume": "--train.total-timesteps {more}",
+    "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
+    "puffer profile": "--updates 1 --out profile",
+    "puffer sweep midrange --resume": "--sweep.trials 1",
+    "puffer sweep midrange --config": (
+        "--sweep.trials 1 --sweep.workers 1 --sweep.panel-episodes 2 --sweep.readings 1 "
+        "--train.total-timesteps 65536 --sweep.name {name}"
+    ),
+    "puffer eval": "--episodes 2",
+    "puffer league": "--games 2",
+    "puffer exploit": "--budget 65536 --episodes 2",
+}
+# What is in a command -> why it is not run here.
+NOT_RUN = {
+    "--render": "a window, open until it is closed: tests/show/test_play_window.py",
+    "puffer play": "a window, open until it is closed: tests/show/test_play_window.py",
+    "--ranks": "tests/train/test_ranks.py",
+    "cluster.ini": "Ray: tests/train/test_cluster.py",
+    "--sweep.engine ray": "Ray: tests/sweep/test_ray.py",
+    "ray ": "several machines",
+    "torchrun ": "several machines",
+    "export RAY_": "of a shell, for the commands of Ray",
+    "pip install": "the network",
+    "puffer envelope": "half a minute: tests/commands/test_envelope_command.py",
+    "examples/": "tests/envs/test_clients.py",
+    "eval midrange --load-model-path experiments/<run>/model_….pt": "stands for any model",
+}
+FIRST_WORDS = r"(?:puffer|python|make|taskset|torchrun|ray|pip|export|midrange)"
+
+
+def commands() -> list[str]:
+    """All command lines, each once, without their comments."""
+    text = "\n".join(page.read_text() for page in PAGES)
+    blocks = "\n".join(re.findall(r"^```(?:bash|sh|console)\n(.*?)^```$", text, re.M | re.S))
+    lines = re.findall(rf"^ {{4}}({FIRST_WORDS} .*)$", text, re.M)
+    lines += re.findall(rf"^({FIRST_WORDS} .*)$", blocks, re.M)
+    return list(dict.fromkeys(re.split(r"\s+#", line)[0].rstrip() for line in lines))
+
+
+def is_run(command: str) -> bool:
+    return not any(part in command for part in NOT_RUN)
+
+
+ALL = commands()
+PUFFER = [command for command in ALL if command.startswith("puffer ") and is_run(command)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A working directory with the files that the pages speak of."""
+    folder = tmp_path_factory.mktemp("docs")
+    run = folder / "experiments" / RUN
+    sweep = folder / "experiments" / "sweeps" / SWEEP
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        words = "--train.total-timesteps 65536 --train.checkpoint-interval 1 --train.run-name"
+        config = ["--config", "configs/default.ini"]
+        assert cli.run("train", [*config, *words.split(), RUN]) == 0
+        trained = path_of("trained")
+        for name in ("a.pt", "b.pt"):
+            shutil.copyfile(trained, name)
+        # Steps of other runs, of which the pages tell.
+        for path in re.findall(r"model_\d{6}\.pt", "\n".join(ALL)):
+            if not (run / path).exists():
+                shutil.copyfile(run / MODEL, run / path)
+        assert cli.run("export", ["--load-model-path", "trained", "--onnx", "fighter.onnx"]) == 0
+        Path("replays").mkdir()
+        for name in ("fight.replay", "replays/fight.replay"):
+            shutil.copyfile(EXAMPLE, name)
+        words = "--config configs/sweep.ini --sweep.trials 1 --sweep.workers 1 --sweep.readings 1"
+        words += f" --sweep.panel-episodes 2 --train.total-timesteps 65536 --sweep.name {SWEEP}"
+        assert cli.run("sweep", words.split()) == 0
+        assert sweep.is_dir()
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", PUFFER)
+def test_it_runs(folder, command, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "100")
+    place = PUFFER.index(command)
+    name, more = f"run-{place}", 65536 * (place + 2)  # decisions: more than any run had before
+    shorter = next((words for start, words in SHORTER.items() if command.startswith(start)), "")
+    if "--help" in command:
+        shorter = ""
+    text = command.replace("<run>/", f"experiments/{RUN}/" if "experiments/<run>" not in command
+                           else f"{RUN}/").replace("<sweep>", SWEEP)  # fmt: skip
+    _, mode, environment, *words = shlex.split(f"{text} {shorter.format(name=name, more=more)}")
+    assert environment == cli.ENV_NAME
+    words = [path for word in words for path in expanded(folder, word)]
+    try:
+        status = cli.run(mode, words)
+    except SystemExit as exit:  # of --help
+        status = exit.code
+    assert status == 0
+    assert capsys.readouterr().out
+
+
+def expanded(folder, word: str) -> list[str]:
+    """A word as a shell gives it on."""
+    if "*" not in word:
+        return [word]
+    return sorted(str(path.relative_to(folder)) for path in folder.glob(word))
+
+
+@pytest.mark.slow
+def test_benchmarks_take_their_options(folder):
+    programs = [command for command in ALL if "benchmarks/" in command and is_run(command)]
+    assert programs
+    for command in programs:
+        words = shlex.split(f"{command} --help")
+        words = words[words.index("python") + 1 :]
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", *words],
+            cwd=ROOT, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        for option in re.findall(r"--[\w-]+", command):
+            assert option in done.stdout, f"{command}: {option}"
+
+
+def test_targets_of_make_are_there():
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.M)
+    text = "\n".join(page.read_text() for page in PAGES)
+    named = set(re.findall(r"(?:`|^ {4})make (\w+)", text, re.M))
+    assert {"train", "test"} <= named <= set(targets)
+
+
+def test_what_is_not_run_is_still_there():
+    unused = [part for part in NOT_RUN if not any(part in command for command in ALL)]
+    assert unused == []
+    known = ("puffer ", "python benchmarks", "taskset -c 0 python benchmarks", "make ")
+    strange = [c for c in ALL if is_run(c) and not c.startswith(known)]
+    assert strange == []
