@@ -109,9 +109,8 @@ def _configuration() -> str:
             (f"`{key.name}`", f"`{key.default}`", _cell(key.allowed), _with_unit(key))
             for key in keys.values()
         )
-        parts.append(
-            f"## [{_cell(section)}]\n\n" + _table("key | default | allowed | meaning", rows)
-        )
+        table = _table("key | default | allowed | meaning", rows)
+        parts.append(f"## [{_cell(section)}]\n\n{table}")
     return "\n".join(parts)
 
 
