@@ -54,6 +54,11 @@ PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 # Who may fly a fighter, in the core's order: outside control, then the scripted pilots.
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
+# From the easiest to fly against to the hardest.
+LADDER: tuple[str, ...] = (
+    "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
+    "ace",
+)  # fmt: skip
 SELF = "self"
 POOL = "pool"
 HUMAN = "human"

@@ -70,22 +70,35 @@ class Session:
     ) -> None:
         game = resolve(parameters)
         self.contestants, self.names = tuple(contestants), tuple(names)
+        self._game = game
         self.humans = [seat for seat, who in enumerate(self.contestants) if who == HUMAN]
         self._hold = 1  # decisions that a policy's action lasts
         if self.humans:
             self._hold, game["substeps"] = game["substeps"], 1
         self.decision = game["physics_dt"] * game["substeps"]  # s
-        self._pilots = tuple(
-            "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.contestants
-        )
         self._seed, self._greedy = checked_seed(seed), greedy
-        observation = observation_for(player.features for player in self._make_players().values())
-        self.sim = Simulation(1, seed, *self._pilots, observation=observation, **game)
+        self._make_simulation()
         self.commands = np.zeros((len(SEATS), 3), np.float32)
         self.paused = False
         self.time_scale = 1.0
         self._mark_interval = max(round(MARK_INTERVAL / self.decision), 1)
         self.start(0)
+
+    def _make_simulation(self) -> None:
+        """One in which the contestants meet."""
+        self._pilots = tuple(
+            "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.contestants
+        )
+        observation = observation_for(player.features for player in self._make_players().values())
+        self.sim = Simulation(1, self._seed, *self._pilots, observation=observation, **self._game)
+
+    def meet(self, seat: int, pilot: str) -> None:
+        """Have another pilot fly a seat, from the same start."""
+        contestants, names = list(self.contestants), list(self.names)
+        contestants[seat] = names[seat] = pilot
+        self.contestants, self.names = tuple(contestants), tuple(names)
+        self._make_simulation()
+        self.start(self.engagement)
 
     def start(self, engagement: int) -> None:
         """Begin a fight at a start of the seed; the same one again is the same fight again."""

@@ -38,6 +38,9 @@ class Player:
         self.session = Session((red, blue), seed=1, **parameters)
         self.screen = pygame.Surface(size)
         self.game = Game(self.session, Renderer(size), self.see, folder)
+        if self.session.humans:
+            self.down(pygame.K_h)  # ends the help that a human begins with
+            self.game.frame(0.0)
 
     def see(self, surface: pygame.Surface) -> None:
         self.screen.blit(surface, (0, 0))

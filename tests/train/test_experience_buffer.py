@@ -3,6 +3,7 @@
 import resource
 from collections import Counter, deque
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -100,16 +101,17 @@ REPLAY = ("--experience-buffer.capacity=150", "--experience-buffer.warm-up=128")
 
 def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
     """Of 16 segments 4, from the third update on, and of the latest 150 segments before it."""
-    kept = deque(maxlen=150)
+    kept, rows = deque(maxlen=150), []
     with small_trainer(tmp_path, *REPLAY, "--train.minibatch-size=256") as trainer:
+        trainer.logger.loggers.append(SimpleNamespace(log=lambda row, step: rows.append(row)))
         minibatches = watched_minibatches(trainer)
         steps = watched_steps(trainer)
         for update in range(4):
             trainer.evaluate()
             fresh = as_bytes(trainer.observations)
             trainer.train()
-            assert trainer.logger.last["experience_buffer/size"] == min(64 * (update + 1), 150)
-            assert ("losses/older_ratio" in trainer.logger.last) == (update >= 2)
+            assert rows[-1]["experience_buffer/size"] == min(64 * (update + 1), 150)
+            assert ("losses/older_ratio" in rows[-1]) == (update >= 2)
             for segments in minibatches:
                 places = ((one in fresh, one in kept) for one in segments)
                 parts = {(True, False): 12, (False, True): 4}

@@ -9,15 +9,15 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
-from midrange_puffer.game.parameters import HUMAN, PILOTS, SEATS, suggest
+from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, SEATS, suggest
 from midrange_puffer.policies.model_paths import check_is_model
 from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
 from midrange_puffer.train import run_folder
 
 LATEST = "latest"
 WHO = (
-    f"{HUMAN}, {', '.join(PILOTS)}, {', '.join(shipped_models())} (models that come with the "
-    f"package), {LATEST} (the newest model of all runs) or a model's file"
+    f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
+    f"come with the package), {LATEST} (the newest model of all runs); or a model's file"
 )
 
 
@@ -58,9 +58,9 @@ def parser() -> Parser:
     options = Parser(
         "play",
         "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
-        "two of them fight. H shows the keys.",
+        "two of them fight. It begins with the keys; O takes the next harder pilot.",
     )
-    for seat, default in zip(SEATS, (HUMAN, "evader"), strict=True):
+    for seat, default in zip(SEATS, (HUMAN, LADDER[0]), strict=True):
         options.add_key(Key(seat, str, f"who flies {seat}: {WHO}", default))
     options.add_data_dir()
     options.add_key(

@@ -1,16 +1,26 @@
 """The window in which people fly: events, frames, and the keys that are no flight controls."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
-from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.parameters import LADDER, SEATS
+from midrange_puffer.game.records import DRAW, RED_WINS
+from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
+from midrange_puffer.show.play.debrief import Look, debrief
 from midrange_puffer.show.play.inputs import Hands, hands_of
-from midrange_puffer.show.play.overlay import draw_help, draw_notice
+from midrange_puffer.show.play.overlay import (
+    draw_debrief,
+    draw_help,
+    draw_notice,
+    draw_warning,
+)
+from midrange_puffer.show.play.threats import Threat, advice, find_threats
 from midrange_puffer.show.view import PLANE
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.theme import FAINT
@@ -19,6 +29,8 @@ from midrange_puffer.show.view.viewer import Viewer
 THROTTLE_RATE = 1.0  # 1/s, of the lever: from idle to full in one second
 REWIND_RATE = 8.0  # s of the fight taken back in a second
 MESSAGE_TIME = 4.0  # s
+LOOK_INTERVAL = 0.2  # s of the fight, from one look at the space-time graph to the next
+BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # end the help
 GAP = 2  # px, between the two views of a split screen
 
 
@@ -49,7 +61,11 @@ class Game(Viewer):
         self.saved: list[Path] = []
         self._folder = folder
         self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
-        self._own_view, self._help = True, False
+        self._own_view, self._enemy_zones, self._help = True, False, False
+        self._fight, self._outcomes = 0, {}  # of each fight, by number: outcome, as MrOutcome
+        self._clear_looks()
+        if session.humans:
+            self._show_help(True)
         self._message, self._message_left = "", 0.0  # s
         self._kept = 0  # decisions of the present fight that are in a replay
 
@@ -67,6 +83,9 @@ class Game(Viewer):
                 self._write()
 
     def _handle(self, event: pygame.event.Event) -> None:
+        if self._help and event.type == pygame.KEYDOWN and event.key in BEGIN:
+            self._show_help(False)
+            return
         super()._handle(event)
         for seat, hands in self.hands.items():
             if hands.handle(event):
@@ -94,10 +113,28 @@ class Game(Viewer):
                 self._rewinding, self._rewound = True, 0.0
             case pygame.K_z:
                 self._own_view = not self._own_view
+            case pygame.K_e:
+                self._enemy_zones = not self._enemy_zones
+            case pygame.K_o:
+                self._meet_next()
             case pygame.K_h | pygame.K_F1:
-                self._help = not self._help
+                self._show_help(True)
             case pygame.K_F5:
                 self._save()
+
+    def _show_help(self, is_shown: bool) -> None:
+        """Show the help, or no longer; time stands still meanwhile."""
+        self._help = self.session.paused = is_shown
+
+    def _meet_next(self) -> None:
+        """Have the next harder pilot take a pilot's place; after the last comes the first."""
+        for seat, who in enumerate(self.session.contestants):
+            if who in LADDER:
+                self._leave()
+                self.session.meet(seat, LADDER[(LADDER.index(who) + 1) % len(LADDER)])
+                self._begin()
+                self._say(f"against {self.session.names[seat]}")
+                return
 
     def _plug_in(self, gamepad: pygame.joystick.JoystickType) -> None:
         """Hand a gamepad to the first human without one."""
@@ -108,11 +145,27 @@ class Game(Viewer):
                 return
 
     def _start(self, engagement: int) -> None:
+        self._leave()
+        self.session.start(engagement)
+        self._begin()
+
+    def _leave(self) -> None:
+        """Keep the present fight, if it is to be."""
         if self._to_be_kept():
             self._save()
-        self.session.start(engagement)
-        self.session.paused = False
+
+    def _begin(self) -> None:
+        """A fight has begun: nothing of the one before goes on in it."""
+        self.session.paused, self.session.time_scale = False, 1.0
         self._kept = 0
+        self._fight += 1
+        self._clear_looks()
+
+    def _clear_looks(self) -> None:
+        humans = self.session.humans
+        self._looks: dict[int, list[Look]] = {seat: [] for seat in humans}
+        self._threats: dict[int, list[Threat]] = {seat: [] for seat in humans}
+        self._looked = -LOOK_INTERVAL
 
     def _pass(self, seconds: float) -> None:
         if self._rewinding:
@@ -127,8 +180,25 @@ class Game(Viewer):
             self.session.move_throttle(seat, hands.throttle_rate * THROTTLE_RATE * seconds)
         was_over = self.session.over
         self.session.advance(seconds)
-        if self.session.over and not was_over and self._to_be_kept():
-            self._save()
+        self._look()
+        if self.session.over and not was_over:
+            self._outcomes[self._fight] = int(self.session.sim.outcome[0])
+            if self._to_be_kept():
+                self._save()
+
+    def _look(self) -> None:
+        """Look at each human's space-time graph: which missiles come, and what is open."""
+        now = self.session.paths.time
+        if now - self._looked < LOOK_INTERVAL:
+            return
+        self._looked = now
+        for seat in self.session.humans:
+            graph = spacetime(self.session.sim, 0, seat)
+            inbound = [one.escape_miss for one in graph.missiles if one.target == seat]
+            self._threats[seat] = find_threats(self.session.sim, graph)
+            if inbound:
+                is_open = any(all(misses[side] > 0 for misses in inbound) for side in (0, 1))
+                self._looks[seat].append(Look(now, is_open))
 
     def _rewind(self, seconds: float) -> None:
         self._rewound += seconds * REWIND_RATE
@@ -137,6 +207,9 @@ class Game(Viewer):
             self._rewound -= decisions * self.session.decision
             self.session.rewind(decisions)
             self._kept = 0
+            self._looked = now = self.session.paths.time
+            for seat, looks in self._looks.items():
+                self._looks[seat] = [look for look in looks if look.time <= now]
 
     def _to_be_kept(self) -> bool:
         """Whether all fights are to be saved, and this one is not."""
@@ -173,7 +246,9 @@ class Game(Viewer):
                 rect=rect,
                 lines=self._lines(seat),
                 names=session.names,
+                enemy_zones=self._enemy_zones,
             )
+            self._draw_words(surface, seat, rect)
         if self._help:
             draw_help(surface)
         elif self._rewinding:
@@ -181,6 +256,21 @@ class Game(Viewer):
         elif session.paused and not session.over:
             draw_notice(surface, "paused")
         self._show(surface)
+
+    def threats(self, seat: int) -> list[Threat]:
+        """The missiles that a human in this seat is warned of, the most pressing first."""
+        return self._threats[seat]
+
+    def _draw_words(self, surface: pygame.Surface, seat: int | None, rect: pygame.Rect) -> None:
+        """What is said to a human: of missiles that come, and at the end why it went so."""
+        if seat not in self._threats:
+            return
+        threats, session = self._threats[seat], self.session
+        if session.over:
+            lines = debrief(session.sim, session.paths, seat, self._looks[seat])
+            draw_debrief(surface, rect, lines)
+        elif threats:
+            draw_warning(surface, rect, threats[0].words, advice(threats))
 
     def _views(self, whole: pygame.Rect) -> list[tuple[int | None, pygame.Rect]]:
         """Whose views there are, and where: side by side where two humans have their own."""
@@ -195,8 +285,11 @@ class Game(Viewer):
     def _lines(self, seat: int | None) -> list[str]:
         """What stands below a view of a seat, or of all."""
         lines = [self._message] if self._message_left > 0 else []
+        if self._outcomes:
+            lines.append(self._tally(seat))
         if self.session.over:
-            return [*lines, "R again   N next start   Backspace back in time   Esc quit"]
+            keys = "R again   N next start   O next opponent   Backspace back in time   Esc quit"
+            return [*lines, keys]
         if seat is not None:
             lines.append(launch_words(self.session, seat))
         else:
@@ -205,6 +298,14 @@ class Game(Viewer):
         if self.session.time_scale != 1:
             lines.append(f"{self.session.time_scale:g}x time")
         return [*lines, "H help"]
+
+    def _tally(self, seat: int | None) -> str:
+        """The fights that have ended, from a seat's side or from both."""
+        counts = Counter(self._outcomes.values())
+        if seat is None:
+            return f"red {counts[RED_WINS]}   draws {counts[DRAW]}   blue {counts[RED_WINS + 1]}"
+        won, lost = counts[RED_WINS + seat], counts[RED_WINS + 1 - seat]
+        return f"won {won}   drawn {counts[DRAW]}   lost {lost}"
 
 
 def launch_words(session: Session, seat: int) -> str:

@@ -1,4 +1,6 @@
-"""What is laid over the picture of a fight: the help, and notices."""
+"""What is laid over the picture of a fight: help, warnings, the debriefing, and notices."""
+
+from collections.abc import Sequence
 
 import pygame
 
@@ -7,11 +9,15 @@ from midrange_puffer.show.view.theme import (
     BACKGROUND,
     BRIGHT,
     FAINT,
+    FLAME,
     HUGE,
+    LARGE,
     MIDDLE,
     PANEL,
+    SAFE,
     SEATS,
     TEXT,
+    Colour,
 )
 
 # Red's keys, blue's, and what they do.
@@ -27,30 +33,40 @@ KEYS = (
     ("Backspace", "hold: back in time"),
     ("-  =", "slower, faster"),
     ("V", "from above, or space-time graph (drag to turn it)"),
-    ("Z", "own view, or everything in view"),
+    ("Z", "your view with launch zones, or all that flies"),
+    ("E", "the enemy's launch zones, too"),
+    ("O", "the next opponent, from straight (easiest) to ace"),
     ("F5", "save a replay"),
-    ("H  F1", "this help"),
+    ("H  F1", "this help; time stands still"),
     ("Esc", "quit"),
 )
-NOTES = (
-    "Alone, either side of the keyboard will do.",
-    "Gamepad: left stick for rudder and throttle, first button to launch.",
-    "Circles on a trail: 20 s apart.",
-    "Launch zones: from where a missile fired now hits, were the enemy there, on",
-    "its present course and speed: R_aero, if it flies on; R_NEZ, against every",
-    "declared evasion.",
+AIM = (
+    "Hit the enemy with a missile, and do not be hit.",
+    "Turn your nose to the enemy. Fire when it is inside the line R_NEZ around you: then",
+    "no turn saves it. Between R_NEZ and R_aero a missile hits only who flies on.",
+    "MISSILE: turn until it is behind you, and run until it is outrun.",
 )
+NOTES = (
+    "Alone, either side of the keyboard will do. Circles on a trail: 20 s apart.",
+    "Gamepad: left stick for rudder and throttle, first button to launch.",
+)
+BEGIN = "Space begins"
 BORDER, ROW = 28, 22  # px: inside a panel, and from one line to the next
 COLUMNS = (BORDER, BORDER + 80, BORDER + 190)
-WIDTH = 520
+WIDTH = 620
+FOOT = 60  # px, from below to the debriefing: there the keys stand
 NOTICE = 108  # px, from above to a notice: where the outcome is shown, too
 
 
 def draw_help(surface: pygame.Surface) -> None:
-    """All keys, in the middle."""
-    rows = len(FLYING) + len(KEYS) + len(NOTES) + 1
+    """The aim and all keys, in the middle."""
+    rows = len(AIM) + len(FLYING) + len(KEYS) + len(NOTES) + 4
     canvas = _panel((WIDTH, 2 * BORDER + ROW * rows + MIDDLE))
     y = BORDER
+    for words in AIM:
+        canvas.text(words, (BORDER, y), BRIGHT)
+        y += ROW
+    y += ROW // 2
     for x, words, colour in zip(COLUMNS, ("red", "blue"), SEATS, strict=False):
         canvas.text(words, (x, y), colour)
     for words in FLYING:
@@ -64,6 +80,7 @@ def draw_help(surface: pygame.Surface) -> None:
     for note in NOTES:
         y += ROW
         canvas.text(note, (BORDER, y), FAINT)
+    canvas.text(BEGIN, (WIDTH / 2, canvas.size[1] - BORDER), SAFE, LARGE, "midbottom")
     _lay(canvas, surface, surface.get_rect().center)
 
 
@@ -75,16 +92,37 @@ def draw_notice(surface: pygame.Surface, words: str) -> None:
     _lay(canvas, surface, (surface.get_width() // 2, NOTICE))
 
 
+def draw_warning(surface: pygame.Surface, rect: pygame.Rect, words: str, advice: str) -> None:
+    """Of a missile, at the top of a view; calm where there is no advice."""
+    colour = FLAME if advice else SAFE
+    size = (max(text_size(words, LARGE)[0], text_size(advice, MIDDLE)[0]) + 36, 62)
+    canvas = _panel((size[0], size[1] if advice else 40), colour)
+    canvas.text(words, (size[0] / 2, 20), colour, LARGE, "center")
+    if advice:
+        canvas.text(advice, (size[0] / 2, 46), BRIGHT, MIDDLE, "center")
+    _lay(canvas, surface, (rect.centerx, rect.top + NOTICE))
+
+
+def draw_debrief(surface: pygame.Surface, rect: pygame.Rect, lines: Sequence[str]) -> None:
+    """Why it went as it did, at the bottom of a view."""
+    width = min(max(text_size(line)[0] for line in lines) + 2 * BORDER, rect.width)
+    canvas = _panel((width, 2 * (BORDER // 2) + ROW * len(lines)))
+    for place, line in enumerate(lines):
+        canvas.text(line, (BORDER, BORDER // 2 + ROW * place), BRIGHT if place == 0 else TEXT)
+    centre = rect.centerx, rect.bottom - FOOT - canvas.size[1] // 2
+    _lay(canvas, surface, centre)
+
+
 def _write_row(canvas: Canvas, y: int, words: tuple[str, str, str]) -> None:
     for x, text, colour in zip(COLUMNS, words, (BRIGHT, BRIGHT, TEXT), strict=True):
         canvas.text(text, (x, y), colour)
 
 
-def _panel(size: tuple[int, int]) -> Canvas:
+def _panel(size: tuple[int, int], border: Colour = FAINT) -> Canvas:
     """Something to write on, with a border."""
     canvas = Canvas(size)
     canvas.clear(BACKGROUND)
-    canvas.box(pygame.Rect((0, 0), size), FAINT)
+    canvas.box(pygame.Rect((0, 0), size), border)
     canvas.box(pygame.Rect((0, 0), size).inflate(-2, -2), PANEL)
     return canvas
 

@@ -26,10 +26,7 @@ from midrange_puffer.show.view.zones import draw_zones
 GUTTER = (36, 18)  # at the left and below, for the grid's labels [px]
 GRID_SPACING = 80  # least distance between its lines [px]
 TICK = 20.0  # s between the marks on a fighter's trail
-NEAREST, FARTHEST = (
-    4_000.0,
-    22_000.0,
-)  # least and greatest distance to the border, following one [m]
+NEAREST = 4_000.0  # least distance from the middle of the view to its border [m]
 MARGIN = 1.4  # of the view around what it shows
 BORDER, HEADROOM = 24, 96  # around a whole fight, and above it, where its outcome stands [px]
 
@@ -54,12 +51,13 @@ def draw_plane(
     focus: int | None,
     envelope: Envelope | None,
     whole: bool = False,
+    enemy_zones: bool = False,
 ) -> None:
     """Draw into an area of the canvas.
 
     Args:
-        focus: The fighter that the camera follows; None: all are in view.
-        envelope: For the launch zones of `focus`.
+        focus: The fighter that it is drawn for; None: everything that flies is in view.
+        envelope: For the launch zones of `focus`, and with `enemy_zones` of its enemy.
         whole: The camera shows all that has happened, whoever it follows.
     """
     left, below = GUTTER
@@ -71,7 +69,10 @@ def draw_plane(
     _draw_grid(canvas, area, camera)
     canvas.clip(camera.area)
     if focus is not None and envelope is not None:
-        draw_zones(canvas, camera, envelope, moment.fighters[focus], moment.fighters[1 - focus])
+        own, enemy = moment.fighters[focus], moment.fighters[1 - focus]
+        draw_zones(canvas, camera, envelope, own, enemy)
+        if enemy_zones:
+            draw_zones(canvas, camera, envelope, enemy, own, row=1)
     for missile in moment.missiles:
         _draw_missile_trail(canvas, camera, missile)
     for fighter in moment.fighters:
@@ -86,20 +87,24 @@ def draw_plane(
 
 
 def aim(camera: Camera, moment: Moment, focus: int | None) -> None:
-    """Show both fighters and all that flies, or one fighter and what is near to it."""
+    """Show both fighters and the missiles in the air; of one fighter only those that are near it.
+
+    A missile that has passed, or follows its target from far behind, is of no more use to see.
+    """
     fighters = [fighter.place for fighter in moment.fighters]
     flying = [missile.place for missile in moment.missiles if missile.flying]
-    if focus is None:
-        places = np.array([*fighters, *flying])
-        low, high = places.min(axis=0), places.max(axis=0)
-        half = np.maximum(MARGIN * (high - low) / 2, NEAREST)
-        camera.aim((low + high) / 2, tuple(half), moment.time)
-        return
-    centre = fighters[focus]
-    offsets = np.abs(np.array([*fighters, *flying]) - centre)
-    farthest = FARTHEST * np.array(camera.area.size) / min(camera.area.size)
-    half = np.clip(MARGIN * offsets.max(axis=0), NEAREST, farthest)
-    camera.aim(centre, tuple(half), moment.time)
+    low, high = np.min(fighters, axis=0), np.max(fighters, axis=0)
+    reach = np.inf if focus is None else max(NEAREST, float(np.max(high - low)) / 2)
+    near = [place for place in flying if _distance(place, low, high) <= reach]
+    places = np.array([*fighters, *near])
+    low, high = places.min(axis=0), places.max(axis=0)
+    half = np.maximum(MARGIN * (high - low) / 2, NEAREST)
+    camera.aim((low + high) / 2, tuple(half), moment.time)
+
+
+def _distance(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """How far a place is from a box [m]."""
+    return float(np.linalg.norm(place - np.clip(place, low, high)))
 
 
 def aim_at_trails(camera: Camera, moment: Moment) -> None:

@@ -49,6 +49,7 @@ class Renderer:
         rect: pygame.Rect | None = None,
         lines: Sequence[str] = (),
         names: tuple[str, str] = SEATS,
+        enemy_zones: bool = False,
     ) -> None:
         """Draw one view; a split screen has two of them.
 
@@ -57,13 +58,14 @@ class Renderer:
             paths: Of that engagement, up to now.
             time: When [s]; by default now. Between two entries of the paths everything is
                 drawn on its way from one to the other.
-            focus: The seat it is drawn for: the camera follows it. None: both are in view.
+            focus: The seat it is drawn for, with its launch zones; None: for nobody.
             mode: "plane", or "spacetime" for the space-time graph (of red where `focus` is None).
                 Nothing lies ahead of who is dead, or of a fight that is over: these are seen from
                 above, and at its end the whole fight.
             rect: The part of the surface; by default all of it.
             lines: Texts at the bottom, such as the keys.
             names: Who flies red and blue.
+            enemy_zones: Draw the launch zones of the enemy of `focus`, too.
         """
         rect = self.surface.get_rect() if rect is None else rect
         canvas, camera = self._view(rect, focus)
@@ -76,7 +78,9 @@ class Renderer:
             self._draw_graph(canvas, area, sim, env, focus or 0)
         else:
             envelope = None if focus is None else game_envelope(sim.parameters)
-            draw_plane(canvas, area, camera, now, focus, envelope, whole=is_over)
+            draw_plane(
+                canvas, area, camera, now, focus, envelope, whole=is_over, enemy_zones=enemy_zones
+            )
             area = camera.area  # the texts below cover no labels
         status.draw_status(canvas, bar, now, focus, names)
         _draw_lines(canvas, area, lines)

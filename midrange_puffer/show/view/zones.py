@@ -12,13 +12,23 @@ from midrange_puffer.show.view.theme import SEATS, SMALL, mix
 
 BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]
 # What each edge is called, and how much of the fighter's colour it has.
+ROW = 18  # px, from one row of names to the next
 STYLES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}
 
 
 def draw_zones(
-    canvas: Canvas, camera: Camera, envelope: Envelope, shooter: Fighter, enemy: Fighter
+    canvas: Canvas,
+    camera: Camera,
+    envelope: Envelope,
+    shooter: Fighter,
+    enemy: Fighter,
+    row: int = 0,
 ) -> None:
-    """Draw the zones around a fighter that can shoot, with their names at the lower right."""
+    """Draw the zones around a fighter that can shoot, with their names at the lower right.
+
+    Args:
+        row: of the names, from below.
+    """
     if not (shooter.alive and shooter.ammo and enemy.alive):
         return
     right = camera.area.right - 10
@@ -29,7 +39,8 @@ def draw_zones(
         canvas.wash(corners[None], SEATS[shooter.path.seat], 0.06)
         canvas.polygon(corners, colour, 1)
         words = mix(SEATS[shooter.path.seat], share + 0.3)
-        room = canvas.text(label, (right, camera.area.bottom - 8), words, SMALL, "bottomright")
+        bottom = camera.area.bottom - 8 - ROW * row
+        room = canvas.text(label, (right, bottom), words, SMALL, "bottomright")
         canvas.box(pygame.Rect(room.left - 22, room.centery, 16, 2), colour)
         right = room.left - 36
 

@@ -1,0 +1,107 @@
+"""Why a fight went as it did, told to one of its pilots from what was flown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from midrange_puffer.game.envelope import Envelope, game_envelope
+from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.paths import HIT, MissilePath, Paths
+from midrange_puffer.game.simulation import Simulation
+
+INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
+    "inside R_NEZ",
+    "between R_NEZ and R_aero",
+    "beyond R_aero",
+    "nearer than R_min",
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the space-time graph said at a time [s]: whether an escape was still open."""
+
+    time: float
+    open: bool
+
+
+def debrief(sim: Simulation, paths: Paths, seat: int, looks: Sequence[Look]) -> list[str]:
+    """Some sentences for the pilot of a seat, of a fight that is over.
+
+    Args:
+        sim, paths: of the fight.
+        seat: whom it is told to.
+        looks: at the graph of this seat while missiles were after it, in order of time.
+    """
+    envelope = game_envelope(sim.parameters)
+    killers = [one for one in paths.missiles if one.fate == HIT and one.target == seat]
+    kills = [one for one in paths.missiles if one.fate == HIT and one.owner == seat]
+    lines = [_of_kill(envelope, paths, one) for one in kills[:1]]
+    lines += [line for one in killers[:1] for line in _of_death(envelope, paths, one, looks)]
+    if not kills and not killers:
+        lines.append("Nobody was hit.")
+    lines.append(_of_shots(envelope, paths, seat))
+    return lines
+
+
+def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:
+    """The range of a launch [m], and in which zone of the launcher the target was."""
+    owner, target = (paths.fighters[one] for one in (missile.owner, missile.target))
+    at = [path.at(missile.launched + 1e-6) for path in (owner, target)]
+    places = [np.array([path.x[i], path.y[i]]) for path, i in zip((owner, target), at, strict=True)]
+    dx, dy = places[1] - places[0]
+    bearing, distance = float(np.arctan2(dy, dx)), float(np.hypot(dx, dy))
+    angles = owner.heading[at[0]] - bearing, target.heading[at[1]] - bearing - np.pi
+    speeds = owner.speed[at[0]], target.speed[at[1]]
+    edges = {
+        name: float(look_up(envelope, name, *map(np.float64, (*angles, *speeds))))
+        for name in ("minimum", "nez", "aero")
+    }
+    if distance > edges["aero"]:
+        return distance, BEYOND
+    if distance < edges["minimum"]:
+        return distance, TOO_NEAR
+    return distance, INSIDE if distance <= edges["nez"] else BETWEEN
+
+
+def _of_kill(envelope: Envelope, paths: Paths, missile: MissilePath) -> str:
+    distance, zone = zone_of(envelope, paths, missile)
+    fired = f"Your missile of {clock(missile.launched)} hit. It was fired from {_km(distance)}, "
+    if zone == INSIDE:
+        return f"{fired}{zone}: no turn could have saved the enemy."
+    return f"{fired}{zone}: the enemy could have got away, and turned too late."
+
+
+def _of_death(
+    envelope: Envelope, paths: Paths, missile: MissilePath, looks: Sequence[Look]
+) -> list[str]:
+    distance, zone = zone_of(envelope, paths, missile)
+    fired = f"You were hit by a missile fired at {clock(missile.launched)} from {_km(distance)}, "
+    chances = [one.time for one in looks if one.open and one.time >= missile.launched]
+    if chances:
+        until = clock(chances[-1])
+        why = f"Until {until} full rudder and running away would have saved you."
+    elif zone == INSIDE:
+        why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you: E shows it."
+    else:
+        why = "No escape was open from the launch on: you were turned too far."
+    return [f"{fired}{zone}.", why]
+
+
+def _of_shots(envelope: Envelope, paths: Paths, seat: int) -> str:
+    zones = [zone_of(envelope, paths, one)[1] for one in paths.missiles if one.owner == seat]
+    if not zones:
+        return "You fired no missile."
+    counts = {zone: zones.count(zone) for zone in (INSIDE, BETWEEN, BEYOND, TOO_NEAR)}
+    told = ", ".join(f"{count} {zone}" for zone, count in counts.items() if count)
+    return f"Your shots: {told}."
+
+
+def clock(time: float) -> str:
+    """A time of the fight [s] as minutes and seconds."""
+    return f"{int(time) // 60}:{int(time) % 60:02}"
+
+
+def _km(distance: float) -> str:
+    return f"{distance / 1000:.1f} km"
