@@ -219,7 +219,7 @@ class _Draft:
             if name not in sweepable():
                 raise ConfigError(
                     f"{where}: a sweep cannot vary {name}{suggest(name, sweepable())}; it varies "
-                    f"numbers of [{'], ['.join(SWEPT_SECTIONS)}]"
+                    f"numbers and choices of [{'], ['.join(SWEPT_SECTIONS)}]"
                 )
             self.values.setdefault(section, {key.name: key.default for key in SWEPT_KEYS})
         elif section not in self.values:

@@ -30,7 +30,8 @@ SECTIONS = (
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
 
-# What a sweep may vary: numbers in these sections, but those that it settles itself.
+# What a sweep may vary: keys of these sections that are numbers, or of which all values are known,
+# but those that it settles itself.
 SWEPT_SECTIONS = ("train", "experience_buffer", "policy", "rnn", "env", "vec")
 UNSWEPT = ("train.seed", "env.seed")
 
@@ -111,7 +112,7 @@ def sweepable() -> dict[str, Key]:
         name: key
         for section in SWEPT_SECTIONS
         for key in schema()[section].values()
-        if key.kind in (int, float) and (name := f"{section}.{key.name}") not in UNSWEPT
+        if (key.kind is not str or key.choices) and (name := f"{section}.{key.name}") not in UNSWEPT
     }
 
 

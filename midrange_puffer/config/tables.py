@@ -272,9 +272,12 @@ SWEPT_KEYS = (
     Key("distribution", str, "how the range is divided: evenly, by powers of 2, by the logarithm, "
         "or by the logarithm of 1 - value", None, words=NONE,
         choices=("uniform", "int_uniform", "uniform_pow2", "log_normal", "logit_normal")),
+    Key("values", str, "the values that are tried, separated by commas, in place of a distribution "
+        "and its range. Only so can words, and True or False, be varied", None, words=NONE),
     Key("min", float, "least value", None, -1e15, 1e15, NONE),
     Key("max", float, "greatest value", None, -1e15, 1e15, NONE),
-    Key("mean", float, "value in the first trial (Random has no such trial)", None, -1e15, 1e15,
+    Key("mean", float, "value in the first trial (Random has no such trial). That of `values` is "
+        "the middle one", None, -1e15, 1e15,
         NONE),
     Key("scale", float, "how far from a good trial the next ones are, as a share of half the "
         "range; auto = 0.5; time = half a doubling up or down", "auto", 1e-6, 2, (*AUTO, "time")),

@@ -74,17 +74,21 @@ def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]
 
 def format_value(value: Value) -> str:
     """A value in few characters: 1e7 for 10,000,000."""
+    if isinstance(value, str | bool) or value is None:
+        return str(value)
     text = f"{value:.10g}".replace("e-0", "e-")
     return re.sub(r"^(\d)(0{5,})$", lambda found: f"{found[1]}e{len(found[2])}", text)
 
 
-def ticks(parameter: Parameter) -> list[float]:
-    """Round values in a parameter's range, spread along its scale."""
+def ticks(parameter: Parameter) -> list[Value]:
+    """Round values in a parameter's range, spread along its scale; or some of its choices."""
     from matplotlib.ticker import MaxNLocator
 
     low, high = parameter.minimum, parameter.maximum
-    found: list[float] = []
-    if parameter.distribution == "uniform_pow2":
+    found: list[Value] = []
+    if parameter.choices:
+        found = list(parameter.choices)
+    elif parameter.distribution == "uniform_pow2":
         exponents = range(round(math.log2(low)), round(math.log2(high)) + 1)
         found = [2.0**exponent for exponent in exponents]
     elif parameter.distribution == "log_normal":

@@ -70,7 +70,7 @@ class Trial:
     """
 
     number: Count
-    params: dict[str, int | float]
+    params: dict[str, bool | int | float | str | None]
     seed: Count
     total_timesteps: Annotated[int, Within(1, 2**53)]
     status: Literal[RUNNING, FINISHED, STOPPED, FAILED] = RUNNING
@@ -292,10 +292,13 @@ def _check_trial(trial: Trial, folder: str) -> None:
     for name, value in trial.params.items():
         if name not in sweepable():
             raise ValueError(f"params.{name}: no sweep varies it{suggest(name, sweepable())}")
+        key = sweepable()[name]
         try:
-            sweepable()[name].parse(repr(value))
+            found = key.parse(str(value))
+            if type(found) is not type(value) and not (key.kind is float and type(value) is int):
+                raise ValueError(f"must be {key.allowed}")
         except ValueError as error:
-            raise ValueError(f"params.{name} = {value}: {error}") from None
+            raise ValueError(f"params.{name} = {value!r}: {error}") from None
     if trial.is_over and trial.seconds is None:
         raise ValueError(f"seconds = None: must be a number where status is {trial.status}")
     if trial.status in (FINISHED, STOPPED) and not trial.readings:

@@ -94,7 +94,9 @@ class Search:
         else:
             score, cost = trial.score, self._cost(trial)
         cost += max(TIE_BREAK, TIE_BREAK_SHARE * cost) * trial.number
-        method.observe(_nested(trial.params), score, cost, is_failure=failed)
+        parameters = self._space.parameters
+        params = {name: parameters[name].number(value) for name, value in trial.params.items()}
+        method.observe(_nested(params), score, cost, is_failure=failed)
 
     def _cost(self, trial: Trial) -> float:
         return trial.cost if self._in_seconds else trial.total_timesteps
@@ -109,11 +111,12 @@ class Search:
 
 def _puffer_space(parameter: Parameter) -> dict[str, object]:
     """A parameter as PufferLib describes it."""
+    low, high, mean = parameter.numbers
     return {
         "distribution": parameter.distribution,
-        "min": parameter.minimum,
-        "max": parameter.maximum,
-        "mean": parameter.mean,
+        "min": low,
+        "max": high,
+        "mean": mean,
         "scale": parameter.scale,
     }
 

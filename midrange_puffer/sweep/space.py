@@ -9,7 +9,7 @@ from midrange_puffer.config.configuration import Config, ConfigError, stage_name
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 
-Value = int | float
+Value = bool | int | float | str | None
 DIGITS = 4  # significant ones of a number suggested, for people to read and copy
 WHOLE = ("int_uniform", "uniform_pow2")  # distributions that PufferLib rounds as they ask for
 # distribution -> the scale along which PufferLib divides the range, and the open bounds of it.
@@ -32,6 +32,8 @@ class Parameter:
         distribution: as PufferLib calls the scale its range is divided by.
         minimum, maximum, mean: in its own unit; `mean` is that of the first trial.
         scale: how far suggestions stray, a share of half the range; or "auto", "time".
+        choices: the only values that are tried, in the order given; none where there is a range.
+            The search method knows them by their numbers, from 0 on.
     """
 
     name: str
@@ -41,18 +43,36 @@ class Parameter:
     maximum: Value
     mean: Value
     scale: float | str
+    choices: tuple[Value, ...] = ()
 
     def position(self, value: Value) -> float:
         """Where a value is in the range, along the distribution's scale: 0 to 1."""
+        if self.choices:
+            return self.choices.index(value) / (len(self.choices) - 1)
         along, *_ = _SCALES[self.distribution]
         low, high = along(self.minimum), along(self.maximum)
         return (along(value) - low) / (high - low)
 
+    @property
+    def numbers(self) -> tuple[float, float, float]:
+        """The least, the greatest and the first value, as the search method is told them."""
+        if self.choices:
+            return 0, len(self.choices) - 1, self.choices.index(self.mean)
+        return self.minimum, self.maximum, self.mean
+
+    def number(self, value: Value) -> float:
+        """A value as the search method is told it."""
+        return self.choices.index(value) if self.choices else value
+
     def rounded(self, value: float) -> Value:
-        """The value as it is tried: an integer where the key is one, few digits, in the range.
+        """The value as it is tried, of a number that the search method suggests.
+
+        An integer where the key is one, with few digits, in the range; or a choice.
 
         Significant are the digits of what the distribution divides: of 1 - value for logit_normal.
         """
+        if self.choices:
+            return self.choices[min(max(round(value), 0), len(self.choices) - 1)]
         value = float(value)
         size = abs(1 - value if self.distribution == "logit_normal" else value)
         if self.key.kind is int:
@@ -139,6 +159,11 @@ def _stages_with(config: Config, name: str) -> list[str]:
 def _parameter(name: str, given: Mapping[str, object]) -> Parameter:
     """The parameter that a section describes, checked."""
     where, key = f"[{SWEPT}{name}]", sweepable()[name]
+    if given["values"] is not None:
+        return _choice(name, key, given, where)
+    if key.kind not in (int, float):
+        raise ConfigError(f"{where} values: must be given, for {key.name} is {key.allowed}")
+    given = {part: value for part, value in given.items() if part != "values"}
     for part, value in given.items():
         if value is None:
             raise ConfigError(f"{where} {part}: must be given")
@@ -158,6 +183,27 @@ def _parameter(name: str, given: Mapping[str, object]) -> Parameter:
             raise ConfigError(f"{where} {part} = {value}: must be {bound} for {distribution}")
     _check_distribution(where, distribution, numbers, given["scale"])
     return Parameter(name, key, distribution, low, high, mean, given["scale"])
+
+
+def _choice(name: str, key: Key, given: Mapping[str, object], where: str) -> Parameter:
+    """The parameter of a section with `values`."""
+    for part in ("distribution", "min", "max"):
+        if given[part] is not None:
+            raise ConfigError(f"{where} {part} = {given[part]}: without effect beside values")
+    try:
+        choices = tuple(key.parse(text) for text in given["values"].split(","))
+    except ValueError as error:
+        raise ConfigError(f"{where} values = {given['values']}: {key.name} {error}") from None
+    if len(set(choices)) < len(choices) or len(choices) < 2:
+        raise ConfigError(f"{where} values = {given['values']}: must be two or more, none twice")
+    mean = choices[(len(choices) - 1) // 2] if given["mean"] is None else key.kind(given["mean"])
+    if mean not in choices:
+        told = ", ".join(map(str, choices))
+        raise ConfigError(f"{where} mean = {given['mean']:g}: must be one of {told}")
+    scale = 2.0 if given["scale"] == "auto" else given["scale"]  # all are within reach of each
+    if scale == "time":
+        raise ConfigError(f"{where} scale = time: only for log_normal, not for values")
+    return Parameter(name, key, "int_uniform", choices[0], choices[-1], mean, scale, choices)
 
 
 def _number(key: Key, value: float, where: str) -> Value:

@@ -31,8 +31,8 @@ def rank_correlations(
     """
     scores = ranks([trial.score for trial in trials])
     found = {
-        name: _correlation(ranks([trial.params[name] for trial in trials]), scores)
-        for name in parameters
+        name: _correlation(ranks([row.position(trial.params[name]) for trial in trials]), scores)
+        for name, row in parameters.items()
     }
     return dict(sorted(found.items(), key=lambda item: -abs(item[1])))
 

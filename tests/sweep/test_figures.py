@@ -204,6 +204,16 @@ def test_ticks_are_few_and_in_the_range(distribution, low, high):
     assert -1e-6 <= positions[0] < positions[-1] <= 1 + 1e-6
 
 
+def test_choices_stand_at_even_distances_by_their_names():
+    key = sweepable()["train.optimizer"]
+    row = Parameter("train.optimizer", key, "int_uniform", "muon", "adam", "muon", 1.0,
+                    ("muon", "adam"))  # fmt: skip
+    assert [(row.position(tick), format_value(tick)) for tick in ticks(row)] == [
+        (0, "muon"),
+        (1, "adam"),
+    ]
+
+
 def test_numbers_are_short_and_exact():
     values = (0.0005, 1e-14, 3e6, 22785140, 16384, 0.9995, 100, 1e5, 0, -0.25)
     texts = ["0.0005", "1e-14", "3e6", "22785140", "16384", "0.9995", "100", "1e5", "0", "-0.25"]

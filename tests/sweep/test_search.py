@@ -188,6 +188,18 @@ def test_a_space_that_is_used_up_repeats_itself(tmp_path):
     assert {trial.params["train.update_epochs"] for trial in trials} == {1, 2, 3}
 
 
+@pytest.mark.parametrize("method", ["Protein", "Random"])
+def test_the_best_of_several_words_is_found(tmp_path, method):
+    text = "[sweep.train.optimizer]\nvalues = muon,adam\n[sweep.env.num_envs]\nvalues = 8,32,64\n"
+    search, space = make_search(tmp_path, text, f"--sweep.method={method}")
+    best = {"train.optimizer": "adam", "env.num_envs": 64}
+    trials = run(search, 6, lambda params: float(params == best))
+    if method == "Protein":
+        assert trials[0].params == space.center
+    tried = {tuple(trial.params.values()) for trial in trials}
+    assert len(tried) == 6  # each of them once
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_protein_suggests_nothing_that_it_expects_to_take_too_long(tmp_path, seed):
     """The cost grows a hundredfold with the learning rate, and so does the score."""

@@ -31,6 +31,10 @@ def of_key(name, distribution, low, mean, high):
     )
 
 
+def choices(name, values):
+    return f"[sweep.{name}]\nvalues = {values}\n"
+
+
 @pytest.mark.parametrize(
     ("name", "distribution", "low", "middle", "high"),
     [
@@ -91,6 +95,21 @@ def test_values_are_rounded_as_their_distribution_needs(
     assert gamma.rounded(given) == expected
 
 
+def test_choices_are_tried_as_they_stand(tmp_path):
+    text = choices("policy.hidden_size", "32, 64, 256") + choices("train.optimizer", "muon, adam")
+    text += choices("train.anneal_lr", "True,False") + "scale = 0.5\n"
+    settings = config(tmp_path, text)
+    assert config(tmp_path, format_config(settings)) == settings
+    sizes, optimizers, anneal = Space(settings).parameters.values()
+    assert [sizes.rounded(number) for number in (-0.4, 0.6, 2.2)] == [32, 64, 256]
+    assert [sizes.position(size) for size in (32, 64, 256)] == [0, 0.5, 1]
+    assert [optimizers.number(name) for name in ("muon", "adam")] == [0, 1]
+    assert anneal.choices == (True, False)
+    center = {"policy.hidden_size": 64, "train.optimizer": "muon", "train.anneal_lr": True}
+    assert Space(settings).center == center
+    assert trial_config(settings, center)["train"]["optimizer"] == "muon"
+
+
 def test_a_trial_has_the_values_and_nothing_of_the_space(tmp_path):
     settings = config(tmp_path, RATE)
     trial = trial_config(settings, {"train.learning_rate": 0.02})
@@ -125,6 +144,14 @@ def test_a_trial_has_the_values_and_nothing_of_the_space(tmp_path):
         (RATE + "center = 3\n", "center: no such key"),
         (of_key("train.gamma", "uniform", 0.5, 0.9, 1) + "scale = time\n", "only for log_normal"),
         ("[env]\nnum_envs = 64\n", "varies nothing"),
+        (choices("train.optimizer", "muon,sgd"), r"values = muon,sgd: optimizer must be one of"),
+        (choices("train.gamma", "0.9,1.5"), r"values = 0.9,1.5: gamma must be a number from 0.0"),
+        (choices("train.gamma", "0.9,0.9"), "must be two or more, none twice"),
+        (choices("train.gamma", "0.9"), "must be two or more, none twice"),
+        (choices("train.gamma", "0.9,0.99") + "mean = 0.95", r"mean = 0.95: must be one of 0.9, 0"),
+        (choices("train.gamma", "0.9,0.99") + "max = 1", "max = 1.0: without effect beside values"),
+        (choices("train.gamma", "0.9,0.99") + "scale = time", "only for log_normal, not for val"),
+        (of_key("train.optimizer", "uniform", 0, 1, 2), "values: must be given, for optimizer is"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_by_name(tmp_path, text, message):
