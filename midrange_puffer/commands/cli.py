@@ -103,9 +103,15 @@ MODES = {
     ),
     "plot": Mode(
         "midrange_puffer.commands.plot",
-        "draw one engagement of a trained policy, or the space-time graph of one moment of it",
+        "draw one engagement of a policy, the space-time graph of one moment of it, or the "
+        "learning curves of runs",
         "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
-        "[--out FILE]",
+        "[--run RUN …] [--out FILE]",
+    ),
+    "runs": Mode(
+        "midrange_puffer.commands.runs",
+        "list the runs: how far each is, and what it was made from",
+        "[--last N] [--train.data-dir DIR] [--json FILE]",
     ),
     "export": Mode(
         "midrange_puffer.commands.export",

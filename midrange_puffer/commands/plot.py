@@ -1,4 +1,4 @@
-"""`puffer plot midrange`: a picture of one engagement, or of its space-time graph."""
+"""`puffer plot midrange`: a picture of one engagement, of its space-time graph, or of runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,21 +6,36 @@ from pathlib import Path
 import torch
 
 from midrange_puffer.commands.arguments import Parser, load_model, load_opponent
+from midrange_puffer.commands.runs import format_page
 from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import check_writable, write_whole
 from midrange_puffer.game.parameters import PILOTS, SEATS
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.names import shown
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
 from midrange_puffer.show.figures import check_picture, require_matplotlib, save_figure
+from midrange_puffer.show.run_plot import draw_runs
 from midrange_puffer.show.spacetime_plot import draw_spacetime
+from midrange_puffer.show.web_page import svg
+from midrange_puffer.train import run_folder
+from midrange_puffer.train.metrics_file import read_metrics
+from midrange_puffer.train.run_list import read_run
+
+PAGE = ".html"
 
 
 def main(argv: Sequence[str]) -> int:
     """Plot, with the words after `puffer plot midrange`; return the exit status."""
     options = _parser().read(argv)
     require_matplotlib()
+    if options.run:
+        plot_runs(options.run, options.data_dir, options.out or "curves.png")
+        return 0
+    options.out = options.out or "engagement.png"
+    if Path(options.out).suffix == PAGE:
+        raise UsageError(f"command line: --out: {options.out}: only curves of --run become a page")
     torch.set_num_threads(1)  # small batches are slower with more
     path, policy, parameters = load_model(options)
     opponent = load_opponent(options.opponent, policy)
@@ -39,6 +54,23 @@ def main(argv: Sequence[str]) -> int:
     plot_engagement(engagement, options.out)
     print(f"{shown(path)}: {engagement.outcome} after {engagement.length:.0f} s; {out}")
     return 0
+
+
+def plot_runs(names: Sequence[str], data_dir: str, out: str) -> None:
+    """Draw the learning curves of runs into a picture, or a page that also has their table.
+
+    Raises:
+        CheckpointError: There is no such run.
+        WriteError: The file could not be written.
+    """
+    folders = list(dict.fromkeys(run_folder.find_run(name, data_dir) for name in names))
+    runs = {folder.name: read_metrics(folder / run_folder.METRICS) for folder in folders}
+    if Path(out).suffix == PAGE:
+        infos = [read_run(folder) for folder in folders]
+        write_whole(Path(out), format_page(infos, svg(draw_runs, runs)).encode())
+    else:
+        save_figure(draw_runs(runs), out)
+    print(shown(out))
 
 
 def plot_moment(session: Session, time: float, seat: int, path: str | Path) -> float:
@@ -61,6 +93,14 @@ def plot_moment(session: Session, time: float, seat: int, path: str | Path) -> f
     return now
 
 
+def _check_out(path: str) -> None:
+    """Raise ValueError where neither a picture nor a page can be written to `path`."""
+    if Path(path).suffix == PAGE:
+        check_writable(path)
+    else:
+        check_picture(path)
+
+
 def _parser() -> Parser:
     parser = Parser(
         "plot",
@@ -78,6 +118,11 @@ def _parser() -> Parser:
         Key("spacetime", float, "draw the seat's space-time graph at this time instead",
             None, 0, 3600, unit="s")
     )  # fmt: skip
-    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_picture))
+    parser.add_argument(
+        "--run", nargs="+", metavar="RUN", default=(),
+        help="draw the learning curves of these runs instead: folders, names, or latest",
+    )  # fmt: skip
+    meaning = f"the file to write; None = engagement.png, or curves.png of --run, where *{PAGE} is "
+    parser.add_key(Key("out", str, f"{meaning}a web page", None, check=_check_out))
     parser.add_game()
     return parser

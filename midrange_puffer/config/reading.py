@@ -30,6 +30,8 @@ from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
 
+COMMAND_LINE = "command line"  # the source of what is said there
+
 
 def load_config(
     path: str | Path | None = None, overrides: Sequence[str] = (), complete: bool = False
@@ -73,7 +75,7 @@ def load_config(
         section = _todays(section)
         where = f"command line: --{option}"
         draft.open_section(section, where)
-        draft.set(section, name, text, where, "command line")
+        draft.set(section, name, text, where, COMMAND_LINE)
     config = Config(draft.values, draft.sources)
     stages = {name for name in of_the_file if name.startswith(STAGE)}
     stages |= {STAGE + name for name in stage_names(config)}
@@ -81,7 +83,7 @@ def load_config(
         if section.startswith(SWEPT):
             continue
         raise ConfigError(f"command line: --{section}: no such stage{suggest(section, stages)}")
-    sources = [str(path)] * (path is not None) + ["command line"] * bool(overrides)
+    sources = [str(path)] * (path is not None) + [COMMAND_LINE] * bool(overrides)
     check_stages(config, " and ".join(sources))
     check_pairs(config, " and ".join(sources))
     return config
