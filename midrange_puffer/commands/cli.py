@@ -72,9 +72,15 @@ MODES = {
         "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
     ),
     "plot": Mode(
-        "draw one engagement of a trained policy, or the space-time graph of one moment of it",
+        "draw one engagement of a policy, the space-time graph of one moment of it, or the "
+        "learning curves of runs",
         "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
-        "[--out FILE]",
+        "[--run RUN …] [--out FILE]",
+    ),
+    "runs": Mode(
+        "list the runs: how far each is, and what it was made from",
+        "[--last N] [--train.data-dir DIR] [--json FILE]",
+        needs_torch=False,
     ),
     "export": Mode(
         "write a trained policy as an ONNX file, for any program that can fly it",

@@ -85,7 +85,7 @@ def load_config(
         if section.startswith(SWEPT):
             continue
         raise ConfigError(f"command line: --{section}: no such stage{suggest(section, stages)}")
-    sources = [str(path)] * (path is not None) + ["command line"] * bool(overrides)
+    sources = [str(path)] * (path is not None) + [COMMAND_LINE] * bool(overrides)
     check_stages(config, " and ".join(sources))
     check_pairs(config, " and ".join(sources))
     return config

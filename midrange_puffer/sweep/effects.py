@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.sweep.figures import INK, MARKS, WIDTH, new_figure, scatter, tooltip
+from midrange_puffer.show.web_page import INK
+from midrange_puffer.sweep.figures import MARKS, WIDTH, new_figure, scatter, tooltip
 from midrange_puffer.sweep.record import Trial, best_trial
 from midrange_puffer.sweep.space import Parameter, Value
 from midrange_puffer.sweep.statistics import ENOUGH, rank_correlations, ranks, scored, trend

@@ -1,20 +1,17 @@
 """Pictures of a sweep, as SVG for a web page: what was reached, at what cost, and how soon."""
 
-import io
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from midrange_puffer.show.web_page import INK, PAPER
 from midrange_puffer.sweep.record import FAILED, FINISHED, STOPPED, Trial, pareto_front
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Stand for the page's own colours of text and ground, which may be light or dark.
-INK, PAPER = "#0a0b0c", "#f5f4f3"
 # Seen on either ground.
 MARKS = {
     FINISHED: {"marker": "o", "facecolors": "#3b82c4", "edgecolors": "#3b82c4"},
@@ -24,43 +21,6 @@ MARKS = {
 WIDTH = 11.6  # inches, of a figure: as wide as the page
 LABEL_GAP = 16  # points, the least between two numbers beside the Pareto front
 WIDE = 5.0  # costs that differ by this factor are drawn along a logarithmic scale
-STYLE = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": INK,
-    "axes.facecolor": "none",
-    "axes.grid": True,
-    "axes.labelcolor": INK,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.constrained_layout.use": True,
-    "figure.constrained_layout.h_pad": 0.08,  # inches
-    "figure.constrained_layout.w_pad": 0.08,
-    "figure.facecolor": "none",
-    "font.family": "DejaVu Sans",  # comes with matplotlib
-    "font.size": 9,
-    "grid.alpha": 0.12,
-    "grid.color": INK,
-    "legend.frameon": False,
-    "svg.hashsalt": "sweep",  # the same figure is the same text
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
-
-
-def svg(draw: Callable[..., "Figure"], *arguments: object) -> str:
-    """The figure that `draw(*arguments)` returns, as an element of a web page.
-
-    Its colours follow the page's --ink and --paper; the URLs of its artists become tooltips.
-    """
-    import matplotlib
-
-    file = io.StringIO()
-    with matplotlib.rc_context(STYLE):
-        draw(*arguments).savefig(file, format="svg", metadata={"Date": None})
-    text = file.getvalue()
-    text = text[text.index("<svg") :].replace(INK, "var(--ink)").replace(PAPER, "var(--paper)")
-    return re.sub(r'<a xlink:href="([^"]*)"[^>]*>', r"<a><title>\1</title>", text)
 
 
 def tooltip(trial: Trial) -> str:

@@ -7,8 +7,9 @@ from html import escape
 from pathlib import Path
 
 from midrange_puffer.names import shown
+from midrange_puffer.show.web_page import svg, web_page
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure
-from midrange_puffer.sweep.figures import cost_figure, progress_figure, svg
+from midrange_puffer.sweep.figures import cost_figure, progress_figure
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -25,29 +26,6 @@ from midrange_puffer.train.machine import usable_cores
 
 TOP = 10  # trials in the table of the best
 STATUSES = {FINISHED: "finished", STOPPED: "stopped early", FAILED: "failed", RUNNING: "running"}
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c1f23; --paper: #ffffff; --line: #d5d9de; --dim: #5c6570;
-  --mark: #eef3f9; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e3e6ea; --paper: #15181c; --line: #363c44; --dim: #98a2ae; --mark: #1f2831; }
-}
-body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; background: var(--paper);
-  color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-h1, h2 { line-height: 1.2; }
-h2 { margin-top: 2.5rem; font-size: 1.25rem; }
-svg { display: block; }
-figure { margin: 0; }
-figcaption, .note { color: var(--dim); font-size: 0.9rem; }
-code, pre { font: 0.9em ui-monospace, monospace; }
-pre { padding: 0.6rem 0.8rem; background: var(--mark); overflow-x: auto; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.8rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.15rem 0.4rem; border-bottom: 1px solid var(--line); text-align: left;
-  vertical-align: top; }
-th { font-weight: 600; white-space: nowrap; }
-td.number, th.number { text-align: right; white-space: nowrap; }
-tr.group th { padding-top: 0.8rem; color: var(--dim); font-weight: 400; }
-"""
 
 
 def render(record: Record, best_config: Path) -> str:
@@ -65,13 +43,7 @@ def render(record: Record, best_config: Path) -> str:
     if scored(trials):
         sections += _influences(trials, parameters)
     sections += [_best_table(record), _failures(trials), _settings(record)]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(sections)
-        + "\n</body>\n</html>\n"
-    )
+    return web_page(title, sections)
 
 
 def _summary(record: Record, best_config: Path) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -57,6 +58,18 @@ def read_metrics(path: Path) -> list[Row]:
         OSError: It cannot be read.
     """
     return [row for _, row in _rows(path)]
+
+
+def last_row(path: Path) -> Row:
+    """The last whole row of a file, which may be long; empty where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * LONGEST_ROW))
+            lines = file.read().splitlines()
+    except OSError:
+        return {}
+    rows = (_row(line) for line in reversed(lines))
+    return next((row for row in rows if row is not None), {})
 
 
 def _rows(path: Path) -> Iterator[tuple[bytes, Row]]:

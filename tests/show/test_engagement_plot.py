@@ -1,5 +1,7 @@
 """The picture of an engagement: what is recorded for it, and the file."""
 
+import json
+
 import matplotlib
 import pytest
 import runs
@@ -7,7 +9,9 @@ from matplotlib.image import imread
 
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import lock
 from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
+from midrange_puffer.train.run_list import read_run
 
 # Nose to nose at 20 km: shots are exchanged within half a minute.
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}
@@ -72,3 +76,34 @@ def test_plot_draws_a_trained_policy(trained, tmp_path, capsys):
 def test_plot_names_what_is_wrong(trained, options, message):
     with pytest.raises(UsageError, match=message):
         run_plot(trained, *options)
+
+
+def test_runs_are_listed_with_what_they_were_made_from(trained, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    path = tmp_path / "runs.json"
+    assert cli.run("runs", ["--train.data-dir", str(trained), "--json", str(path)]) == 0
+    *_, row, made_from = capsys.readouterr().out.splitlines()
+    assert row.split()[0] == "run"
+    assert " done " in row
+    assert made_from.strip() == "small.ini"
+    (run,) = json.loads(path.read_text())["runs"]
+    assert run["agent_steps"] >= run["total_timesteps"] == 8192
+    assert run["given"] == {}
+
+
+def test_a_run_is_in_training_while_its_folder_is_locked(trained):
+    run = trained / "run"
+    with lock(run, "trains this run"):
+        assert read_run(run).state == "in training"
+    assert read_run(run).state == "done"
+
+
+def test_the_curves_of_a_run_become_a_picture_or_a_page(trained, tmp_path):
+    for name, holds in (("curves.svg", "<svg"), ("curves.html", "<td>small.ini</td>")):
+        assert run_plot(trained, "--run", "run", "--out", str(tmp_path / name)) == 0
+        assert holds in (tmp_path / name).read_text()
+
+
+def test_only_curves_become_a_page(trained, tmp_path):
+    with pytest.raises(UsageError, match=r"fight.html: only curves of --run become a page"):
+        run_plot(trained, "--out", str(tmp_path / "fight.html"))

@@ -12,8 +12,9 @@ from sweep_records import TRIALS, make_trial, record_of
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
+from midrange_puffer.show.web_page import FIGURE_STYLE, INK
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure, ticks
-from midrange_puffer.sweep.figures import INK, STYLE, cost_figure, progress_figure
+from midrange_puffer.sweep.figures import cost_figure, progress_figure
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED
 from midrange_puffer.sweep.space import Parameter, Space
 from midrange_puffer.sweep.statistics import chance_correlation, rank_correlations, trend
@@ -51,7 +52,7 @@ def parameters(tmp_path_factory):
 
 def drawn(draw, *arguments):
     """The figure as it is on the page, laid out."""
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(FIGURE_STYLE):
         figure = draw(*arguments)
         figure.draw_without_rendering()
     return figure

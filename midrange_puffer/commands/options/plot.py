@@ -2,30 +2,49 @@
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from midrange_puffer.commands.arguments import Parser, model_path, opponent_path
 from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import check_writable
 from midrange_puffer.game.parameters import PILOTS, SEATS, SELF
 from midrange_puffer.show.figures import check_picture, require_matplotlib
+from midrange_puffer.show.web_page import PAGE
+from midrange_puffer.train import run_folder
 
 
 def read(argv: Sequence[str]) -> argparse.Namespace:
     """Read and check the words after `puffer plot midrange`.
 
     Returns:
-        The options, with the `model`'s path.
+        The options, with the `model`'s path, or with `run` the `runs`, their folders.
 
     Raises:
         UserError: Something cannot be done.
     """
     options = parser().read(argv)
     require_matplotlib()
+    if options.run:
+        found = (run_folder.find_run(name, options.data_dir) for name in options.run)
+        options.runs, options.out = list(dict.fromkeys(found)), options.out or "curves.png"
+        return options
+    options.out = options.out or "engagement.png"
+    if Path(options.out).suffix == PAGE:
+        raise UsageError(f"command line: --out: {options.out}: only curves of --run become a page")
     options.model = model_path(options)
     opponent = options.opponent
     if opponent_path(opponent) is None and opponent not in (*PILOTS, SELF):
         raise UsageError(f"opponent = {opponent!r}: is a mix; must be one of {', '.join(PILOTS)}")
     return options
+
+
+def _check_out(path: str) -> None:
+    """Raise ValueError where neither a picture nor a page can be written to `path`."""
+    if Path(path).suffix == PAGE:
+        check_writable(path)
+    else:
+        check_picture(path)
 
 
 def parser() -> Parser:
@@ -46,6 +65,11 @@ def parser() -> Parser:
         Key("spacetime", float, "draw the seat's space-time graph at this time instead",
             None, 0, 3600, unit="s")
     )  # fmt: skip
-    parser.add_key(Key("out", str, "the file to write", "engagement.png", check=check_picture))
+    parser.add_argument(
+        "--run", nargs="+", metavar="RUN", default=(),
+        help="draw the learning curves of these runs instead: folders, names, or latest",
+    )  # fmt: skip
+    meaning = f"the file to write; None = engagement.png, or curves.png of --run, where *{PAGE} is "
+    parser.add_key(Key("out", str, f"{meaning}a web page", None, check=_check_out))
     parser.add_game()
     return parser

@@ -1,0 +1,117 @@
+"""`puffer runs midrange`: the runs in a table; and their curves, for `puffer plot --run`."""
+
+import argparse
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from midrange_puffer.files import write_json, write_whole
+from midrange_puffer.names import shown
+from midrange_puffer.show.figures import save_figure
+from midrange_puffer.show.run_plot import draw_runs
+from midrange_puffer.show.web_page import PAGE, svg, web_page
+from midrange_puffer.train import run_folder
+from midrange_puffer.train.loggers import format_duration
+from midrange_puffer.train.metrics_file import read_metrics
+from midrange_puffer.train.run_list import RunInfo, find_runs, format_began, read_run
+
+NUMBERS = ("M steps", "time", "score", "rating")
+HEADINGS = ("run", "began", "state", *NUMBERS, "made from")
+
+
+def main(options: argparse.Namespace) -> int:
+    """List the runs, with what `options.runs` has read; return the exit status."""
+    infos = find_runs(options.data_dir)
+    if not infos:
+        where = shown(options.data_dir)
+        print(f"no runs in {where}; make one with: puffer train midrange --config default.ini")
+        return 0
+    infos = infos[-options.last :]
+    Console().print(format_table(infos))
+    if options.json:
+        write_json(options.json, {"runs": [_entry(info) for info in infos]})
+    return 0
+
+
+def format_table(infos: Sequence[RunInfo]) -> Table:
+    """The runs, a row each, the earliest first, as a table for rich to print."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
+    for heading in HEADINGS[:-1]:
+        justify = "right" if heading in NUMBERS else "left"
+        no_wrap = heading != HEADINGS[0]  # what it was made from may be long
+        table.add_column(heading, justify=justify, no_wrap=no_wrap, overflow="fold", min_width=4)
+    for info in infos:
+        *cells, made_from = _cells(info)
+        table.add_row(*map(Text, cells))
+        table.add_row(Text(f"  {made_from}", overflow="fold", style="dim"))
+    return table
+
+
+def format_page(infos: Sequence[RunInfo], figure: str) -> str:
+    """A web page: the runs in a table, and a figure, an element of HTML."""
+    rows = ["<tr>" + "".join(f"<th>{heading}</th>" for heading in HEADINGS) + "</tr>"]
+    for info in infos:
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(info)) + "</tr>")
+    table = '<div class="scroll"><table>\n' + "\n".join(rows) + "\n</table></div>"
+    return web_page("Runs", ["<h1>Runs</h1>", table, f"<figure>{figure}</figure>"])
+
+
+def _cells(info: RunInfo) -> list[str]:
+    """What stands under HEADINGS."""
+    metrics, goal = info.metrics, info.config["train"]["total_timesteps"]
+    steps, seconds = metrics.get("agent_steps"), metrics.get("uptime")
+    return [
+        shown(info.folder.name),
+        format_began(info),
+        info.state,
+        f"{(steps or 0) / 1e6:.1f}/{goal / 1e6:.1f}",
+        format_duration(seconds) if seconds is not None else "–",
+        _optional(metrics.get("environment/score"), ".3f"),
+        _optional(metrics.get("league/rating"), ".0f"),
+        _format_origin(info),
+    ]
+
+
+def _format_origin(info: RunInfo) -> str:
+    """The file, and what the command line said besides, as it would be said again."""
+    given = (f"--{key} {value}" for key, value in info.given.items())
+    return shown(" ".join([info.made_from, *given]).strip())
+
+
+def _entry(info: RunInfo) -> dict[str, object]:
+    """A run as it stands in the JSON file."""
+    names = ("agent_steps", "uptime", "environment/score", "league/rating")
+    return {
+        "run": str(info.folder),
+        "began": info.began,
+        "state": info.state,
+        "total_timesteps": info.config["train"]["total_timesteps"],
+        **{name: info.metrics.get(name) for name in names},
+        "made_from": info.made_from,
+        "given": dict(info.given),
+    }
+
+
+def _optional(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
+
+
+def plot_runs(folders: Sequence[Path], out: str) -> None:
+    """Draw the learning curves of runs into a picture, or a page that also has their table.
+
+    Raises:
+        UsageError: Nothing was logged yet.
+        WriteError: The file could not be written.
+    """
+    runs = {folder.name: read_metrics(folder / run_folder.METRICS) for folder in folders}
+    if Path(out).suffix == PAGE:
+        infos = [read_run(folder) for folder in folders]
+        write_whole(Path(out), format_page(infos, svg(draw_runs, runs)).encode())
+    else:
+        save_figure(draw_runs(runs), out)
+    print(shown(out))
