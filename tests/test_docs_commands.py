@@ -111,8 +111,8 @@ def test_it_runs(folder, command, monkeypatch, capsys):
     shorter = next((words for start, words in SHORTER.items() if command.startswith(start)), "")
     if "--help" in command:
         shorter = ""
-    text = command.replace("<run>/", f"experiments/{RUN}/" if "experiments/<run>" not in command
-                           else f"{RUN}/").replace("<sweep>", SWEEP)  # fmt: skip
+    text = re.sub("(?<!experiments/)<run>", f"experiments/{RUN}", command)
+    text = text.replace("<run>", RUN).replace("<sweep>", SWEEP)
     _, mode, environment, *words = shlex.split(f"{text} {shorter.format(name=name, more=more)}")
     assert environment == cli.ENV_NAME
     words = [path for word in words for path in expanded(folder, word)]
