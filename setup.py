@@ -185,18 +185,28 @@ EXTENSIONS = [
     ),
 ]
 
+# Folders of trained models, as setuptools names what it installs.
+MODELS = [
+    "midrange_puffer.models",
+    *(
+        f"midrange_puffer.models.{path.parent.name}"
+        for path in Path("midrange_puffer/models").glob("*/*.pt")
+    ),
+]
+
 setup(
     # configs/ stands at the top of the repository and is installed as part of the package; the
     # assets of the page and the models are no Python.
     packages=[
         *find_packages(include=["midrange_puffer*"]),
         "midrange_puffer.configs",
+        *MODELS,
         "midrange_puffer.show.page.assets",
     ],
     package_dir={"midrange_puffer.configs": "configs"},
     package_data={
-        "midrange_puffer": ["models/*.replay", "models/*/*"],
         "midrange_puffer.configs": ["*.ini"],
+        **dict.fromkeys(MODELS, ["*.ini", "*.pt", "*.replay"]),
         "midrange_puffer.show.page.assets": ["*"],
     },
     ext_modules=cythonize(EXTENSIONS, language_level=3),
