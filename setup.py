@@ -206,7 +206,7 @@ setup(
     package_dir={"midrange_puffer.configs": "configs"},
     package_data={
         "midrange_puffer.configs": ["*.ini"],
-        **dict.fromkeys(MODELS, ["*.ini", "*.pt", "*.replay"]),
+        **{name: ["*.ini", "*.pt", "*.replay"] for name in MODELS},
         "midrange_puffer.show.page.assets": ["*"],
     },
     ext_modules=cythonize(EXTENSIONS, language_level=3),
