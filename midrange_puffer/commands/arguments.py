@@ -1,7 +1,7 @@
 """What the options of several modes share. What is heavy, as torch, is not imported for them."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from midrange_puffer.game.parameters import (
     PILOTS,
     SELF,
     parse_pilots,
+    resolve,
     suggest,
 )
 from midrange_puffer.policies.model_paths import MODELS, check_is_model
@@ -135,6 +136,26 @@ def threads_of(options: argparse.Namespace) -> int:
             f"auto or at most {cores}"
         )
     return options.threads
+
+
+def given_parameters(options: argparse.Namespace) -> dict[str, int | float]:
+    """What was given as --env.<parameter>."""
+    return {name: value for name, value in vars(options).items() if name in PARAMETERS}
+
+
+def resolve_game(
+    parameters: Mapping[str, int | float], paths: Sequence[Path] = ()
+) -> dict[str, int | float]:
+    """A value for every parameter of a game, of models in these files and the command line.
+
+    Raises:
+        UsageError: They are at odds.
+    """
+    try:
+        return resolve(parameters)
+    except ValueError as error:
+        where = [*map(str, paths[:1]), "the command line"]
+        raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
 
 
 def model_path(options: argparse.Namespace) -> Path:

@@ -93,6 +93,7 @@ MODES = {
     "play": Mode(
         "fly by hand against a pilot, a policy or another human, or watch two of them fight",
         "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",
+        needs_torch=False,  # a fight without a policy does not
     ),
 }
 

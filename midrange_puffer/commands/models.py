@@ -6,10 +6,10 @@ from pathlib import Path
 
 from torch import nn
 
-from midrange_puffer.commands.arguments import opponent_path
+from midrange_puffer.commands.arguments import given_parameters, opponent_path, resolve_game
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import PARAMETERS, SELF, resolve
+from midrange_puffer.game.parameters import SELF
 from midrange_puffer.policies.loading import load_policy
 
 
@@ -40,7 +40,7 @@ def load_models(
         UsageError: No such file, not a model of this version, or parameters at odds.
     """
     models = [load_policy(path) for path in paths]
-    given = {name: value for name, value in vars(options).items() if name in PARAMETERS}
+    given = given_parameters(options)
     game: dict[str, object] = {}
     source: dict[str, Path] = {}
     for path, (_, meta) in zip(paths, models, strict=True):
@@ -51,11 +51,7 @@ def load_models(
                     f"with --env.{name.replace('_', '-')}"
                 )
             source.setdefault(name, path)
-    where = [*map(str, paths[:1]), "the command line"]
-    try:
-        return models, resolve({**game, **given})
-    except ValueError as error:
-        raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
+    return models, resolve_game({**game, **given}, paths)
 
 
 def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:

@@ -2,19 +2,19 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch
-
-from midrange_puffer.commands.models import load_models
-from midrange_puffer.contest.match import Contestant
+from midrange_puffer.commands.arguments import given_parameters, resolve_game
 from midrange_puffer.names import shown
 from midrange_puffer.replays.session import Session
+
+if TYPE_CHECKING:
+    from midrange_puffer.contest.match import Contestant
 
 
 def main(options: argparse.Namespace) -> int:
     """Play, with what `options.play` has read; return the exit status."""
     folder = Path(options.save) if options.save else None
-    torch.set_num_threads(1)  # small batches are slower with more
     contestants, names, parameters = load_contestants(options)
     _play(Session(contestants, names, options.seed, options.greedy, **parameters), folder)
     return 0
@@ -40,7 +40,7 @@ def _play(session: Session, folder: Path | None) -> None:
 
 def load_contestants(
     options: argparse.Namespace,
-) -> tuple[list[Contestant], list[str], dict[str, int | float]]:
+) -> tuple[list["Contestant"], list[str], dict[str, int | float]]:
     """Who flies red and blue, as `options` say.
 
     Returns:
@@ -51,6 +51,14 @@ def load_contestants(
         UsageError: Models that cannot be used, or of different games.
     """
     texts, paths = [options.red, options.blue], options.models
+    if not paths:
+        return texts, texts, resolve_game(given_parameters(options))
+    # Here, so that a fight without a policy begins without torch, at once.
+    import torch
+
+    from midrange_puffer.commands.models import load_models
+
+    torch.set_num_threads(1)  # small batches are slower with more
     models, parameters = load_models(list(paths.values()), options)
     policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
     contestants = [policies.get(text, text) for text in texts]

@@ -11,15 +11,18 @@ that `plot` draws.
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.contest.match import Contestant
-from midrange_puffer.game.parameters import HUMAN, SEATS, checked_seed, resolve
+from midrange_puffer.game.parameters import HUMAN, OBSERVATIONS, SEATS, checked_seed, resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.policies.player import Player, observation_for, player_seed
 from midrange_puffer.replays.replay import Recorder, Replay
+
+if TYPE_CHECKING:
+    from midrange_puffer.contest.match import Contestant
+    from midrange_puffer.policies.player import Player
 
 RUDDER, THROTTLE, FIRE = range(3)
 TIME_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -62,7 +65,7 @@ class Session:
 
     def __init__(
         self,
-        contestants: Sequence[Contestant],
+        contestants: Sequence["Contestant"],
         names: Sequence[str] = SEATS,
         seed: int = 0,
         greedy: bool = False,
@@ -89,7 +92,7 @@ class Session:
         self._pilots = tuple(
             "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.contestants
         )
-        observation = observation_for(player.features for player in self._make_players().values())
+        observation = self._least_observation()
         self.sim = Simulation(1, self._seed, *self._pilots, observation=observation, **self._game)
 
     def meet(self, seat: int, pilot: str) -> None:
@@ -196,12 +199,28 @@ class Session:
         """The present fight up to now."""
         return self.recorder.replay()
 
-    def _make_players(self) -> dict[int, Player]:
+    def _least_observation(self) -> str:
+        """The observation in which all policies find what they see."""
+        players = self._make_players().values()
+        if not players:
+            return OBSERVATIONS[0]
+        from midrange_puffer.policies.player import observation_for
+
+        return observation_for(player.features for player in players)
+
+    def _make_players(self) -> dict[int, "Player"]:
         """Of the seats that policies fly."""
+        policies = {
+            seat: who for seat, who in enumerate(self.contestants) if not isinstance(who, str)
+        }
+        if not policies:
+            return {}
+        # Here, so that a fight without a policy begins without torch, at once.
+        from midrange_puffer.policies.player import Player, player_seed
+
         return {
             seat: Player(who, 1, player_seed(self._seed, seat), self._greedy)
-            for seat, who in enumerate(self.contestants)
-            if not isinstance(who, str)
+            for seat, who in policies.items()
         }
 
     def _set_mark(self) -> None:

@@ -281,9 +281,9 @@ def read(*words: str):
     return load_contestants(play_options.read(words))
 
 
-def test_the_default_is_a_human_against_evader():
+def test_the_default_is_a_human_against_the_easiest_pilot():
     contestants, names, parameters = read("--env.time-limit", "77")
-    assert contestants == names == [HUMAN, "evader"]
+    assert contestants == names == [HUMAN, "straight"]
     assert parameters["time_limit"] == 77
 
 
@@ -303,7 +303,7 @@ def test_a_policy_brings_its_game(tmp_path):
     [
         (["--red", "evadr"], "'evadr': must be human.*did you mean 'evader'"),
         (["--blue", "humn"], "did you mean 'human'"),
-        (["--blue", "shooter:1,evader:3"], ": must be human, straight"),
+        (["--blue", "shooter:1,evader:3"], ": must be human; from easy to hard straight"),
         (["--blue", "gone.pt"], "gone.pt: no such file"),
         (["--blue", "latest", "--train.data-dir", "nowhere"], "nowhere: no .*; train first"),
         (["--env.ammunition", "9"], "--env.ammunition: 9: must be an integer from 0 to 6"),

@@ -55,17 +55,15 @@ def test_it_says_when_the_next_missile_may_go():
 
 
 def test_a_split_screen_has_two_views():
-    """Each with its own fighter in its middle, and an arrow to the far enemy at its border."""
+    """Each with both fighters in it, and the instruments of its own."""
     player = Player(blue=HUMAN, size=SIZE, start_range_min=60_000, start_range_max=60_000)
     player.wait(0.5)
     half = SIZE[0] // 2
     for seat, view in enumerate((player.pixels[:, :half], player.pixels[:, half:])):
         plane = view[BAR:]
         own, other = theme.SEATS[seat], theme.SEATS[1 - seat]
-        middle = plane[150:330, 140:360]
-        assert count(middle, own) == count(plane, own) > 40
-        assert count(middle, other) == 0
-        assert count(plane, other) > 30  # the arrow
+        assert count(plane, own) > 40
+        assert count(plane, other) > 40
         assert count(view[:BAR], own) > 100
         assert count(view[:BAR], other) == 0
     seam = np.s_[:, half - 1 : half + 1]
@@ -158,6 +156,8 @@ def test_play_from_the_command_line_to_its_end(event, tmp_path, monkeypatch, cap
     frames = []
 
     def after_a_second(game: Game, seconds: float) -> bool:
+        if not frames:  # it begins with the help
+            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_RETURN))
         frames.append(seconds)
         if len(frames) == 30:
             kind = {"key": pygame.KEYDOWN, "window": pygame.QUIT}[event]
@@ -184,7 +184,10 @@ def test_whatever_ends_it_the_fight_is_kept(where, error, tmp_path, monkeypatch,
     left = iter(range(40))
 
     def frame(game: Game, seconds: float) -> bool:
-        if next(left, None) is None and where == "frame":
+        number = next(left, None)
+        if number == 0:  # it begins with the help
+            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_RETURN))
+        if number is None and where == "frame":
             raise error("enough")
         return whole_frame(game, FRAME)
 

@@ -115,21 +115,28 @@ def test_fighters_are_where_they_are_and_look_where_they_fly(heading):
         assert math.remainder(off, 360) == pytest.approx(0, abs=12)
 
 
-def test_one_fighter_is_in_the_middle_of_its_own_view():
-    sim, paths = scene(x=5000, y=-70_000, blue={"x": 15_000, "y": -70_000})
+@pytest.mark.parametrize("bearing", [0, 60, 130, -45])
+def test_both_fighters_are_in_view_and_fill_it(bearing):
+    angle = math.radians(bearing)
+    far = {"x": 5000 + 60_000 * math.cos(angle), "y": -70_000 + 60_000 * math.sin(angle)}
+    sim, paths = scene(x=5000, y=-70_000, blue=far)
     image = picture(sim, paths, focus=RED)
-    assert pixels_of(image, theme.SEATS[RED]).mean(axis=0) == pytest.approx(VIEW.center, abs=4)
-    blue = pixels_of(image, theme.SEATS[BLUE]).mean(axis=0)
-    assert blue[1] == pytest.approx(VIEW.centery, abs=4)
-    assert VIEW.centerx + 150 < blue[0] < VIEW.right - 20
+    red, blue = (pixels_of(image, colour).mean(axis=0) for colour in theme.SEATS)
+    assert all(VIEW.collidepoint(place) for place in (red, blue))
+    assert (red + blue) / 2 == pytest.approx(VIEW.center, abs=8)
+    assert max(np.abs(red - blue) / VIEW.size) > 0.6
 
 
 @pytest.mark.parametrize("bearing", [10, 70, 100, 190, -45])
-def test_an_arrow_at_the_border_points_to_who_is_out_of_view(bearing):
+def test_an_arrow_at_the_border_points_to_a_missile_out_of_view(bearing):
     angle = math.radians(bearing)
+    sim, paths = scene(blue={"x": 2000, "y": 0})
     far = {"x": 60_000 * math.cos(angle), "y": 60_000 * math.sin(angle)}
-    sim, paths = scene(blue=far)
-    arrow = pixels_of(picture(sim, paths, focus=RED), theme.SEATS[BLUE])
+    before = pixels_of(picture(sim, paths, focus=RED), theme.SEATS[BLUE])
+    sim.set_missile(0, 0, owner=BLUE, target=RED, heading_deg=0, speed=500, **far)
+    paths.note()
+    seen = pixels_of(picture(sim, paths, focus=RED), theme.SEATS[BLUE])
+    arrow = np.array([one for one in seen.tolist() if one not in before.tolist()])
     columns, rows = arrow.T
     at_the_border = (
         (columns < VIEW.left + 70)

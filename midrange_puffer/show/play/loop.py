@@ -63,6 +63,7 @@ class Game(Viewer):
         self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
         self._own_view, self._enemy_zones, self._help = True, False, False
         self._fight, self._outcomes = 0, {}  # of each fight, by number: outcome, as MrOutcome
+        self._debriefs: dict[int, list[str]] = {}  # of the humans, once the fight is over
         self._clear_looks()
         if session.humans:
             self._show_help(True)
@@ -124,7 +125,10 @@ class Game(Viewer):
 
     def _show_help(self, is_shown: bool) -> None:
         """Show the help, or no longer; time stands still meanwhile."""
-        self._help = self.session.paused = is_shown
+        if is_shown:
+            self._was_paused = self.session.paused
+        self._help = is_shown
+        self.session.paused = is_shown or self._was_paused
 
     def _meet_next(self) -> None:
         """Have the next harder pilot take a pilot's place; after the last comes the first."""
@@ -184,6 +188,10 @@ class Game(Viewer):
         self._look()
         if self.session.over and not was_over:
             self._outcomes[self._fight] = int(self.session.sim.outcome[0])
+            self._debriefs = {
+                seat: debrief(self.session.sim, self.session.paths, seat, looks)
+                for seat, looks in self._looks.items()
+            }
             if self._to_be_kept():
                 self._save()
 
@@ -268,10 +276,9 @@ class Game(Viewer):
         """What is said to a human: of missiles that come, and at the end why it went so."""
         if seat not in self._threats:
             return
-        threats, session = self._threats[seat], self.session
-        if session.over:
-            lines = debrief(session.sim, session.paths, seat, self._looks[seat])
-            draw_debrief(surface, rect, lines)
+        threats = self._threats[seat]
+        if self.session.over:
+            draw_debrief(surface, rect, self._debriefs[seat])
         elif threats:
             draw_warning(surface, rect, threats[0].words, advice(threats))
 

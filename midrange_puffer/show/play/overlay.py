@@ -9,13 +9,13 @@ from midrange_puffer.show.view.theme import (
     BACKGROUND,
     BRIGHT,
     FAINT,
-    FLAME,
     HUGE,
     LARGE,
     MIDDLE,
     PANEL,
     SAFE,
     SEATS,
+    STAR,
     TEXT,
     Colour,
 )
@@ -94,7 +94,7 @@ def draw_notice(surface: pygame.Surface, words: str) -> None:
 
 def draw_warning(surface: pygame.Surface, rect: pygame.Rect, words: str, advice: str) -> None:
     """Of a missile, at the top of a view; calm where there is no advice."""
-    colour = FLAME if advice else SAFE
+    colour = STAR if advice else SAFE
     size = (max(text_size(words, LARGE)[0], text_size(advice, MIDDLE)[0]) + 36, 62)
     canvas = _panel((size[0], size[1] if advice else 40), colour)
     canvas.text(words, (size[0] / 2, 20), colour, LARGE, "center")

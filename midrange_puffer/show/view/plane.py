@@ -8,7 +8,7 @@ import pygame
 from midrange_puffer.game.envelope import Envelope
 from midrange_puffer.game.paths import HIT
 from midrange_puffer.show.view.camera import Camera, grid_spacing
-from midrange_puffer.show.view.canvas import Canvas, text_size
+from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.moment import STEPS, Fighter, Missile, Moment
 from midrange_puffer.show.view.theme import (
     BACKGROUND,
@@ -28,7 +28,8 @@ GRID_SPACING = 80  # least distance between its lines [px]
 TICK = 20.0  # s between the marks on a fighter's trail
 NEAREST = 4_000.0  # least distance from the middle of the view to its border [m]
 MARGIN = 1.4  # of the view around what it shows
-BORDER, HEADROOM = 24, 96  # around a whole fight, and above it, where its outcome stands [px]
+# Around a whole fight; above it, for its outcome; below it, where a pilot is told why [px].
+BORDER, HEADROOM, FOOTROOM = 24, 96, 190
 
 FIGHTER = np.array([(1.0, 0.0), (-0.75, 0.62), (-0.4, 0.0), (-0.75, -0.62)]) * 13
 MISSILE = np.array([(1.0, 0.0), (-0.8, 0.4), (-0.8, -0.4)]) * 8
@@ -63,7 +64,7 @@ def draw_plane(
     left, below = GUTTER
     camera.area = pygame.Rect(area.x + left, area.y, area.width - left, area.height - below)
     if whole:
-        aim_at_trails(camera, moment)
+        aim_at_trails(camera, moment, BORDER if focus is None else FOOTROOM)
     else:
         aim(camera, moment, focus)
     _draw_grid(canvas, area, camera)
@@ -107,15 +108,15 @@ def _distance(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     return float(np.linalg.norm(place - np.clip(place, low, high)))
 
 
-def aim_at_trails(camera: Camera, moment: Moment) -> None:
-    """Show all that has been flown until now, below the outcome, at once."""
+def aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
+    """Show all that has been flown until now, at once; `footroom` is what is left below it [px]."""
     places = np.vstack([body.trail for body in (*moment.fighters, *moment.missiles)])
     low, high = places.min(axis=0), places.max(axis=0)
     size = np.array(camera.area.size)
-    headroom = min(HEADROOM, size[1] / 4)
-    room = size - (2 * BORDER, BORDER + headroom)
+    headroom, footroom = (min(each, size[1] / 4) for each in (HEADROOM, footroom))
+    room = size - (2 * BORDER, footroom + headroom)
     scale = (room / np.maximum(high - low, 2 * NEAREST)).min()
-    centre = (low + high) / 2 + (0, (headroom - BORDER) / 2 / scale)
+    centre = (low + high) / 2 + (0, (headroom - footroom) / 2 / scale)
     camera.aim(centre, tuple(size / 2 / scale), moment.time, at_once=True)
 
 
@@ -195,26 +196,14 @@ def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
 
 
 def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, focus: int) -> None:
-    """At the border, towards the enemy and the missiles after us where they are not in view."""
-    centre = moment.fighters[focus].place
-    enemy = moment.fighters[1 - focus]
-    bodies = [(enemy, 1.3)] if enemy.alive else []
-    bodies += [
-        (missile, 0.8)
-        for missile in moment.missiles
-        if missile.flying and missile.path.target == focus
-    ]
-    for body, size in bodies:
-        [place] = camera.to_screen([body.place])
-        if camera.area.collidepoint(place):
-            continue
-        tip, direction = border_point(camera, place)
-        colour = SEATS[1 - focus]
-        canvas.polygon(tip + _turned(ARROW * size, math.atan2(-direction[1], direction[0])), colour)
-        words = f"{math.dist(body.place, centre) / 1000:.0f} km"
-        inward = 18 + text_size(words, SMALL)[0] / 2 * abs(direction[0])
-        if body is enemy:
-            canvas.text(words, tip - direction * inward, colour, SMALL, "center")
+    """At the border, towards the missiles after us where they are not in view."""
+    for missile in moment.missiles:
+        [place] = camera.to_screen([missile.place])
+        is_after_us = missile.flying and missile.path.target == focus
+        if is_after_us and not camera.area.collidepoint(place):
+            tip, direction = border_point(camera, place)
+            angle = math.atan2(-direction[1], direction[0])
+            canvas.polygon(tip + _turned(ARROW, angle), SEATS[1 - focus])
 
 
 def border_point(camera: Camera, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,187 @@
+"""What a human is told: the aim and the keys, missiles that come, and why it went as it did."""
+
+import math
+
+import pygame
+import pytest
+from beginner import Beginner
+from keyboard import FRAME, NEAR, SIZE, Player, count
+
+from midrange_puffer.game.parameters import LADDER, PILOTS
+from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.spacetime import spacetime
+from midrange_puffer.replays.session import HUMAN, Session
+from midrange_puffer.show.play.debrief import debrief
+from midrange_puffer.show.play.loop import Game
+from midrange_puffer.show.play.threats import advice, find_threats
+from midrange_puffer.show.view import theme
+from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.status import HEIGHT as BAR
+
+pytestmark = pytest.mark.usefixtures("display")
+
+
+def test_it_begins_with_the_help_and_space_begins_without_a_shot():
+    session = Session((HUMAN, "straight"), seed=1)
+    screen = pygame.Surface(SIZE)
+    game = Game(session, Renderer(SIZE), lambda surface: screen.blit(surface, (0, 0)))
+    for _ in range(5):
+        game.frame(FRAME)
+    assert session.paths.time == 0
+    panel = pygame.surfarray.array3d(screen).swapaxes(0, 1)[BAR + 50 : -50, 300:-300]
+    assert count(panel, theme.PANEL) > 0.5 * panel.shape[0] * panel.shape[1]
+    pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
+    for _ in range(5):
+        game.frame(FRAME)
+    assert session.paths.time > 0
+    assert session.sim.fighters["ammo"][0, 0] == 6
+
+
+def test_the_help_stops_time_and_leaves_a_pause_as_it_was():
+    player = Player()
+    player.press(pygame.K_h)
+    stopped = player.session.paths.time
+    player.wait(1)
+    assert player.session.paths.time == stopped
+    player.press(pygame.K_h)
+    player.wait(1)
+    assert player.session.paths.time > stopped
+    player.press(pygame.K_p)
+    player.press(pygame.K_h)
+    player.press(pygame.K_h)
+    assert player.session.paused
+
+
+def test_a_new_fight_goes_at_its_own_pace():
+    player = Player()
+    player.press(pygame.K_EQUALS, pygame.K_EQUALS)
+    assert player.session.time_scale == 4
+    player.press(pygame.K_n)
+    assert player.session.time_scale == 1
+
+
+@pytest.mark.parametrize(
+    ("bearing_deg", "clock", "advised"),
+    [
+        (0, 12, "left|right"),
+        (60, 10, "right"),
+        (-60, 2, "left"),
+        (90, 9, "right"),
+        (175, 6, "behind you"),
+    ],
+)
+def test_a_warning_says_from_where_and_how_soon(bearing_deg, clock, advised):
+    """A missile that comes straight at a fighter, with the fighter's speed across taken away."""
+    sim = Simulation()
+    sim.set_fighter(0, 0, x=0, y=0, heading_deg=30, speed=300)
+    sim.set_fighter(0, 1, x=50_000, y=0, heading_deg=180, speed=300)
+    angle = math.radians(30 + bearing_deg)
+    x, y = 8000 * math.cos(angle), 8000 * math.sin(angle)
+    sim.set_missile(
+        0, 0, owner=1, target=0, x=x, y=y, heading_deg=30 + bearing_deg + 180, speed=900
+    )
+    (threat,) = find_threats(sim, spacetime(sim, seat=0))
+    closing = 900 + 300 * math.cos(math.radians(bearing_deg))
+    assert threat.clock == clock
+    assert not threat.outrun
+    assert threat.seconds == pytest.approx(8000 / closing, rel=0.35)  # its motor burns
+    assert any(word in advice([threat]) for word in advised.split("|"))
+
+
+def test_a_missile_that_comes_to_nothing_is_no_alarm():
+    sim = Simulation()
+    sim.set_fighter(0, 0, x=0, y=0, heading_deg=0, speed=400)
+    sim.set_fighter(0, 1, x=50_000, y=0, heading_deg=180, speed=300)
+    sim.set_missile(
+        0, 0, owner=1, target=0, x=-9000, y=0, heading_deg=0, speed=300, age=500
+    )  # burnt out, behind, and slower
+    threats = find_threats(sim, spacetime(sim, seat=0))
+    assert [one.words for one in threats] == ["missile 6 o'clock: outrun"]
+    assert advice(threats) == ""
+
+
+def test_an_enemys_zones_are_drawn_when_asked_for():
+    player = Player(size=SIZE, **NEAR)
+    player.press(pygame.K_p)
+    before = player.pixels.copy()
+    player.press(pygame.K_e)
+    assert (player.pixels != before).any(axis=-1).mean() > 0.02
+    player.press(pygame.K_e)
+    assert (player.pixels == before).all()
+
+
+def test_the_next_opponent_is_harder_and_the_tally_goes_on():
+    assert sorted(LADDER) == sorted(PILOTS)
+    player = Player("shooter", HUMAN, **NEAR)
+    player.session.time_scale = 16.0
+    while not player.session.over:
+        player.wait(FRAME)
+    assert player.game._tally(1) == "won 0   drawn 0   lost 1"
+    player.press(pygame.K_o)
+    assert player.session.names == ("crank", "blue")
+    assert not player.session.over
+    player.wait(1)
+    assert player.session.replay().pilots == ("crank", "agent")
+    player.session.replay().verify()
+
+
+def test_who_is_hit_is_told_why():
+    """Of a shot from so near that nothing helps, and that who was hit had not fired."""
+    player = Player("shooter", HUMAN, start_range_min=9_000, start_range_max=9_000,
+                    start_off_boresight_max_deg=0)  # fmt: skip
+    while not player.session.over:
+        player.wait(FRAME)
+    session = player.session
+    told = debrief(session.sim, session.paths, 1, [])
+    shot = next(one for one in session.paths.missiles if one.fate == "hit")
+    assert f"fired at 0:{int(shot.launched):02}" in told[0]
+    assert "inside R_NEZ" in told[0]
+    assert "No turn could save you" in told[1]
+    assert told[-1] == "You fired no missile."
+    winner = debrief(session.sim, session.paths, 0, [])
+    assert winner[0].startswith(f"Your missile of 0:{int(shot.launched):02} hit.")
+    assert winner[-1].startswith("Your shots: ")
+
+
+def test_who_could_have_run_is_told_until_when():
+    """Who flies on under a shot from afar is hit; a fighter that had run then would not be."""
+    parameters = {"start_range_min": 26_000, "start_range_max": 26_000,
+                  "start_off_boresight_max_deg": 0, "shooter_fire_min": 0.9,
+                  "shooter_fire_max": 0.9}  # fmt: skip
+    player = Player("shooter", HUMAN, **parameters)
+    while not player.session.over:
+        player.wait(FRAME)
+    looks = player.game._looks[1]
+    told = player.game._debriefs[1]
+    last = max(look.time for look in looks if look.open)
+    assert f"Until 0:{int(last):02} " in told[1]
+    # The same fight again, with the escape flown by hand from then on.
+    again = Player("shooter", HUMAN, **parameters)
+    while again.session.paths.time < last - 1:
+        again.wait(FRAME)
+    shots = len(again.session.paths.missiles)
+    again.down(pygame.K_LEFT)
+    while abs(math.remainder(_to_enemy(again) - math.pi, math.tau)) > 0.1:
+        again.wait(FRAME)
+    again.up(pygame.K_LEFT)
+    again.wait(20)
+    fates = {one.fate for one in again.session.paths.missiles[:shots]}
+    assert "hit" not in fates
+
+
+def _to_enemy(player: Player) -> float:
+    """The enemy's bearing from the nose of blue [rad]."""
+    red, blue = (player.fighter(seat) for seat in (0, 1))
+    line = math.atan2(red["y"] - blue["y"], red["x"] - blue["x"])
+    return math.remainder(line - blue["heading"], math.tau)
+
+
+def test_a_beginner_who_does_what_the_screen_says_wins_within_three_tries():
+    outcomes = []
+    for engagement in range(3):
+        player = Player(blue=LADDER[0])
+        player.session.start(engagement)
+        outcomes.append(Beginner(player).fight())
+        if outcomes[-1] == 1:
+            return
+    raise AssertionError(outcomes)
