@@ -1,11 +1,15 @@
 """The window to fly in: what keys and gamepads do."""
 
+from dataclasses import replace
+
 import pygame
 import pytest
 from keyboard import FRAME, NEAR, SIZE, Gamepad, Player, count
 
+from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.session import HUMAN
 from midrange_puffer.show.play.inputs import DEADZONE
+from midrange_puffer.show.play.threats import find_threats
 from midrange_puffer.show.view import theme
 from midrange_puffer.show.view.status import HEIGHT as BAR
 
@@ -171,3 +175,47 @@ def test_a_gamepad_flies(monkeypatch):
     player.post(pygame.JOYDEVICEREMOVED, instance_id=3)
     player.wait(1)
     assert player.fighter(0)["rudder"] == 0
+
+
+def test_a_new_fight_begins_without_the_help():
+    player = Player()
+    player.press(pygame.K_h)
+    assert player.session.paused
+    before = player.session.engagement
+    player.press(pygame.K_n)
+    assert player.session.engagement == before + 1
+    assert not player.session.paused
+    player.press(pygame.K_h)  # shows it, as it had gone
+    assert player.session.paused
+
+
+def test_nothing_is_launched_while_the_help_is_shown():
+    player = Player()
+    ammo = player.fighter()["ammo"]
+    player.press(pygame.K_h)
+    player.press(pygame.K_LSHIFT)
+    player.press(pygame.K_h)
+    player.wait(1)
+    assert player.fighter()["ammo"] == ammo
+
+
+def test_a_missile_that_arrives_now_is_the_most_pressing(monkeypatch):
+    player = Player(blue=HUMAN, **NEAR)
+    player.press(pygame.K_SPACE)
+    player.wait(1)
+    assert player.game.threats(1)
+    graph = spacetime(player.session.sim, 0, 1)
+    one = next(one for one in graph.missiles if one.target == 1)
+    graph = replace(graph, missiles=[replace(one, hits=True, ended=end) for end in (9.0, 0.0)])
+    assert [threat.seconds for threat in find_threats(player.session.sim, graph)] == [0, 9]
+
+
+def test_who_goes_back_before_a_launch_is_not_warned_of_it():
+    player = Player(blue=HUMAN, **NEAR)
+    player.press(pygame.K_SPACE)
+    player.wait(1)
+    assert player.game.threats(1)
+    player.down(pygame.K_BACKSPACE)
+    player.wait(1)
+    assert player.session.paths.time == 0
+    assert player.game.threats(1) == []

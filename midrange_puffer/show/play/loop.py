@@ -89,7 +89,7 @@ class Game(Viewer):
             return
         super()._handle(event)
         for seat, hands in self.hands.items():
-            if hands.handle(event):
+            if hands.handle(event) and not self._help:
                 self.session.fire(seat)
         match event.type:
             case pygame.KEYUP if event.key == pygame.K_BACKSPACE:
@@ -160,7 +160,8 @@ class Game(Viewer):
 
     def _begin(self) -> None:
         """A fight has begun: nothing of the one before goes on in it."""
-        self.session.paused, self.session.time_scale = False, 1.0
+        self._show_help(False)
+        self.session.time_scale = 1.0
         self._kept = 0
         self._fight += 1
         self._clear_looks()
@@ -215,9 +216,11 @@ class Game(Viewer):
             self._rewound -= decisions * self.session.decision
             self.session.rewind(decisions)
             self._kept = 0
-            self._looked = now = self.session.paths.time
+            now = self.session.paths.time
+            self._looked = now - LOOK_INTERVAL  # the next decision is looked at anew
             for seat, looks in self._looks.items():
                 self._looks[seat] = [look for look in looks if look.time <= now]
+                self._threats[seat] = []
 
     def _to_be_kept(self) -> bool:
         """Whether all fights are to be saved, and this one is not."""

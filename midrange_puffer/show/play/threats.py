@@ -57,7 +57,12 @@ def find_threats(sim: Simulation, graph: SpaceTime) -> list[Threat]:
         bearing = math.remainder(math.atan2(away[1], away[0]) - fighter["heading"], math.tau)
         is_outrun = not one.hits and (one.harmless is not None or closing <= 0)
         threats.append(Threat(bearing, one.ended if one.hits else seconds, is_outrun))
-    return sorted(threats, key=lambda one: (one.outrun, one.seconds or math.inf))
+    return sorted(threats, key=lambda one: (one.outrun, _soon(one)))
+
+
+def _soon(threat: Threat) -> float:
+    """Seconds, of which there is no end where it falls back; 0 is the most pressing."""
+    return math.inf if threat.seconds is None else threat.seconds
 
 
 def advice(threats: Sequence[Threat]) -> str:
