@@ -160,7 +160,7 @@ class Game(Viewer):
 
     def _begin(self) -> None:
         """A fight has begun: nothing of the one before goes on in it."""
-        self._show_help(False)
+        self._help = self.session.paused = False
         self.session.time_scale = 1.0
         self._kept = 0
         self._fight += 1
