@@ -120,14 +120,16 @@ def _parameters() -> str:
         "# Parameters of the game\n\nEach is a row of `csrc/params.h`, a keyword of `Midrange` and "
         "`Simulation`, and a key of `[env]`. [The rules](../rules.md) say how they work together.\n"
     ]
-    for group, title in GROUPS.items():
+    for group in dict.fromkeys(one.group for one in PARAMETERS.values()):
         rows = (
             (f"`{one.name}`", f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}",
              _with_unit(one))
             for one in PARAMETERS.values()
             if one.group == group
         )  # fmt: skip
-        parts.append(f"## {title}\n\n" + _table("parameter | default | range | meaning", rows))
+        parts.append(
+            f"## {GROUPS[group]}\n\n" + _table("parameter | default | range | meaning", rows)
+        )
     return "\n".join(parts)
 
 
@@ -164,11 +166,11 @@ def _pilots() -> str:
         "[Opponents](../opponents.md) has every pairing, [the rules](../rules.md) what each does.\n"
     ]
     for name in sorted(PILOTS, key=lambda name: -ANCHORS[name]):
-        prefixes = {"bracket_shooter": "bracket_"}.get(name, f"{name}_")
+        prefix = {"bracket_shooter": "bracket_"}.get(name, f"{name}_")
         rows = [
             (f"`{one.name}`", f"{one.default:g}", _with_unit(one))
             for one in PARAMETERS.values()
-            if one.group == "pilot" and one.name.startswith(prefixes)
+            if one.group == "pilot" and one.name.startswith(prefix)
         ]
         table = "\n" + _table("parameter | default | meaning", rows) if rows else ""
         meaning = CONTROLLERS[name]

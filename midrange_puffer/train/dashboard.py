@@ -107,12 +107,12 @@ class Dashboard:
         line.add_column(ratio=1)
         for _ in range(3):
             line.add_column(no_wrap=True)
-        left = f"{format_duration((total - steps) / speed)} left" if speed > 0 else ""
+        left = f", {format_duration((total - steps) / speed)} left" if speed > 0 else ""
         line.add_row(
             ProgressBar(total, min(steps, total)),
             f"{steps / 1e6:.2f} of {total / 1e6:.2f} M steps",
             f"{speed / 1e3:.0f} k/s",
-            f"{format_duration(metrics['uptime'])} gone, {left}",
+            f"{format_duration(metrics['uptime'])} gone{left}",
         )
         return line
 

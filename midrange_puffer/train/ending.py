@@ -1,5 +1,6 @@
 """What a run says at its end."""
 
+import shlex
 import signal
 
 from rich.console import Console
@@ -17,7 +18,8 @@ def print_end(trainer: Trainer, results: Results, signals: StopSignals) -> None:
     if trainer.stop_reason:
         print(trainer.stop_reason)
         return
-    folder, model = shown(trainer.run.folder), shown(trainer.model_path)
+    folder = shlex.quote(shown(trainer.run.folder))  # as it is typed
+    model = shown(trainer.model_path)
     terminal = Console(highlight=False)
     print()
     terminal.print(results_table(results, bars=terminal.width >= LEAST_WIDTH))

@@ -56,6 +56,8 @@ class Results:
         results = []
         for name in names:
             opponent = name.removeprefix(VERSUS)
+            if not any(f"{PREFIX}win_vs_{opponent}" in row for row in self._rows):
+                continue
             win, score = self._mean(f"{PREFIX}win_vs_{opponent}"), self._mean(name)
             draw = 2 * (score - win)
             results.append(Result(opponent, win, draw, max(1 - win - draw, 0.0)))

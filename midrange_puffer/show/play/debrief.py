@@ -70,7 +70,9 @@ def _of_kill(envelope: Envelope, paths: Paths, missile: MissilePath) -> str:
     fired = f"Your missile of {clock(missile.launched)} hit. It was fired from {_km(distance)}, "
     if zone == INSIDE:
         return f"{fired}{zone}: no turn could have saved the enemy."
-    return f"{fired}{zone}: the enemy could have got away, and turned too late."
+    if zone == BETWEEN:
+        return f"{fired}{zone}: the enemy could have got away, and turned too late."
+    return f"{fired}{zone}: the enemy flew into it."
 
 
 def _of_death(

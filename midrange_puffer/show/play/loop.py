@@ -84,7 +84,8 @@ class Game(Viewer):
                 self._write()
 
     def _handle(self, event: pygame.event.Event) -> None:
-        if self._help and event.type == pygame.KEYDOWN and event.key in BEGIN:
+        begins = event.type == pygame.KEYDOWN and event.key in BEGIN
+        if self._help and (begins or event.type == pygame.JOYBUTTONDOWN):
             self._show_help(False)
             return
         super()._handle(event)
@@ -216,6 +217,7 @@ class Game(Viewer):
             self._rewound -= decisions * self.session.decision
             self.session.rewind(decisions)
             self._kept = 0
+            self._outcomes.pop(self._fight, None)  # it is flown again
             now = self.session.paths.time
             self._looked = now - LOOK_INTERVAL  # the next decision is looked at anew
             for seat, looks in self._looks.items():

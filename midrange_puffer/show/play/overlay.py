@@ -55,7 +55,8 @@ BORDER, ROW = 28, 22  # px: inside a panel, and from one line to the next
 COLUMNS = (BORDER, BORDER + 80, BORDER + 190)
 WIDTH = 620
 FOOT = 60  # px, from below to the debriefing: there the keys stand
-NOTICE = 108  # px, from above to a notice: where the outcome is shown, too
+BELOW_WARNING = 70  # px, of a notice, which leaves a warning readable
+NOTICE = 108  # px, from above to a warning: where the outcome is shown, too
 
 
 def draw_help(surface: pygame.Surface) -> None:
@@ -89,7 +90,7 @@ def draw_notice(surface: pygame.Surface, words: str) -> None:
     width, height = text_size(words, HUGE)
     canvas = _panel((width + 36, height + 20))
     canvas.text(words, (canvas.size[0] / 2, canvas.size[1] / 2), BRIGHT, HUGE, "center")
-    _lay(canvas, surface, (surface.get_width() // 2, NOTICE))
+    _lay(canvas, surface, (surface.get_width() // 2, NOTICE + BELOW_WARNING))
 
 
 def draw_warning(surface: pygame.Surface, rect: pygame.Rect, words: str, advice: str) -> None:
