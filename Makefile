@@ -82,7 +82,7 @@ bench: setup ## measure the environment alone, then its share of training
 	$(BIN)/python benchmarks/train_sps.py
 
 docs: setup ## build the site, build/site/index.html; a link that leads nowhere is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html"
 
 # A second build beside the normal one. torch throws C++ exceptions, so libstdc++ must be there when

@@ -66,14 +66,19 @@ def test_pages_name_only_configurations_that_there_are():
         assert (ROOT / name).is_file(), name
 
 
+# Pages with snippets that take files: test_snippets_with_a_model_run.
+WITH_A_MODEL = [ROOT / "docs" / "evaluation.md", ROOT / "docs" / "export.md"]
+WITHOUT = [page for page in PAGES if snippets(page) and page not in WITH_A_MODEL]
+# What a snippet learns for -> the shortest there is, one rollout of all its environments.
+LONG, SHORT = "learn(120_000", "learn(1"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["README.md", "docs/trainers.md", "docs/envelopes.md"])
-def test_snippets_run(name, tmp_path):
-    found = snippets(ROOT / name)
-    assert found
-    for snippet in found:
-        # The shortest that Stable-Baselines3 learns for: one rollout of all its environments.
-        run(snippet.replace("learn(120_000)", "learn(1)"), tmp_path)
+@pytest.mark.parametrize("page", WITHOUT, ids=lambda page: page.name)
+def test_snippets_run(page, tmp_path):
+    for snippet in snippets(page):
+        assert ".learn(" not in snippet or LONG in snippet
+        run(snippet.replace(LONG, SHORT), tmp_path)
 
 
 @pytest.mark.slow
@@ -85,6 +90,6 @@ def test_snippets_with_a_model_run(tmp_path):
     made = exports.make(tmp_path)
     made.model.rename(folder / "model_000001.pt")
     made.exported.rename(tmp_path / "fighter.onnx")
-    for name in ("evaluation", "export"):
-        (snippet,) = snippets(ROOT / "docs" / f"{name}.md")
+    for page in WITH_A_MODEL:
+        (snippet,) = snippets(page)
         run(snippet, tmp_path)
