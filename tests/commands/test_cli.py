@@ -73,6 +73,7 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
 OF_NO_ENGAGEMENT = {
     "envelope": ("--env.missile-thrust FLOAT", "--json STR"),
     "export": ("--load-model-path STR", "--onnx STR"),
+    "runs": ("--last INT", "--train.data-dir STR", "--json STR"),
     "replay": ("[FILE …]", "--verify", "--acmi STR", "--speed FLOAT"),
 }
 

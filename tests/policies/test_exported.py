@@ -122,7 +122,7 @@ def test_gymnasium_takes_it(tmp_path):
 def test_play_takes_it_and_takes_time_back(tmp_path, kind):
     made = exports.make(tmp_path, kind)
     contestants, names, game = load_contestants(play.read(["--red", str(made.exported)]))
-    assert names == [made.exported.stem, "evader"]
+    assert names == [made.exported.stem, "straight"]
     session = Session(contestants, names, seed=2, **game)
     for _ in range(10):
         session.step()

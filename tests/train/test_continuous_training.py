@@ -153,7 +153,6 @@ def test_a_run_cannot_change_its_kind_of_actions(finished, tmp_path):
     [
         ("[curriculum]\nstages = a\n[curriculum.a]\nenv.action_mode = continuous\n",
          r"env.action_mode.*holds for the whole run, in \[env\]"),
-        ("[sweep.env.action_mode]\nmin = 0\n", "a sweep cannot vary env.action_mode"),
         ("[env]\naction_mode = continous\n", "must be one of discrete, continuous"),
     ],
 )  # fmt: skip
