@@ -87,7 +87,7 @@ def _of_death(
     elif zone == INSIDE:
         why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you: E shows it."
     else:
-        why = "No escape was open from the launch on: you were turned too far."
+        why = "From the launch on neither escape was open: you had too far to turn."
     return [f"{fired}{zone}.", why]
 
 

@@ -43,8 +43,8 @@ KEYS = (
 AIM = (
     "Hit the enemy with a missile, and do not be hit.",
     "Turn your nose to the enemy. Fire when it is inside the line R_NEZ around you: then",
-    "no turn saves it. Between R_NEZ and R_aero a missile hits only who flies on.",
-    "MISSILE: turn until it is behind you, and run until it is outrun.",
+    "no turn saves it. Between R_NEZ and R_aero a missile hits it only if it flies on.",
+    "When a missile comes: turn until it is behind you, and run until you outrun it.",
 )
 NOTES = (
     "Alone, either side of the keyboard will do. Circles on a trail: 20 s apart.",
