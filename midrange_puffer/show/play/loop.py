@@ -300,8 +300,8 @@ class Game(Viewer):
         if self._outcomes:
             lines.append(self._tally(seat))
         if self.session.over:
-            keys = "R again   N next start   O next opponent   Backspace back in time   Esc quit"
-            return [*lines, keys]
+            harder = "O next opponent   " if set(self.session.contestants) & set(LADDER) else ""
+            return [*lines, f"R again   N next start   {harder}Backspace back in time   Esc quit"]
         if seat is not None:
             lines.append(launch_words(self.session, seat))
         else:
