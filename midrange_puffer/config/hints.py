@@ -18,7 +18,7 @@ def entry_of(section: str, name: str) -> str:
     return f"[{section}] {name}"
 
 
-def right_keys(section: str, name: str) -> list[tuple[str, str]]:
+def right_keys(section: str, name: str, policy_name: str) -> list[tuple[str, str]]:
     """The keys (section, name) that may have been meant by one that there is not.
 
     Keys of that section with nearly this name, or with it as a part, come first, then this very key
@@ -26,7 +26,7 @@ def right_keys(section: str, name: str) -> list[tuple[str, str]]:
     """
     if section.startswith((STAGE, SWEPT)):
         return [(section, key) for key in _near(name, section_keys(section))]
-    sections = schema()
+    sections = schema(policy_name)
     own = _near(name, sections.get(section, ()))
     found = [(section, key) for key in own]
     found += [(home, name) for home, keys in sections.items() if name in keys]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from midrange_puffer._learner import MAX_WIDTH, WIDTH_UNIT
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs
 from midrange_puffer.game.parameters import divide
+from midrange_puffer.policies.own_code import PACKAGE, short_name
 
 # Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
 # that feeds it, on the CPU as many as a small network makes use of.
@@ -170,7 +171,10 @@ def choose_engine(config: Config) -> tuple[Config, str]:
 
 def _reason_against_native(config: Config) -> str | None:
     """What the native engine cannot do of a configuration, in words; None: it can do all."""
-    train, hidden_size = config["train"], config["policy"]["hidden_size"]
+    train, policy_name = config["train"], config["base"]["policy_name"]
+    if policy_name != PACKAGE:
+        return f"it computes the package's MLP, not {short_name(policy_name)}"
+    hidden_size = config["policy"]["hidden_size"]
     if train["device"] != "cpu":
         return f"it computes on the CPU, not on {train['device']}"
     if config["base"]["rnn_name"] is not None:

@@ -4,7 +4,7 @@ import configparser
 import functools
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from midrange_puffer.config.checks import check_pairs, check_stages
@@ -29,6 +29,7 @@ from midrange_puffer.config.schema import (
 from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
+from midrange_puffer.policies.own_code import PACKAGE, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
 
@@ -55,12 +56,14 @@ def load_config(
         ConfigError: A file, section, key or value is wrong. The message names it, what is
             allowed and the nearest right name.
     """
-    draft = _Draft()
-    if complete:
-        draft.values["env"].update(neutral_values(FIRST_RULES))
+    sections: dict[str, dict[str, str]] = {}
     if path is not None:
         path = find_config(path)
         sections = _read_ini(path)
+    draft = _Draft(_policy_name(sections, overrides))
+    if complete:
+        draft.values["env"].update(neutral_values(FIRST_RULES))
+    if path is not None:
         for section, items in sections.items():
             section = _todays(section)
             where = f"{path}: [{section}]"
@@ -75,7 +78,7 @@ def load_config(
         section = _todays(section)
         where = f"command line: --{option}"
         if section not in draft.values and not section.startswith((STAGE, SWEPT)):
-            raise ConfigError(f"{where}: no such key{_hint(section, name, option_of)}")
+            raise ConfigError(f"{where}: no such key{draft.hint(section, name, option_of)}")
         draft.open_section(section, where)
         draft.set(section, name, text, where, COMMAND_LINE)
     config = Config(draft.values, draft.sources)
@@ -123,6 +126,15 @@ def _installed(path: Path) -> Path:
     raise ConfigError(
         f"{path}: No such file or directory; installed are {', '.join(files)}{suggest(name, files)}"
     )
+
+
+def _policy_name(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> str:
+    """The base.policy_name that is given, on which the keys of [policy] depend."""
+    texts = {option.replace("-", "_"): text for option, text in _read_overrides(overrides)}
+    given = [sections.get("base", {}).get("policy_name")]
+    given += [texts.get(option) for option in ("policy_name", "base.policy_name")]
+    *_, name = (PACKAGE, *filter(None, given))
+    return name.strip()
 
 
 def data_dir(overrides: Sequence[str]) -> str:
@@ -200,10 +212,11 @@ class _Draft:
         sources: where they are from, by (section, key), of those that were set.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, policy_name: str) -> None:
+        self.policy_name = policy_name
         self.values: dict[str, dict[str, object]] = {
             section: {name: key.default for name, key in keys.items()}
-            for section, keys in schema().items()
+            for section, keys in schema(policy_name).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
 
@@ -216,9 +229,10 @@ class _Draft:
             self.values.setdefault(section, {key.name: key.default for key in STAGE_KEYS})
         elif section.startswith(SWEPT):
             name = section.removeprefix(SWEPT)
-            if name not in sweepable():
+            varied = sweepable(self.policy_name)
+            if name not in varied:
                 raise ConfigError(
-                    f"{where}: a sweep cannot vary {name}{suggest(name, sweepable())}; it varies "
+                    f"{where}: a sweep cannot vary {name}{suggest(name, varied)}; it varies "
                     f"numbers and choices of [{'], ['.join(SWEPT_SECTIONS)}]"
                 )
             self.values.setdefault(section, {key.name: key.default for key in SWEPT_KEYS})
@@ -227,33 +241,34 @@ class _Draft:
 
     def set(self, section: str, name: str, text: str | None, where: str, source: str) -> None:
         """Check one value and put it in its place; `where` begins an error message."""
-        keys = section_keys(section)
+        keys = section_keys(section, self.policy_name)
         if (name if section.startswith(STAGE) else f"{section}.{name}") in RETIRED:
             _say_retired(where)
             return
         if name not in keys:
             spell = option_of if source == COMMAND_LINE else entry_of
-            raise ConfigError(f"{where}: no such key{_hint(section, name, spell)}")
+            raise ConfigError(f"{where}: no such key{self.hint(section, name, spell)}")
         if text is None and keys[name].kind is not bool:
             raise ConfigError(f"{where}: needs a value: {keys[name].allowed}")
         try:
             value = True if text is None else keys[name].parse(text)
+            if (section, name) == ("base", "policy_name"):
+                value = absolute(value)
             check_line(str(value))
         except ValueError as error:
             raise ConfigError(f"{where} = {text}: {error}") from None
         self.values[section][name] = value
         self.sources[section, name] = DEFAULT if value == keys[name].default else source
 
+    def hint(self, section: str, name: str, spell: Callable[[str, str], str]) -> str:
+        """The end of an error message: what may have been meant by a key that there is not."""
+        home = home_of_run_key(section, name)
+        if home is not None:
+            return f"; it holds for the whole run, in [{home}]"
+        keys = [spell(*key) for key in right_keys(section, name, self.policy_name)]
+        return f"; did you mean {' or '.join(keys)}?" if keys else ""
+
 
 @functools.cache  # once: the configuration of a run or sweep is read more than once
 def _say_retired(where: str) -> None:
     print(f"{shown(where)}: no longer a key, left out", file=sys.stderr)
-
-
-def _hint(section: str, name: str, spell: Callable[[str, str], str]) -> str:
-    """The end of an error message: what may have been meant by a key that there is not."""
-    home = home_of_run_key(section, name)
-    if home is not None:
-        return f"; it holds for the whole run, in [{home}]"
-    keys = [spell(*key) for key in right_keys(section, name)]
-    return f"; did you mean {' or '.join(keys)}?" if keys else ""

@@ -22,6 +22,7 @@ from midrange_puffer.config.tables import (
     TRAIN,
     VEC,
 )
+from midrange_puffer.policies.own_code import PACKAGE
 
 SECTIONS = (
     "base", "vec", "cluster", "env", "policy", "rnn", "train", "experience_buffer", "pool",
@@ -71,15 +72,36 @@ def _env_keys() -> tuple[Key, ...]:
     return (*options, *parameters)
 
 
+def _policy_keys(policy_name: str) -> tuple[Key, ...]:
+    """The [policy] keys of the package's policy, or from the arguments of one of the user's own."""
+    if policy_name == PACKAGE:
+        return POLICY
+    from midrange_puffer.policies.own_policy import arguments
+
+    limits = {int: (-(2**53), 2**53), float: (-1e15, 1e15)}
+    return tuple(
+        Key(one.name, kind, f"argument of {policy_name}", one.default, *limits.get(kind, ()))
+        for one in arguments(policy_name).values()
+        for kind in (type(one.default),)
+    )
+
+
 @functools.cache
-def schema() -> dict[str, dict[str, Key]]:
-    """Section -> name -> key, every default filled in."""
+def schema(policy_name: str = PACKAGE) -> dict[str, dict[str, Key]]:
+    """Section -> name -> key, every default filled in.
+
+    Args:
+        policy_name: base.policy_name, whose arguments the keys of [policy] are.
+
+    Raises:
+        OwnCodeError: That policy cannot be used.
+    """
     pufferlib = configparser.ConfigParser(interpolation=None)
     folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
     pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
     keys_of_all = (
-        BASE, VEC, CLUSTER, _env_keys(), POLICY, RNN, TRAIN, EXPERIENCE_BUFFER, POOL, LEAGUE,
-        CURRICULUM, SWEEP,
+        BASE, VEC, CLUSTER, _env_keys(), _policy_keys(policy_name), RNN, TRAIN, EXPERIENCE_BUFFER,
+        POOL, LEAGUE, CURRICULUM, SWEEP,
     )  # fmt: skip
     tables = dict(zip(SECTIONS, keys_of_all, strict=True))
     return {
@@ -106,24 +128,24 @@ def stage_keys() -> dict[str, Key]:
 
 
 @functools.cache
-def sweepable() -> dict[str, Key]:
+def sweepable(policy_name: str = PACKAGE) -> dict[str, Key]:
     """All that a sweep may vary: "section.key" -> key."""
     return {
         name: key
         for section in SWEPT_SECTIONS
-        for key in schema()[section].values()
+        for key in schema(policy_name)[section].values()
         if (key.kind is not str or key.choices) and (name := f"{section}.{key.name}") not in UNSWEPT
     }
 
 
-def section_keys(section: str) -> dict[str, Key]:
+def section_keys(section: str, policy_name: str = PACKAGE) -> dict[str, Key]:
     """Name -> key of a section, which may be a stage's or that of a key that a sweep varies."""
     if section.startswith(SWEPT):
         return {key.name: key for key in SWEPT_KEYS}
-    return stage_keys() if section.startswith(STAGE) else schema()[section]
+    return stage_keys() if section.startswith(STAGE) else schema(policy_name)[section]
 
 
-def help_sections() -> dict[str, dict[str, Key]]:
+def help_sections(policy_name: str = PACKAGE) -> dict[str, dict[str, Key]]:
     """Section -> name -> key as a user is told of them, with one section for all stages."""
     placeholders = (
         Key(f"{name}.<key>", str, f"any key of [{name}] except {', '.join(sorted(of_the_run))}; "
@@ -132,4 +154,4 @@ def help_sections() -> dict[str, dict[str, Key]]:
     )  # fmt: skip
     stage = {key.name: key for key in (*placeholders, *STAGE_KEYS)}
     swept = {key.name: key for key in SWEPT_KEYS}
-    return {**schema(), f"{STAGE}<stage>": stage, f"{SWEPT}<section>.<key>": swept}
+    return {**schema(policy_name), f"{STAGE}<stage>": stage, f"{SWEPT}<section>.<key>": swept}

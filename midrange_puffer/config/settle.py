@@ -79,8 +79,16 @@ def _say_engine(config: Config, reason: str) -> None:
 
 def _settle_memory(config: Config) -> Config:
     """Give an LSTM the policy's width where it has none of its own."""
-    hidden = config["policy"]["hidden_size"]
-    sizes = {name: hidden for name, size in config["rnn"].items() if size == "auto"}
+    open_sizes = [name for name, size in config["rnn"].items() if size == "auto"]
+    hidden = config["policy"].get("hidden_size")
+    if hidden is None:  # a policy of the user's own
+        if config["base"]["rnn_name"] is None or not open_sizes:
+            return config
+        raise ConfigError(
+            f"rnn.{open_sizes[0]} = auto: {config['base']['policy_name']} has no argument "
+            f"hidden_size, by which it would be chosen; must be an integer"
+        )
+    sizes = dict.fromkeys(open_sizes, hidden)
     return config.replaced("rnn", f"policy.hidden_size is {hidden}", **sizes)
 
 

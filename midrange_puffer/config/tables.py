@@ -7,11 +7,22 @@ import re
 
 from midrange_puffer.config.key import AUTO, NONE, Key, check_even
 from midrange_puffer.policies import pool_file
+from midrange_puffer.policies.own_code import PACKAGE, check_form
 
 
 def _check_device(text: str) -> None:
     if not re.fullmatch(r"cpu|mps|cuda(:\d+)?", text):
         raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
+
+
+def _check_policy_name(text: str) -> None:
+    if text != PACKAGE:
+        try:
+            check_form(text)
+        except ValueError as error:
+            raise ValueError(
+                f"must be {PACKAGE}, or {str(error).removeprefix('must be ')}"
+            ) from None
 
 
 def _check_stages(text: str) -> None:
@@ -35,7 +46,8 @@ def _check_run_name(text: str) -> None:
 
 BASE = (
     Key("env_name", str, "environment", "midrange", choices=("midrange",)),
-    Key("policy_name", str, "policy", choices=("Policy",)),
+    Key("policy_name", str, "policy: Policy = the package's MLP; module:Class or file.py:Class = "
+        "one of your own, whose arguments are then the keys of [policy]", check=_check_policy_name),
     Key("rnn_name", str, "recurrent wrapper of the policy: Recurrent = an LSTM. Its memory ends "
         "with the engagement; in training also after train.bptt_horizon decisions", words=NONE,
         choices=("Recurrent",)),

@@ -24,6 +24,7 @@ from midrange_puffer.errors import CheckpointError
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.model_paths import EXPECTED, check_is_file, require_onnx
 from midrange_puffer.policies.networks import Actions
+from midrange_puffer.policies.own_code import PACKAGE
 
 if TYPE_CHECKING:
     from onnxruntime import NodeArg
@@ -82,7 +83,8 @@ class ExportedPolicy(nn.Module):
         env = self.entries["env"]
         self.features = _core.OBSERVATIONS[env["observation"]]
         self.is_continuous = env["action_mode"] == "continuous"
-        self.memory_size = _memory_size(self.entries, len(data), path)
+        remembers = found[0].get(MEMORY[0], 0)
+        self.memory_size = _memory_size(self.entries, remembers, len(data), path)
         expected = graph_widths(self.features, self.is_continuous, self.memory_size)
         for what, its, wanted in zip(("inputs", "outputs"), found, expected, strict=True):
             if its != wanted:
@@ -192,10 +194,14 @@ def _entries(metadata: Mapping[str, str], path: Path) -> dict[str, object]:
     return entries
 
 
-def _memory_size(entries: Mapping[str, object], room: int, path: Path) -> int:
-    """What the policy remembers; an LSTM has four float32 matrices of that height and width."""
+def _memory_size(entries: Mapping[str, object], width: object, room: int, path: Path) -> int:
+    """What the policy remembers; an LSTM has four float32 matrices of that height and width.
+
+    What the package's own MLP remembers is nothing, and of the user's own the `width` of its graph.
+    """
     if entries["rnn_name"] is None:
-        return 0
+        is_own = entries["policy_name"] != PACKAGE
+        return width if is_own and type(width) is int and width < room else 0
     size = entries["rnn"].get("hidden_size")
     if type(size) is not int or size < 1 or 4 * 4 * size**2 > room:
         raise CheckpointError(

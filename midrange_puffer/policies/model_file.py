@@ -13,7 +13,9 @@ from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces
 from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_paths import MODELS
-from midrange_puffer.policies.networks import WEIGHT_LIMIT, are_usable, make_policy
+from midrange_puffer.policies.networks import WEIGHT_LIMIT, Policy, are_usable, make_policy
+from midrange_puffer.policies.own_code import PACKAGE, short_name
+from midrange_puffer.policies.own_policy import named_policy
 from midrange_puffer.policies.torch_file import read_torch, to_bytes
 
 FORMAT = "midrange_puffer policy"
@@ -25,6 +27,7 @@ SHAPING = ("observation", "action_mode")
 _Section = dict[str, bool | int | float | str | None]
 # The entries of a model file of which only the kind is checked.
 _KINDS = {
+    "policy_name": str,
     "policy": _Section,
     "rnn_name": str | None,
     "rnn": _Section,
@@ -53,6 +56,7 @@ def save_model(
         "format": FORMAT,
         "version": VERSION,
         "weights": {name: value.detach().cpu() for name, value in weights.items()},
+        "policy_name": short_name(config["base"].get("policy_name", PACKAGE)),
         "policy": dict(config["policy"]),
         "rnn_name": config["base"]["rnn_name"],
         "rnn": dict(config["rnn"]),
@@ -72,7 +76,7 @@ def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, obje
     if not isinstance(entries.get("weights"), dict):
         raise CheckpointError(f"{path}: has no weights")
     spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
-    shape = [entries[name] for name in ("policy", "rnn_name", "rnn")]
+    shape = [entries[name] for name in ("policy", "rnn_name", "rnn")] + [_class_of(path, entries)]
     try:
         # First on the device that takes no memory: a file may declare a policy of any size.
         with torch.device("meta"):
@@ -87,6 +91,20 @@ def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, obje
     return policy.to(device).eval(), {name: entries[name] for name in _ENTRIES}
 
 
+def _class_of(path: Path, entries: Mapping[str, object]) -> type[torch.nn.Module]:
+    """The class of a file's policy; of the user's own one that somebody has named."""
+    name = entries["policy_name"]
+    if name == PACKAGE:
+        return Policy
+    found = named_policy(name)
+    if found is None:
+        raise CheckpointError(
+            f"{path}: its policy is {name}, no part of this package, and its code runs only where "
+            f"it is named: --policy-name {name}, or file.py:{name.rpartition(':')[2]}"
+        )
+    return found
+
+
 def check_entries(path: Path, entries: object) -> None:
     """Check all entries of a model file but its weights, and bring its [env] up to date.
 
@@ -97,6 +115,7 @@ def check_entries(path: Path, entries: object) -> None:
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
+    entries.setdefault("policy_name", PACKAGE)  # files from before there were others
     rules_version = entries.setdefault("rules_version", FIRST_RULES)
     _check_kinds(path, entries, _KINDS)
     env = entries["env"] = neutral_values(rules_version) | entries["env"]

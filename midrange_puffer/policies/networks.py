@@ -1,5 +1,6 @@
 """The policy: a small MLP, alone or in front of PufferLib's LSTM."""
 
+import functools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -8,6 +9,8 @@ from torch import nn
 from torch.distributions import Normal
 
 from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.policies.own_code import PACKAGE
+from midrange_puffer.policies.own_policy import make_own, own_policy
 from midrange_puffer.puffer_import import pufferlib
 
 # isort: split
@@ -159,7 +162,9 @@ class Recurrent(pufferlib.models.LSTMWrapper):
     ) -> None:
         super().__init__(env, policy, input_size, hidden_size)
         self.features, self.memory_size = policy.features, hidden_size
-        policy.initialise()  # anew: LSTMWrapper has set all weights and biases its own way
+        self.is_continuous = policy.is_continuous
+        if hasattr(policy, "initialise"):
+            policy.initialise()  # anew: LSTMWrapper has set all weights and biases its own way
 
     def forward_eval(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
@@ -209,14 +214,29 @@ class Recurrent(pufferlib.models.LSTMWrapper):
         return outputs[step, part]
 
 
+def policy_class(name: str) -> type[nn.Module]:
+    """The class that base.policy_name means: `Policy`, or one of the user's own.
+
+    Raises:
+        OwnCodeError: As of `own_policy`.
+    """
+    return Policy if name == PACKAGE else own_policy(name)
+
+
 def make_policy(
     env: object,
     policy_kwargs: Mapping[str, int],
     rnn_name: str | None = None,
     rnn_kwargs: Mapping[str, int] | None = None,
+    policy_class: type[nn.Module] = Policy,
 ) -> nn.Module:
-    """The policy of a configuration: `Policy`, wrapped in `Recurrent` where `rnn_name` says so."""
-    policy = Policy(env, **policy_kwargs)
+    """The policy of a configuration, wrapped in `Recurrent` where `rnn_name` says so.
+
+    Raises:
+        OwnCodeError: One of the user's own cannot be made.
+    """
+    make = Policy if policy_class is Policy else functools.partial(make_own, policy_class)
+    policy = make(env, **policy_kwargs)
     if rnn_name is None:
         return policy
     return Recurrent(env, policy, **(rnn_kwargs or {}))

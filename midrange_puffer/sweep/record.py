@@ -8,12 +8,13 @@
 """
 
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 from midrange_puffer.config.configuration import Config, format_config
+from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
 from midrange_puffer.errors import UsageError
@@ -125,7 +126,8 @@ class Record:
             raise RecordError(f"{folder}: not the folder of a sweep: there is no {self.CONFIG}")
         self.folder = folder
         self.config = load_config(folder / self.CONFIG, complete=True)
-        trials = map(_load_trial, folder.glob("trials/*/trial.json"))
+        varied = sweepable(self.config["base"]["policy_name"])
+        trials = [_load_trial(path, varied) for path in folder.glob("trials/*/trial.json")]
         self.trials = sorted(trials, key=lambda trial: trial.number)
         numbers = [trial.number for trial in self.trials]
         if numbers != list(range(len(numbers))):
@@ -269,15 +271,15 @@ class _ReadingsFile:
     readings: list[Reading]
 
 
-def _load_trial(path: Path) -> Trial:
-    """The trial of a file.
+def _load_trial(path: Path, varied: Mapping[str, Key]) -> Trial:
+    """The trial of a file; `varied` is all that a sweep may vary.
 
     Raises:
         RecordError: It is damaged: which entry, and what it must be.
     """
     try:
         trial = read_json(path, Trial)
-        _check_trial(trial, path.parent.name)
+        _check_trial(trial, path.parent.name, varied)
     except JsonError as error:
         raise RecordError(str(error)) from None
     except ValueError as error:
@@ -285,14 +287,14 @@ def _load_trial(path: Path) -> Trial:
     return trial
 
 
-def _check_trial(trial: Trial, folder: str) -> None:
+def _check_trial(trial: Trial, folder: str, varied: Mapping[str, Key]) -> None:
     """Raise ValueError where the entries of a trial, each right by itself, do not fit together."""
     if not folder.isdecimal() or int(folder) != trial.number:
         raise ValueError(f"number = {trial.number}: must be that of its folder, {folder}")
     for name, value in trial.params.items():
-        if name not in sweepable():
-            raise ValueError(f"params.{name}: no sweep varies it{suggest(name, sweepable())}")
-        key = sweepable()[name]
+        if name not in varied:
+            raise ValueError(f"params.{name}: no sweep varies it{suggest(name, varied)}")
+        key = varied[name]
         try:
             found = key.parse(str(value))
             if type(found) is not type(value) and not (key.kind is float and type(value) is int):

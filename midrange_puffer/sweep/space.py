@@ -101,7 +101,7 @@ class Space:
                 "[sweep.train.learning_rate], with distribution, min, max, mean, scale"
             )
         self.parameters = {
-            name: _parameter(name, config[SWEPT + name])
+            name: _parameter(name, config[SWEPT + name], config["base"]["policy_name"])
             for name in (section.removeprefix(SWEPT) for section in sections)
         }
         capacity = "experience_buffer.capacity"
@@ -156,9 +156,9 @@ def _stages_with(config: Config, name: str) -> list[str]:
     return [stage for stage in stage_names(config) if name in config[STAGE + stage]]
 
 
-def _parameter(name: str, given: Mapping[str, object]) -> Parameter:
+def _parameter(name: str, given: Mapping[str, object], policy_name: str) -> Parameter:
     """The parameter that a section describes, checked."""
-    where, key = f"[{SWEPT}{name}]", sweepable()[name]
+    where, key = f"[{SWEPT}{name}]", sweepable(policy_name)[name]
     if given["values"] is not None:
         return _choice(name, key, given, where)
     if key.kind not in (int, float):

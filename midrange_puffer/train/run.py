@@ -28,7 +28,9 @@ from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.policies.networks import make_policy, policy_class
+from midrange_puffer.policies.own_code import PACKAGE, short_name
+from midrange_puffer.policies.own_policy import check_outputs
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.dashboard import Dashboard
@@ -60,7 +62,8 @@ TRAINS = "trains this run"  # as an error of `lock` says it: another process tra
 PATIENCE = 10.0
 # What begins the keys that make policy and optimizer: a run cannot go on with others.
 FIXED = (
-    "policy.", "rnn.", "base.rnn_name", "base.load_model_path", "train.optimizer",
+    "base.policy_name", "policy.", "rnn.", "base.rnn_name", "base.load_model_path",
+    "train.optimizer",
     *(f"env.{name}" for name in model_file.SHAPING),
 )  # fmt: skip
 
@@ -299,7 +302,11 @@ def _policy(run: Run) -> torch.nn.Module:
     if config["base"]["load_model_path"] is not None:
         return _given_policy(config).to(device)
     spaces = model_file.policy_spaces(config["env"])
-    policy = make_policy(spaces, config["policy"], config["base"]["rnn_name"], config["rnn"])
+    base = config["base"]
+    made_of = policy_class(base["policy_name"])
+    policy = make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], made_of)
+    if base["policy_name"] != PACKAGE:
+        check_outputs(policy, spaces)
     return policy.to(device)
 
 
@@ -317,14 +324,19 @@ def _given_policy(config: Config) -> torch.nn.Module:
             f"expected a run folder's {model_file.MODELS}"
         )
     policy, model = load_policy(path)
-    shapes = [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
+    name = short_name(base["policy_name"])
+    shapes = [("base.policy_name", model["policy_name"], name)]
+    shapes += [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
     shapes += [
         (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in model_file.SHAPING
     ]
-    # Files from before hidden_layers are of two.
+    # Files from before hidden_layers are of two. What shapes one of the user's own is not known.
+    sizes = {"hidden_size": None, "hidden_layers": 2}
+    if name != PACKAGE:
+        sizes = dict.fromkeys(config["policy"])
     shapes += [
         (f"policy.{name}", *(of["policy"].get(name, default) for of in (model, config)))
-        for name, default in (("hidden_size", None), ("hidden_layers", 2))
+        for name, default in sizes.items()
     ]
     if base["rnn_name"] is not None:
         shapes += [

@@ -9,7 +9,7 @@ import torch
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.policies.networks import make_policy, policy_class
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.seeding import seed_everything
@@ -47,7 +47,8 @@ class Collector:
         config = config.replaced("train", source, device="cpu", threads=1)
         spaces = model_file.policy_spaces(config["env"])
         rnn_name = config["base"]["rnn_name"]
-        self._policy = make_policy(spaces, config["policy"], rnn_name, config["rnn"])
+        made_of = policy_class(config["base"]["policy_name"])
+        self._policy = make_policy(spaces, config["policy"], rnn_name, config["rnn"], made_of)
         self._gatherer = _Gatherer(config, VecEnv(make_env, config, pool), self._policy, seed)
         seed_everything(seed)
 

@@ -1,0 +1,57 @@
+r"""A policy of one's own: a small transformer that sees the missiles as a set.
+
+    puffer train midrange --config configs/default.ini \
+        --policy-name examples/missile_attention.py:MissileAttention
+
+The observation has room for three inbound missiles and two of one's own, the most pressing first.
+The MLP has weights of its own for each place. Here all missiles go through the same weights, the
+fighter looks at those that are there, and their order does not matter.
+"""
+
+import torch
+from torch import nn
+
+from midrange_puffer import FEATURES
+from midrange_puffer.checkpoint import LevelActor
+
+NAMES = [feature.name for feature in FEATURES]
+PLACES = [f"inbound_{number}_" for number in (1, 2, 3)] + ["own_missile_1_", "own_missile_2_"]
+MISSILES = [
+    [place for place, name in enumerate(NAMES) if name.startswith(begin)] for begin in PLACES
+]
+FIGHTERS = sorted(set(range(len(NAMES))) - {place for row in MISSILES for place in row})
+
+
+class MissileAttention(nn.Module):
+    """The fighters' features ask, the missiles answer; then logits and a value."""
+
+    def __init__(self, env: object, hidden_size: int = 64, heads: int = 4) -> None:
+        super().__init__()
+        self.fighters = nn.Linear(len(FIGHTERS), hidden_size)
+        self.missiles = nn.Linear(len(MISSILES[0]) + 1, hidden_size)  # and whose it is
+        self.attention = nn.MultiheadAttention(hidden_size, heads, batch_first=True)
+        self.hidden = nn.Sequential(nn.GELU(), nn.Linear(2 * hidden_size, hidden_size), nn.GELU())
+        self.actor = LevelActor(hidden_size, env.single_action_space.nvec.tolist())
+        self.actor.initialise(fire_bias=-4.0)  # missiles are few: a new policy fires rarely
+        self.critic = nn.Linear(hidden_size, 1)
+        own = torch.tensor([[float(begin.startswith("own"))] for begin in PLACES])
+        self.register_buffer("own", own, persistent=False)
+        self.register_buffer("fighter_places", torch.tensor(FIGHTERS), persistent=False)
+        self.register_buffer("missile_places", torch.tensor(MISSILES), persistent=False)
+
+    def forward(self, observations: torch.Tensor, state: dict | None = None) -> tuple:
+        """Logits and values [agents, 1] of observations [agents, features]."""
+        fighters = self.fighters(observations[:, self.fighter_places])
+        seen = observations[:, self.missile_places]  # [agents, places, features of a missile]
+        tokens = self.missiles(torch.cat([seen, self.own.expand(len(seen), -1, -1)], dim=2))
+        # A place without a missile has zeros for features. One token of zeros is always there to
+        # look at: attention to nothing at all would be no number.
+        absent = seen[:, :, 0] == 0
+        nothing = torch.zeros_like(tokens[:, :1])
+        mask = torch.cat([torch.zeros_like(absent[:, :1]), absent], dim=1)
+        keys = torch.cat([nothing, tokens], dim=1)
+        found, _ = self.attention(fighters[:, None], keys, keys, mask, need_weights=False)
+        hidden = self.hidden(torch.cat([fighters, found[:, 0]], dim=1))
+        return self.actor(hidden), self.critic(hidden)
+
+    forward_eval = forward
