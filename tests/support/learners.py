@@ -17,8 +17,9 @@ from midrange_puffer.policies.native import parts
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import GATHERED, Segments
 from midrange_puffer.train.loggers import Loggers
-from midrange_puffer.train.run import _policy, new_run
+from midrange_puffer.train.run import new_run
 from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.session import first_policy
 from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.vector import VecEnv, make_env
 
@@ -37,7 +38,7 @@ def small_trainer(folder: Path, *options: str) -> Iterator[Trainer]:
         curriculum = Curriculum(run.config, None)
         vecenv = VecEnv(make_env, curriculum.config)
         stack.enter_context(contextlib.closing(vecenv))
-        yield Trainer(run, curriculum, vecenv, _policy(run), Loggers("run", []))
+        yield Trainer(run, curriculum, vecenv, first_policy(run), Loggers("run", []))
 
 
 def invent(trainer: Trainer, seed: int, staleness: float = 0.5) -> None:
