@@ -3,6 +3,7 @@
 import reprlib
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
 from midrange_puffer.json_files import Count, checked
+from midrange_puffer.policies.metadata import checked_metadata
 from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.policies.networks import WEIGHT_LIMIT, Policy, are_usable, make_policy
 from midrange_puffer.policies.own_code import PACKAGE, short_name
@@ -34,8 +36,9 @@ _KINDS = {
     "env": _Section,
     "rules_version": Count,
     "agent_steps": Count,
+    "panel": dict[str, float | str] | None,
 }
-_ENTRIES = ("format", "version", *_KINDS, "observation_version", "action_nvec")
+_ENTRIES = ("format", "version", *_KINDS, "metadata", "observation_version", "action_nvec")
 
 
 def save_model(
@@ -43,13 +46,19 @@ def save_model(
     config: Mapping[str, Mapping[str, object]],
     weights: dict[str, torch.Tensor],
     agent_steps: int,
+    panel: Mapping[str, float | str] | None = None,
+    metadata: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """Write a model file.
 
     Args:
         config: whose sections [base], [env], [policy] and [rnn] tell of the policy.
+        panel: how it fared against the panel of pilots: score, worst_score, worst_pilot and games
+            (engagements with each); None: it was not rated.
+        metadata: the user's own, JSON values by name.
 
     Raises:
+        ValueError: JSON cannot say the metadata.
         WriteError: The disk is full or the folder not writable; what was there still stands.
     """
     model = {
@@ -65,6 +74,8 @@ def save_model(
         "observation_version": OBSERVATION_VERSION,
         "action_nvec": _action_nvec(config["env"]),
         "agent_steps": agent_steps,
+        "panel": panel,
+        "metadata": checked_metadata(dict(metadata)),
     }
     write_whole(path, to_bytes(model))
 
@@ -115,9 +126,15 @@ def check_entries(path: Path, entries: object) -> None:
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
-    entries.setdefault("policy_name", PACKAGE)  # files from before there were others
+    # What files from before these entries were there have in their place.
+    for name, value in (("policy_name", PACKAGE), ("panel", None), ("metadata", {})):
+        entries.setdefault(name, value)
     rules_version = entries.setdefault("rules_version", FIRST_RULES)
     _check_kinds(path, entries, _KINDS)
+    try:
+        checked_metadata(entries["metadata"])
+    except ValueError as error:
+        raise CheckpointError(f"{path}: its {error}") from None
     env = entries["env"] = neutral_values(rules_version) | entries["env"]
     entries["rules_version"] = RULES_VERSION
     for name in SHAPING:
