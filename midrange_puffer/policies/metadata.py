@@ -1,9 +1,31 @@
-"""A user's own metadata in a model file: text by name, or whatever JSON can say."""
+"""What a model file tells besides its policy: its score in training, and the user's own metadata.
+
+The user's own are text by name from the command line, and from Python whatever JSON can say.
+"""
 
 import json
 import re
+from dataclasses import dataclass
+
+from midrange_puffer.json_files import Count, Share
 
 EXPECTED = "a dict of JSON values by name: text, numbers, True, False, None, lists and dicts"
+
+
+@dataclass(frozen=True)
+class PanelScore:
+    """How a checkpoint fared against the panel: every scripted pilot.
+
+    Attributes:
+        score: the mean of the scores against the pilots (win 1, draw 0.5).
+        worst_score, worst_pilot: the least of these scores, and against whom it was.
+        games: engagements with each pilot.
+    """
+
+    score: Share
+    worst_score: Share
+    worst_pilot: str
+    games: Count
 
 
 def parse_metadata(text: str | None) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import reprlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,7 +14,7 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
 from midrange_puffer.json_files import Count, checked
-from midrange_puffer.policies.metadata import checked_metadata
+from midrange_puffer.policies.metadata import PanelScore, checked_metadata
 from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.policies.networks import WEIGHT_LIMIT, Policy, are_usable, make_policy
 from midrange_puffer.policies.own_code import PACKAGE, short_name
@@ -36,7 +37,7 @@ _KINDS = {
     "env": _Section,
     "rules_version": Count,
     "agent_steps": Count,
-    "panel": dict[str, float | str] | None,
+    "panel": PanelScore | None,
 }
 _ENTRIES = ("format", "version", *_KINDS, "metadata", "observation_version", "action_nvec")
 
@@ -46,15 +47,14 @@ def save_model(
     config: Mapping[str, Mapping[str, object]],
     weights: dict[str, torch.Tensor],
     agent_steps: int,
-    panel: Mapping[str, float | str] | None = None,
+    panel: PanelScore | None = None,
     metadata: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """Write a model file.
 
     Args:
         config: whose sections [base], [env], [policy] and [rnn] tell of the policy.
-        panel: how it fared against the panel of pilots: score, worst_score, worst_pilot and games
-            (engagements with each); None: it was not rated.
+        panel: how it fared against the panel of pilots; None: it was not rated.
         metadata: the user's own, JSON values by name.
 
     Raises:
@@ -74,7 +74,7 @@ def save_model(
         "observation_version": OBSERVATION_VERSION,
         "action_nvec": _action_nvec(config["env"]),
         "agent_steps": agent_steps,
-        "panel": panel,
+        "panel": None if panel is None else asdict(panel),
         "metadata": checked_metadata(dict(metadata)),
     }
     write_whole(path, to_bytes(model))

@@ -8,6 +8,7 @@ from typing import Annotated
 from midrange_puffer.contest.ratings import Result
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.json_files import Count, JsonError, Within, read_json
+from midrange_puffer.policies.metadata import PanelScore
 
 FILE = "league.json"
 MOST_PLAYERS = 5000  # of a run's league: the results of all are in the memory, each against each
@@ -33,22 +34,6 @@ class LeagueFile:
     anchors: dict[str, Annotated[float, Within(-1e4, 1e4)]]
     ratings: list[Rating]
     results: list[Result]
-
-
-@dataclass(frozen=True)
-class PanelScore:
-    """How a checkpoint fared against the panel: every scripted pilot.
-
-    Attributes:
-        score: the mean of the scores against the pilots (win 1, draw 0.5).
-        worst_score, worst_pilot: the least of these scores, and against whom it was.
-        games: engagements with each pilot.
-    """
-
-    score: float
-    worst_score: float
-    worst_pilot: str
-    games: int
 
 
 def read_league(path: Path) -> LeagueFile:

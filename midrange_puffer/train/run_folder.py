@@ -7,7 +7,7 @@ each file whole, so that at any moment the state on disk has its model beside it
 The command line looks here for runs before torch is there: only what reads and writes imports it.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,9 @@ from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import MODEL_SUFFIXES
 from midrange_puffer.json_files import JsonError
+from midrange_puffer.policies.metadata import PanelScore
 from midrange_puffer.policies.model_paths import MODELS
-from midrange_puffer.train.league_file import FILE, PanelScore, panel_scores, read_league
+from midrange_puffer.train.league_file import FILE, panel_scores, read_league
 
 if TYPE_CHECKING:
     import torch
@@ -52,8 +53,7 @@ def save(run: Run, weights: dict[str, "torch.Tensor"], state: dict[str, object])
     from midrange_puffer.policies.torch_file import to_bytes
 
     path, steps = run.folder / model_name(state["epoch"]), state["global_step"]
-    panel = _panel_of(path, steps)
-    save_model(path, run.config, weights, steps, panel and asdict(panel), state["metadata"])
+    save_model(path, run.config, weights, steps, _panel_of(path, steps), state["metadata"])
     write_whole(run.folder / STATE, to_bytes({**state, "model": path.name}))
     return path
 

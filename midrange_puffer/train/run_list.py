@@ -10,8 +10,8 @@ from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import COMMAND_LINE, load_config
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import LOCK
+from midrange_puffer.policies.metadata import PanelScore
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.league_file import PanelScore
 from midrange_puffer.train.metrics_file import last_row
 
 TRAINS, DONE, STOPPED = "in training", "done", "stopped"

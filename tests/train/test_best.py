@@ -4,12 +4,14 @@ import json
 import shutil
 from fractions import Fraction
 
+import learners
 import pytest
 import runs
 import torch
 
 from midrange_puffer.checkpoint import CheckpointError, best, load_policy
 from midrange_puffer.commands import cli
+from midrange_puffer.config.configuration import format_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies.metadata import checked_metadata, parse_metadata
@@ -75,6 +77,19 @@ def test_a_resumed_run_leaves_the_scores_of_its_checkpoints_as_they_are(run, tmp
     assert panel(copy, 8) == before  # it was written anew when the run went on
     assert panel(copy, 9)["games"] == 4
     assert load_policy(model(copy, 9))[1]["metadata"] == {"author": "me", "idea": "new"}
+
+
+def test_metadata_given_in_python_stay_through_a_resume(tmp_path):
+    given = {"figure": {"range": [20.5, None]}, "kept": True}
+    with learners.small_trainer(tmp_path, "--metadata=author=me") as trainer:
+        trainer.metadata |= given
+        trainer.save_checkpoint()
+        (trainer.run.folder / run_folder.CONFIG).write_text(format_config(trainer.run.config))
+    run = tmp_path / "run"
+    assert load_policy(model(run, 0))[1]["metadata"] == {"author": "me", **given}
+    assert runs.resume(run, "--train.total-timesteps=1024") == 0
+    for update in (0, 1):
+        assert load_policy(model(run, update))[1]["metadata"] == {"author": "me", **given}
 
 
 def rate(run, **results: tuple[int, int]) -> None:
@@ -179,7 +194,8 @@ def test_models_from_before_there_were_scores_load(run, tmp_path):
         ("metadata", {"a": torch.ones(1)}),
         ("metadata", {1: "a"}),
         ("metadata", ["a"]),
-        ("panel", {"score": [1]}),
+        ("panel", {"score": 1.0}),
+        ("panel", {"score": 2.0, "worst_score": 0.5, "worst_pilot": "ace", "games": 4}),
     ],
 )
 def test_a_model_with_another_kind_of_entry_is_refused(run, tmp_path, name, value):
