@@ -2,10 +2,12 @@
 
 import shlex
 import signal
+from pathlib import Path
 
 from rich.console import Console
 
 from midrange_puffer.names import shown
+from midrange_puffer.train import run_folder
 from midrange_puffer.train.dashboard import LEAST_WIDTH, results_table
 from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.results import UPDATES, Results
@@ -34,8 +36,17 @@ def print_end(trainer: Trainer, results: Results, signals: StopSignals) -> None:
     steps, took = trainer.global_step, format_duration(trainer.uptime)
     print(
         f"trained  {steps / 1e6:.2f} M steps in {took}\n"
-        f"model    {model}\n"
+        f"model    {model}\n{_format_best(trainer.run.folder)}"
         f"measure  puffer eval midrange --load-model-path {folder}\n"
         f"watch    puffer eval midrange --load-model-path {folder} --render\n"
         f"go on    puffer train midrange --resume {folder} --train.total-timesteps {2 * steps}"
     )
+
+
+def _format_best(folder: Path) -> str:
+    """A line about the best-rated model of the run; empty where none was rated."""
+    rated = run_folder.best_rated(folder)
+    if rated is None:
+        return ""
+    path, panel = rated
+    return f"best     {shown(path)}, with a panel score of {panel.score:.3f}\n"

@@ -98,7 +98,11 @@ def best(run: str | Path) -> Path:
     Raises:
         CheckpointError: None is rated, or `league.json` is damaged.
     """
-    rated = best_rated(Path(run))
+    run = Path(run)
+    try:
+        rated = _best_rated(run)
+    except JsonError as error:
+        raise CheckpointError(str(error)) from None
     if rated is None:
         raise CheckpointError(
             f"{run}: has no checkpoint with a panel score, of which one would be the best; "
@@ -108,19 +112,26 @@ def best(run: str | Path) -> Path:
 
 
 def best_rated(run: Path) -> tuple[Path, PanelScore] | None:
-    """The model file of a run that has the highest panel score, and this score; None: none has.
+    """The best-rated model file of a run and its panel score, for showing.
 
-    Of equal ones it is the newest, and files that are gone do not count.
+    Returns:
+        None: none is rated, or `league.json` is damaged.
+    """
+    try:
+        return _best_rated(run)
+    except JsonError:
+        return None
+
+
+def _best_rated(run: Path) -> tuple[Path, PanelScore] | None:
+    """The same; of equal ones it is the newest, and files that are gone do not count.
 
     Raises:
-        CheckpointError: `league.json` is damaged.
+        JsonError: `league.json` is damaged.
     """
     if not (run / FILE).exists():
         return None
-    try:
-        scores = panel_scores(read_league(run / FILE))
-    except JsonError as error:
-        raise CheckpointError(str(error)) from None
+    scores = panel_scores(read_league(run / FILE))
     rated = [(path, scores[path.stem]) for path in run.glob(MODELS) if path.stem in scores]
     return max(rated, key=lambda one: (one[1].score, one[0].name), default=None)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import COMMAND_LINE, load_config
-from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import LOCK
 from midrange_puffer.policies.metadata import PanelScore
 from midrange_puffer.train import run_folder
@@ -65,15 +64,9 @@ def read_run(folder: Path) -> RunInfo | None:
     else:
         steps = metrics.get("agent_steps") or 0
         state = DONE if steps >= config["train"]["total_timesteps"] else STOPPED
-    return RunInfo(folder, config, began, state, metrics, *_origin(path), _best(folder))
-
-
-def _best(folder: Path) -> tuple[Path, PanelScore] | None:
-    """As `run_folder.best_rated`; None where what is said of that is damaged."""
-    try:
-        return run_folder.best_rated(folder)
-    except CheckpointError:
-        return None
+    return RunInfo(
+        folder, config, began, state, metrics, *_origin(path), run_folder.best_rated(folder)
+    )
 
 
 def _origin(path: Path) -> tuple[str, dict[str, str]]:

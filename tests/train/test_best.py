@@ -11,6 +11,7 @@ import torch
 
 from midrange_puffer.checkpoint import CheckpointError, best, load_policy
 from midrange_puffer.commands import cli
+from midrange_puffer.commands.options import play
 from midrange_puffer.config.configuration import format_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS
@@ -18,6 +19,7 @@ from midrange_puffer.policies.metadata import checked_metadata, parse_metadata
 from midrange_puffer.policies.torch_file import to_bytes
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.league_file import FILE
+from midrange_puffer.train.run_folder import best_rated
 from midrange_puffer.train.run_list import read_run
 
 UPDATES = (3, 5, 6, 8)  # with a checkpoint: each fifth and the last; each third is rated
@@ -69,13 +71,15 @@ def test_what_was_not_rated_itself_has_no_score(run):
     assert panel(run, 0) is panel(run, 5) is None
 
 
-def test_a_resumed_run_leaves_the_scores_of_its_checkpoints_as_they_are(run, tmp_path):
+def test_a_resumed_run_leaves_the_scores_of_its_checkpoints_as_they_are(run, tmp_path, capsys):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
     before = panel(run, 8)
     assert runs.resume(copy, "--train.total-timesteps=9216", "--metadata=idea=new") == 0
     assert panel(copy, 8) == before  # it was written anew when the run went on
     assert panel(copy, 9)["games"] == 4
+    path, score = best_rated(copy)
+    assert f"best     {path}, with a panel score of {score.score:.3f}" in capsys.readouterr().out
     assert load_policy(model(copy, 9))[1]["metadata"] == {"author": "me", "idea": "new"}
 
 
@@ -123,6 +127,11 @@ def test_best_is_the_model_of_the_highest_panel_score_that_is_there(ranked, name
     info = read_run(ranked)
     assert info.best[0] == found
     assert info.best[1].score == 1.0
+
+
+def test_best_may_fly_by_either_seat_of_play(ranked):
+    words = ["--red", "ranked/best", "--blue", "best", "--train.data-dir", str(ranked.parent)]
+    assert play.read(words).models == dict.fromkeys(("ranked/best", "best"), model(ranked, 6))
 
 
 def test_of_equal_ones_the_newest_is_the_best(ranked):
