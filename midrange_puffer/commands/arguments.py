@@ -25,6 +25,7 @@ from midrange_puffer.policies.own_code import check_form
 from midrange_puffer.policies.shipped import is_model, is_shipped, path_of, shipped_models
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import physical_cores, usable_cores
+from midrange_puffer.train.run_folder import BEST, LATEST
 
 OPPONENT = f"{', '.join(PILOTS)}, a mix such as shooter:1,evader:3, self or another model's file"
 MODEL_FILES = (
@@ -69,11 +70,12 @@ class Parser(argparse.ArgumentParser):
         )
 
     def add_model(self, files: str = MODEL_FILES) -> None:
-        """Take --load-model-path, one of `files`, and where its `latest` is looked for."""
+        """Take --load-model-path, one of `files`, and where runs are looked for."""
         meaning = (
-            f"{files}; a run's folder or name = its newest model; latest = the newest of all runs"
+            f"{files}; a run's folder or name = its newest model, RUN/{BEST} = its best-rated one; "
+            f"{LATEST} = the newest of all runs; {BEST} = the best-rated one of the newest run"
         )
-        self.add_key(Key("load_model_path", str, meaning, "latest"))
+        self.add_key(Key("load_model_path", str, meaning, LATEST))
         self.add_data_dir()
         self.add_policy_names()
 
@@ -172,7 +174,8 @@ def model_path(options: argparse.Namespace) -> Path:
     """The file that --load-model-path names; it is there.
 
     Raises:
-        CheckpointError: It is not, or there is no such run, or none at all for the latest.
+        CheckpointError: It is not, or there is no such run, or none at all for the latest, or no
+            checkpoint of it was rated.
         UsageError: No such model comes with the package.
     """
     text = options.load_model_path

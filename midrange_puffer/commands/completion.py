@@ -22,6 +22,7 @@ from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, OPPONENT
 from midrange_puffer.policies.shipped import shipped_models
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.run_folder import BEST, LATEST
 
 
 def complete(modes: Iterable[str], room: str) -> None:
@@ -75,12 +76,12 @@ def _with_files(names: Iterable[str], *suffixes: str) -> Callable[..., Iterable[
 def _runs(**_: object) -> list[str]:
     """The runs that can be gone on with, in the default data directory."""
     found = Path(data_dir([])).glob(f"*/{run_folder.STATE}")
-    return ["latest", *sorted(path.parent.name for path in found)]
+    return [LATEST, *sorted(path.parent.name for path in found)]
 
 
-_WHO = _with_files((HUMAN, "latest", *PILOTS, *shipped_models()), *MODEL_SUFFIXES)
+_WHO = _with_files((HUMAN, LATEST, BEST, *PILOTS, *shipped_models()), *MODEL_SUFFIXES)
 _VALUES = {
-    "--load-model-path": _with_files(("latest", *shipped_models()), *MODEL_SUFFIXES),
+    "--load-model-path": _with_files((LATEST, BEST, *shipped_models()), *MODEL_SUFFIXES),
     "--opponent": _with_files((*PILOTS, SELF, ALL, *shipped_models()), *MODEL_SUFFIXES),
     "--env.opponent": lambda **_: OPPONENTS,
     "--red": _WHO,

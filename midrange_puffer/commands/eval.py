@@ -1,6 +1,7 @@
 """`puffer eval midrange`: how well a trained policy fights, with figures that can be repeated."""
 
 import argparse
+import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -13,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 from torch import nn
 
-from midrange_puffer.commands.models import load_model, load_opponent
+from midrange_puffer.commands.models import load_models, load_opponent
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.evaluation import fight, summarize
 from midrange_puffer.contest.match import Contestant
@@ -29,7 +30,7 @@ def main(options: argparse.Namespace) -> int:
     """Evaluate, with what `options.eval` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
     path = options.model
-    policy, parameters = load_model(options)
+    [(policy, model)], parameters = load_models([path], options)
     opponents = {name: load_opponent(name, policy) for name in options.opponents}
     if options.render:
         from midrange_puffer.show.view.watch import watch
@@ -41,7 +42,7 @@ def main(options: argparse.Namespace) -> int:
         f"--save-replays {options.save_replays}"
     ):
         results, replays, mishap = _measure(path, policy, opponents, options, parameters)
-    _report(path, results, options, parameters)
+    _report(path, model, results, options, parameters)
     if mishap is not None:
         raise mishap
     if options.save_replays:
@@ -104,6 +105,7 @@ def _save_replays(
 
 def _report(
     path: Path,
+    model: Mapping[str, object],
     results: Mapping[str, dict[str, object]],
     options: argparse.Namespace,
     parameters: Mapping[str, float],
@@ -113,12 +115,33 @@ def _report(
     how = "likeliest actions" if greedy else "actions drawn from the policy"
     who = "each opponent" if len(results) > 1 else shown(*results)
     print(f"{shown(path)}: {episodes} engagements with {who}, half of them in each seat, {how}")
+    for line in describe(model):
+        print(line)
     Console().print(format_table(results))
     if options.json:
         report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
         report |= {"parameters": parameters, "opponents": results}
         report |= {"mean": mean(results.values())}
+        report |= {"panel": model["panel"], "metadata": model["metadata"]}
         write_json(options.json, report)
+
+
+def describe(model: Mapping[str, object]) -> list[str]:
+    """In words, what a model's file says of its rating in training, and the user's own metadata."""
+    lines = []
+    if (panel := model["panel"]) is not None:
+        lines.append(
+            f"rated in training: panel score {panel['score']:.3f}, the least "
+            f"{panel['worst_score']:.3f} against {shown(panel['worst_pilot'])}, {panel['games']} "
+            "engagements with each pilot"
+        )
+    if model["metadata"]:
+        pairs = (
+            f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in model["metadata"].items()
+        )
+        lines.append(f"metadata: {shown(', '.join(pairs))}")
+    return lines
 
 
 def _recorders(

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from midrange_puffer.files import write_json, write_whole
 from midrange_puffer.names import shown
+from midrange_puffer.policies.metadata import parse_metadata
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.show.run_plot import draw_runs
 from midrange_puffer.show.web_page import PAGE, svg, web_page
@@ -20,7 +22,7 @@ from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.metrics_file import read_metrics
 from midrange_puffer.train.run_list import RunInfo, find_runs, format_began, read_run
 
-NUMBERS = ("M steps", "time", "score", "rating")
+NUMBERS = ("M steps", "time", "score", "best")
 HEADINGS = ("run", "began", "state", *NUMBERS, "made from")
 
 
@@ -72,7 +74,7 @@ def _cells(info: RunInfo) -> list[str]:
         f"{(steps or 0) / 1e6:.1f}/{goal / 1e6:.1f}",
         format_duration(seconds) if seconds is not None else "–",
         _optional(metrics.get("environment/score"), ".3f"),
-        _optional(metrics.get("league/rating"), ".0f"),
+        _optional(info.best and info.best[1].score, ".3f"),
         _format_origin(info),
     ]
 
@@ -94,6 +96,8 @@ def _entry(info: RunInfo) -> dict[str, object]:
         **{name: info.metrics.get(name) for name in names},
         "made_from": info.made_from,
         "given": dict(info.given),
+        "best": info.best and {"model": info.best[0].name, **asdict(info.best[1])},
+        "metadata": parse_metadata(info.config["base"]["metadata"]),
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from midrange_puffer.config.key import AUTO, NONE, Key, check_even
 from midrange_puffer.policies import pool_file
+from midrange_puffer.policies.metadata import parse_metadata
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, check_form
 
 
@@ -46,8 +47,10 @@ def _check_panel(text: str) -> None:
 
 
 def _check_run_name(text: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text) or text == "latest":
-        raise ValueError("must be letters, digits, '.', '_' and '-', and not 'latest'")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text) or text in ("latest", "best"):
+        raise ValueError(
+            "must be letters, digits, '.', '_' and '-', and neither 'latest' nor 'best'"
+        )
 
 
 BASE = (
@@ -64,6 +67,8 @@ BASE = (
     Key("load_model_path", str, "a model whose weights a new run begins with, a file or "
         "`trained` (configs/default.ini, as it comes with the package); None = random weights",
         None, words=NONE),
+    Key("metadata", str, "what stands in every checkpoint of the run, for whoever loads it: "
+        "name=text, separated by commas", None, words=NONE, check=parse_metadata),
     Key("tag", str, "label of the run in wandb and neptune", None, words=NONE),
     Key("tensorboard", bool, "log to TensorBoard too, in the run folder", False),
     Key("wandb", bool, "log to Weights & Biases (with WANDB_MODE=offline: no network is used)",

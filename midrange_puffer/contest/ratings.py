@@ -3,14 +3,39 @@
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Annotated, NamedTuple
 
 import numpy as np
+
+from midrange_puffer.json_files import Within
 
 GAMES = 400  # a pairing, half of them in each seat
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 ELO = 400 / math.log(10)  # rating points of a factor e in the odds: 400 points are odds of 10
 MEAN = 1000.0  # of the pilots' ratings
 PRIOR = 500.0  # standard deviation of the weak prior around MEAN, in rating points
+_Games = Annotated[int, Within(0, 1_000_000)]  # as many as a league may have of a pairing
+
+
+class Result(NamedTuple):
+    """What two players' games came to, for the first, as of `tally`; covariance is for both."""
+
+    first: str
+    second: str
+    wins: _Games
+    draws: _Games
+    losses: _Games
+    covariance: Annotated[float, Within(-1e6, 1e6)] = 0.0
+
+    @property
+    def games(self) -> int:
+        """How many engagements there were."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """The first's points a game."""
+        return (self.wins + self.draws / 2) / self.games
 
 
 def score_interval(

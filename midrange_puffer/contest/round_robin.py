@@ -2,14 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from midrange_puffer.contest.match import Contestant, Fight, half_of, play, tally
-from midrange_puffer.contest.ratings import GAMES, bradley_terry, score_interval
+from midrange_puffer.contest.ratings import GAMES, Result, bradley_terry, score_interval
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
-from midrange_puffer.json_files import Within
 
 # Ratings of the pilots in the game of the parameter table, as printed by
 #     puffer league midrange --games 2000
@@ -26,23 +24,6 @@ ANCHORS: dict[str, float] = {
     "ace": 1485.0,
 }
 ANCHOR_GAMES = 2000  # a pairing
-_Games = Annotated[int, Within(0, 1_000_000)]  # as many as a league may have of a pairing
-
-
-class Result(NamedTuple):
-    """What two players' games came to, for the first, as of `tally`; covariance is for both."""
-
-    first: str
-    second: str
-    wins: _Games
-    draws: _Games
-    losses: _Games
-    covariance: Annotated[float, Within(-1e6, 1e6)] = 0.0
-
-    @property
-    def score(self) -> float:
-        """The first's points a game."""
-        return (self.wins + self.draws / 2) / (self.wins + self.draws + self.losses)
 
 
 class Payoffs:

@@ -18,7 +18,9 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[nn.Module, dict[
     Returns:
         The policy on `device`, in evaluation mode, and the file's other entries: policy, rnn_name,
         rnn, env (complete, whichever version of the rules it is of), rules_version (the present
-        one), observation_version, action_nvec (None: continuous actions), agent_steps.
+        one), observation_version, action_nvec (None: continuous actions), agent_steps; panel (how
+        it fared against the panel of pilots: score, worst_score, worst_pilot, games with each;
+        None: it was not rated) and metadata (the user's own).
 
     Raises:
         CheckpointError: The file is missing, damaged, not ours or of another version.

@@ -2,7 +2,9 @@
 
 import reprlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -18,6 +20,7 @@ from midrange_puffer.game.parameters import (
     neutral_values,
 )
 from midrange_puffer.json_files import Count, checked
+from midrange_puffer.policies.metadata import PanelScore, checked_metadata
 from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.policies.networks import WEIGHT_LIMIT, Policy, are_usable, make_policy
 from midrange_puffer.policies.own_code import PACKAGE, short_name
@@ -41,8 +44,9 @@ _KINDS = {
     "env": _Section,
     "rules_version": Count,
     "agent_steps": Count,
+    "panel": PanelScore | None,
 }
-_ENTRIES = ("format", "version", *_KINDS, "observation_version", "action_nvec")
+_ENTRIES = ("format", "version", *_KINDS, "metadata", "observation_version", "action_nvec")
 
 
 def save_model(
@@ -50,13 +54,18 @@ def save_model(
     config: Mapping[str, Mapping[str, object]],
     weights: dict[str, torch.Tensor],
     agent_steps: int,
+    panel: PanelScore | None = None,
+    metadata: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """Write a model file.
 
     Args:
         config: whose sections [base], [env], [policy] and [rnn] tell of the policy.
+        panel: how it fared against the panel of pilots; None: it was not rated.
+        metadata: the user's own, JSON values by name.
 
     Raises:
+        ValueError: JSON cannot say the metadata.
         WriteError: The disk is full or the folder not writable; what was there still stands.
     """
     model = {
@@ -73,6 +82,8 @@ def save_model(
         "observation_version": OBSERVATION_VERSION,
         "action_nvec": _action_nvec(config["env"]),
         "agent_steps": agent_steps,
+        "panel": None if panel is None else asdict(panel),
+        "metadata": checked_metadata(dict(metadata)),
     }
     write_whole(path, to_bytes(model))
 
@@ -124,9 +135,15 @@ def check_entries(path: Path, entries: object) -> None:
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
-    entries.setdefault("policy_name", PACKAGE)  # files from before there were others
+    # What files from before these entries were there have in their place.
+    for name, value in (("policy_name", PACKAGE), ("panel", None), ("metadata", {})):
+        entries.setdefault(name, value)
     rules_version = entries.setdefault("rules_version", FIRST_RULES)
     _check_kinds(path, entries, _KINDS)
+    try:
+        checked_metadata(entries["metadata"])
+    except ValueError as error:
+        raise CheckpointError(f"{path}: its {error}") from None
     env = entries["env"] = neutral_values(rules_version) | entries["env"]
     entries["rules_version"] = RULES_VERSION
     for name in SHAPING:

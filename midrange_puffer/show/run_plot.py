@@ -20,7 +20,8 @@ PANEL = (4.0, 2.5)  # inches
 SMOOTHING = 0.02  # of a run: over how much of it the heavy line averages
 STEPS, TIME = "agent_steps", "uptime"
 AXES = {STEPS: (1e-6, "agent decisions [millions]"), TIME: (1 / 60, "time [min]")}
-RATING = "league/rating"
+LEAGUE = "league/"  # begins the names of what was measured now and then
+RATING = f"{LEAGUE}rating"
 LOSSES = {
     "losses/entropy": "entropy",
     "losses/value_loss": "value loss",
@@ -76,6 +77,7 @@ def _panels(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
     panels = [
         ("environment/score", "score in training", STEPS),
         ("environment/score", "score in training", TIME),
+        (f"{LEAGUE}panel_score", "score against all pilots", STEPS),
         (RATING, "rating", STEPS),
     ]
     panels += [(f"environment/score_vs_{name}", f"score against {name}", STEPS)
@@ -92,7 +94,7 @@ def _draw_curve(axes: "Axes", rows: Rows, key: str, over: str, colour: str) -> N
         return
     x, y = np.array(points, float).T
     x *= factor
-    if key == RATING:
+    if key.startswith(LEAGUE):
         axes.plot(x, y, color=colour, marker=".", lw=1.2)
     else:
         axes.plot(x, y, color=colour, lw=0.6, alpha=0.25)

@@ -2,11 +2,13 @@
 
 import shlex
 import signal
+from pathlib import Path
 
 from rich.console import Console
 
 from midrange_puffer.names import shown
 from midrange_puffer.policies.own_code import PACKAGE
+from midrange_puffer.train import run_folder
 from midrange_puffer.train.dashboard import LEAST_WIDTH, results_table
 from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.results import UPDATES, Results
@@ -36,7 +38,7 @@ def print_end(trainer: Trainer, results: Results, signals: StopSignals) -> None:
     steps, took = trainer.global_step, format_duration(trainer.uptime)
     print(
         f"trained  {steps / 1e6:.2f} M steps in {took}\n"
-        f"model    {model}\n"
+        f"model    {model}\n{_format_best(trainer.run.folder)}"
         f"measure  puffer eval midrange --load-model-path {folder}{named}\n"
         f"watch    puffer eval midrange --load-model-path {folder}{named} --render\n"
         f"go on    puffer train midrange --resume {folder} --train.total-timesteps {2 * steps}"
@@ -47,3 +49,12 @@ def _own_policy(trainer: Trainer) -> str:
     """The option that names the code of a policy of the user's own, where there is one."""
     name = trainer.run.config["base"]["policy_name"]
     return "" if name == PACKAGE else f" --policy-name {shlex.quote(shown(name))}"
+
+
+def _format_best(folder: Path) -> str:
+    """A line about the best-rated model of the run; empty where none was rated."""
+    rated = run_folder.best_rated(folder)
+    if rated is None:
+        return ""
+    path, panel = rated
+    return f"best     {shown(path)}, with a panel score of {panel.score:.3f}\n"

@@ -15,11 +15,15 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import MODEL_SUFFIXES
+from midrange_puffer.json_files import JsonError
+from midrange_puffer.policies.metadata import PanelScore
 from midrange_puffer.policies.model_paths import MODELS
+from midrange_puffer.train.league_file import FILE, panel_scores, read_league
 
 if TYPE_CHECKING:
     import torch
 
+LATEST, BEST = "latest", "best"  # words for the newest model or run, and the best-rated model
 CONFIG = "config.ini"
 METRICS = "metrics.jsonl"
 STATE = "trainer_state.pt"
@@ -48,10 +52,20 @@ def save(run: Run, weights: dict[str, "torch.Tensor"], state: dict[str, object])
     from midrange_puffer.policies.model_file import save_model
     from midrange_puffer.policies.torch_file import to_bytes
 
-    path = run.folder / model_name(state["epoch"])
-    save_model(path, run.config, weights, state["global_step"])
+    path, steps = run.folder / model_name(state["epoch"]), state["global_step"]
+    save_model(path, run.config, weights, steps, _panel_of(path, steps), state["metadata"])
     write_whole(run.folder / STATE, to_bytes({**state, "model": path.name}))
     return path
+
+
+def _panel_of(path: Path, agent_steps: int) -> PanelScore | None:
+    """How the league of a run rated the policy that is saved as `path` after so many steps."""
+    try:
+        league = read_league(path.with_name(FILE))
+    except JsonError:  # there is none, or it is damaged, which whoever rates says
+        return None
+    steps = {rating.name: rating.agent_steps for rating in league.ratings}
+    return panel_scores(league).get(path.stem) if steps.get(path.stem) == agent_steps else None
 
 
 def load_state(run: Path) -> dict[str, object]:
@@ -78,14 +92,70 @@ def latest(data_dir: str | Path) -> Path:
     return _newest(Path(data_dir), f"*/{MODELS}")
 
 
+def best(run: str | Path) -> Path:
+    """Return the best-rated model file of a run folder: that of the highest panel score.
+
+    Raises:
+        CheckpointError: None is rated, or `league.json` is damaged.
+    """
+    run = Path(run)
+    try:
+        rated = _best_rated(run)
+    except JsonError as error:
+        raise CheckpointError(str(error)) from None
+    if rated is None:
+        raise CheckpointError(
+            f"{run}: has no checkpoint with a panel score, of which one would be the best; "
+            f"--league.interval N rates the policy in training. {run} alone is its newest model"
+        )
+    return rated[0]
+
+
+def best_rated(run: Path) -> tuple[Path, PanelScore] | None:
+    """The best-rated model file of a run and its panel score, for showing.
+
+    Returns:
+        None: none is rated, or `league.json` is damaged.
+    """
+    try:
+        return _best_rated(run)
+    except JsonError:
+        return None
+
+
+def _best_rated(run: Path) -> tuple[Path, PanelScore] | None:
+    """The same; of equal ones it is the newest, and files that are gone do not count.
+
+    Raises:
+        JsonError: `league.json` is damaged.
+    """
+    if not (run / FILE).exists():
+        return None
+    scores = panel_scores(read_league(run / FILE))
+    rated = [(path, scores[path.stem]) for path in run.glob(MODELS) if path.stem in scores]
+    return max(rated, key=lambda one: (one[1].score, one[0].name), default=None)
+
+
+def is_word(name: str) -> bool:
+    """Whether a name means a model of one's own runs: "latest", "best" or "RUN/best"."""
+    return name in (LATEST, BEST) or name.endswith(f"/{BEST}")
+
+
 def find_model(name: str, data_dir: str | Path) -> Path:
-    """Return the model file called `name`: a path, "latest", or a run, whose newest model it is.
+    """Return the model file called `name`.
+
+    Args:
+        name: a path; a run, whose newest model it is; "latest", the newest of all runs; "RUN/best",
+            the best-rated model of a run; or "best", that of the newest run.
+        data_dir: folder of the runs.
 
     Raises:
         CheckpointError: There is none, and none can be meant.
     """
-    if name == "latest":
+    if name == LATEST:
         return latest(data_dir)
+    if is_word(name):
+        return best(find_run(name.removesuffix(BEST).rstrip("/") or LATEST, data_dir))
     if name.endswith(MODEL_SUFFIXES) or Path(name).is_file():
         return Path(name)
     return _newest(find_run(name, data_dir), MODELS)
@@ -98,7 +168,7 @@ def find_run(name: str, data_dir: str | Path) -> Path:
         CheckpointError: There is none, or it holds no checkpoint.
     """
     data_dir = Path(data_dir)
-    if name == "latest":
+    if name == LATEST:
         return _newest(data_dir, f"*/{STATE}").parent
     for run in (Path(name), data_dir / name):
         if (run / STATE).is_file():

@@ -9,6 +9,7 @@ from pathlib import Path
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import COMMAND_LINE, load_config
 from midrange_puffer.files import LOCK
+from midrange_puffer.policies.metadata import PanelScore
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.metrics_file import last_row
 
@@ -29,6 +30,7 @@ class RunInfo:
         metrics: the last row of its metrics, empty before the first.
         made_from: name of the configuration's file; empty where there was none.
         given: what the command line said besides, by "section.key".
+        best: the best-rated model and its panel score; None where none was rated.
     """
 
     folder: Path
@@ -38,6 +40,7 @@ class RunInfo:
     metrics: Mapping[str, float | None]
     made_from: str
     given: Mapping[str, str]
+    best: tuple[Path, PanelScore] | None
 
 
 def find_runs(data_dir: str | Path) -> list[RunInfo]:
@@ -61,7 +64,9 @@ def read_run(folder: Path) -> RunInfo | None:
     else:
         steps = metrics.get("agent_steps") or 0
         state = DONE if steps >= config["train"]["total_timesteps"] else STOPPED
-    return RunInfo(folder, config, began, state, metrics, *_origin(path))
+    return RunInfo(
+        folder, config, began, state, metrics, *_origin(path), run_folder.best_rated(folder)
+    )
 
 
 def _origin(path: Path) -> tuple[str, dict[str, str]]:

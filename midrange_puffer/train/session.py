@@ -268,7 +268,8 @@ def _league(run: Run) -> list[TrainingLeague]:
         return []
     parameters = game_of(run.config)
     agent_steps = run.state["global_step"] if run.state else 0
-    return [TrainingLeague(run.folder, run.config["league"], parameters, agent_steps)]
+    threads = run.config["train"]["threads"]
+    return [TrainingLeague(run.folder, run.config["league"], parameters, agent_steps, threads)]
 
 
 def _replays(run: Run) -> list[TrainingReplays]:

@@ -13,6 +13,7 @@ import torch
 
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import networks
+from midrange_puffer.policies.metadata import parse_metadata
 from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import GATHERED
@@ -55,12 +56,14 @@ class Trainer(FittedPuffeRL):
     """Trains one policy in one run folder, through one stage of its curriculum.
 
     `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a
-    checkpoint at every train.checkpoint_interval and at the end. Every update is logged, so that
-    the rows of a run do not depend on the speed of the machine.
+    checkpoint at every train.checkpoint_interval, at every rating and at the end. Every update is
+    logged, so that the rows of a run do not depend on the speed of the machine.
 
     Attributes:
         is_off_policy: whether the experience gathered last is of older policies than the present
             one, and must be corrected.
+        metadata: the user's own, JSON values by name, which stand in every checkpoint from now on.
+            At first those of base.metadata, and of a resumed run what it had besides.
     """
 
     is_off_policy = False
@@ -78,6 +81,7 @@ class Trainer(FittedPuffeRL):
         self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
         self.stop_reason: str | None = None
         self.model_path: Path | None = None
+        self.metadata: dict[str, object] = parse_metadata(run.config["base"]["metadata"])
         self._settings = curriculum.config["train"]
         epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
         # Whole updates from here on, so that the schedules end with the run.
@@ -156,7 +160,7 @@ class Trainer(FittedPuffeRL):
         self.stats = defaultdict(list)
         self.last_log_time, self.last_log_step = time.monotonic(), self.global_step
         self.profile.clear()
-        if self.epoch % self.config["checkpoint_interval"] == 0 or self.done:
+        if self._is_checkpoint_due:
             self.save_checkpoint()
         return metrics
 
@@ -213,6 +217,12 @@ class Trainer(FittedPuffeRL):
             )
 
     @property
+    def _is_checkpoint_due(self) -> bool:
+        """Whether the policy is saved after this update: a rated one is, so that it can be had."""
+        intervals = self.config["checkpoint_interval"], self.run.config["league"]["interval"]
+        return self.done or any(interval and self.epoch % interval == 0 for interval in intervals)
+
+    @property
     def _ent_coef(self) -> float:
         """The weight of the entropy bonus, which falls linearly with the steps."""
         first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
@@ -239,6 +249,7 @@ class Trainer(FittedPuffeRL):
             "uptime": self.uptime,
             "optimizer": trainer_state.optimizer_state(self.optimizer),
             "curriculum": self.curriculum.state,
+            "metadata": self.metadata,
             **trainer_state.generators(),
         }
         weights = self.uncompiled_policy.state_dict()
@@ -251,6 +262,7 @@ class Trainer(FittedPuffeRL):
         path = self.run.folder / run_folder.STATE
         trainer_state.set_optimizer(self.optimizer, state["optimizer"], path)
         self.engine.load()
+        self.metadata = state["metadata"] | self.metadata
         self.epoch, self.global_step = state["epoch"], state["global_step"]
         self.last_log_step = self.global_step
         self.start_time = time.monotonic() - max(state["uptime"], 0)  # that of a clock set back

@@ -16,7 +16,9 @@ import torch
 
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.json_files import Count, checked
-from midrange_puffer.policies.model_file import MODELS
+from midrange_puffer.policies.metadata import EXPECTED as METADATA
+from midrange_puffer.policies.metadata import checked_metadata
+from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.policies.torch_file import read_torch
 from midrange_puffer.train.muon import HEAVYBALLS, MOMENTUM, Muon
 
@@ -107,6 +109,7 @@ def load(path: Path) -> dict[str, object]:
     state = read_torch(path, path.name, _OLD)
     if not isinstance(state, dict):
         raise CheckpointError(f"{path}: not a trainer state")
+    state.setdefault("metadata", {})  # in states from before there was any
     for name, (fits, expected) in _ENTRIES.items():
         if name not in state or not fits(state[name]):
             found = reprlib.repr(state[name]) if name in state else "missing"
@@ -168,6 +171,14 @@ def _is_model(value: object) -> bool:
     return isinstance(value, str) and fnmatch(value, MODELS) and Path(value).name == value
 
 
+def _is_metadata(value: object) -> bool:
+    try:
+        checked_metadata(value)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_cuda_rng(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(one, torch.Tensor) and one.dtype == torch.uint8 and one.ndim == 1
@@ -202,6 +213,7 @@ _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
     "uptime": (partial(_is, float), "a number of seconds"),
     "optimizer": (_is_optimizer, "what an optimizer has of each parameter"),
     "curriculum": (partial(_is, _CurriculumState | None), "a stage with its start and scores"),
+    "metadata": (_is_metadata, METADATA),
     "torch_rng": (partial(_is_state, torch.Generator().set_state), "torch's state"),
     "cuda_rng": (_is_cuda_rng, "CUDA's states, bytes of each device"),
     "numpy_rng": (_is_numpy_rng, "a state of numpy's RandomState"),

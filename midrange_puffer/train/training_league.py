@@ -2,17 +2,16 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 from torch import nn
 
+from midrange_puffer.contest.ratings import Result
 from midrange_puffer.contest.round_robin import (
     ANCHORS,
     Payoffs,
-    Result,
     is_standard,
     meet,
     rate_pilots,
@@ -20,34 +19,11 @@ from midrange_puffer.contest.round_robin import (
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, resolve
-from midrange_puffer.json_files import Count, JsonError, Within, read_json
+from midrange_puffer.json_files import JsonError
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
-
-MOST_PLAYERS = 5000  # of a run's league: the results of all are in the memory, each against each
-
-
-@dataclass
-class Rating:
-    """How strong a checkpoint is, with the 95 % interval of that."""
-
-    name: str
-    agent_steps: Count
-    rating: float = 0.0  # until all are rated
-    rating_low: float = 0.0
-    rating_high: float = 0.0
-
-
-@dataclass
-class _LeagueFile:
-    """The content of `league.json`."""
-
-    parameters: dict[str, float]
-    # By ratings far beyond these, or more games than there may be, no fit comes to an end.
-    anchors: dict[str, Annotated[float, Within(-1e4, 1e4)]]
-    ratings: list[Rating]
-    results: list[Result]
+from midrange_puffer.train.league_file import FILE, Rating, panel_score, read_league
 
 
 class TrainingLeague:
@@ -64,12 +40,13 @@ class TrainingLeague:
         parameters: of the game.
         agent_steps: how long the run has trained so far. What is noted there of longer training,
             before the run was resumed, is dropped.
+        threads: that fly the engagements and compute the policies; the result does not depend on
+            it.
 
     Raises:
         CheckpointError: `league.json` is damaged.
     """
 
-    FILE = "league.json"
     stop_reason = None  # no rating ends a run
 
     def __init__(
@@ -78,14 +55,16 @@ class TrainingLeague:
         settings: Mapping[str, object],
         parameters: Mapping[str, float],
         agent_steps: int,
+        threads: int = 1,
     ) -> None:
         self._folder = folder
+        self._threads = threads
         self._settings = settings
         self._parameters = resolve(parameters)
         self._anchors = ANCHORS if is_standard(self._parameters) else None
         self._ratings: list[Rating] = []
         self._results: list[Result] = []
-        if (folder / self.FILE).exists():
+        if (folder / FILE).exists():
             self._take_up()
             self._drop_from(agent_steps + 1)
         if self._anchors is None:
@@ -105,7 +84,9 @@ class TrainingLeague:
 
         Returns:
             league/rating, league/rating_low and league/rating_high (its 95 % interval),
-            league/score_vs_<pilot>, and league/score_vs_checkpoints if there are earlier ones.
+            league/panel_score and league/worst_score (mean and least of the scores against the
+            pilots), league/score_vs_<pilot>, and league/score_vs_checkpoints if there are earlier
+            ones.
 
         Raises:
             WriteError: `league.json` could not be written.
@@ -115,7 +96,9 @@ class TrainingLeague:
         players = {name: policy, **{pilot: pilot for pilot in PILOTS}, **earlier}
         pairs = [(name, opponent) for opponent in players if opponent != name]
         games = self._settings["games"]
-        new = meet(pairs, players, games, agent_steps, parameters=self._parameters)
+        new = meet(
+            pairs, players, games, agent_steps, threads=self._threads, parameters=self._parameters
+        )
         self._results += new
         self._ratings.append(Rating(name, agent_steps))
         self._fit()
@@ -125,6 +108,8 @@ class TrainingLeague:
         metrics = {
             f"league/{key}": getattr(rating, key) for key in ("rating", "rating_low", "rating_high")
         }
+        panel = panel_score(new)
+        metrics |= {"league/panel_score": panel.score, "league/worst_score": panel.worst_score}
         metrics |= {f"league/score_vs_{pilot}": scores[pilot] for pilot in PILOTS}
         if earlier:
             mean = float(np.mean([scores[opponent] for opponent in earlier]))
@@ -172,14 +157,13 @@ class TrainingLeague:
             "ratings": [asdict(row) for row in self._ratings],
             "results": [result._asdict() for result in self._results],
         }
-        write_json(self._folder / self.FILE, content)
+        write_json(self._folder / FILE, content)
 
     def _take_up(self) -> None:
         """Go on with what is in the run folder, if it is of the same game."""
-        path = self._folder / self.FILE
+        path = self._folder / FILE
         try:
-            content = read_json(path, _LeagueFile)
-            _check_results(content, path)
+            content = read_league(path)
         except JsonError as error:
             raise CheckpointError(
                 f"{error}; without the file the ratings of the run start anew"
@@ -190,21 +174,3 @@ class TrainingLeague:
             return
         self._anchors = self._anchors or content.anchors
         self._ratings, self._results = content.ratings, content.results
-
-
-def _check_results(content: _LeagueFile, path: Path) -> None:
-    """Raise JsonError where a result is of no game, or of a checkpoint that is not rated."""
-    rated = {row.name for row in content.ratings}
-    players = rated | {result.second for result in content.results}
-    if len(players) > MOST_PLAYERS:
-        raise JsonError(f"{path}: damaged: {len(players)} players, at most {MOST_PLAYERS} allowed")
-    met: set[tuple[str, str]] = set()
-    for place, result in enumerate(content.results):
-        where = f"{path}: damaged: results[{place}]"
-        if result.first not in rated:
-            raise JsonError(f"{where}.first = {result.first}: must be a name in ratings")
-        if result.second == result.first or (result.first, result.second) in met:
-            raise JsonError(f"{where}.second = {result.second}: must be another, not met before")
-        met.add((result.first, result.second))
-        if not result.wins + result.draws + result.losses:
-            raise JsonError(f"{where}: wins, draws and losses must not all be 0")

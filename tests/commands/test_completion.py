@@ -13,6 +13,7 @@ OFFERED = {
     "puffer eval m": {"midrange"},
     "puffer eval midrange --load": {"--load-model-path"},
     "puffer eval midrange --load-model-path mi": {"mine.pt"},
+    "puffer eval midrange --load-model-path be": {"best"},
     "puffer train midrange --train.lear": {"--train.learning-rate"},
     "puffer train midrange --train.optimizer ": {"adam", "muon"},
     "puffer train midrange --resume o": {"one"},

@@ -25,8 +25,8 @@ from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.train import session as train
 from midrange_puffer.train import run_folder, vector
+from midrange_puffer.train import session as train
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import Trainer
 from midrange_puffer.train.update import Learner

@@ -13,6 +13,7 @@ from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.league_file import FILE
 from midrange_puffer.train.training_league import TrainingLeague
 
 pytestmark = pytest.mark.slow
@@ -35,7 +36,7 @@ def add_checkpoint(folder, update: int):
 
 
 def read(folder) -> dict:
-    return json.loads((folder / TrainingLeague.FILE).read_text())
+    return json.loads((folder / FILE).read_text())
 
 
 def ratings(folder) -> dict[str, float]:
@@ -46,12 +47,16 @@ def test_a_rating_comes_with_its_interval_and_a_score_for_each_pilot(tmp_path):
     metrics = open_league(tmp_path).rate(Constant(fire=0), "model_000001", 1000)
     assert set(metrics) == {
         "league/rating", "league/rating_low", "league/rating_high",
+        "league/panel_score", "league/worst_score",
         *(f"league/score_vs_{pilot}" for pilot in PILOTS),
     }  # fmt: skip
     assert metrics["league/rating_low"] < metrics["league/rating"] < metrics["league/rating_high"]
     # Who flies on without a shot draws with those that do, and loses to all that fire at it.
     assert metrics["league/score_vs_straight"] == 0.5
     assert metrics["league/score_vs_shooter"] == metrics["league/score_vs_evader"] == 0
+    by_pilot = [metrics[f"league/score_vs_{pilot}"] for pilot in PILOTS]
+    assert metrics["league/panel_score"] == pytest.approx(np.mean(by_pilot))
+    assert metrics["league/worst_score"] == 0
     assert metrics["league/rating"] == pytest.approx(ANCHORS["straight"], abs=200)
     met = [(result["first"], result["second"]) for result in read(tmp_path)["results"]]
     assert met == [("model_000001", pilot) for pilot in PILOTS]
@@ -88,10 +93,10 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path):
     league = open_league(tmp_path)
     first, second = (add_checkpoint(tmp_path, update) for update in (1, 2))
     league.rate(first, "model_000001", 1000)
-    kept = (tmp_path / TrainingLeague.FILE).read_bytes()
+    kept = (tmp_path / FILE).read_bytes()
     expected = league.rate(second, "model_000002", 2000)
     # As it was when the run was killed; then rated twice at the same step.
-    (tmp_path / TrainingLeague.FILE).write_bytes(kept)
+    (tmp_path / FILE).write_bytes(kept)
     resumed = open_league(tmp_path, 1000)
     assert resumed.rate(second, "model_000002", 2000) == expected
     assert resumed.rate(second, "model_000002", 2000) == expected
@@ -178,9 +183,9 @@ RESULT = {"first": "model_000001", "second": "ace", "wins": 1, "draws": 0, "loss
 def test_a_damaged_file_is_named_with_what_is_wrong_in_it(tmp_path, change, message):
     content = {"parameters": resolve({}), "anchors": ANCHORS}
     content |= {"ratings": [RATED], "results": [RESULT]}
-    (tmp_path / TrainingLeague.FILE).write_text(json.dumps(content))
+    (tmp_path / FILE).write_text(json.dumps(content))
     open_league(tmp_path, 1000)
-    (tmp_path / TrainingLeague.FILE).write_text(json.dumps(content | change))
+    (tmp_path / FILE).write_text(json.dumps(content | change))
     told = f"league.json: damaged: {message}.*; without the file the ratings of the run start anew"
     with pytest.raises(CheckpointError, match=told):
         open_league(tmp_path)

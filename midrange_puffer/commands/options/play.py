@@ -13,11 +13,12 @@ from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, SEATS, sugges
 from midrange_puffer.policies.model_paths import check_is_model
 from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.run_folder import BEST, LATEST
 
-LATEST = "latest"
 WHO = (
     f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
-    f"come with the package), {LATEST} (the newest model of all runs); or a model's file"
+    f"come with the package), {LATEST} (the newest model of all runs), {BEST} (the best-rated one "
+    f"of the newest run), RUN/{BEST}; or a model's file"
 )
 
 
@@ -45,11 +46,11 @@ def _model_path(text: str, options: argparse.Namespace) -> Path | None:
     """The model's file, or None for a human or a pilot."""
     if text == HUMAN or text in PILOTS:
         return None
-    if text == LATEST:
-        return run_folder.latest(options.data_dir)
+    if run_folder.is_word(text):
+        return run_folder.find_model(text, options.data_dir)
     if is_model(text):
         return path_of(text)
-    names = (HUMAN, LATEST, *shipped_models(), *PILOTS)
+    names = (HUMAN, LATEST, BEST, *shipped_models(), *PILOTS)
     raise UsageError(f"{text!r}: must be {WHO}{suggest(text, names)}")
 
 

@@ -1,0 +1,240 @@
+"""The panel score of a checkpoint, the best one by it, and the user's own metadata beside it."""
+
+import json
+import shutil
+from fractions import Fraction
+
+import learners
+import pytest
+import runs
+import torch
+
+from midrange_puffer.checkpoint import CheckpointError, best, load_policy
+from midrange_puffer.commands import cli
+from midrange_puffer.commands.options import play
+from midrange_puffer.config.configuration import format_config
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.policies.metadata import checked_metadata, parse_metadata
+from midrange_puffer.policies.torch_file import to_bytes
+from midrange_puffer.train import run_folder
+from midrange_puffer.train.league_file import FILE
+from midrange_puffer.train.run_folder import best_rated
+from midrange_puffer.train.run_list import read_run
+
+UPDATES = (3, 5, 6, 8)  # with a checkpoint: each fifth and the last; each third is rated
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A small run that is rated between its checkpoints, too, with metadata of its own."""
+    folder = tmp_path_factory.mktemp("rated")
+    words = ["--league.interval=3", "--league.games=4", "--league.checkpoints=0"]
+    words += ["--train.checkpoint-interval=5", "--metadata", "author=me, idea=stay = far"]
+    assert runs.train(folder, *words) == 0
+    return folder / "run"
+
+
+def model(run, update: int):
+    return run / run_folder.model_name(update)
+
+
+def panel(run, update: int) -> dict[str, object] | None:
+    return load_policy(model(run, update))[1]["panel"]
+
+
+def scores(run, update: int) -> dict[str, Fraction]:
+    """Pilot -> score, from the counts in the league's file."""
+    results = json.loads((run / FILE).read_text())["results"]
+    return {
+        one["second"]: Fraction(2 * one["wins"] + one["draws"], 2 * 4)
+        for one in results
+        if one["first"] == model(run, update).stem
+    }
+
+
+def test_every_rated_policy_is_kept_with_its_panel_score(run):
+    kept = sorted(path.name for path in run.glob("model_*.pt"))
+    assert kept == [run_folder.model_name(update) for update in (0, *UPDATES)]
+    rows = {row["epoch"]: row for row in runs.rows(run)}
+    for update in (3, 6, 8):
+        counted, its = scores(run, update), panel(run, update)
+        assert set(counted) == set(PILOTS)
+        assert its["score"] == pytest.approx(float(sum(counted.values()) / len(PILOTS)))
+        assert its["worst_score"] == min(counted.values()) == counted[its["worst_pilot"]]
+        assert its["games"] == 4
+        assert rows[update]["league/panel_score"] == its["score"]
+        assert rows[update]["league/worst_score"] == its["worst_score"]
+
+
+def test_what_was_not_rated_itself_has_no_score(run):
+    assert panel(run, 0) is panel(run, 5) is None
+
+
+def test_a_resumed_run_leaves_the_scores_of_its_checkpoints_as_they_are(run, tmp_path, capsys):
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    before = panel(run, 8)
+    assert runs.resume(copy, "--train.total-timesteps=9216", "--metadata=idea=new") == 0
+    assert panel(copy, 8) == before  # it was written anew when the run went on
+    assert panel(copy, 9)["games"] == 4
+    path, score = best_rated(copy)
+    assert f"best     {path}, with a panel score of {score.score:.3f}" in capsys.readouterr().out
+    assert load_policy(model(copy, 9))[1]["metadata"] == {"author": "me", "idea": "new"}
+
+
+def test_metadata_given_in_python_stay_through_a_resume(tmp_path):
+    given = {"figure": {"range": [20.5, None]}, "kept": True}
+    with learners.small_trainer(tmp_path, "--metadata=author=me") as trainer:
+        trainer.metadata |= given
+        trainer.save_checkpoint()
+        (trainer.run.folder / run_folder.CONFIG).write_text(format_config(trainer.run.config))
+    run = tmp_path / "run"
+    assert load_policy(model(run, 0))[1]["metadata"] == {"author": "me", **given}
+    assert runs.resume(run, "--train.total-timesteps=1024") == 0
+    for update in (0, 1):
+        assert load_policy(model(run, update))[1]["metadata"] == {"author": "me", **given}
+
+
+def rate(run, **results: tuple[int, int]) -> None:
+    """Have the league's file say that models have won and lost so often against every pilot."""
+    content = json.loads((run / FILE).read_text())
+    content["ratings"] = [
+        {"name": name, "agent_steps": place} for place, name in enumerate(results)
+    ]
+    content["results"] = [
+        {"first": name, "second": pilot, "wins": wins, "draws": 0, "losses": losses}
+        for name, (wins, losses) in results.items()
+        for pilot in PILOTS
+    ]
+    (run / FILE).write_text(json.dumps(content))
+
+
+@pytest.fixture
+def ranked(run, tmp_path):
+    """A run in tmp_path/ranked whose update 6 was the best."""
+    folder = tmp_path / "ranked"
+    shutil.copytree(run, folder)
+    rate(folder, model_000003=(3, 1), model_000006=(4, 0), model_000007=(4, 0), model_000008=(1, 3))
+    return folder
+
+
+@pytest.mark.parametrize("name", ["best", "ranked/best", "latest/best", "{folder}/best"])
+def test_best_is_the_model_of_the_highest_panel_score_that_is_there(ranked, name):
+    """Of the newest run, or of one that is named."""
+    found = run_folder.find_model(name.format(folder=ranked), ranked.parent)
+    assert found == best(ranked) == model(ranked, 6)
+    info = read_run(ranked)
+    assert info.best[0] == found
+    assert info.best[1].score == 1.0
+
+
+def test_best_may_fly_by_either_seat_of_play(ranked):
+    words = ["--red", "ranked/best", "--blue", "best", "--train.data-dir", str(ranked.parent)]
+    assert play.read(words).models == dict.fromkeys(("ranked/best", "best"), model(ranked, 6))
+
+
+def test_of_equal_ones_the_newest_is_the_best(ranked):
+    rate(ranked, model_000003=(3, 1), model_000006=(3, 1), model_000008=(1, 3))
+    assert best(ranked) == model(ranked, 6)
+
+
+def test_a_run_and_latest_still_mean_the_newest(ranked):
+    for name in ("latest", "ranked", str(ranked)):
+        assert run_folder.find_model(name, ranked.parent) == model(ranked, 8)
+
+
+def test_a_run_without_scores_has_no_best(ranked):
+    (ranked / FILE).unlink()
+    told = r"ranked: has no checkpoint with a panel score, .*--league.interval N .*newest model"
+    for name in ("best", "ranked/best"):
+        with pytest.raises(CheckpointError, match=told):
+            run_folder.find_model(name, ranked.parent)
+    assert read_run(ranked).best is None
+
+
+def test_who_has_not_met_every_pilot_has_no_panel_score(ranked):
+    content = json.loads((ranked / FILE).read_text())
+    content["results"] = [one for one in content["results"] if one["second"] != "ace"]
+    (ranked / FILE).write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="no checkpoint with a panel score"):
+        best(ranked)
+
+
+def test_a_damaged_league_is_named(ranked):
+    (ranked / FILE).write_text("{")
+    with pytest.raises(CheckpointError, match=r"league.json: damaged: not JSON"):
+        best(ranked)
+    assert read_run(ranked).best is None  # the list of the runs goes on
+
+
+def test_eval_and_runs_tell_of_both(ranked, capsys):
+    report = ranked / "report.json"
+    words = ["--train.data-dir", str(ranked.parent), "--json", str(report)]
+    least = ["--episodes=2", "--opponent=straight", "--load-model-path=ranked/best"]
+    assert cli.run("eval", [*words, *least]) == 0
+    printed = capsys.readouterr().out
+    its = panel(ranked, 6)
+    assert "model_000006.pt: 2 engagements with straight" in printed
+    assert f"rated in training: panel score {its['score']:.3f}, the least" in printed
+    assert "metadata: author=me, idea=stay = far" in printed
+    told = json.loads(report.read_text())
+    assert told["panel"] == its
+    assert told["metadata"] == {"author": "me", "idea": "stay = far"}
+    assert cli.run("runs", words) == 0
+    assert "1.000" in capsys.readouterr().out
+    [entry] = json.loads(report.read_text())["runs"]
+    assert (entry["best"]["model"], entry["best"]["score"]) == ("model_000006.pt", 1.0)
+    assert entry["metadata"] == told["metadata"]
+
+
+def test_models_from_before_there_were_scores_load(run, tmp_path):
+    entries = torch.load(model(run, 8))
+    del entries["panel"], entries["metadata"]
+    old = tmp_path / "model_000008.pt"
+    old.write_bytes(to_bytes(entries))
+    assert [load_policy(old)[1][name] for name in ("panel", "metadata")] == [None, {}]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("metadata", {"a": float("nan")}),
+        ("metadata", {"a": torch.ones(1)}),
+        ("metadata", {1: "a"}),
+        ("metadata", ["a"]),
+        ("panel", {"score": 1.0}),
+        ("panel", {"score": 2.0, "worst_score": 0.5, "worst_pilot": "ace", "games": 4}),
+    ],
+)
+def test_a_model_with_another_kind_of_entry_is_refused(run, tmp_path, name, value):
+    entries = torch.load(model(run, 8))
+    bad = tmp_path / "model_000008.pt"
+    bad.write_bytes(to_bytes({**entries, name: value}))
+    with pytest.raises(CheckpointError, match=f"its {name}"):
+        load_policy(bad)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("idea", "'idea': must be name=text"),
+        ("a=1,", "'': must be name=text"),
+        ("a b=1", "'a b=1': must be name=text"),
+        ("a=1,a=2", "'a' is given twice"),
+    ],
+)
+def test_metadata_that_cannot_be_read_is_refused_before_training(tmp_path, text, told):
+    with pytest.raises(UsageError, match=rf"command line: --metadata = {text}: {told}"):
+        runs.train(tmp_path, "--metadata", text)
+    assert not (tmp_path / "run").exists()
+
+
+def test_metadata_is_what_json_can_say():
+    value = {"a": [1, 2.5, None, True], "b": {"c": "text"}}
+    assert checked_metadata(value) == value
+    assert checked_metadata({"a": (1, 2)}) == {"a": [1, 2]}
+    for wrong in ({"a": {1, 2}}, {"a": 1j}, {2: "a"}, [1], "a"):
+        with pytest.raises(ValueError, match=r"metadata.*: must be a dict of JSON values"):
+            checked_metadata(wrong)
+    assert parse_metadata(None) == {}
