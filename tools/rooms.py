@@ -38,7 +38,17 @@ ROOMS = (
     ("sweep",),
     ("commands",),
     # What users import: it may take from anywhere, and no room takes from it.
-    ("__init__", "__main__", "checkpoint", "evaluate", "gym", "pettingzoo", "sb3", "spacetime"),
+    (
+        "__init__",
+        "__main__",
+        "checkpoint",
+        "evaluate",
+        "gym",
+        "pettingzoo",
+        "sb3",
+        "spacetime",
+        "training",
+    ),
 )
 LEVELS = {name: level for level, names in enumerate(ROOMS) for name in names}
 

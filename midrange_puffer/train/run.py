@@ -53,27 +53,41 @@ FIXED = (
 
 
 def train_to_end(run: Run) -> int:
-    """Train until the end of the run, or until a signal comes; return the exit status.
-
-    The folder of a run that fails before its first checkpoint is taken away.
-    """
+    """Train until the end of the run, or until a signal comes; return the exit status."""
     with StopSignals() as signals:
         try:
-            train(run, signals)
+            with removed_if_never_begun(run):
+                train(run, signals)
         except UserError:
             if (run.folder / run_folder.STATE).exists():
                 how = f"--resume {shown(run.folder)}"
                 print(f"the last checkpoint still stands: {how}", file=sys.stderr)
-            elif ranks.is_first():  # it never began, and another try may have its name
-                shutil.rmtree(run.folder, ignore_errors=True)
             raise
     return 128 + signals.caught if signals.caught else 0
 
 
 @contextmanager
-def new_run(config_path: str | None, overrides: Sequence[str]) -> Iterator[Run]:
+def removed_if_never_begun(run: Run) -> Iterator[None]:
+    """Take away the folder of a run that fails before its first checkpoint.
+
+    Another try may have its name.
+    """
+    try:
+        yield
+    except UserError:
+        if ranks.is_first() and not (run.folder / run_folder.STATE).exists():
+            shutil.rmtree(run.folder, ignore_errors=True)
+        raise
+
+
+def new_run(config_path: str | None, overrides: Sequence[str]) -> AbstractContextManager[Run]:
+    """A new run of a configuration's file, as of `begun_run`."""
+    return begun_run(load_config(config_path, overrides))
+
+
+@contextmanager
+def begun_run(config: Config) -> Iterator[Run]:
     """Settle the configuration of a new run and make its folder, which is locked meanwhile."""
-    config = load_config(config_path, overrides)
     train = config["train"]
     # A name made up here is not the configuration's: config.ini may be given back for another run.
     run = planned_run(config, Path(train["data_dir"], train["run_name"] or new_name()))

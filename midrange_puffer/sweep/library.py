@@ -1,0 +1,88 @@
+"""A search from Python: Protein suggests, whoever asks tries it out in their own way and tells."""
+
+from typing import NamedTuple
+
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Trial, best_trial
+from midrange_puffer.sweep.runner import trial_seed
+from midrange_puffer.sweep.search import Search
+from midrange_puffer.sweep.space import Space, Value, trial_config
+
+
+class Suggestion(NamedTuple):
+    """What is to be tried next.
+
+    Attributes:
+        number: of the trial, from 0 on.
+        params: what is varied: "section.key" -> value.
+        config: the whole configuration with these values, and with a train.seed of its own.
+    """
+
+    number: int
+    params: dict[str, Value]
+    config: Config
+
+
+class Sweep:
+    """Suggests settings and learns from what became of them; it keeps nothing on the disk.
+
+        sweep = Sweep(load_config("configs/sweep.ini"))
+        for _ in range(20):
+            trial = sweep.suggest()
+            score, seconds = …  # train with trial.config, and measure
+            sweep.observe(trial, score, seconds)
+        print(sweep.best.params)
+
+    Args:
+        config: with a section [sweep.<section>.<key>] for each key that is varied. Of [sweep] it
+            looks at method, seed, cost and max_cost.
+
+    Raises:
+        ConfigError: There is none, or one does not fit its key.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._search = Search(config, Space(config))
+        self._trials: list[Trial] = []
+
+    def suggest(self) -> Suggestion:
+        """What to try next; several may be tried before any is observed."""
+        number = len(self._trials)
+        params = self._search.suggest(self._trials)
+        config = trial_config(self._config, params)
+        seed = trial_seed(self._config["sweep"]["seed"], number)
+        config = config.replaced("train", "the sweep", seed=seed)
+        self._trials.append(Trial(number, params, seed, config["train"]["total_timesteps"]))
+        return Suggestion(number, params, config)
+
+    def observe(self, trial: Suggestion, score: float | None, seconds: float) -> None:
+        """Tell what became of a suggestion.
+
+        Args:
+            trial: which one.
+            score: from 0 to 1; more is better. None: it failed.
+            seconds: what it cost.
+
+        Raises:
+            ValueError: The score is something else.
+        """
+        found = self._trials[trial.number]
+        found.seconds = seconds
+        if score is None:
+            found.status = FAILED
+            return
+        if not 0 <= score <= 1:
+            raise ValueError(f"score = {score}: must be from 0 to 1, or None for a failure")
+        found.readings = [Reading(found.total_timesteps, seconds, score, {})]
+        found.status = FINISHED
+
+    @property
+    def best(self) -> Suggestion | None:
+        """The suggestion with the best score; None before the first."""
+        trial = best_trial(self._trials)
+        if trial is None:
+            return None
+        config = trial_config(self._config, trial.params)
+        config = config.replaced("train", "the sweep", seed=trial.seed)
+        return Suggestion(trial.number, trial.params, config)

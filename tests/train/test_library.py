@@ -1,0 +1,158 @@
+"""Training from Python: the same run as the command's, a loop of one's own, and what is refused."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import runs
+from places import EXAMPLES
+
+from midrange_puffer.checkpoint import CheckpointError, load_policy
+from midrange_puffer.errors import UserError
+from midrange_puffer.training import ConfigError, Trainer, load_config, make_vec
+
+pytestmark = pytest.mark.slow
+
+
+def small(folder, name="run", **overrides):
+    """The configuration of a small run."""
+    where = {"train.data_dir": folder, "train.run_name": name}
+    return load_config(runs.small_config(folder), {**where, **overrides})
+
+
+class Rows(list):
+    """A logger that has `log` and nothing else."""
+
+    def log(self, metrics, step):
+        self.append((step, metrics))
+
+
+def test_it_is_the_run_of_the_command(tmp_path, capfd):
+    """Update for update the same figures and the same files, and not a word."""
+    assert runs.train(tmp_path, "--train.run-name", "command") == 0
+    capfd.readouterr()
+    rows = Rows()
+    with Trainer(small(tmp_path, "library"), logger=rows) as trainer:
+        while not trainer.is_over:
+            trainer.evaluate()
+            row = trainer.train()
+            assert row == rows[-1][1]
+    assert capfd.readouterr().out == ""
+    assert runs.timeless(tmp_path / "library") == runs.timeless(tmp_path / "command")
+    names = [
+        sorted(path.name for path in (tmp_path / run).glob("*")) for run in ("command", "library")
+    ]
+    assert names[0] == names[1]
+    assert [step for step, _ in rows] == [1024 * (n + 1) for n in range(8)]
+    assert trainer.folder == tmp_path / "library"
+    assert trainer.score is not None
+
+
+def test_it_is_stopped_saved_and_resumed(tmp_path):
+    seen = []
+
+    def stop_at_half(trainer, metrics):
+        seen.append(metrics["agent_steps"])
+        if trainer.global_step >= 4096:
+            trainer.stop()
+
+    with Trainer(small(tmp_path), callbacks=[stop_at_half]) as trainer:
+        trainer.run()
+        path = trainer.save({"note": "half-way", "scores": (1, 2)})
+    assert seen == [1024, 2048, 3072, 4096]
+    _, about = load_policy(path)
+    assert about["agent_steps"] == 4096
+    assert about["metadata"] == {"note": "half-way", "scores": [1, 2]}
+    with Trainer.resume(tmp_path / "run", {"train.total_timesteps": 6144}) as trainer:
+        assert trainer.global_step == 4096
+        trainer.run()
+        assert trainer.global_step == 6144
+    assert [row["agent_steps"] for row in runs.rows(tmp_path / "run")] == [
+        1024 * (n + 1) for n in range(6)
+    ]
+
+
+def test_a_row_may_be_logged_at_any_time(tmp_path):
+    rows = Rows()
+    with Trainer(small(tmp_path), logger=rows) as trainer:
+        for _ in range(3):
+            trainer.evaluate()
+            trainer.mean_and_log()
+            trainer.train()
+    told = [metrics for _, metrics in rows if "environment/score" in metrics]
+    assert len(rows) == 6
+    assert told
+    assert all(0 <= metrics["environment/score"] <= 1 for metrics in told)
+
+
+def test_an_error_leaves_the_last_checkpoint(tmp_path):
+    def fail(trainer, metrics):
+        raise ZeroDivisionError
+
+    trainer = Trainer(small(tmp_path), callbacks=[fail])
+    with pytest.raises(ZeroDivisionError), trainer:
+        trainer.run()
+    assert [path.name for path in (tmp_path / "run").glob("model_*")] == ["model_000000.pt"]
+    with Trainer.resume(tmp_path / "run") as trainer:  # the lock is free
+        assert trainer.global_step == 0
+
+
+def test_stages_follow_each_other(tmp_path):
+    stages = {
+        "curriculum.stages": "first,second",
+        "curriculum.first.max_steps": 2048,
+        "curriculum.second.env.opponent": "weave",
+    }
+    rows = Rows()
+    with Trainer(small(tmp_path, **stages), logger=rows) as trainer:
+        trainer.run()
+    assert [metrics["curriculum/stage"] for _, metrics in rows] == [1, 1, *[2] * 6]
+
+
+def test_what_is_wrong_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"train.learnin_rate: no such key"):
+        load_config(None, {"train.learnin_rate": 1})
+    with pytest.raises(TypeError, match=r"logger of type int: must have log"):
+        Trainer(small(tmp_path), logger=3).__enter__()
+    with pytest.raises(CheckpointError, match="nowhere: no such run folder"):
+        Trainer.resume("nowhere", {"train.data_dir": tmp_path}).__enter__()
+    with Trainer(small(tmp_path)) as trainer:
+        with pytest.raises(UserError, match="run"), Trainer(small(tmp_path)):
+            pass
+        with pytest.raises(ValueError, match="metadata"):
+            trainer.save({"policy": object()})
+
+
+def test_the_vector_tells_of_every_end():
+    """PuffeRL looks at the terminals alone, and all of these engagements end by the time limit."""
+    config = load_config(
+        None, {"env.num_envs": 128, "env.opponent": "straight", "env.time_limit": 2,
+               "vec.backend": "Serial"}
+    )  # fmt: skip
+    vec = make_vec(config)
+    vec.async_reset(seed=0)
+    ends = []
+    for _ in range(9):
+        _, _, terminals, truncations, *_ = vec.recv()
+        ends.append(terminals.tolist())
+        assert np.array_equal(terminals, truncations)
+        vec.send(np.zeros((128, 3), np.int32))
+    vec.close()
+    assert [row[0] for row in ends] == [False] * 4 + [True] + [False] * 3 + [True]
+
+
+@pytest.mark.parametrize(
+    ("example", "words", "said"),
+    [
+        ("own_loop.py", ["--goal", "0.01"], "against ace it scores"),
+        ("own_sweep.py", ["--trials", "2", "train.total_timesteps=70000"], "best: trial"),
+    ],
+)
+def test_the_examples_run(tmp_path, example, words, said):
+    words += [f"train.data_dir={tmp_path}", "env.num_envs=64", "train.minibatch_size=1024"]
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / example), *words], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
