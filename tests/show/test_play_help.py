@@ -110,7 +110,7 @@ def test_an_enemys_zones_are_drawn_when_asked_for():
     assert (player.pixels == before).all()
 
 
-def test_the_next_opponent_is_harder_and_the_tally_goes_on():
+def test_the_next_opponent_is_harder_and_has_a_tally_of_its_own():
     assert sorted(LADDER) == sorted(PILOTS)
     player = Player("shooter", HUMAN, **NEAR)
     player.session.time_scale = 16.0
@@ -118,6 +118,7 @@ def test_the_next_opponent_is_harder_and_the_tally_goes_on():
         player.wait(FRAME)
     assert player.game._tally(1) == "won 0   drawn 0   lost 1"
     player.press(pygame.K_o)
+    assert player.game._tally(1) == "won 0   drawn 0   lost 0"
     assert player.session.names == ("crank", "blue")
     assert not player.session.over
     player.wait(1)
