@@ -22,14 +22,15 @@
 #include "sense.h"
 #include "spacetime.h"
 #include "start.h"
+#include "states.h"
 #include "threat_cone.h"
 
 static void rate_lane(const MrSim *sim, MrBlock *b, int lane) {
   MrScene scene;
-  MR_ALIGNED float potential[MR_LANES];
+  MrPotential potential;
   mr_look_around(sim->constants.dt, b, &scene);
-  mr_potential(sim, b, &scene, potential);
-  b->potential[lane] = potential[lane];
+  mr_potential(sim, b, &scene, &potential);
+  mr_keep_potential(&potential, b, lane);
 }
 
 // Whether the fighter has a row in the results.
@@ -71,7 +72,7 @@ static bool any_over(const MrBlock *b) {
 }
 
 // Writes the block's rows of rewards, terminals and truncations.
-static void write_results(const MrSim *sim, int32_t block, const float reward[MR_LANES],
+static void write_results(const MrSim *sim, int32_t block, const float reward[MR_FIGHTERS][MR_LANES],
                           const MrOutputs *out) {
   if (!out->to.rewards) return;
   const MrBlock *b = &sim->blocks[block];
@@ -80,11 +81,11 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
   MR_ALIGNED float rewards[MR_LANES * MR_FIGHTERS];
   if (rows == MR_FIGHTERS) {
     MR_FOR_LANES(i) {
-      rewards[2 * i] = reward[i];
-      rewards[2 * i + 1] = -reward[i];
+      rewards[2 * i] = reward[0][i];
+      rewards[2 * i + 1] = reward[1][i];
     }
   } else {
-    MR_FOR_LANES(i) rewards[i] = sim->is_agent[0] ? reward[i] : -reward[i];
+    memcpy(rewards, reward[sim->is_agent[0] ? 0 : 1], sizeof reward[0]);
   }
   memcpy(out->to.rewards + first, rewards, (size_t)count * sizeof rewards[0]);
   if (!out->to.terminals) return;
@@ -107,7 +108,10 @@ static void record(MrSim *sim, int32_t block, int lane) {
   r->truncated = b->truncated[lane];
   r->mutual_kill = 1;
   r->decisions = b->decisions[lane];
-  r->episode_return = b->episode_return[lane];
+  r->paid_geometry = b->paid_geometry[lane];
+  r->paid_ammunition = b->paid_ammunition[lane];
+  r->paid_threat = b->paid_threat[lane];
+  r->paid_pressure = b->paid_pressure[lane];
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     const MrFighter *fighter = &b->fighters[f];
     r->mutual_kill &= fighter->alive[lane] ^ 1;
@@ -117,6 +121,8 @@ static void record(MrSim *sim, int32_t block, int lane) {
     r->shots_in_nez[f] = fighter->shots_in_nez[lane];
     r->shots_wasted[f] = fighter->shots_wasted[lane];
     r->launch_range[f] = fighter->launch_range[lane];
+    r->episode_return[f] = fighter->episode_return[lane];
+    r->paid_result[f] = mr_result(&sim->params, b->outcome[lane], f);
   }
 }
 
@@ -162,7 +168,8 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   MrBlock *b = &sim->blocks[block];
   MrScene scene;
   MR_ALIGNED int32_t was_open[MR_LANES];
-  MR_ALIGNED float potential[MR_LANES], reward[MR_LANES];
+  MR_ALIGNED float reward[MR_FIGHTERS][MR_LANES];
+  MrPotential potential;
 
   sim->ended[block] = 0;
   mr_fly_pilots(sim, b);
@@ -175,16 +182,19 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   }
   mr_look_around(sim->constants.dt, b, &scene);
   mr_decide_outcomes(sim, &scene, b);
-  mr_potential(sim, b, &scene, potential);
-  mr_reward(sim, b, scene.sights, potential, was_open, reward);
+  mr_potential(sim, b, &scene, &potential);
+  mr_reward(sim, b, scene.sights, &potential, was_open, reward);
   write_results(sim, block, reward, out);
   if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
+  mr_write_states(sim, block, &scene, out->to.final_states);
   if (finish_lanes(sim, block, was_open, &scene)) {
     mr_look(b, scene.sights);
     // The engagements that started anew need a potential. The other engagements get the same potential again.
-    mr_potential(sim, b, &scene, b->potential);
+    mr_potential(sim, b, &scene, &potential);
+    MR_FOR_LANES(i) mr_keep_potential(&potential, b, i);
   }
   write_observations(sim, block, &scene, out, out->to.observations);
+  mr_write_states(sim, block, &scene, out->to.states);
   mr_assert_state(b);
 }
 
@@ -197,6 +207,7 @@ static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out)
   MrScene scene;
   mr_look_around(sim->constants.dt, &sim->blocks[block], &scene);
   write_observations(sim, block, &scene, out, out->to.observations);
+  mr_write_states(sim, block, &scene, out->to.states);
 }
 
 // The distance [m] and time [s] of a missile that flies straight from speed v0 until it has burnt out and slowed to

@@ -359,6 +359,8 @@ void mr_observe_all(MrSim *sim, float *observations) {
   observe(sim, (MrOutputs){.to.observations = observations, .every_seat = true});
 }
 
+void mr_observe_states(MrSim *sim, float *states) { observe(sim, (MrOutputs){.to.states = states}); }
+
 int32_t mr_record_count(const MrSim *sim) { return sim->record_count; }
 
 const MrRecord *mr_take_records(MrSim *sim, int32_t *count) {

@@ -147,7 +147,10 @@ typedef struct {
   int32_t shots[MR_FIGHTERS], hits[MR_FIGHTERS];
   int32_t shots_in_nez[MR_FIGHTERS], shots_wasted[MR_FIGHTERS];  // RULES.md, "Missile envelopes"; 0 without envelope
   float launch_range[MR_FIGHTERS];            // m, sum over that seat's shots
-  float episode_return;                       // sum of red's rewards (blue's is its negative)
+  float episode_return[MR_FIGHTERS];          // sum of that seat's rewards
+  // What of it was paid by the result, and by each reward_... of params.h. Those of red; blue's are the negatives.
+  float paid_result[MR_FIGHTERS];
+  float paid_geometry, paid_ammunition, paid_threat, paid_pressure;
 } MrRecord;
 
 typedef struct MrSim MrSim;
@@ -178,6 +181,25 @@ typedef struct {
   bool by_map;
 } MrPilotInfo;
 
+// What is told of each fighter to who asks for states. X(name, meaning)
+#define MR_STATES(X)                                                                          \
+  X(x, "position [m]")                                                                        \
+  X(y, "position [m]")                                                                        \
+  X(direction_x, "direction of the velocity as a unit vector: cosine of the heading")         \
+  X(direction_y, "sine of the heading")                                                       \
+  X(speed, "[m/s]")                                                                           \
+  X(alive, "1 until it is hit, then 0")                                                       \
+  X(ammunition, "missiles left")                                                              \
+  X(inbound, "missiles in the air that fly at it")                                            \
+  X(time_to_go, "least time to go of those [s], at most 100, which it is without any")
+
+#define MR_ENUM_STATE(name, meaning) MR_STATE_##name,
+typedef enum { MR_STATES(MR_ENUM_STATE) MR_STATE_COUNT } MrState;
+
+typedef struct {
+  const char *name, *meaning;
+} MrStateInfo;
+
 // The kinds of things that have fields: the engagement, its MR_FIGHTERS fighters, its MR_MISSILES missile slots.
 typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE } MrEntity;
 
@@ -194,6 +216,7 @@ const MrParameter *mr_parameters(void);
 const MrParameterPair *mr_parameter_pairs(void);
 const MrParameterAddition *mr_parameter_additions(void);
 const MrPilotInfo *mr_pilots(void);
+const MrStateInfo *mr_states(void);
 const MrField *mr_fields(MrEntity entity);
 
 MrParams mr_default_params(void);
@@ -224,6 +247,9 @@ typedef struct {
   // [agents][features], or NULL: the last observations of an engagement that ends in this step, before the next
   // episode starts. The rows of the other engagements mean nothing.
   float *final_observations;
+  // float32 [MR_STATE_COUNT][MR_FIGHTERS][num_envs], or NULL: how all fighters stand after the step, and how they stood
+  // before the engagements that ended in it gave way to the next episodes.
+  float *states, *final_states;
 } MrResults;
 
 // Flies every engagement for one decision. actions: int32 [agents][MR_ACTIONS], levels of rudder, throttle and fire;
@@ -243,6 +269,8 @@ void mr_advance(MrSim *sim, int32_t steps);
 
 // Observations of the agents [agents][features], or of every seat [num_envs][MR_FIGHTERS][features].
 void mr_observe(MrSim *sim, float *observations);
+// Writes states, as of MrResults.
+void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);

@@ -12,7 +12,7 @@
 // without changing what a result means, since evaluation always takes their defaults.
 //
 // The bound of a reward follows from the units of its rows. A row of unit "1" is the weight of a potential within
-// +-1, and a row of unit "1/s" is the weight of a rate within +-1.
+// +-1, a row of unit "1/s" is the weight of a rate within +-1, and a row of unit "result" is what a result pays.
 
 #pragma once
 
@@ -47,6 +47,9 @@
   X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
   X(start, float, start_speed_min, 250, 50, 1000, "m/s", "least speed at the start") \
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
+  X(reward, float, reward_win, 1, -10, 10, "result", "reward for a win, at the end") \
+  X(reward, float, reward_draw, 0, -10, 10, "result", "reward for a draw, to each side") \
+  X(reward, float, reward_loss, -1, -10, 10, "result", "reward for a loss") \
   X(reward, float, reward_geometry, 0.2, 0, 0.3, "1", "weight of the potential for pointing the nose at the enemy at short range") \
   X(reward, float, reward_pressure, 0.004, 0, 0.1, "1/s", "reward per second for pointing better at the enemy than the enemy at us, at short range") \
   X(reward, float, reward_geometry_range, 20000, 1000, 200000, "m", "distance at which reward_geometry and reward_pressure pay half") \
@@ -110,13 +113,16 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 3
+#define MR_RULES_VERSION 4
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
   X(bracket_salvo, 2, 2)      \
   X(turn_back_salvo, 2, 1)    \
-  X(snake_salvo, 2, 2)
+  X(snake_salvo, 2, 2)        \
+  X(reward_win, 4, 1)         \
+  X(reward_draw, 4, 0)        \
+  X(reward_loss, 4, -1)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

@@ -18,41 +18,66 @@ static inline float mr_geometry(float range, const MrSight *sight, int i) {
   return 0.5f * (1.0f + sight->ahead[i]) * range / (range + sight->range[i]);
 }
 
-// Red's potential: red's merit less blue's; 0 once the engagement is over.
-static void mr_potential(const struct MrSim *sim, const MrBlock *b, const MrScene *scene, float potential[MR_LANES]) {
+// Red's potential: red's merit less blue's, in its parts and as their sum; 0 once the engagement is over.
+typedef struct {
+  MR_ALIGNED float geometry[MR_LANES], stock[MR_LANES], threat[MR_LANES], sum[MR_LANES];
+} MrPotential;
+
+static void mr_potential(const struct MrSim *sim, const MrBlock *b, const MrScene *scene, MrPotential *to) {
   const MrParams *p = &sim->params;
   float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
-  float range = p->reward_geometry_range;
-  MR_ALIGNED float merit[MR_FIGHTERS][MR_LANES];
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MR_FOR_LANES(i) {
-      float threat = p->reward_threat_time / (p->reward_threat_time + scene->inbound[f].least[i]);
-      merit[f][i] = p->reward_geometry * mr_geometry(range, &scene->sights[f], i) +
-                    per_missile * (float)b->fighters[f].ammunition[i] - p->reward_threat * threat;
-    }
-  }
+  float range = p->reward_geometry_range, time = p->reward_threat_time;
   MR_FOR_LANES(i) {
-    float sum = 0.0f;
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) sum += (f & 1) ? -merit[f][i] : merit[f][i];
-    potential[i] = b->outcome[i] == MR_OPEN ? sum : 0.0f;
+    float geometry[MR_FIGHTERS], stock[MR_FIGHTERS], threat[MR_FIGHTERS], merit[MR_FIGHTERS];
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      geometry[f] = p->reward_geometry * mr_geometry(range, &scene->sights[f], i);
+      stock[f] = per_missile * (float)b->fighters[f].ammunition[i];
+      threat[f] = p->reward_threat * (time / (time + scene->inbound[f].least[i]));
+      merit[f] = geometry[f] + stock[f] - threat[f];
+    }
+    float open = b->outcome[i] == MR_OPEN ? 1.0f : 0.0f;
+    to->geometry[i] = open * (geometry[0] - geometry[1]);
+    to->stock[i] = open * (stock[0] - stock[1]);
+    to->threat[i] = open * (threat[1] - threat[0]);
+    to->sum[i] = b->outcome[i] == MR_OPEN ? merit[0] - merit[1] : 0.0f;
   }
 }
 
-// Red's reward for the decision just flown; blue's is its negative. Stores `potential` for the next decision.
+static void mr_keep_potential(const MrPotential *potential, MrBlock *b, int i) {
+  b->geometry[i] = potential->geometry[i];
+  b->stock[i] = potential->stock[i];
+  b->threat[i] = potential->threat[i];
+  b->potential[i] = potential->sum[i];
+}
+
+// What the outcome, which may still be open, pays a fighter.
+static inline float mr_result(const MrParams *p, int32_t outcome, int32_t fighter) {
+  float paid = mr_select(outcome == MR_DRAW, p->reward_draw, 0.0f);
+  paid += mr_select(outcome == MR_RED_WINS + fighter, p->reward_win, 0.0f);
+  return paid + mr_select(outcome == MR_BLUE_WINS - fighter, p->reward_loss, 0.0f);
+}
+
+// The rewards of both fighters for the decision just flown. Keeps `potential` for the next decision, and what was paid.
 // `was_open` marks the engagements that were not over before this decision; the others get no reward.
 static void mr_reward(const struct MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
-                      const float potential[MR_LANES], const int32_t was_open[MR_LANES],
-                      float reward[MR_LANES]) {
+                      const MrPotential *potential, const int32_t was_open[MR_LANES],
+                      float reward[MR_FIGHTERS][MR_LANES]) {
   const MrParams *p = &sim->params;
   float range = p->reward_geometry_range;
   float pressure = p->reward_pressure * p->physics_dt * (float)p->substeps;
   MR_FOR_LANES(i) {
-    float sum = potential[i] - b->potential[i];
-    sum += mr_select(b->outcome[i] == MR_RED_WINS, 1.0f, 0.0f);
-    sum -= mr_select(b->outcome[i] == MR_BLUE_WINS, 1.0f, 0.0f);
-    sum += pressure * (mr_geometry(range, &sights[0], i) - mr_geometry(range, &sights[1], i));
-    reward[i] = mr_select(was_open[i], sum, 0.0f);
-    b->potential[i] = potential[i];
-    b->episode_return[i] += reward[i];
+    float change = potential->sum[i] - b->potential[i];
+    float pressed = pressure * (mr_geometry(range, &sights[0], i) - mr_geometry(range, &sights[1], i));
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      float side = f ? -1.0f : 1.0f;
+      float sum = side * change + mr_result(p, b->outcome[i], f) + side * pressed;
+      reward[f][i] = mr_select(was_open[i], sum, 0.0f);
+      b->fighters[f].episode_return[i] += reward[f][i];
+    }
+    b->paid_geometry[i] += mr_select(was_open[i], potential->geometry[i] - b->geometry[i], 0.0f);
+    b->paid_ammunition[i] += mr_select(was_open[i], potential->stock[i] - b->stock[i], 0.0f);
+    b->paid_threat[i] += mr_select(was_open[i], potential->threat[i] - b->threat[i], 0.0f);
+    b->paid_pressure[i] += mr_select(was_open[i], pressed, 0.0f);
+    mr_keep_potential(potential, b, i);
   }
 }

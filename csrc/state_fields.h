@@ -32,7 +32,13 @@
   X(int32_t, outcome, MR_OPEN, MR_OPEN, MR_DRAW, 1, "MrOutcome") \
   X(int32_t, truncated, 0, 0, 1, 1, "1 if the time limit ended the engagement with both sides alive") \
   X(float, potential, 0, -FLT_MAX, FLT_MAX, 1, "red's potential after the last decision; RULES.md, Rewards") \
-  X(float, episode_return, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards")
+  X(float, geometry, 0, -FLT_MAX, FLT_MAX, 0, "the potential's part of reward_geometry") \
+  X(float, stock, 0, -FLT_MAX, FLT_MAX, 0, "the potential's part of reward_ammunition") \
+  X(float, threat, 0, -FLT_MAX, FLT_MAX, 0, "the potential's part of reward_threat") \
+  X(float, paid_geometry, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_geometry") \
+  X(float, paid_ammunition, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_ammunition") \
+  X(float, paid_threat, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_threat") \
+  X(float, paid_pressure, 0, -FLT_MAX, FLT_MAX, 0, "sum of red's rewards by reward_pressure")
 
 // The fields that fighters and missiles share.
 #define MR_BODY_FIELDS(X) \
@@ -72,7 +78,8 @@
   X(int32_t, hits, 0, 0, INT32_MAX, 0, "missiles that hit") \
   X(int32_t, shots_in_nez, 0, 0, INT32_MAX, 0, "missiles launched inside R_NEZ") \
   X(int32_t, shots_wasted, 0, 0, INT32_MAX, 0, "missiles launched nearer than R_min or farther than R_aero") \
-  X(float, launch_range, 0, 0, FLT_MAX, 0, "sum of the ranges at the launches [m]")
+  X(float, launch_range, 0, 0, FLT_MAX, 0, "sum of the ranges at the launches [m]") \
+  X(float, episode_return, 0, -FLT_MAX, FLT_MAX, 0, "sum of its rewards")
 
 // `active` is not marked as hashed, because mr_state_hash treats it specially: it enters the hash of every slot, and
 // the slot's other fields enter only when it is 1.

@@ -35,6 +35,12 @@ const MrPilotInfo *mr_pilots(void) {
   return table;
 }
 
+#define MR_DESCRIBE_STATE(name, meaning) {#name, meaning},
+const MrStateInfo *mr_states(void) {
+  static const MrStateInfo table[] = {MR_STATES(MR_DESCRIBE_STATE){0}};
+  return table;
+}
+
 #define MR_DESCRIBE_FEATURE(name, scale, lateral, meaning) {#name, (float)(scale), lateral, meaning},
 const MrFeature *mr_features(void) {
   static const MrFeature table[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE){0}};
@@ -61,6 +67,8 @@ MrLayouts mr_layouts(void) {
       MR_MEMBER(MrRecord, mutual_kill), MR_MEMBER(MrRecord, decisions), MR_MEMBER(MrRecord, pilot),
       MR_MEMBER(MrRecord, shots), MR_MEMBER(MrRecord, hits), MR_MEMBER(MrRecord, shots_in_nez),
       MR_MEMBER(MrRecord, shots_wasted), MR_MEMBER(MrRecord, launch_range), MR_MEMBER(MrRecord, episode_return),
+      MR_MEMBER(MrRecord, paid_result), MR_MEMBER(MrRecord, paid_geometry), MR_MEMBER(MrRecord, paid_ammunition),
+      MR_MEMBER(MrRecord, paid_threat), MR_MEMBER(MrRecord, paid_pressure),
       {0}};
   static const MrMember shot[] = {
       MR_MEMBER(MrShot, range), MR_MEMBER(MrShot, nose_x), MR_MEMBER(MrShot, nose_y), MR_MEMBER(MrShot, aspect_x),

@@ -195,14 +195,18 @@ cdef class Core:
         mr_start_episode(self._idle(), env, engagement, episode)
 
     def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
-             uint8_t[::1] terminals, uint8_t[::1] truncations, float[:, ::1] final_observations=None):
+             uint8_t[::1] terminals, uint8_t[::1] truncations, float[:, ::1] final_observations=None,
+             float[:, :, ::1] states=None, float[:, :, ::1] final_states=None):
         """One decision: actions in, everything else written in place. See Midrange for the shapes.
 
         Where an engagement ends, its agents' rows of final_observations [agents, features] get what
         they see then, before the next one starts in its place; the other rows have no meaning.
+        States are [states, fighters, num_envs], of the rows of state_rows(): after the step, and
+        before the next ones start.
         """
         cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
-                                               rewards, terminals, truncations, final_observations)
+                                               rewards, terminals, truncations, final_observations,
+                                               states, final_states)
         _check_aligned(&actions[0, 0], "actions")
         cdef MrSim *sim = self._begin()
         with nogil:
@@ -211,10 +215,12 @@ cdef class Core:
 
     def step_continuous(self, const float[:, ::1] actions, float[:, ::1] observations,
                         float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
-                        float[:, ::1] final_observations=None):
+                        float[:, ::1] final_observations=None, float[:, :, ::1] states=None,
+                        float[:, :, ::1] final_states=None):
         """The same with the agents' controls as actions, float32 [agents, 3]."""
         cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
-                                               rewards, terminals, truncations, final_observations)
+                                               rewards, terminals, truncations, final_observations,
+                                               states, final_states)
         _check_aligned(&actions[0, 0], "actions")
         cdef MrSim *sim = self._begin()
         with nogil:
@@ -223,7 +229,8 @@ cdef class Core:
 
     cdef MrResults _results(self, Py_ssize_t rows, Py_ssize_t columns, float[:, ::1] observations,
                             float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
-                            float[:, ::1] final_observations) except *:
+                            float[:, ::1] final_observations, float[:, :, ::1] states,
+                            float[:, :, ::1] final_states) except *:
         """Where a step's results go, once everything that the step takes has the right shape."""
         cdef MrResults results
         cdef Py_ssize_t agents = self.agents
@@ -245,7 +252,20 @@ cdef class Core:
         if final_observations is not None:
             self._check_observations(final_observations, agents)
             results.final_observations = &final_observations[0, 0]
+        results.states = self._check_states(states)
+        results.final_states = self._check_states(final_states)
         return results
+
+    cdef float *_check_states(self, float[:, :, ::1] states) except? NULL:
+        """Where states go; NULL for None."""
+        if states is None:
+            return NULL
+        if (states.shape[0] != MR_STATE_COUNT or states.shape[1] != MR_FIGHTERS
+                or states.shape[2] != self.num_envs):
+            raise ValueError(f"states of shape {tuple(states.shape)[:3]}: must be "
+                             f"({MR_STATE_COUNT}, {MR_FIGHTERS}, {self.num_envs})")
+        _check_aligned(&states[0, 0, 0], "states")
+        return &states[0, 0, 0]
 
     def step_controls(self, const float[:, :, ::1] controls, float[:, ::1] rewards):
         """One decision with controls [num_envs, fighters, 3]; rewards [num_envs, fighters]."""
@@ -278,6 +298,10 @@ cdef class Core:
         self._check_observations(observations, self.agents)
         if self.agents:
             mr_observe(self._idle(), &observations[0, 0])
+
+    def observe_states(self, float[:, :, ::1] states not None):
+        """Write the states, [states, fighters, num_envs], as they stand now."""
+        mr_observe_states(self._idle(), self._check_states(states))
 
     def observe_all(self, float[:, ::1] observations):
         """Write the observations of every seat, [num_envs * fighters, features]."""

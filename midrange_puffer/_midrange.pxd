@@ -88,6 +88,12 @@ cdef extern from "midrange.h" nogil:
         c_bool *terminals
         c_bool *truncations
         float *final_observations
+        float *states
+        float *final_states
+    enum: MR_STATE_COUNT
+    ctypedef struct MrStateInfo:
+        const char *name
+        const char *meaning
     ctypedef struct MrFighterState:
         float x, y, direction_x, direction_y, speed, rudder, throttle
         int32_t alive, ammunition, pilot, launch_wait
@@ -124,6 +130,7 @@ cdef extern from "midrange.h" nogil:
     const MrParameterPair *mr_parameter_pairs()
     const MrParameterAddition *mr_parameter_additions()
     const MrPilotInfo *mr_pilots()
+    const MrStateInfo *mr_states()
     const MrField *mr_fields(MrEntity entity)
     const MrFeature *mr_features()
     int32_t mr_feature_count(MrObservation observation)
@@ -142,6 +149,7 @@ cdef extern from "midrange.h" nogil:
     void mr_step_controls(MrSim *sim, const float *controls, float *rewards)
     void mr_advance(MrSim *sim, int32_t steps)
     void mr_observe(MrSim *sim, float *observations)
+    void mr_observe_states(MrSim *sim, float *states)
     void mr_observe_all(MrSim *sim, float *observations)
     void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state)
     void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state)

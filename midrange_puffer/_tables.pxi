@@ -33,7 +33,9 @@ RECORD = np.dtype([
     ("decisions", "i4"), ("pilot", "i4", (MR_FIGHTERS,)), ("shots", "i4", (MR_FIGHTERS,)),
     ("hits", "i4", (MR_FIGHTERS,)), ("shots_in_nez", "i4", (MR_FIGHTERS,)),
     ("shots_wasted", "i4", (MR_FIGHTERS,)), ("launch_range", "f4", (MR_FIGHTERS,)),
-    ("episode_return", "f4"),
+    ("episode_return", "f4", (MR_FIGHTERS,)), ("paid_result", "f4", (MR_FIGHTERS,)),
+    ("paid_geometry", "f4"), ("paid_ammunition", "f4"), ("paid_threat", "f4"),
+    ("paid_pressure", "f4"),
 ])
 SHOT = np.dtype([
     ("range", "f4"), ("nose", "f4", (2,)), ("aspect", "f4", (2,)),
@@ -159,6 +161,16 @@ def map_pilots():
             names.append(row.name.decode())
         row += 1
     return tuple(names)
+
+
+def state_rows():
+    """(name, meaning) of the states of a fighter."""
+    cdef const MrStateInfo *row = mr_states()
+    rows = []
+    while row.name != NULL:
+        rows.append((row.name.decode(), row.meaning.decode()))
+        row += 1
+    return rows
 
 
 def evasion_rows():

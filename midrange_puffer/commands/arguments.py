@@ -21,6 +21,7 @@ from midrange_puffer.game.parameters import (
     suggest,
 )
 from midrange_puffer.policies.model_paths import MODELS, check_is_model
+from midrange_puffer.policies.own_code import check_form
 from midrange_puffer.policies.shipped import is_model, is_shipped, path_of, shipped_models
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import physical_cores, usable_cores
@@ -74,6 +75,15 @@ class Parser(argparse.ArgumentParser):
         )
         self.add_key(Key("load_model_path", str, meaning, "latest"))
         self.add_data_dir()
+        self.add_policy_names()
+
+    def add_policy_names(self) -> None:
+        """Take --policy-name: the code of models whose policy is not the package's."""
+        meaning = (
+            "policies of your own that the models are of, as in their training: module:Class or "
+            "file.py:Class, separated by commas"
+        )
+        self.add_key(Key("policy_name", str, meaning, None, check=_check_names))
 
     def add_data_dir(self) -> None:
         """Take --train.data-dir, where runs are looked for."""
@@ -188,6 +198,18 @@ def opponent_path(text: str) -> Path | None:
     except ValueError as error:
         raise UsageError(f"{error}; or a model's file, {MODEL_FILES}") from None
     return None
+
+
+def policy_names(options: argparse.Namespace) -> list[str]:
+    """What --policy-name names."""
+    return [
+        name.strip() for name in (vars(options).get("policy_name") or "").split(",") if name.strip()
+    ]
+
+
+def _check_names(text: str) -> None:
+    for name in text.split(","):
+        check_form(name.strip())
 
 
 def _reader(key: Key) -> Callable[[str], object]:

@@ -6,11 +6,17 @@ from pathlib import Path
 
 from torch import nn
 
-from midrange_puffer.commands.arguments import given_parameters, opponent_path, resolve_game
+from midrange_puffer.commands.arguments import (
+    given_parameters,
+    opponent_path,
+    policy_names,
+    resolve_game,
+)
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import SELF
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.own_policy import own_policy
 
 
 def load_model(options: argparse.Namespace) -> tuple[nn.Module, dict[str, int | float]]:
@@ -37,8 +43,11 @@ def load_models(
         moves the yardstick; over both whatever was given as --env.<parameter>.
 
     Raises:
-        UsageError: No such file, not a model of this version, or parameters at odds.
+        UsageError: No such file, not a model of this version, parameters at odds, or code of
+            --policy-name that cannot be used.
     """
+    for name in policy_names(options):
+        own_policy(name)
     models = [load_policy(path) for path in paths]
     given = given_parameters(options)
     game: dict[str, object] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from midrange_puffer.config.schema import STAGE, section_keys
 from midrange_puffer.errors import UsageError
 from midrange_puffer.names import shown
-from midrange_puffer.policies.own_code import PACKAGE
+from midrange_puffer.policies.own_code import Own
 
 DEFAULT = "default"  # the source of what nobody has set
 # Categories of characters that end a line, or steer a terminal, or have no place in UTF-8.
@@ -121,17 +121,22 @@ def format_config(config: Config) -> str:
     Raises:
         ConfigError: A value would not be read back as it is.
     """
-    lines = []
+    lines, own = [], own_names(config)
     for section, items in config.items():
         lines.append(f"[{section}]")
-        policy_name = config["base"]["policy_name"] if "base" in config else PACKAGE
         for name, value in items.items():
             source = config.source(section, name)
             if source != DEFAULT:
                 lines.append(f"# {shown(source)}:")
-            lines.append(f"{name} = {_text(section, name, value, policy_name)}".rstrip())
+            lines.append(f"{name} = {_text(section, name, value, own)}".rstrip())
         lines.append("")
     return "\n".join(lines)
+
+
+def own_names(config: Mapping[str, Mapping[str, object]]) -> Own:
+    """What of a configuration, or of some sections of one, is the user's own code."""
+    base = config.get("base", {})
+    return Own(**{name: base[name] for name in Own._fields if name in base})
 
 
 def check_line(text: str) -> None:
@@ -141,12 +146,12 @@ def check_line(text: str) -> None:
         raise ValueError(f"must be one line of text, without {shown(found[0])}")
 
 
-def _text(section: str, name: str, value: object, policy_name: str) -> str:
+def _text(section: str, name: str, value: object, own: Own) -> str:
     """A value as it stands in an ini file."""
     text = str(value)
     try:
         check_line(text)
-        if section_keys(section, policy_name)[name].parse(text) != value:
+        if section_keys(section, own)[name].parse(text) != value:
             raise ValueError("must be neither another value's word nor have spaces at its ends")
     except ValueError as error:
         raise ConfigError(f"[{section}] {name} = {text}: {error}") from None

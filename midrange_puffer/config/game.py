@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from midrange_puffer.config.schema import RETIRED
+from midrange_puffer.config.schema import RETIRED, schema
 from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
 
 # Groups of parameters that training may vary without changing the game.
@@ -17,3 +17,9 @@ def game_parameters(env: Mapping[str, object]) -> dict[str, object]:
         for name, value in env.items()
         if name not in {*OPTIONS, *training} and f"env.{name}" not in RETIRED
     }
+
+
+def game_of(config: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
+    """What of a configuration makes the game. A reward of the user's own is no part of it."""
+    ours = schema()["env"]
+    return game_parameters({name: value for name, value in config["env"].items() if name in ours})

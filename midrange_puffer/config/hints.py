@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 from midrange_puffer.config.schema import RUN_KEYS, STAGE, SWEPT, schema, section_keys
+from midrange_puffer.policies.own_code import Own
 
 MOST = 3  # names in one message
 
@@ -18,15 +19,15 @@ def entry_of(section: str, name: str) -> str:
     return f"[{section}] {name}"
 
 
-def right_keys(section: str, name: str, policy_name: str) -> list[tuple[str, str]]:
+def right_keys(section: str, name: str, own: Own) -> list[tuple[str, str]]:
     """The keys (section, name) that may have been meant by one that there is not.
 
     Keys of that section with nearly this name, or with it as a part, come first, then this very key
     of other sections, and where there is none of these, whatever is near.
     """
     if section.startswith((STAGE, SWEPT)):
-        return [(section, key) for key in _near(name, section_keys(section))]
-    sections = schema(policy_name)
+        return [(section, key) for key in _near(name, section_keys(section, own))]
+    sections = schema(own)
     own = _near(name, sections.get(section, ()))
     found = [(section, key) for key in own]
     found += [(home, name) for home, keys in sections.items() if name in keys]

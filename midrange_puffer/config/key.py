@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 AUTO = ("auto",)
 NONE = (None,)
+UNLIMITED = 1e15  # size of a number of which only its kind is known
 PUFFERLIB = object()  # default: as in PufferLib's own default.ini
 
 
@@ -42,6 +43,8 @@ class Key:
         else:
             noun = "an integer" if self.kind is int else "a number"
             text = f"{noun} from {self.kind(self.minimum)} to {self.kind(self.maximum)}"
+            if (self.minimum, self.maximum) == (-UNLIMITED, UNLIMITED):
+                text = noun
         return " or ".join([*map(str, self.words), text])
 
     def parse(self, text: str) -> object:

@@ -16,12 +16,14 @@ from midrange_puffer.config.configuration import (
     stage_names,
 )
 from midrange_puffer.config.hints import entry_of, home_of_run_key, option_of, right_keys
+from midrange_puffer.config.key import Key
 from midrange_puffer.config.schema import (
     RENAMED,
     RETIRED,
     STAGE,
     SWEPT,
     SWEPT_SECTIONS,
+    help_sections,
     schema,
     section_keys,
     sweepable,
@@ -29,13 +31,16 @@ from midrange_puffer.config.schema import (
 from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
-from midrange_puffer.policies.own_code import PACKAGE, absolute
+from midrange_puffer.policies.own_code import Own, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
 
 
 def load_config(
-    path: str | Path | None = None, overrides: Sequence[str] = (), complete: bool = False
+    path: str | Path | None = None,
+    overrides: Sequence[str] = (),
+    complete: bool = False,
+    runs_code: bool = True,
 ) -> Config:
     """Read and check a configuration.
 
@@ -48,6 +53,8 @@ def load_config(
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
         complete: The file is as `format_config` writes it. What [env] lacks was added to
             csrc/params.h since then, and has its neutral value instead of its default.
+        runs_code: Import the user's own code that the configuration names. Without it the keys of
+            that code are taken as they stand.
 
     Returns:
         It is complete; some values may still be "auto".
@@ -60,7 +67,7 @@ def load_config(
     if path is not None:
         path = find_config(path)
         sections = _read_ini(path)
-    draft = _Draft(_policy_name(sections, overrides))
+    draft = _Draft(_own_names(sections, overrides), runs_code)
     if complete:
         draft.values["env"].update(neutral_values(FIRST_RULES))
     if path is not None:
@@ -128,13 +135,21 @@ def _installed(path: Path) -> Path:
     )
 
 
-def _policy_name(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> str:
-    """The base.policy_name that is given, on which the keys of [policy] depend."""
-    texts = {option.replace("-", "_"): text for option, text in _read_overrides(overrides)}
-    given = [sections.get("base", {}).get("policy_name")]
-    given += [texts.get(option) for option in ("policy_name", "base.policy_name")]
-    *_, name = (PACKAGE, *filter(None, given))
-    return name.strip()
+def _own_names(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> Own:
+    """The user's own code that is named, on which some keys depend."""
+    given = dict(sections.get("base", {}))
+    for option, text in _read_overrides(overrides):
+        given[option.replace("-", "_").removeprefix("base.")] = text
+    names = {name: given[name].strip() for name in Own._fields if given.get(name)}
+    return Own(**names)
+
+
+def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
+    """`schema.help_sections` for the configuration that a command line means."""
+    overrides = [word for word in words if word not in ("-h", "--help")]
+    path = next((text for option, text in _read_overrides(overrides) if option == "config"), None)
+    sections = _read_ini(find_config(path)) if path else {}
+    return help_sections(_own_names(sections, overrides))
 
 
 def data_dir(overrides: Sequence[str]) -> str:
@@ -208,15 +223,18 @@ class _Draft:
     """A configuration while it is read: the defaults, and what was set so far.
 
     Attributes:
+        own: the user's own code that is named, on which the keys depend.
         values: section -> key -> value.
         sources: where they are from, by (section, key), of those that were set.
     """
 
-    def __init__(self, policy_name: str) -> None:
-        self.policy_name = policy_name
+    def __init__(self, own: Own, runs_code: bool) -> None:
+        self.own = own if runs_code else Own()
+        # Sections with keys that only the user's own code knows.
+        self._unknown = set() if runs_code else _sections_of(own)
         self.values: dict[str, dict[str, object]] = {
             section: {name: key.default for name, key in keys.items()}
-            for section, keys in schema(policy_name).items()
+            for section, keys in schema(own).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
 
@@ -229,7 +247,7 @@ class _Draft:
             self.values.setdefault(section, {key.name: key.default for key in STAGE_KEYS})
         elif section.startswith(SWEPT):
             name = section.removeprefix(SWEPT)
-            varied = sweepable(self.policy_name)
+            varied = sweepable(self.own)
             if name not in varied:
                 raise ConfigError(
                     f"{where}: a sweep cannot vary {name}{suggest(name, varied)}; it varies "
@@ -241,9 +259,13 @@ class _Draft:
 
     def set(self, section: str, name: str, text: str | None, where: str, source: str) -> None:
         """Check one value and put it in its place; `where` begins an error message."""
-        keys = section_keys(section, self.policy_name)
+        keys = section_keys(section, self.own)
         if (name if section.startswith(STAGE) else f"{section}.{name}") in RETIRED:
             _say_retired(where)
+            return
+        if section in self._unknown and (section == "policy" or name not in keys):
+            self.values[section][name] = text
+            self.sources[section, name] = source
             return
         if name not in keys:
             spell = option_of if source == COMMAND_LINE else entry_of
@@ -252,7 +274,7 @@ class _Draft:
             raise ConfigError(f"{where}: needs a value: {keys[name].allowed}")
         try:
             value = True if text is None else keys[name].parse(text)
-            if (section, name) == ("base", "policy_name"):
+            if section == "base" and name in Own._fields:
                 value = absolute(value)
             check_line(str(value))
         except ValueError as error:
@@ -265,8 +287,15 @@ class _Draft:
         home = home_of_run_key(section, name)
         if home is not None:
             return f"; it holds for the whole run, in [{home}]"
-        keys = [spell(*key) for key in right_keys(section, name, self.policy_name)]
+        keys = [spell(*key) for key in right_keys(section, name, self.own)]
         return f"; did you mean {' or '.join(keys)}?" if keys else ""
+
+
+def _sections_of(own: Own) -> set[str]:
+    """The sections whose keys depend on the user's own code."""
+    ours = Own()
+    found = {"policy": own.policy_name != ours.policy_name, "env": own.env_class != ours.env_class}
+    return {section for section, is_own in found.items() if is_own}
 
 
 @functools.cache  # once: the configuration of a run or sweep is read more than once

@@ -3,10 +3,11 @@
 import configparser
 import functools
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from midrange_puffer.config.key import PUFFERLIB, Key
+from midrange_puffer.config.key import PUFFERLIB, UNLIMITED, Key
 from midrange_puffer.config.tables import (
     BASE,
     CLUSTER,
@@ -22,7 +23,8 @@ from midrange_puffer.config.tables import (
     TRAIN,
     VEC,
 )
-from midrange_puffer.policies.own_code import PACKAGE
+from midrange_puffer.names import shown
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own
 
 SECTIONS = (
     "base", "vec", "cluster", "env", "policy", "rnn", "train", "experience_buffer", "pool",
@@ -55,8 +57,11 @@ RUN_KEYS = {
 }  # fmt: skip
 
 
-def _env_keys() -> tuple[Key, ...]:
-    """The [env] keys, from the parameter table of the core."""
+OURS = Own()  # a configuration without the user's own code
+
+
+def _env_keys(env_class: str) -> tuple[Key, ...]:
+    """The [env] keys: from the parameter table of the core, and from the user's own reward."""
     from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, parse_opponent
 
     options = [
@@ -69,7 +74,11 @@ def _env_keys() -> tuple[Key, ...]:
         Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
         for p in PARAMETERS.values()
     ]
-    return (*options, *parameters)
+    if env_class == MIDRANGE:
+        return (*options, *parameters)
+    from midrange_puffer.envs.own_env import arguments
+
+    return (*options, *parameters, *_own_keys(env_class, arguments(env_class)))
 
 
 def _policy_keys(policy_name: str) -> tuple[Key, ...]:
@@ -78,30 +87,36 @@ def _policy_keys(policy_name: str) -> tuple[Key, ...]:
         return POLICY
     from midrange_puffer.policies.own_policy import arguments
 
-    limits = {int: (-(2**53), 2**53), float: (-1e15, 1e15)}
+    return _own_keys(policy_name, arguments(policy_name))
+
+
+def _own_keys(name: str, arguments: Mapping[str, object]) -> tuple[Key, ...]:
+    """Keys for the arguments of the user's own code and their defaults."""
+    limits = dict.fromkeys((int, float), (-UNLIMITED, UNLIMITED))
     return tuple(
-        Key(one.name, kind, f"argument of {policy_name}", one.default, *limits.get(kind, ()))
-        for one in arguments(policy_name).values()
-        for kind in (type(one.default),)
-    )
+        Key(argument, type(default), f"argument of {shown(name)}", default,
+            *limits.get(type(default), ()))
+        for argument, default in arguments.items()
+    )  # fmt: skip
 
 
 @functools.cache
-def schema(policy_name: str = PACKAGE) -> dict[str, dict[str, Key]]:
+def schema(own: Own = OURS) -> dict[str, dict[str, Key]]:
     """Section -> name -> key, every default filled in.
 
     Args:
-        policy_name: base.policy_name, whose arguments the keys of [policy] are.
+        own: the policy, whose arguments the keys of [policy] are, and the environment, whose
+            arguments are keys of [env] besides its own.
 
     Raises:
-        OwnCodeError: That policy cannot be used.
+        OwnCodeError: One of them cannot be used.
     """
     pufferlib = configparser.ConfigParser(interpolation=None)
     folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
     pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
     keys_of_all = (
-        BASE, VEC, CLUSTER, _env_keys(), _policy_keys(policy_name), RNN, TRAIN, EXPERIENCE_BUFFER,
-        POOL, LEAGUE, CURRICULUM, SWEEP,
+        BASE, VEC, CLUSTER, _env_keys(own.env_class), _policy_keys(own.policy_name), RNN, TRAIN,
+        EXPERIENCE_BUFFER, POOL, LEAGUE, CURRICULUM, SWEEP,
     )  # fmt: skip
     tables = dict(zip(SECTIONS, keys_of_all, strict=True))
     return {
@@ -116,9 +131,9 @@ def schema(policy_name: str = PACKAGE) -> dict[str, dict[str, Key]]:
 
 
 @functools.cache
-def stage_keys() -> dict[str, Key]:
+def stage_keys(own: Own = OURS) -> dict[str, Key]:
     """Name -> key of all that may stand in a section [curriculum.<stage>]."""
-    sections = schema()
+    sections = schema(own)
     keys = {key.name: key for key in STAGE_KEYS}
     for section, of_the_run in RUN_KEYS.items():
         for name, key in sections[section].items():
@@ -128,24 +143,24 @@ def stage_keys() -> dict[str, Key]:
 
 
 @functools.cache
-def sweepable(policy_name: str = PACKAGE) -> dict[str, Key]:
+def sweepable(own: Own = OURS) -> dict[str, Key]:
     """All that a sweep may vary: "section.key" -> key."""
     return {
         name: key
         for section in SWEPT_SECTIONS
-        for key in schema(policy_name)[section].values()
+        for key in schema(own)[section].values()
         if (key.kind is not str or key.choices) and (name := f"{section}.{key.name}") not in UNSWEPT
     }
 
 
-def section_keys(section: str, policy_name: str = PACKAGE) -> dict[str, Key]:
+def section_keys(section: str, own: Own = OURS) -> dict[str, Key]:
     """Name -> key of a section, which may be a stage's or that of a key that a sweep varies."""
     if section.startswith(SWEPT):
         return {key.name: key for key in SWEPT_KEYS}
-    return stage_keys() if section.startswith(STAGE) else schema(policy_name)[section]
+    return stage_keys(own) if section.startswith(STAGE) else schema(own)[section]
 
 
-def help_sections(policy_name: str = PACKAGE) -> dict[str, dict[str, Key]]:
+def help_sections(own: Own = OURS) -> dict[str, dict[str, Key]]:
     """Section -> name -> key as a user is told of them, with one section for all stages."""
     placeholders = (
         Key(f"{name}.<key>", str, f"any key of [{name}] except {', '.join(sorted(of_the_run))}; "
@@ -154,4 +169,4 @@ def help_sections(policy_name: str = PACKAGE) -> dict[str, dict[str, Key]]:
     )  # fmt: skip
     stage = {key.name: key for key in (*placeholders, *STAGE_KEYS)}
     swept = {key.name: key for key in SWEPT_KEYS}
-    return {**schema(policy_name), f"{STAGE}<stage>": stage, f"{SWEPT}<section>.<key>": swept}
+    return {**schema(own), f"{STAGE}<stage>": stage, f"{SWEPT}<section>.<key>": swept}

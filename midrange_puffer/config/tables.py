@@ -4,10 +4,11 @@ The [env] keys are not listed here: they come from the parameter table of the co
 """
 
 import re
+from collections.abc import Callable
 
 from midrange_puffer.config.key import AUTO, NONE, Key, check_even
 from midrange_puffer.policies import pool_file
-from midrange_puffer.policies.own_code import PACKAGE, check_form
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, check_form
 
 
 def _check_device(text: str) -> None:
@@ -15,14 +16,19 @@ def _check_device(text: str) -> None:
         raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
 
 
-def _check_policy_name(text: str) -> None:
-    if text != PACKAGE:
-        try:
-            check_form(text)
-        except ValueError as error:
-            raise ValueError(
-                f"must be {PACKAGE}, or {str(error).removeprefix('must be ')}"
-            ) from None
+def _check_own(ours: str) -> Callable[[str], None]:
+    """A check of a name that is `ours`, or of the user's own code."""
+
+    def check(text: str) -> None:
+        if text != ours:
+            try:
+                check_form(text)
+            except ValueError as error:
+                raise ValueError(
+                    f"must be {ours}, or {str(error).removeprefix('must be ')}"
+                ) from None
+
+    return check
 
 
 def _check_stages(text: str) -> None:
@@ -47,7 +53,11 @@ def _check_run_name(text: str) -> None:
 BASE = (
     Key("env_name", str, "environment", "midrange", choices=("midrange",)),
     Key("policy_name", str, "policy: Policy = the package's MLP; module:Class or file.py:Class = "
-        "one of your own, whose arguments are then the keys of [policy]", check=_check_policy_name),
+        "one of your own, whose arguments are then the keys of [policy]",
+        check=_check_own(PACKAGE)),
+    Key("env_class", str, "environment: Midrange; module:Class or file.py:Class = a subclass "
+        "with a reward of its own, whose arguments are then keys of [env]", MIDRANGE,
+        check=_check_own(MIDRANGE)),
     Key("rnn_name", str, "recurrent wrapper of the policy: Recurrent = an LSTM. Its memory ends "
         "with the engagement; in training also after train.bptt_horizon decisions", words=NONE,
         choices=("Recurrent",)),

@@ -7,7 +7,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.crew import Crew
-from midrange_puffer.envs.ledger import Ledger
+from midrange_puffer.envs.ledger import RAW, Ledger
 from midrange_puffer.game.actions import controls
 from midrange_puffer.game.parameters import CONTROLLERS, PILOTS, SEATS, most_decisions
 from midrange_puffer.game.records import summary
@@ -20,6 +20,13 @@ class Group:
         core: with one agent in each engagement, in `seat`.
         seat: the agents', 0 (red) or 1 (blue).
         action_mode: one of `ACTION_MODES`.
+
+    Attributes:
+        agents: how many there are.
+        parts: of a reward of the user's own, by name.
+        states: room for how all fighters stand after a step, and at its end, before others began in
+            the places of the engagements that ended: float32 [states, fighters, num_envs] each.
+            Empty where nobody asks.
     """
 
     def __init__(self, core: _core.Core, seat: int, action_mode: str) -> None:
@@ -28,6 +35,10 @@ class Group:
         self._ledger = Ledger(core.num_envs, most_decisions(core.parameters))
         self._seat = seat
         self._continuous = action_mode == "continuous"
+        self._records: list[np.ndarray] = []  # collected, and not yet taken
+        self._paid: list[np.ndarray] = []  # for each of those, [parts], where it is kept
+        self.parts: tuple[str, ...] = ()
+        self.states: tuple[np.ndarray, np.ndarray] | tuple[()] = ()
 
     def bind(
         self,
@@ -64,9 +75,9 @@ class Group:
     def step(self, actions: np.ndarray) -> None:
         """One decision, of actions [agents, 3], int32 or, where they are continuous, float32."""
         if self._continuous:
-            self.core.step_continuous(actions, *self._outputs)
+            self.core.step_continuous(actions, *self._outputs, *self.states)
         else:
-            self.core.step(actions, *self._outputs)
+            self.core.step(actions, *self._outputs, *self.states)
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
         """Of the actions of a step, what they are for the first engagement, float32 [fighters, 3].
@@ -87,14 +98,41 @@ class Group:
     def _controls(self, actions: np.ndarray) -> np.ndarray:
         return actions if self._continuous else controls(actions)
 
+    def of_agents(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of states [n, fighters, num_envs] the agents' own and their enemies', [n, agents]."""
+        return states[:, self._seat], states[:, 1 - self._seat]
+
+    def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """By seat the agents, int [records], that these engagements are of."""
+        return [(self._seat, records["env"])]
+
     @property
     def full(self) -> bool:
         """Whether the infos must be taken before the next step, for want of room."""
         return self.core.record_count() > self.core.num_envs
 
+    def collect(self) -> np.ndarray:
+        """Records of the engagements that finished in the last step; they are kept here, too."""
+        records = self.core.take_records()
+        self._records.append(records)
+        return records
+
+    def note_paid(self, records: np.ndarray, seat: int, paid: np.ndarray) -> None:
+        """What was paid to a seat besides for the engagements last collected, [parts, records]."""
+        records["episode_return"][:, seat] += paid.sum(axis=0)
+        if seat == self._seat:
+            self._paid += list(paid.T)
+
     def take_records(self) -> np.ndarray:
         """Records of the engagements finished since the last call."""
-        return self.core.take_records()
+        self.collect()
+        return self._take_collected()
+
+    def _take_collected(self) -> np.ndarray:
+        # As bytes: numpy copies a record at a time, not its fields.
+        parts = [np.empty(0, RAW), *(records.view(RAW) for records in self._records)]
+        self._records = []
+        return np.concatenate(parts).view(_core.RECORD)
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """Values for each engagement that may be told of since the last call, by name.
@@ -102,14 +140,28 @@ class Group:
         Args:
             step: decisions since the reset.
         """
-        records, _ = self._ledger.tell(step, self.take_records())
-        infos = summary(records, self._seat)
+        infos, records, _ = self._tell(step)
         for index, pilot in enumerate(CONTROLLERS):
             if pilot in PILOTS:
                 against = records["pilot"][:, 1 - self._seat] == index
                 infos[f"score_vs_{pilot}"] = infos["score"][against]
                 infos[f"win_vs_{pilot}"] = infos["win"][against]
         return infos
+
+    def _tell(
+        self, step: int, fought: list[str] | None = None
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """Figures of the engagements that may be told of, their records, and who fought in them."""
+        records, paid = self.take_records(), self._paid
+        self._paid = []
+        nothing = [None] * len(records)
+        notes = [*zip(fought or nothing, paid or nothing, strict=True)]
+        records, notes = self._ledger.tell(step, records, notes)
+        fought, paid = zip(*notes, strict=True) if len(notes) else ((), ())
+        infos = summary(records, self._seat)
+        for name, values in zip(self.parts, np.array(paid).T, strict=False):
+            infos[f"reward_{name}"] = values
+        return infos, records, np.array(fought, object)
 
 
 class SelfGroup(Group):
@@ -134,10 +186,20 @@ class SelfGroup(Group):
         """As `Group.first_names`: those of the seats, as both are agents."""
         return SEATS
 
+    def of_agents(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As `Group.of_agents`."""
+        rows = len(states)
+        own, enemy = states.transpose(0, 2, 1), states[:, ::-1].transpose(0, 2, 1)
+        return own.reshape(rows, -1), enemy.reshape(rows, -1)
+
+    def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """As `Group.agents_of`."""
+        first = _core.FIGHTERS * records["env"]
+        return [(seat, first + seat) for seat in range(_core.FIGHTERS)]
+
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, from red's side."""
-        records, _ = self._ledger.tell(step, self.take_records())
-        infos = summary(records, self._seat)
+        infos, _, _ = self._tell(step)
         return {**(infos if self._alone else {}), "draw_vs_self": infos["draw"]}
 
 
@@ -167,7 +229,6 @@ class FlownGroup(Group):
         self._make_crew = make_crew
         self._seed = seed
         self._crew: Crew | None = None
-        self._records: list[np.ndarray] = []
         self._fought: list[str] = []  # who flew against the agent, for each record
 
     def bind(self, *outputs: np.ndarray | None) -> None:
@@ -206,11 +267,10 @@ class FlownGroup(Group):
         other = 1 - self._seat
         self._both[:, self._seat] = self._controls(actions)
         self._both[:, other] = self._crew.act(self._results[0][:, other])
-        self.core.step_continuous(*self._flat)
-        if self.core.record_count():
-            records = self.core.take_records()
-            self._records.append(records)
-            self._fought += self._crew.end(records["env"])
+        self.core.step_continuous(*self._flat, *self.states)
+        self._fresh = super().collect()
+        if len(self._fresh):
+            self._fought += self._crew.end(self._fresh["env"])
         for output, both in zip(self._outputs, self._results, strict=True):
             if output is not None:
                 output[:] = both[:, self._seat]
@@ -231,11 +291,14 @@ class FlownGroup(Group):
         """Never: records are kept in a list."""
         return False
 
+    def collect(self) -> np.ndarray:
+        """As `Group.collect`. They are taken in each step, since the crew must be told."""
+        return self._fresh
+
     def take_records(self) -> np.ndarray:
-        """Records of the engagements finished since the last call."""
-        records = np.concatenate([np.empty(0, _core.RECORD), *self._records])
-        self._records, self._fought = [], []
-        return records
+        """As `Group.take_records`."""
+        self._fought = []
+        return self._take_collected()
 
 
 class PoolGroup(FlownGroup):
@@ -259,9 +322,7 @@ class PoolGroup(FlownGroup):
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, with the scores against each member as "pool/<name>"."""
-        fought = self._fought  # before it goes with the records
-        records, fought = self._ledger.tell(step, self.take_records(), fought)
-        infos = summary(records, self._seat)
+        infos, _, fought = self._tell(step, self._fought)
         infos["score_vs_pool"], infos["win_vs_pool"] = infos["score"], infos["win"]
         for name in dict.fromkeys(fought):
             infos[f"pool/{name}"] = infos["score"][fought == name]

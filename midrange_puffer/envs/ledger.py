@@ -1,5 +1,7 @@
 """Which finished engagements may be told of, so that short ones do not count for more."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from midrange_puffer import _core
@@ -31,26 +33,26 @@ class Ledger:
         self._kept = (np.empty(0, np.int64), np.empty(0, RAW), np.empty(0, object))
 
     def tell(
-        self, step: int, records: np.ndarray, opponents: list[str] | None = None
+        self, step: int, records: np.ndarray, notes: Sequence[object] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take what has finished since the last call; return what may be told of now.
 
         Args:
             step: decisions since the engagements began.
             records: of `_core.RECORD`; those of a place in their order.
-            opponents: who flew against the agent in each of them.
+            notes: what else is to be known of each of them.
 
         Returns:
-            Records, and the opponents in them (None each if they are not given).
+            Records, and the notes on them (None each if none are given), [records].
         """
-        if opponents is None:
-            opponents = [None] * len(records)
-        new = (self._take_begins(records), records.view(RAW), np.array(opponents, object))
+        new_notes = np.empty(len(records), object)
+        new_notes[:] = notes
+        new = (self._take_begins(records), records.view(RAW), new_notes)
         begins, *told = map(np.concatenate, zip(self._kept, new, strict=True))
         is_due = begins + self._longest <= step
         self._kept = tuple(values[~is_due] for values in (begins, *told))
-        records, opponents = (values[is_due] for values in told)
-        return records.view(_core.RECORD), opponents
+        records, notes = (values[is_due] for values in told)
+        return records.view(_core.RECORD), notes
 
     def _take_begins(self, records: np.ndarray) -> np.ndarray:
         """The steps at which these engagements began, [records]."""

@@ -8,12 +8,14 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.groups import Group, PoolGroup, SelfGroup
+from midrange_puffer.envs.own_reward import Decision, OwnReward
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import (
     OPTIONS,
+    PARAMETERS,
     PILOTS,
     POOL,
     SEATS,
@@ -23,10 +25,12 @@ from midrange_puffer.game.parameters import (
     checked_seed,
     checked_threads,
     divide,
+    keywords,
     parse_opponent,
     resolve,
     seat_weights,
 )
+from midrange_puffer.policies.own_code import OwnCodeError, settings_of
 from midrange_puffer.puffer_import import pufferlib
 
 
@@ -93,7 +97,7 @@ class Midrange(pufferlib.PufferEnv):
             and looked at again now and then.
         render_mode: what `render` does with engagement 0: "human" shows it in a window,
             "rgb_array" returns a picture; None: there is nothing to render.
-        **parameters: rows of csrc/params.h.
+        **parameters: rows of csrc/params.h, and of a subclass the arguments of its `own_reward`.
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
@@ -101,6 +105,23 @@ class Midrange(pufferlib.PufferEnv):
     """
 
     metadata: ClassVar[dict[str, object]] = {"render_modes": list(RENDER_MODES)}
+    # Features that `own_reward` is given, by their names in FEATURES or STG_FEATURES.
+    reward_features: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        """Refuse what would have no effect.
+
+        Raises:
+            TypeError: A subclass has a `step` of its own.
+        """
+        super().__init_subclass__(**kwargs)
+        for name in ("step", "step_records"):
+            if name in vars(cls):
+                raise TypeError(
+                    f"{cls.__name__}.{name}: PufferLib does not look at the rewards that it "
+                    f"returns, but at the environment's buffer. Pay a reward of your own in "
+                    f"own_reward(self, decision, …), and leave {name} as it is"
+                )
 
     def __init__(
         self,
@@ -120,7 +141,8 @@ class Midrange(pufferlib.PufferEnv):
         self.render_mode = checked_render_mode(render_mode)
         checked_choice("seat", seat)
         self.num_envs = checked_num_envs(num_envs)
-        self.parameters = resolve(parameters, Midrange)
+        settings = self._take_settings(parameters)
+        self.parameters = resolve(parameters, type(self))
         self.observation = checked_choice("observation", observation)
         self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)
@@ -135,11 +157,66 @@ class Midrange(pufferlib.PufferEnv):
         self.single_observation_space = spaces.single_observation_space
         self.single_action_space = spaces.single_action_space
         super().__init__(buf)
+        self.final_observations = np.zeros_like(self.observations) if self.reward_features else None
         self._bind()
+        self._own_reward = None
+        if self._has_own_reward():
+            self._own_reward = OwnReward(self, self._groups, self._rows, settings)
         self._steps = 0
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {**self.metadata, "render_fps": 1 / decision}
         self._view = make_env_view(self._groups[0], self._seeds()[0], render_mode)
+
+    def own_reward(self, decision: Decision, **settings: object) -> dict[str, np.ndarray]:
+        """What agents are paid besides, for a decision that was made; for subclasses to replace.
+
+        It is called once for all agents after each decision. The arguments after `decision` have
+        defaults; they are arguments of the environment, too, and keys of [env].
+
+        Args:
+            decision: what is known of it, as arrays over the agents.
+
+        Returns:
+            For each part of the reward, by its name, float [agents]. It is added to the rewards,
+            and told of in the infos as reward_<name>: its sum over an engagement. The names and
+            their order are always the same.
+        """
+        return {}
+
+    @classmethod
+    def _has_own_reward(cls) -> bool:
+        return cls.own_reward is not Midrange.own_reward
+
+    @classmethod
+    def reward_settings(cls) -> dict[str, bool | int | float | str]:
+        """The arguments of `own_reward` after the decision, and their defaults.
+
+        Raises:
+            OwnCodeError: One has no default that tells its kind, or is another argument's name.
+        """
+        name = f"{cls.__name__}.own_reward"
+        if not cls._has_own_reward():
+            return {}
+        found = settings_of(cls.own_reward, name, "env", skip=2)
+        taken = {*PARAMETERS, *keywords(Midrange.__init__)}
+        for argument in found:
+            if argument in taken:
+                raise OwnCodeError(
+                    f"{name}: its argument {argument} is one of Midrange already; rename it"
+                )
+        return found
+
+    def _take_settings(self, parameters: dict[str, object]) -> dict[str, object]:
+        """Take the arguments of `own_reward` out of the parameters; those not given by default."""
+        settings = self.reward_settings()
+        for name in settings.keys() & parameters.keys():
+            value, kind = parameters.pop(name), type(settings[name])
+            if kind is float and type(value) is int:
+                value = float(value)
+            if type(value) is not kind:
+                raise ValueError(f"{name} = {value!r}: must be of type {kind.__name__}")
+            settings[name] = value
+        return settings
 
     def _make_groups(
         self,
@@ -177,13 +254,16 @@ class Midrange(pufferlib.PufferEnv):
 
     def _bind(self) -> None:
         """Give the groups their parts of the buffers; they write into them in place."""
-        outputs = (self.observations, self.rewards, self.terminals, self.truncations)
+        outputs = (
+            self.observations, self.rewards, self.terminals, self.truncations,
+            self.final_observations,
+        )  # fmt: skip
         ends = np.cumsum([group.agents for group in self._groups])
         self._rows = [
             slice(end - group.agents, end) for group, end in zip(self._groups, ends, strict=True)
         ]
         for group, rows in zip(self._groups, self._rows, strict=True):
-            group.bind(*(output[rows] for output in outputs))
+            group.bind(*(None if output is None else output[rows] for output in outputs))
 
     @property
     def isa(self) -> str:
@@ -206,6 +286,8 @@ class Midrange(pufferlib.PufferEnv):
         self.terminals[:] = False
         self.truncations[:] = False
         self._steps = 0
+        if self._own_reward:
+            self._own_reward.reset()
         if self._view:
             self._view.reset(self._seeds()[0])
         return self.observations, infos
@@ -253,8 +335,12 @@ class Midrange(pufferlib.PufferEnv):
 
     def _step(self, actions: np.ndarray) -> None:
         actions = as_actions(actions, self.actions)
+        if self._own_reward:
+            self._own_reward.begin()
         for group, rows in zip(self._groups, self._rows, strict=True):
             group.step(actions[rows])
+        if self._own_reward:
+            self._own_reward.pay(actions)
         if self._view:
             self._view.follow(self._groups[0].first_controls(actions[self._rows[0]]))
 

@@ -188,18 +188,20 @@ def neutral_values(rules_version: int) -> dict[str, int | float]:
 def reward_bound(parameters: Mapping[str, float]) -> float:
     """What the size of no reward exceeds, by the weights and the length of a decision.
 
-    A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1
-    (csrc/RULES.md, "Rewards").
+    A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1, and
+    one of "result" is what a result pays (csrc/RULES.md, "Rewards").
 
     Args:
         parameters: a value for every parameter, as of `resolve`.
     """
     rewards = [row for row in PARAMETERS.values() if row.group == "reward"]
-    potential, rate = (
-        sum(parameters[row.name] for row in rewards if row.unit == unit) for unit in ("1", "1/s")
-    )
+    weights = {
+        unit: [abs(parameters[row.name]) for row in rewards if row.unit == unit]
+        for unit in ("1", "1/s", "result")
+    }
+    potential, rate = sum(weights["1"]), sum(weights["1/s"])
     # The potential turns to its opposite, or ends with the engagement, which then has a result.
-    most = max(2 * potential, potential + 1)
+    most = max(2 * potential, potential + max(weights["result"]))
     return most + rate * parameters["physics_dt"] * parameters["substeps"]
 
 

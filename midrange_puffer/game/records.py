@@ -3,6 +3,8 @@
 import numpy as np
 
 RED_WINS, DRAW = 1, 3  # MrOutcome; blue's win is 2
+# The parts of the reward that are zero-sum.
+SHAPING = ("geometry", "ammunition", "threat", "pressure")
 
 
 def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
@@ -25,7 +27,7 @@ def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
     hit_rate, launch_range and the shares of the shots by the missile envelope (from R_min to R_NEZ,
     from there to R_aero, beyond that or nearer than R_min) are of the engagements with shots only.
     """
-    enemy = 1 - seat
+    enemy, sign = 1 - seat, 1 if seat == 0 else -1
     results = outcomes(records, seat)
     shots, hits = records["shots"][:, seat], records["hits"][:, seat]
     shot = shots > 0
@@ -47,5 +49,7 @@ def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
         "between_share": 1 - in_nez - wasted,
         "wasted_share": wasted,
         "episode_length": records["decisions"],
-        "episode_return": records["episode_return"] * (1 if seat == 0 else -1),
+        "episode_return": records["episode_return"][:, seat],
+        "reward_result": records["paid_result"][:, seat],
+        **{f"reward_{part}": sign * records[f"paid_{part}"] for part in SHAPING},
     }

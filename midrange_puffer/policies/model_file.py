@@ -10,7 +10,13 @@ import torch
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
-from midrange_puffer.game.parameters import FIRST_RULES, OPTIONS, RULES_VERSION, neutral_values
+from midrange_puffer.game.parameters import (
+    FIRST_RULES,
+    OPTIONS,
+    PARAMETERS,
+    RULES_VERSION,
+    neutral_values,
+)
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.policies.networks import WEIGHT_LIMIT, Policy, are_usable, make_policy
@@ -25,6 +31,7 @@ VERSION = 1
 SHAPING = ("observation", "action_mode")
 # What the keys of a section may be.
 _Section = dict[str, bool | int | float | str | None]
+ENV_KEYS = {*OPTIONS, *PARAMETERS}
 # The entries of a model file of which only the kind is checked.
 _KINDS = {
     "policy_name": str,
@@ -60,7 +67,8 @@ def save_model(
         "policy": dict(config["policy"]),
         "rnn_name": config["base"]["rnn_name"],
         "rnn": dict(config["rnn"]),
-        "env": dict(config["env"]),
+        # Without what a reward of the user's own knows, which is no part of the game.
+        "env": {name: value for name, value in config["env"].items() if name in ENV_KEYS},
         "rules_version": RULES_VERSION,
         "observation_version": OBSERVATION_VERSION,
         "action_nvec": _action_nvec(config["env"]),
@@ -99,8 +107,9 @@ def _class_of(path: Path, entries: Mapping[str, object]) -> type[torch.nn.Module
     found = named_policy(name)
     if found is None:
         raise CheckpointError(
-            f"{path}: its policy is {name}, no part of this package, and its code runs only where "
-            f"it is named: --policy-name {name}, or file.py:{name.rpartition(':')[2]}"
+            f"{path}: its policy is {name}, which is no part of this package. Its code runs only "
+            f"where it is named: --policy-name {name} or file.py:{name.rpartition(':')[2]}; in "
+            f"Python checkpoint.own_policy(…). Its ONNX file needs no code"
         )
     return found
 

@@ -6,17 +6,29 @@ in a configuration, on the command line or from Python. No file of ours ever bri
 
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import suggest
 
 PACKAGE = "Policy"  # names the package's own policy, where the user's own may be named
+MIDRANGE = "Midrange"  # names the package's own environment, likewise
+Setting = bool | int | float | str  # what a key of the configuration may hold
 FORM = re.compile(r"[^:,]*[^:,\s]:[A-Za-z_]\w*")
+
+
+class Own(NamedTuple):
+    """What of a configuration may be the user's own code, by name. Its keys depend on it."""
+
+    policy_name: str = PACKAGE
+    env_class: str = MIDRANGE
 
 
 class OwnCodeError(UsageError):
@@ -59,6 +71,30 @@ def short_name(name: str) -> str:
     if not colon:
         return name
     return f"{Path(home).stem if home.endswith('.py') else home}:{attribute}"
+
+
+def settings_of(called: Callable, name: str, section: str, skip: int) -> dict[str, Setting]:
+    """The arguments of the user's own code that are keys of the configuration, and their defaults.
+
+    Args:
+        called: a class or a function.
+        name: of it, for an error.
+        section: of the keys.
+        skip: how many arguments come before these.
+
+    Raises:
+        OwnCodeError: One has no default that tells its kind.
+    """
+    others = list(inspect.signature(called).parameters.values())[skip:]
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    found = {one.name: one.default for one in others if one.kind not in variable}
+    for argument, default in found.items():
+        if not isinstance(default, Setting):
+            raise OwnCodeError(
+                f"{name}: its argument {argument} needs a default that is a number, a text, True "
+                f"or False, so that {section}.{argument} can be a key"
+            )
+    return found
 
 
 def where_raised(error: BaseException) -> str:

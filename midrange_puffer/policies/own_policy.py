@@ -18,8 +18,6 @@ default. An instance has
 wrapped in `Recurrent`, by base.rnn_name.
 """
 
-import inspect
-
 import torch
 from torch import nn
 from torch.distributions import Normal
@@ -27,7 +25,8 @@ from torch.distributions import Normal
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
-_named: dict[str, type[nn.Module]] = {}  # by short name: those that somebody has named
+# By short name: those that somebody has named, and by which name.
+_named: dict[str, tuple[str, type[nn.Module]]] = {}
 
 
 def own_policy(name: str) -> type[nn.Module]:
@@ -40,31 +39,27 @@ def own_policy(name: str) -> type[nn.Module]:
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
         kind = type(found).__name__
         raise OwnCodeError(f"{name}: is a {kind}, not a class of torch.nn.Module")
-    _named[own_code.short_name(name)] = found
+    _named[own_code.short_name(name)] = own_code.absolute(name), found
     return found
 
 
 def named_policy(name: str) -> type[nn.Module] | None:
     """The class of this short name, if somebody has named it in this process."""
-    return _named.get(name)
+    return _named.get(name, (None, None))[1]
 
 
-def arguments(name: str) -> dict[str, inspect.Parameter]:
-    """The arguments of a policy's class but for the environment: keys of [policy].
+def full_name(name: str) -> str:
+    """The name that a short name was given by, which means the same in any process."""
+    return _named[name][0] if name in _named else name
+
+
+def arguments(name: str) -> dict[str, own_code.Setting]:
+    """The arguments of a policy's class but for the environment, and their defaults.
 
     Raises:
         OwnCodeError: As `own_policy`; or one of them has no default that tells its kind.
     """
-    _, *others = inspect.signature(own_policy(name)).parameters.values()
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    found = {one.name: one for one in others if one.kind not in variable}
-    for one in found.values():
-        if not isinstance(one.default, bool | int | float | str):
-            raise OwnCodeError(
-                f"{name}: its argument {one.name} needs a default that is a number, a text, True "
-                f"or False, so that policy.{one.name} can be a key"
-            )
-    return found
+    return own_code.settings_of(own_policy(name), name, "policy", skip=1)
 
 
 def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> nn.Module:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from midrange_puffer.config.configuration import Config
-from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.game import game_of
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.game.parameters import pilot_names
 
@@ -26,7 +26,7 @@ class Panel:
         settings = config["sweep"]
         self.pilots = pilot_names(settings["panel"])
         self._episodes, self._seed = settings["panel_episodes"], settings["panel_seed"]
-        self._parameters = game_parameters(config["env"])
+        self._parameters = game_of(config)
 
     def meet(self, policy: nn.Module) -> dict[str, float]:
         """Let a policy on the CPU fight each pilot, as `puffer eval` does.

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from midrange_puffer.config.configuration import Config, format_config
+from midrange_puffer.config.configuration import Config, format_config, own_names
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
@@ -126,7 +126,7 @@ class Record:
             raise RecordError(f"{folder}: not the folder of a sweep: there is no {self.CONFIG}")
         self.folder = folder
         self.config = load_config(folder / self.CONFIG, complete=True)
-        varied = sweepable(self.config["base"]["policy_name"])
+        varied = sweepable(own_names(self.config))
         trials = [_load_trial(path, varied) for path in folder.glob("trials/*/trial.json")]
         self.trials = sorted(trials, key=lambda trial: trial.number)
         numbers = [trial.number for trial in self.trials]

@@ -5,9 +5,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from midrange_puffer.config.configuration import Config, ConfigError, stage_names
+from midrange_puffer.config.configuration import Config, ConfigError, own_names, stage_names
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
+from midrange_puffer.policies.own_code import Own
 
 Value = bool | int | float | str | None
 DIGITS = 4  # significant ones of a number suggested, for people to read and copy
@@ -100,8 +101,9 @@ class Space:
                 "the configuration varies nothing: a sweep needs sections such as "
                 "[sweep.train.learning_rate], with distribution, min, max, mean, scale"
             )
+        own = own_names(config)
         self.parameters = {
-            name: _parameter(name, config[SWEPT + name], config["base"]["policy_name"])
+            name: _parameter(name, config[SWEPT + name], own)
             for name in (section.removeprefix(SWEPT) for section in sections)
         }
         capacity = "experience_buffer.capacity"
@@ -156,9 +158,9 @@ def _stages_with(config: Config, name: str) -> list[str]:
     return [stage for stage in stage_names(config) if name in config[STAGE + stage]]
 
 
-def _parameter(name: str, given: Mapping[str, object], policy_name: str) -> Parameter:
+def _parameter(name: str, given: Mapping[str, object], own: Own) -> Parameter:
     """The parameter that a section describes, checked."""
-    where, key = f"[{SWEPT}{name}]", sweepable(policy_name)[name]
+    where, key = f"[{SWEPT}{name}]", sweepable(own)[name]
     if given["values"] is not None:
         return _choice(name, key, given, where)
     if key.kind not in (int, float):

@@ -19,9 +19,10 @@ from midrange_puffer.config.configuration import (
     format_config,
     stage_names,
 )
-from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.game import game_of
 from midrange_puffer.config.reading import data_dir, load_config
 from midrange_puffer.config.settle import meets_pool, settle
+from midrange_puffer.envs.own_env import try_out
 from midrange_puffer.errors import UserError, memory_advice
 from midrange_puffer.files import lock, make_folder, new_name, write_whole
 from midrange_puffer.game.parameters import EXPORTED
@@ -29,7 +30,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy, policy_class
-from midrange_puffer.policies.own_code import PACKAGE, short_name
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, short_name
 from midrange_puffer.policies.own_policy import check_outputs
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
@@ -142,6 +143,8 @@ def planned_run(config: Config, folder: Path) -> Run:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
     config = _settle(config)
+    if config["base"]["env_class"] != MIDRANGE:
+        try_out(config["base"]["env_class"], config["env"])
     run = Run(folder, config)
     if config["base"]["load_model_path"] is not None:
         _given_policy(config)
@@ -375,7 +378,7 @@ def _league(run: Run) -> list[TrainingLeague]:
     """The league that rates the policy now and then, alone in a list; none if it is not to."""
     if not run.config["league"]["interval"]:
         return []
-    parameters = game_parameters(run.config["env"])
+    parameters = game_of(run.config)
     agent_steps = run.state["global_step"] if run.state else 0
     return [TrainingLeague(run.folder, run.config["league"], parameters, agent_steps)]
 

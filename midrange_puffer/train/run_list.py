@@ -51,7 +51,7 @@ def read_run(folder: Path) -> RunInfo | None:
     """A run of this folder; None where its configuration cannot be read."""
     path = folder / run_folder.CONFIG
     try:
-        config = load_config(path, complete=True)
+        config = load_config(path, complete=True, runs_code=False)
         began = path.stat().st_mtime
     except (ConfigError, OSError):
         return None

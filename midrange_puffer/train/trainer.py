@@ -4,7 +4,7 @@ import copy
 import math
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -175,7 +175,7 @@ class Trainer(FittedPuffeRL):
             **ranks.means(ranks.gather(self.utilization.metrics())),
             **self._rate(),
         }
-        self.stats = {name: np.mean(values) for name, values in self.stats.items()}
+        self.stats = _figures(self.stats)
         metrics = {
             "SPS": self.sps,
             "agent_steps": self.global_step,
@@ -255,6 +255,15 @@ class Trainer(FittedPuffeRL):
         self.last_log_step = self.global_step
         self.start_time = time.monotonic() - max(state["uptime"], 0)  # that of a clock set back
         trainer_state.set_generators(state)
+
+
+def _figures(stats: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """The means over engagements, and the least and greatest return."""
+    figures = {name: np.mean(values) for name, values in stats.items()}
+    returns = stats.get("episode_return")
+    if returns:
+        figures |= {"episode_return_min": min(returns), "episode_return_max": max(returns)}
+    return figures
 
 
 def _engagement_seed(seed: int, epoch: int) -> int:

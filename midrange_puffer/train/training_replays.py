@@ -8,7 +8,7 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer.config.configuration import Config, run_configs
-from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.game import game_of
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import open_folder
@@ -42,7 +42,7 @@ class TrainingReplays:
         self._folder = folder / FOLDER
         self._interval = config["train"]["replay_interval"]
         self._seed = config["train"]["seed"]
-        self._parameters = resolve(game_parameters(config["env"]))
+        self._parameters = resolve(game_of(config))
         met = {
             name for one in run_configs(config) for name in parse_opponent(one["env"]["opponent"])
         }

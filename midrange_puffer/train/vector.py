@@ -15,7 +15,9 @@ import torch
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.envs.midrange import Midrange
+from midrange_puffer.envs.own_env import env_class
 from midrange_puffer.errors import UserError
+from midrange_puffer.policies.own_code import MIDRANGE
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
 
@@ -50,7 +52,7 @@ class VecEnv:
         self, make_env: Callable[..., object], config: Config, pool: Path | None = None
     ) -> None:
         vec = config["vec"]
-        options, env = {}, {**config["env"], "pool": pool}
+        options, env = {}, {**config["env"], "pool": pool, "name": config["base"]["env_class"]}
         if vec["backend"] == "Multiprocessing":
             options = {name: vec[name] for name in ("num_workers", "batch_size")}
         else:
@@ -187,11 +189,15 @@ def unpin(array: np.ndarray) -> None:
     torch.cuda.cudart().cudaHostUnregister(array.ctypes.data)
 
 
-def make_env(**kwargs: object) -> Midrange:
-    """Make the environment, in the trainer's process or in a worker's."""
+def make_env(name: str = MIDRANGE, **kwargs: object) -> Midrange:
+    """Make the environment, in the trainer's process or in a worker's.
+
+    Args:
+        name: base.env_class.
+    """
     if multiprocessing.parent_process() is not None:
         _become_worker()
-    return Midrange(**kwargs)
+    return env_class(name)(**kwargs)
 
 
 def _become_worker() -> None:

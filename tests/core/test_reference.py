@@ -181,6 +181,9 @@ def test_random_engagements():
         "start_range_max": 40_000,
         "time_limit": 60,
         "reward_pressure": 0.05,
+        "reward_win": 3,
+        "reward_draw": -0.5,
+        "reward_loss": 0.25,
     }
     sim = Simulation(num_envs=64, seed=4, **settings)
     hands = RandomHands(4, 64)

@@ -89,8 +89,8 @@ def test_structs_are_described_member_by_member():
     fields = _core.RECORD.fields
     for wrong, member in (
         ([(name, fields[name][0]) for name in swapped], "outcome"),
-        ([(name, fields[name][0]) for name in names[:-1]] + [("episode_return", "i4")], "episode"),
-        ([(name, fields[name][0]) for name in names[:-1]], "episode_return"),
+        ([(name, fields[name][0]) for name in names[:-1]] + [("paid_pressure", "i4")], "paid"),
+        ([(name, fields[name][0]) for name in names[:-1]], "paid_pressure"),
         ([(name, fields[name][0]) for name in names] + [("luck", "f4")], "luck"),
     ):
         with pytest.raises(ImportError, match=rf"MrRecord\.{member}"):

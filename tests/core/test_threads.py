@@ -39,6 +39,7 @@ def calls(core: _core.Core) -> dict[str, Callable[[], object]]:
     buffers, state = Buffers(core), core.snapshot()
     fighter, missile = core.get_fighter(0, 0), core.get_missile(0, 0)
     both = np.zeros((2 * core.num_envs, core.features), np.float32)
+    states = np.zeros((len(_core.state_rows()), 2, core.num_envs), np.float32)
     return {
         "seed": lambda: core.seed,
         "reset": lambda: core.reset(1),
@@ -50,6 +51,7 @@ def calls(core: _core.Core) -> dict[str, Callable[[], object]]:
         "step_controls": lambda: core.step_controls(*buffers.controls),
         "advance": lambda: core.advance(1),
         "observe": lambda: core.observe(buffers.observations),
+        "observe_states": lambda: core.observe_states(states),
         "observe_all": lambda: core.observe_all(both),
         "record_count": core.record_count,
         "take_records": core.take_records,

@@ -361,6 +361,59 @@ def test_returns_with_shaping_are_the_sum_of_the_rewards():
     assert np.allclose(logged, np.sort(ends["return"]), atol=1e-4)
 
 
+WEIGHTS = {"geometry": 0.3, "ammunition": 0.2, "threat": 0.3, "pressure": 0.05}
+RESULTS = {"reward_win": 2.0, "reward_draw": -0.5, "reward_loss": -1.5}
+
+
+def records_of(weights: dict[str, float], opponent: str) -> np.ndarray:
+    """Records of random play, in which only these weights are not 0, and the results pay."""
+    rewards = {f"reward_{part}": weights.get(part, 0) for part in WEIGHTS}
+    # A shot flies at the start, and one side has more missiles: so every part pays.
+    env = Midrange(16, opponent, "blue", **SHORT, **rewards, **RESULTS)
+    env.reset(2)
+    for group in env._groups:
+        for place in range(0, group.core.num_envs, 2):
+            group.core.launch(place, 0)
+            fighter = group.core.get_fighter(place, 0)
+            group.core.set_fighter(place, 0, fighter | {"ammunition": 2})
+    rng = np.random.default_rng(2)
+    steps = [rng.integers(0, LEVELS, (env.num_agents, 3), np.int32) for _ in range(100)]
+    return np.concatenate([env.step_records(step) for step in steps])
+
+
+@pytest.mark.parametrize("opponent", ["shooter", "self", "self:1,evader:1"])
+def test_the_parts_of_the_reward_are_the_returns_of_each_weight_alone(opponent):
+    """Rewards move no fighter: the same fights are flown for each weight, and are paid by it."""
+    whole = records_of(WEIGHTS, opponent)
+    paid = whole["paid_result"].copy()
+    outcome = np.array(list(RESULTS.values()))
+    for red, results in zip(whole["outcome"], whole["paid_result"], strict=True):
+        places = {1: (0, 2), 2: (2, 0), 3: (1, 1)}[red]
+        assert results == pytest.approx(outcome[list(places)])
+    sizes = []
+    for part, weight in WEIGHTS.items():
+        alone = records_of({part: weight}, opponent)
+        assert np.array_equal(alone["outcome"], whole["outcome"])
+        returns = alone["episode_return"] - alone["paid_result"]
+        signed = np.stack([whole[f"paid_{part}"], -whole[f"paid_{part}"]], axis=1)
+        assert np.allclose(signed, returns, atol=1e-5), part
+        paid += signed
+        sizes.append(np.abs(signed).max())
+    assert np.allclose(paid, whole["episode_return"], atol=1e-5)
+    assert min(sizes) > 0.02
+    assert {1, 2, 3} <= set(whole["outcome"].tolist())
+
+
+def test_the_parts_are_logged_from_the_agents_seat():
+    env = Midrange(16, "shooter", "blue", **SHORT, **RESULTS, reward_pressure=0.05)
+    infos, _ = told(env, 300)
+    log = joined(infos)
+    expected = 2.0 * log["win"] - 0.5 * log["draw"] - 1.5 * log["loss"]
+    assert np.allclose(log["reward_result"], expected)
+    parts = [log[f"reward_{part}"] for part in ("result", *WEIGHTS)]
+    assert np.allclose(np.sum(parts, axis=0), log["episode_return"], atol=1e-5)
+
+
 def test_no_engagement_is_lost_where_all_end_in_every_step():
     """Without missiles an engagement is a draw at once: as many records as there can be."""
     env = Midrange(num_envs=20, opponent="self", ammunition=0, time_limit=20)

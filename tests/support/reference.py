@@ -200,11 +200,18 @@ class Engagement:
             self.step(commands)
         self.judge()
         change = (0.0 if self.outcome else self.potential(RED)) - before
-        result = {RED_WINS: 1.0, BLUE_WINS: -1.0}.get(self.outcome, 0.0)
         seconds = self.p["substeps"] * self.dt
         pressing = self.geometry(RED) - self.geometry(BLUE)
-        reward = result + change + self.p["reward_pressure"] * seconds * pressing
-        return reward, -reward
+        shaping = change + self.p["reward_pressure"] * seconds * pressing
+        return self.result(RED) + shaping, self.result(BLUE) - shaping
+
+    def result(self, seat: int) -> float:
+        """What the outcome pays a seat; nothing while it is open."""
+        if not self.outcome:
+            return 0.0
+        won = {RED_WINS: RED, BLUE_WINS: BLUE}.get(self.outcome)
+        kind = "draw" if won is None else "win" if won == seat else "loss"
+        return self.p[f"reward_{kind}"]
 
     @staticmethod
     def read(control: Sequence[float]) -> tuple[float, float, bool]:

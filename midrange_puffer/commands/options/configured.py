@@ -10,7 +10,7 @@ import psutil
 from midrange_puffer.commands.arguments import Parser
 from midrange_puffer.config.hints import option_of
 from midrange_puffer.config.key import Key
-from midrange_puffer.config.schema import help_sections
+from midrange_puffer.config.reading import help_sections_of
 from midrange_puffer.errors import UsageError
 
 CONFIG = Key(
@@ -32,11 +32,17 @@ class ConfigParser(Parser):
     def __init__(self, mode: str, description: str) -> None:
         super().__init__(mode, description)
         self.usage = "%(prog)s [--option VALUE …] [--section.key VALUE …]"
+        self._words: Sequence[str] = ()
 
     def add_ranks(self) -> None:
         """Take --ranks and --max-restarts, for `check_ranks`."""
         for key in RANKS:
             self.add_key(key)
+
+    def read_known(self, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+        """As `Parser.read_known`."""
+        self._words = argv
+        return super().read_known(argv)
 
     def format_help(self) -> str:
         """The mode's own options, then every key."""
@@ -46,7 +52,7 @@ class ConfigParser(Parser):
             "--section.key VALUE, or --key VALUE for a key of [base]. '-' and '_' are the same.",
             "The default is on the right.",
         ]
-        for section, keys in help_sections().items():
+        for section, keys in help_sections_of(self._words).items():
             lines += ["", f"[{section}]"]
             for key in keys.values():
                 unit = f" ({key.unit})" if key.unit not in ("", "1") else ""

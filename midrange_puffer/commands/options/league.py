@@ -109,5 +109,6 @@ def parser() -> Parser:
     parser.add_json()
     parser.add_key(Key("out", str, "write a picture to this file", None, check=check_picture))
     parser.add_data_dir()
+    parser.add_policy_names()
     parser.add_game()
     return parser

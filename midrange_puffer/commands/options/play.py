@@ -63,6 +63,7 @@ def parser() -> Parser:
     for seat, default in zip(SEATS, (HUMAN, LADDER[0]), strict=True):
         options.add_key(Key(seat, str, f"who flies {seat}: {WHO}", default))
     options.add_data_dir()
+    options.add_policy_names()
     options.add_key(
         Key("seed", int, "seed of the starts and the policies' actions", 0, 0, 2**63 - 1)
     )

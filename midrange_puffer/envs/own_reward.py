@@ -1,0 +1,277 @@
+"""A reward of the user's own: what it is given of each decision, and how it is paid and kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.envs.groups import Group
+from midrange_puffer.game.observation import features_of
+from midrange_puffer.game.parameters import suggest
+from midrange_puffer.game.records import SHAPING, outcomes
+from midrange_puffer.policies.own_code import OwnCodeError, where_raised
+from midrange_puffer.puffer_import import pufferlib
+
+# The parts of the environment's own reward.
+OURS = ("result", *SHAPING)
+
+
+class Fighters(NamedTuple):
+    """A fighter for each agent, float32 [agents] each; the rows of MR_STATES in csrc/midrange.h.
+
+    Attributes:
+        x, y: position [m].
+        direction_x, direction_y: direction of flight, a unit vector.
+        speed: [m/s].
+        alive: 1 until it is hit, then 0.
+        ammunition: missiles left.
+        inbound: missiles in the air that fly at it.
+        time_to_go: least time to go of those [s], at most 100, which it is without any.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    direction_x: np.ndarray
+    direction_y: np.ndarray
+    speed: np.ndarray
+    alive: np.ndarray
+    ammunition: np.ndarray
+    inbound: np.ndarray
+    time_to_go: np.ndarray
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How all agents stand at one moment.
+
+    Attributes:
+        features: float32 [agents] by name, those of `Midrange.reward_features`.
+        sides: the states of the agents' fighters and of their enemies, float32 [states, agents].
+    """
+
+    features: Mapping[str, np.ndarray]
+    sides: tuple[np.ndarray, np.ndarray]
+
+    @cached_property
+    def own(self) -> Fighters:
+        """The agents' fighters."""
+        return Fighters(*self.sides[0])
+
+    @cached_property
+    def enemy(self) -> Fighters:
+        """For each agent its enemy."""
+        return Fighters(*self.sides[1])
+
+    @cached_property
+    def range(self) -> np.ndarray:
+        """Distance between an agent and its enemy [m], float32 [agents]."""
+        return np.hypot(self.enemy.x - self.own.x, self.enemy.y - self.own.y)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision of all agents, and what came of it.
+
+    Nothing of it may be changed. All arrays change with later decisions: copy what is to be kept.
+
+    Attributes:
+        before, after: how they stood. Of an engagement that ended, `after` is its end.
+        actions: [agents, 3], int32 or float32, as they were given.
+        rewards: float32 [agents], what the environment itself pays.
+        terminals, truncations: bool [agents].
+        seconds: length of a decision.
+        ended: by group of engagements the group, which agents are its, and its new records.
+    """
+
+    before: Moment
+    after: Moment
+    actions: np.ndarray
+    rewards: np.ndarray
+    terminals: np.ndarray
+    truncations: np.ndarray
+    seconds: float
+    ended: Sequence[tuple[Group, slice, np.ndarray]]
+
+    @cached_property
+    def records(self) -> np.ndarray:
+        """Of the engagements that ended, array of `_core.RECORD`; `env` counts through all."""
+        parts, first = [np.empty(0, _core.RECORD)], 0
+        for group, _, records in self.ended:
+            parts.append(records.copy())
+            parts[-1]["env"] += first
+            first += group.core.num_envs
+        return np.concatenate(parts)
+
+    @cached_property
+    def result(self) -> np.ndarray:
+        """1 won, 0 drawn, -1 lost; not-a-number while it goes on. float32 [agents]."""
+        result = np.full(len(self.rewards), np.nan, np.float32)
+        for group, rows, records in self.ended:
+            for seat, agents in group.agents_of(records):
+                found = outcomes(records, seat)
+                result[rows][agents] = found["win"].astype(np.float32) - found["loss"]
+        return result
+
+
+class OwnReward:
+    """Pays what `own_reward` of a subclass of Midrange gives, and keeps count of it.
+
+    Args:
+        env: the Midrange, with its buffers.
+        groups: its engagements.
+        rows: which agents are of each group.
+        settings: values for the arguments of own_reward.
+
+    Raises:
+        OwnCodeError: `reward_features` names a feature that there is not.
+    """
+
+    def __init__(
+        self,
+        env: pufferlib.PufferEnv,
+        groups: Sequence[Group],
+        rows: Sequence[slice],
+        settings: Mapping[str, object],
+    ) -> None:
+        self._env, self._groups, self._rows, self._settings = env, groups, rows, settings
+        self._name = f"{type(env).__name__}.own_reward"
+        self._seconds = env.parameters["physics_dt"] * env.parameters["substeps"]
+        self._columns = self._find_columns(env)
+        # How all fighters stand now, and at the end of the step; of each group.
+        shapes = [(len(Fighters._fields), _core.FIGHTERS, group.core.num_envs) for group in groups]
+        self._now, self._before, self._final = (
+            [np.zeros(shape, np.float32) for shape in shapes] for _ in range(3)
+        )
+        self._parts: tuple[str, ...] = ()
+        self._sums = np.zeros((0, env.num_agents), np.float32)
+
+    def _find_columns(self, env: pufferlib.PufferEnv) -> dict[str, int]:
+        """Where the features that are asked for stand in an observation."""
+        names = [feature.name for feature in features_of(env.observation)]
+        for name in env.reward_features:
+            if name not in names:
+                raise OwnCodeError(
+                    f"{type(env).__name__}.reward_features: {name}: no such feature in observation "
+                    f"= {env.observation!r}{suggest(name, names)}"
+                )
+        return {name: names.index(name) for name in env.reward_features}
+
+    def reset(self) -> None:
+        """Every engagement has begun anew."""
+        self._sums[:] = 0
+        for group, now in zip(self._groups, self._now, strict=True):
+            group.core.observe_states(now)
+        self._features = self._features_in(self._env.observations)
+
+    def begin(self) -> None:
+        """A step is about to come: the groups get room for how the fighters stand after it."""
+        self._now, self._before = self._before, self._now
+        for group, now, final in zip(self._groups, self._now, self._final, strict=True):
+            group.states = (now, final)
+
+    def pay(self, actions: np.ndarray) -> None:
+        """Add to the rewards of the step that was made with these actions.
+
+        Raises:
+            OwnCodeError: own_reward fails, or gives what is no reward.
+        """
+        env = self._env
+        fresh = [group.collect() for group in self._groups]
+        ended = [*zip(self._groups, self._rows, fresh, strict=True)]
+        decision = Decision(
+            before=Moment(self._features, self._sides(self._before)),
+            after=Moment(self._final_features(), self._sides(self._final)),
+            actions=actions,
+            rewards=env.rewards.copy(),
+            terminals=env.terminals,
+            truncations=env.truncations,
+            seconds=self._seconds,
+            ended=ended,
+        )
+        try:
+            parts = env.own_reward(decision, **self._settings)
+        except Exception as error:  # whatever the user's code may raise
+            raise OwnCodeError(f"{self._name}: {where_raised(error)}") from error
+        self._take(parts)
+        for group, rows, records in ended:
+            if len(records):
+                self._settle(group, rows, records)
+        self._features = self._features_in(env.observations)
+
+    def _sides(self, states: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """The states of all agents' fighters and of their enemies."""
+        sides = [group.of_agents(one) for group, one in zip(self._groups, states, strict=True)]
+        if len(sides) == 1:
+            return sides[0]
+        return tuple(np.concatenate(side, axis=1) for side in zip(*sides, strict=True))
+
+    def _features_in(self, observations: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: observations[:, column].copy() for name, column in self._columns.items()}
+
+    def _final_features(self) -> dict[str, np.ndarray]:
+        """The features at the end of the step, before others began in the places of the ended."""
+        found = self._features_in(self._env.observations)
+        if found:
+            ended = np.flatnonzero(self._env.terminals | self._env.truncations)
+            for name, column in self._columns.items():
+                found[name][ended] = self._env.final_observations[ended, column]
+        return found
+
+    def _take(self, parts: object) -> None:
+        """Check what own_reward gave, add it to the rewards and to the sums."""
+        if not isinstance(parts, Mapping):
+            raise OwnCodeError(
+                f"{self._name}: gives a {type(parts).__name__}, expected a dict: name of a part -> "
+                f"float [agents]"
+            )
+        if tuple(parts) != self._parts:
+            self._name_parts(tuple(parts))
+        agents = self._env.num_agents
+        for row, (name, values) in zip(self._sums, parts.items(), strict=True):
+            if getattr(values, "shape", None) != (agents,):
+                its = getattr(values, "shape", type(values).__name__)
+                raise OwnCodeError(
+                    f"{self._name}: its part {name} is of shape {its}, expected ({agents},), a "
+                    f"number for each agent"
+                )
+            self._env.rewards += values
+            row += values
+        if not np.isfinite(self._env.rewards).all():
+            self._complain(parts)
+
+    def _complain(self, parts: Mapping[str, np.ndarray]) -> None:
+        """Raise the error of a reward that is not finite."""
+        for name, values in parts.items():
+            for agent in np.flatnonzero(~np.isfinite(values.astype(np.float32))):
+                raise OwnCodeError(
+                    f"{self._name}: its part {name} is {values[agent]} for agent {agent}, expected "
+                    f"finite numbers of float32"
+                )
+        raise OwnCodeError(f"{self._name}: the sum of its parts is too large for float32")
+
+    def _name_parts(self, names: tuple[str, ...]) -> None:
+        if self._parts:
+            raise OwnCodeError(
+                f"{self._name}: its parts are {', '.join(names)}, and before they were "
+                f"{', '.join(self._parts)}: always give the same, in the same order"
+            )
+        for name in names:
+            if not (isinstance(name, str) and name.isidentifier()) or name in OURS:
+                raise OwnCodeError(
+                    f"{self._name}: a part is called {name!r}: must be letters, digits and _, and "
+                    f"none of {', '.join(OURS)}"
+                )
+        self._parts = names
+        for group in self._groups:
+            group.parts = names
+        self._sums = np.zeros((len(names), self._env.num_agents), np.float32)
+
+    def _settle(self, group: Group, rows: slice, records: np.ndarray) -> None:
+        """What was paid for the engagements that ended goes with their records."""
+        sums = self._sums[:, rows]
+        for seat, agents in group.agents_of(records):
+            group.note_paid(records, seat, sums[:, agents])
+            sums[:, agents] = 0
