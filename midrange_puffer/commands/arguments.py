@@ -202,9 +202,8 @@ def opponent_path(text: str) -> Path | None:
 
 def policy_names(options: argparse.Namespace) -> list[str]:
     """What --policy-name names."""
-    return [
-        name.strip() for name in (vars(options).get("policy_name") or "").split(",") if name.strip()
-    ]
+    given = vars(options).get("policy_name")
+    return [name.strip() for name in given.split(",")] if given else []
 
 
 def _check_names(text: str) -> None:

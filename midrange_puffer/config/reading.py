@@ -141,6 +141,11 @@ def _own_names(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[st
     for option, text in _read_overrides(overrides):
         given[option.replace("-", "_").removeprefix("base.")] = text
     names = {name: given[name].strip() for name in Own._fields if given.get(name)}
+    for name, text in names.items():
+        try:
+            schema()["base"][name].parse(text)
+        except ValueError as error:
+            raise ConfigError(f"base.{name} = {text}: {error}") from None
     return Own(**names)
 
 
@@ -234,7 +239,7 @@ class _Draft:
         self._unknown = set() if runs_code else _sections_of(own)
         self.values: dict[str, dict[str, object]] = {
             section: {name: key.default for name, key in keys.items()}
-            for section, keys in schema(own).items()
+            for section, keys in schema(self.own).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
 

@@ -6,6 +6,7 @@ import signal
 from rich.console import Console
 
 from midrange_puffer.names import shown
+from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.train.dashboard import LEAST_WIDTH, results_table
 from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.results import UPDATES, Results
@@ -31,11 +32,18 @@ def print_end(trainer: Trainer, results: Results, signals: StopSignals) -> None:
             f"go on with: puffer train midrange --resume {folder}"
         )
         return
+    named = _own_policy(trainer)
     steps, took = trainer.global_step, format_duration(trainer.uptime)
     print(
         f"trained  {steps / 1e6:.2f} M steps in {took}\n"
         f"model    {model}\n"
-        f"measure  puffer eval midrange --load-model-path {folder}\n"
-        f"watch    puffer eval midrange --load-model-path {folder} --render\n"
+        f"measure  puffer eval midrange --load-model-path {folder}{named}\n"
+        f"watch    puffer eval midrange --load-model-path {folder}{named} --render\n"
         f"go on    puffer train midrange --resume {folder} --train.total-timesteps {2 * steps}"
     )
+
+
+def _own_policy(trainer: Trainer) -> str:
+    """The option that names the code of a policy of the user's own, where there is one."""
+    name = trainer.run.config["base"]["policy_name"]
+    return "" if name == PACKAGE else f" --policy-name {shlex.quote(shown(name))}"

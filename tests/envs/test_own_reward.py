@@ -281,15 +281,15 @@ def test_arguments_are_checked():
         def own_reward(self, decision):
             return {}
 
-    with pytest.raises(OwnCodeError, match="its argument weight needs a default"):
+    with pytest.raises(OwnCodeError, match=r"its argument weight needs a default"):
         Bare()
-    with pytest.raises(OwnCodeError, match="its argument time_limit is one of Midrange already"):
+    with pytest.raises(OwnCodeError, match=r"its argument time_limit is one of Midrange already"):
         Taken()
-    with pytest.raises(OwnCodeError, match="time_lefd: no such feature.*did you mean 'time_left'"):
+    with pytest.raises(OwnCodeError, match=r"time_lefd: no such feature.*did you mean 'time_left'"):
         Unknown()
-    with pytest.raises(ValueError, match="gain = 'x': must be of type float"):
+    with pytest.raises(ValueError, match=r"gain = 'x': must be of type float"):
         Watcher(gain="x")
-    with pytest.raises(ValueError, match="gane = 1.0: no such parameter"):
+    with pytest.raises(ValueError, match=r"gane = 1.0: no such parameter"):
         Watcher(gane=1.0)
     assert Watcher(gain=2).num_envs > 0
 
