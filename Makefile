@@ -13,9 +13,9 @@ NEWEST_BUILD := build/newest
 
 INSTALLER := tools/install_dependencies.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
-# pytest's workers: one a core, of which more than eight would find little to do. Which tests stay
-# together and which come first is said in tests/conftest.py.
-SIDE_BY_SIDE := -n logical --maxprocesses 8 --no-loadscope-reorder
+# How many workers there are, which tests stay together and which come first is said in
+# tests/conftest.py.
+SIDE_BY_SIDE := -n auto --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup

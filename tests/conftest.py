@@ -13,6 +13,7 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+MOST_WORKERS = 8  # of pytest, side by side
 CLUSTER = pytest.StashKey[contextlib.ExitStack]()  # ends the `cluster`
 # Modules with tests that use the `cluster`.
 ON_CLUSTER = ("train/test_cluster.py", "train/test_cluster_chaos.py", "sweep/test_ray.py")
@@ -98,6 +99,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def on_cluster(item: pytest.Item) -> bool:
     """Whether a test is of a module that uses the Ray cluster."""
     return item.path.as_posix().endswith(ON_CLUSTER)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores, as some tests wait for processes; many find little to do."""
+    return min(_cores() + 1, MOST_WORKERS)
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 @pytest.hookimpl(optionalhook=True)

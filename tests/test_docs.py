@@ -1,5 +1,6 @@
 """README and the pages of docs/: their links, options and snippets are right as they stand."""
 
+import json
 import re
 import subprocess
 import sys
@@ -23,9 +24,18 @@ def snippets(page) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
-def run(snippet: str, folder) -> None:
+# Run programs that know nothing of each other in one process, which imports what they need once.
+RUN = """
+import json, sys
+for number, snippet in enumerate(json.load(sys.stdin), 1):
+    exec(compile(snippet, f"snippet {number}", "exec"), {"__name__": "__main__"})
+"""
+
+
+def run(programs: list[str], folder) -> None:
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", snippet],
+        [sys.executable, "-W", "ignore", "-c", RUN],
+        input=json.dumps(programs),
         cwd=folder,
         capture_output=True,
         text=True,
@@ -76,9 +86,9 @@ LONG, SHORT = "learn(120_000", "learn(1"
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITHOUT, ids=lambda page: page.name)
 def test_snippets_run(page, tmp_path):
-    for snippet in snippets(page):
-        assert ".learn(" not in snippet or LONG in snippet
-        run(snippet.replace(LONG, SHORT), tmp_path)
+    programs = snippets(page)
+    assert all(".learn(" not in program or LONG in program for program in programs)
+    run([program.replace(LONG, SHORT) for program in programs], tmp_path)
 
 
 @pytest.mark.slow
@@ -90,6 +100,4 @@ def test_snippets_with_a_model_run(tmp_path):
     made = exports.make(tmp_path)
     made.model.rename(folder / "model_000001.pt")
     made.exported.rename(tmp_path / "fighter.onnx")
-    for page in WITH_A_MODEL:
-        (snippet,) = snippets(page)
-        run(snippet, tmp_path)
+    run([program for page in WITH_A_MODEL for program in snippets(page)], tmp_path)

@@ -27,6 +27,7 @@ ONE_UPDATE = "--train.total-timesteps 65536 --train.run-name {name}"
 SHORTER = {
     "puffer train midrange --resume": "--train.total-timesteps {more}",
     "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
+    "puffer replay midrange example --html fight.html --acmi": "--speed 8",
     "puffer profile": "--updates 1 --out profile",
     "puffer sweep midrange --resume": "--sweep.trials 1",
     "puffer sweep midrange --config": (

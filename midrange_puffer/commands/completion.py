@@ -21,6 +21,7 @@ from midrange_puffer.config.schema import schema
 from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, OPPONENTS, PILOTS, SELF
 from midrange_puffer.policies.shipped import shipped_models
 from midrange_puffer.replays.replay import SUFFIX
+from midrange_puffer.sweep.record import Record, sweeps_folder
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.run_folder import BEST, LATEST
 
@@ -38,14 +39,14 @@ def complete(modes: Iterable[str], room: str) -> None:
     for mode in modes:
         parser = modes_parser.add_parser(mode, allow_abbrev=False).add_subparsers()
         if mode in os.environ["COMP_LINE"].split():  # no other one's options are asked for
-            options = [_options(import_module(f"{room}.{mode}").parser())]
+            options = [_options(mode, import_module(f"{room}.{mode}").parser())]
         else:
             options = []
         parser.add_parser(ENV_NAME, parents=options, add_help=False, allow_abbrev=False)
     argcomplete.autocomplete(top)
 
 
-def _options(parser: Parser) -> Parser:
+def _options(mode: str, parser: Parser) -> Parser:
     """A mode's options, with those of the configuration where it takes them, and their values."""
     if isinstance(parser, ConfigParser):
         for section, keys in schema().items():
@@ -53,14 +54,13 @@ def _options(parser: Parser) -> Parser:
                 parser.add_key(key, key.name if section == "base" else f"{section}.{key.name}")
     for action in parser._actions:
         name = action.option_strings[0] if action.option_strings else action.dest
-        action.completer = _completer(parser.keys.get(name), name)
+        values = _VALUES.get(f"{mode} {name}") or _VALUES.get(name)
+        action.completer = values or _completer(parser.keys.get(name))
     return parser
 
 
-def _completer(key: Key | None, name: str) -> Callable[..., Iterable[str]]:
-    """What gives the values of an option, or files where it takes any text."""
-    if name in _VALUES:
-        return _VALUES[name]
+def _completer(key: Key | None) -> Callable[..., Iterable[str]]:
+    """What gives the values of a key, or files where it takes any text."""
     names = () if key is None else (*map(str, key.words), *key.choices)
     if names or (key is not None and key.kind is not str):
         return lambda **_: names
@@ -79,7 +79,14 @@ def _runs(**_: object) -> list[str]:
     return [LATEST, *sorted(path.parent.name for path in found)]
 
 
+def _sweeps(**_: object) -> list[str]:
+    """The sweeps of the default data directory."""
+    found = sweeps_folder(data_dir([])).glob(f"*/{Record.CONFIG}")
+    return [LATEST, *sorted(path.parent.name for path in found)]
+
+
 _WHO = _with_files((HUMAN, LATEST, BEST, *PILOTS, *shipped_models()), *MODEL_SUFFIXES)
+# Of an option, or of the option of one mode alone.
 _VALUES = {
     "--load-model-path": _with_files((LATEST, BEST, *shipped_models()), *MODEL_SUFFIXES),
     "--opponent": _with_files((*PILOTS, SELF, ALL, *shipped_models()), *MODEL_SUFFIXES),
@@ -88,6 +95,8 @@ _VALUES = {
     "--blue": _WHO,
     "--config": _with_files(installed(), ".ini"),
     "--resume": _runs,
+    "sweep --resume": _sweeps,
+    "sweep --report": _sweeps,
     "--run": _runs,
     "files": _with_files(("example", *shipped_models()), SUFFIX, *MODEL_SUFFIXES),
 }

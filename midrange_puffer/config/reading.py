@@ -31,7 +31,7 @@ from midrange_puffer.config.schema import (
 from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
-from midrange_puffer.policies.own_code import Own, absolute
+from midrange_puffer.policies.own_code import Own, OwnCodeError, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
 
@@ -67,7 +67,11 @@ def load_config(
     if path is not None:
         path = find_config(path)
         sections = _read_ini(path)
-    draft = _Draft(_own_names(sections, overrides), runs_code)
+    sources = " and ".join([str(path)] * (path is not None) + [COMMAND_LINE] * bool(overrides))
+    try:
+        draft = _Draft(_own_names(sections, overrides, path), runs_code)
+    except OwnCodeError as error:
+        raise OwnCodeError(f"{sources}: {error}") from error
     if complete:
         draft.values["env"].update(neutral_values(FIRST_RULES))
     if path is not None:
@@ -95,9 +99,8 @@ def load_config(
         if section.startswith(SWEPT):
             continue
         raise ConfigError(f"command line: --{section}: no such stage{suggest(section, stages)}")
-    sources = [str(path)] * (path is not None) + [COMMAND_LINE] * bool(overrides)
-    check_stages(config, " and ".join(sources))
-    check_pairs(config, " and ".join(sources))
+    check_stages(config, sources)
+    check_pairs(config, sources)
     return config
 
 
@@ -135,17 +138,23 @@ def _installed(path: Path) -> Path:
     )
 
 
-def _own_names(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> Own:
+def _own_names(
+    sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str], path: str | Path | None
+) -> Own:
     """The user's own code that is named, on which some keys depend."""
-    given = dict(sections.get("base", {}))
+    given = {name: (text, path) for name, text in sections.get("base", {}).items()}
     for option, text in _read_overrides(overrides):
-        given[option.replace("-", "_").removeprefix("base.")] = text
-    names = {name: given[name].strip() for name in Own._fields if given.get(name)}
-    for name, text in names.items():
+        given[option.replace("-", "_").removeprefix("base.")] = text, COMMAND_LINE
+    names = {}
+    for name in Own._fields:
+        text, where = given.get(name, (None, None))
+        if not text:
+            continue
+        names[name] = text.strip()
         try:
-            schema()["base"][name].parse(text)
+            schema()["base"][name].parse(names[name])
         except ValueError as error:
-            raise ConfigError(f"base.{name} = {text}: {error}") from None
+            raise ConfigError(f"{where}: base.{name} = {text}: {error}") from None
     return Own(**names)
 
 
@@ -154,7 +163,7 @@ def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
     overrides = [word for word in words if word not in ("-h", "--help")]
     path = next((text for option, text in _read_overrides(overrides) if option == "config"), None)
     sections = _read_ini(find_config(path)) if path else {}
-    return help_sections(_own_names(sections, overrides))
+    return help_sections(_own_names(sections, overrides, path))
 
 
 def data_dir(overrides: Sequence[str]) -> str:

@@ -161,8 +161,11 @@ class MidrangeVecEnv(VecEnv):
         """An attribute of these engagements.
 
         Raises:
-            AttributeError: they have none of this name.
+            AttributeError: they have none of this name, or it is private, as with Gymnasium's
+                wrappers.
         """
+        if attr_name.startswith("_"):
+            raise AttributeError(f"{attr_name}: a private attribute, which is not given")
         return [
             self._added[index][attr_name]
             if attr_name in self._added[index]

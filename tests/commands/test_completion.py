@@ -18,6 +18,8 @@ OFFERED = {
     "puffer train midrange --train.optimizer ": {"adam", "muon"},
     "puffer train midrange --resume o": {"one"},
     "puffer sweep midrange --config configs/sw": {"configs/sweep.ini"},
+    "puffer sweep midrange --resume ": {"latest", "search"},
+    "puffer sweep midrange --report s": {"search"},
     "puffer replay midrange mi": {"mine.replay", "mine.pt"},
 }
 # As bash does at a press of TAB behind each line that it reads.
@@ -39,7 +41,8 @@ def offered(tmp_path_factory):
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m midrange_puffer "$@"\n')
     program.chmod(0o755)
-    for name in ("mine.ini", "mine.pt", "mine.replay", "experiments/one/trainer_state.pt"):
+    files = ["mine.ini", "mine.pt", "mine.replay", "experiments/one/trainer_state.pt"]
+    for name in [*files, "experiments/sweeps/search/sweep.ini"]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     path = f"{program.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"

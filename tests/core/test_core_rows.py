@@ -34,7 +34,6 @@ def core(tmp_path, request):
         (folder / header).write_text(text.replace(line, f"{line}\n  {row} \\", 1))
         return compiles(folder, request.param)
 
-    assert compiles(folder, request.param)
     return compiles_with
 
 
@@ -57,6 +56,7 @@ def test_a_pilot_that_fights_without_tactics_does_not_compile(core):
 
 
 def test_a_pilot_that_never_fires_needs_none(core):
+    """So the core itself compiles, and those that do not fail by their row."""
     assert core("midrange.h", "MR_PEACEFUL_PILOTS", 'X(dreamer, 0, "flies straight on, too")')
 
 

@@ -23,7 +23,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("script", "steps"), [("sb3_ppo.py", 80_000), ("cleanrl_ppo.py", 250_000)])
+@pytest.mark.parametrize(("script", "steps"), [("sb3_ppo.py", 60_000), ("cleanrl_ppo.py", 160_000)])
 def test_clients_learn_to_win_against_straight(tmp_path, script, steps):
     """Scores over 256 engagements that are never lost: standard errors of at most 0.016."""
     csv = tmp_path / "curve.csv"
@@ -36,9 +36,9 @@ def test_clients_learn_to_win_against_straight(tmp_path, script, steps):
     assert curve["steps"][0] == 0
     assert steps <= curve["steps"][-1] < 1.1 * steps
     assert curve["score"][0] < 0.85
-    assert curve["score"][-1] > 0.97
+    assert curve["score"][-1] > 0.95
     # No lucky moment: from half-way on it is well above the untrained policy.
-    assert curve["score"][len(curve) // 2 :].min() > curve["score"][0] + 0.08
+    assert curve["score"][len(curve) // 2 :].min() > curve["score"][0] + 0.05
 
 
 @pytest.fixture

@@ -133,6 +133,8 @@ def test_attributes_are_of_each_engagement():
     assert envs.get_attr("stage") == [1, 2, 1]
     with pytest.raises(AttributeError, match="render_mode: cannot be set"):
         envs.set_attr("render_mode", "human")
+    with pytest.raises(AttributeError, match="_arena: a private attribute"):
+        envs.get_attr("_arena")
     assert envs.env_is_wrapped(Monitor, [0, 1]) == [False, False]
     with pytest.raises(AttributeError, match="step: an engagement has no such method"):
         envs.env_method("step", None)

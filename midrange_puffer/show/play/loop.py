@@ -62,7 +62,8 @@ class Game(Viewer):
         self._folder = folder
         self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
         self._own_view, self._enemy_zones, self._help = True, False, False
-        self._fight, self._outcomes = 0, {}  # of each fight, by number: outcome, as MrOutcome
+        self._fight = 0
+        self._outcomes: dict[int, int] = {}  # of the fights of these two, by number: MrOutcome
         self._debriefs: dict[int, list[str]] = {}  # of the humans, once the fight is over
         self._clear_looks()
         if session.humans:
@@ -137,6 +138,7 @@ class Game(Viewer):
             if who in LADDER:
                 self._leave()
                 self.session.meet(seat, LADDER[(LADDER.index(who) + 1) % len(LADDER)])
+                self._outcomes.clear()
                 self._begin()
                 self._say(f"against {self.session.names[seat]}")
                 return
