@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable
 
+from midrange_puffer.config.aliases import also_called
 from midrange_puffer.config.schema import RUN_KEYS, STAGE, SWEPT, schema, section_keys
 from midrange_puffer.policies.own_code import Own
 
@@ -22,9 +23,12 @@ def entry_of(section: str, name: str) -> str:
 def right_keys(section: str, name: str, own: Own) -> list[tuple[str, str]]:
     """The keys (section, name) that may have been meant by one that there is not.
 
-    Keys of that section with nearly this name, or with it as a part, come first, then this very key
-    of other sections, and where there is none of these, whatever is near.
+    What another library calls so is meant by its name. Otherwise keys of that section with nearly
+    this name, or with it as a part, come first, then this very key of other sections, and where
+    there is none of these, whatever is near.
     """
+    if found := _by_alias(section, name, own):
+        return found
     if section.startswith((STAGE, SWEPT)):
         return [(section, key) for key in _near(name, section_keys(section, own))]
     sections = schema(own)
@@ -46,6 +50,23 @@ def home_of_run_key(section: str, name: str) -> str | None:
             if name.removeprefix(f"{home}.") in names:
                 return home
     return None
+
+
+def swept_key(name: str, varied: Iterable[str]) -> str | None:
+    """What a sweep can vary (of `varied`) and another library calls by the name in section.key."""
+    keys = [".".join(key) for key in also_called(name.rpartition(".")[2])]
+    return next((key for key in keys if key in varied), None)
+
+
+def _by_alias(section: str, name: str, own: Own) -> list[tuple[str, str]]:
+    """The keys that other libraries call so and that may be set there."""
+    keys = also_called(name.rpartition(".")[2])
+    if section.startswith(SWEPT):
+        return []
+    if section.startswith(STAGE):
+        there = section_keys(section, own)
+        return [(section, full) for key in keys if (full := ".".join(key)) in there]
+    return [(home, key) for home, key in keys if key in schema(own)[home]]
 
 
 def _near(name: str, keys: Iterable[str]) -> list[str]:

@@ -15,7 +15,13 @@ from midrange_puffer.config.configuration import (
     check_line,
     stage_names,
 )
-from midrange_puffer.config.hints import entry_of, home_of_run_key, option_of, right_keys
+from midrange_puffer.config.hints import (
+    entry_of,
+    home_of_run_key,
+    option_of,
+    right_keys,
+    swept_key,
+)
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.schema import (
     RENAMED,
@@ -263,8 +269,10 @@ class _Draft:
             name = section.removeprefix(SWEPT)
             varied = sweepable(self.own)
             if name not in varied:
+                meant = swept_key(name, varied)
+                hint = f"; did you mean {meant!r}?" if meant else suggest(name, varied)
                 raise ConfigError(
-                    f"{where}: a sweep cannot vary {name}{suggest(name, varied)}; it varies "
+                    f"{where}: a sweep cannot vary {name}{hint}; it varies "
                     f"numbers and choices of [{'], ['.join(SWEPT_SECTIONS)}]"
                 )
             self.values.setdefault(section, {key.name: key.default for key in SWEPT_KEYS})
