@@ -32,8 +32,7 @@ def right_keys(section: str, name: str, own: Own) -> list[tuple[str, str]]:
     if section.startswith((STAGE, SWEPT)):
         return [(section, key) for key in _near(name, section_keys(section, own))]
     sections = schema(own)
-    own = _near(name, sections.get(section, ()))
-    found = [(section, key) for key in own]
+    found = [(section, key) for key in _near(name, sections.get(section, ()))]
     found += [(home, name) for home, keys in sections.items() if name in keys]
     if not found:
         keys = [(home, key) for home in sections for key in sections[home]]
