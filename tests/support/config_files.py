@@ -22,4 +22,5 @@ def values(key: Key) -> st.SearchStrategy:
         return words | st.integers(int(key.minimum), int(key.maximum))
     if key.kind is float:
         return words | st.floats(key.minimum, key.maximum)
-    return words | st.sampled_from(key.choices or (key.default or "text",))
+    text = key.default or ("name=text" if key.name == "metadata" else "text")
+    return words | st.sampled_from(key.choices or (text,))
