@@ -164,6 +164,9 @@ TRAIN = (
     Key("data_dir", str, "folder that holds the run folders"),
     Key("run_name", str, "name of the run folder; None = date, time and a random suffix", None,
         words=NONE, check=_check_run_name),
+    Key("log_interval", int, "updates from one row of metrics to the next, which tells of all of "
+        "them; a row also comes with every checkpoint and rating and at the end of a stage", 1, 1,
+        10**9, unit="updates"),
     Key("checkpoint_interval", int, "updates from one checkpoint to the next", minimum=1,
         maximum=10**9, unit="updates"),
     Key("replay_interval", int, "updates from one set of replays to the next; a last set comes at "

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
@@ -75,9 +74,9 @@ class Trainer(AbstractContextManager):
     Args:
         config: as of `load_config`. The run's folder is train.run_name in train.data_dir.
         logger: any object with `log(metrics, step)`: a dict of numbers and the agent decisions so
-            far, for each update. If it has `close(model_path)`, that is called at the end.
-        callbacks: each is called after each update with this trainer and the metrics logged. It may
-            `save`, or `stop` the run.
+            far, for each row. If it has `close(model_path)`, that is called at the end.
+        callbacks: each is called after each update with this trainer and the row that was logged,
+            which is empty where none is due. It may `save`, or `stop` the run.
         is_quiet: print nothing; otherwise what is chosen for "auto", and the folder.
 
     Attributes:
@@ -171,14 +170,15 @@ class Trainer(AbstractContextManager):
             return self._session.evaluate()
 
     def train(self) -> dict[str, float]:
-        """Learn from that experience, log a row of metrics, and save a checkpoint where one is due.
+        """Learn from that experience; log a row of metrics and save a checkpoint where one is due.
 
         Returns:
-            The row.
+            The row; empty where none is due, by train.log_interval.
 
         Raises:
             DivergedError: The policy is of no more use; the last checkpoint is from before.
         """
+        self._row.metrics = {}
         self._session.train()
         for callback in self._callbacks:
             callback(self, self._row.metrics)
@@ -191,9 +191,13 @@ class Trainer(AbstractContextManager):
             self.train()
 
     def mean_and_log(self) -> dict[str, float]:
-        """Log a row of what was gathered since the last one; `train` does so by itself."""
+        """Log a row of all updates since the last one, before train.log_interval has passed.
+
+        Returns:
+            The row; empty where there was no update.
+        """
+        self._row.metrics = {}
         self._session.trainer.mean_and_log()
-        self._session.trainer.stats = defaultdict(list)
         return dict(self._row.metrics)
 
     def save(self, metadata: Mapping[str, object] | None = None) -> Path:

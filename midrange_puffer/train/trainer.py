@@ -4,7 +4,7 @@ import copy
 import math
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +22,8 @@ from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.since_row import SinceRow
+from midrange_puffer.train.step_clock import Stepped
 from midrange_puffer.train.update import Learner, Schedule
 from midrange_puffer.train.vector import VecEnv
 
@@ -56,8 +58,10 @@ class Trainer(FittedPuffeRL):
     """Trains one policy in one run folder, through one stage of its curriculum.
 
     `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a
-    checkpoint at every train.checkpoint_interval, at every rating and at the end. Every update is
-    logged, so that the rows of a run do not depend on the speed of the machine.
+    checkpoint at every train.checkpoint_interval, at every rating and at the end. A row comes at
+    every train.log_interval, and wherever the run is saved, rated or passes a stage: what comes
+    then does not depend on the speed of the machine, and a run that goes on from a checkpoint lacks
+    nothing.
 
     Attributes:
         is_off_policy: whether the experience gathered last is of older policies than the present
@@ -104,6 +108,7 @@ class Trainer(FittedPuffeRL):
             clock=self.profile,
         )
         vars(self).update(self.learner.gathered)  # into which it is gathered from now on
+        self._since_row, self._stepped_before = SinceRow(), vecenv.stepped
         if run.state:
             self._restore(run.state)
         if not ranks.is_first():  # others draw otherwise than rank 0, whose generators were saved
@@ -143,11 +148,14 @@ class Trainer(FittedPuffeRL):
         super().evaluate()
 
     def source_metrics(self) -> dict[str, float]:
-        """Figures of where the experience of this update came from."""
+        """Figures of where the experience since the last row came from; once a row."""
         return {}
 
     def train(self) -> dict[str, float]:
-        """Learn from the experience of the last `evaluate()`; return the metrics that are logged.
+        """Learn from the experience of the last `evaluate()`.
+
+        Returns:
+            The row of metrics that is logged; nothing where none is.
 
         Raises:
             DivergedError: The policy is of no more use; nothing of it was saved or rated.
@@ -156,20 +164,26 @@ class Trainer(FittedPuffeRL):
         self.losses = self.learner.update(self.is_off_policy, schedule)
         self.epoch += 1
         self._set_rate()
-        metrics = self.mean_and_log()
+        ranks.from_first(self._check_weights)  # they are the same on all
+        self._since_row.add(self.stats, self.losses)
         self.stats = defaultdict(list)
-        self.last_log_time, self.last_log_step = time.monotonic(), self.global_step
-        self.profile.clear()
-        if self._is_checkpoint_due:
+        is_rated, saves = self._rate(), self._is_checkpoint_due
+        is_row = self.epoch % self.config["log_interval"] == 0 or is_rated or saves
+        is_row = is_row or self.is_over or self.curriculum.is_passed(self.global_step)
+        metrics = self.mean_and_log() if is_row else {}
+        if saves:
             self.save_checkpoint()
         return metrics
 
     def mean_and_log(self) -> dict[str, float]:
-        """Log a row, with the figures of curriculum, pool, machine and raters beside PuffeRL's.
+        """Log a row of all updates since the last one; nothing where there were none.
 
-        PuffeRL's own would take the row of one rank for that of all.
+        It has the figures of curriculum, pool, machine and raters beside PuffeRL's. PuffeRL's own
+        would take the row of one rank for that of all.
         """
-        ranks.from_first(self._check_weights)  # they are the same on all
+        since, self._since_row = self._since_row, SinceRow()
+        if not since.updates:
+            return {}
         pool = self.pool.metrics() if self.pool is not None else {}
         self.logger.beside = {
             **self.curriculum.metrics,
@@ -177,35 +191,43 @@ class Trainer(FittedPuffeRL):
             **self.source_metrics(),
             **self.learner.metrics,
             **ranks.means(ranks.gather(self.utilization.metrics())),
-            **self._rate(),
+            **since.rated,
         }
-        self.stats = _figures(self.stats)
         metrics = {
             "SPS": self.sps,
+            "env_SPS": self._env_sps(),
             "agent_steps": self.global_step,
             "uptime": self.uptime,
             "epoch": self.epoch,
             "ranks": ranks.size(),
             "learning_rate": self.optimizer.param_groups[0]["lr"],
-            **{f"environment/{name}": value for name, value in self.stats.items()},
-            **{f"losses/{name}": x for name, x in ranks.means(ranks.gather(self.losses)).items()},
+            **{f"environment/{name}": value for name, value in since.results().items()},
+            **{f"losses/{name}": value for name, value in since.losses().items()},
             **{f"performance/{name}": part["elapsed"] for name, part in self.profile},
         }
         self.logger.log(metrics, self.global_step)
+        self.last_log_time, self.last_log_step = time.monotonic(), self.global_step
+        self.profile.clear()
         return metrics
 
-    def _rate(self) -> dict[str, float]:
-        """The metrics of those raters for whom it is time."""
-        metrics: dict[str, float] = {}
+    def _env_sps(self) -> float:
+        """Agent decisions a second of the environments' own steps since the last row."""
+        stepped = self.vecenv.stepped
+        before, self._stepped_before = self._stepped_before, stepped
+        return Stepped.sum(ranks.gather(stepped.since(before))).sps
+
+    def _rate(self) -> bool:
+        """Let those raters rate for whom it is time; whether there are metrics of them."""
+        metrics = self._since_row.rated
         for rater in self.raters:
             if rater.is_due(self.epoch, self.global_step, self.done):
                 policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
                 name = Path(run_folder.model_name(self.epoch)).stem
                 with torch.random.fork_rng(devices=[]):  # so that training is the same without
                     metrics |= rater.rate(policy, name, self.global_step)
-        reasons = ranks.gather([rater.stop_reason for rater in self.raters])
-        self.stop_reason = next((reason for of in reasons for reason in of if reason), None)
-        return metrics
+        told = ranks.gather((bool(metrics), [rater.stop_reason for rater in self.raters]))
+        self.stop_reason = next((reason for _, of in told for reason in of if reason), None)
+        return any(is_rated for is_rated, _ in told)
 
     def _check_weights(self) -> None:
         if not all(map(networks.are_usable, self.policy.parameters())):
@@ -241,6 +263,7 @@ class Trainer(FittedPuffeRL):
 
     def save_checkpoint(self) -> None:
         """Write the model and what a resumed run needs besides, from rank 0."""
+        self.mean_and_log()  # of updates that a run which goes on from here would know nothing of
         if not ranks.is_first():
             return
         state = {
@@ -267,15 +290,6 @@ class Trainer(FittedPuffeRL):
         self.last_log_step = self.global_step
         self.start_time = time.monotonic() - max(state["uptime"], 0)  # that of a clock set back
         trainer_state.set_generators(state)
-
-
-def _figures(stats: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """The means over engagements, and the least and greatest return."""
-    figures = {name: np.mean(values) for name, values in stats.items()}
-    returns = stats.get("episode_return")
-    if returns:
-        figures |= {"episode_return_min": min(returns), "episode_return_max": max(returns)}
-    return figures
 
 
 def _engagement_seed(seed: int, epoch: int) -> int:

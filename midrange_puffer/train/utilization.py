@@ -10,6 +10,7 @@ import pynvml
 import torch
 
 INTERVAL = 1.0  # s from one reading to the next: processor time is counted in steps of 10 ms
+MEMORY_INTERVAL = 10.0  # s: to count a process's memory takes Linux some 10 ms
 
 
 class Utilization:
@@ -27,6 +28,7 @@ class Utilization:
         workers = multiprocessing.active_children()
         self._processes = [psutil.Process(pid) for pid in (None, *(one.pid for one in workers))]
         self._cores = (0.0, 0.0)
+        self._process_memory, self._next_memory = 0.0, 0.0
         self._read()  # from here on processor time is counted
         self._next = time.monotonic()
 
@@ -35,8 +37,10 @@ class Utilization:
 
         Returns:
             machine/cpu [% of all cores], machine/memory [% in use], machine/process_cpu [cores used
-            by this process and its workers], and with CUDA gpu/utilization [% of the time] and
-            gpu/memory [% in use], by whomever; not-a-number for what the driver does not tell.
+            by this process and its workers], machine/process_memory [MiB that they take; what they
+            share counts once, where the system tells], and with CUDA gpu/utilization [% of the
+            time] and gpu/memory [% in use], by whomever; not-a-number for what the driver does not
+            tell.
         """
         if time.monotonic() >= self._next:
             self._read()
@@ -45,6 +49,7 @@ class Utilization:
             "machine/cpu": self._cpu_util,
             "machine/memory": self._cpu_mem,
             "machine/process_cpu": self._process_cpu,
+            "machine/process_memory": self._process_memory,
         }
         if self._device.type == "cuda":
             figures |= {"gpu/utilization": self._gpu_util, "gpu/memory": self._gpu_mem}
@@ -62,6 +67,9 @@ class Utilization:
         for process in self._processes:
             with contextlib.suppress(psutil.NoSuchProcess):
                 self._process_cpu += process.cpu_percent() / 100
+        if time.monotonic() >= self._next_memory:
+            self._process_memory = sum(map(_memory, self._processes)) / 2**20
+            self._next_memory = time.monotonic() + MEMORY_INTERVAL
         self._gpu_util, self._gpu_mem = 0.0, 0.0
         if self._device.type == "cuda":
             free, total = torch.cuda.mem_get_info(self._device)
@@ -76,6 +84,20 @@ def _core_seconds() -> tuple[float, float]:
     times = psutil.cpu_times()._asdict()
     there = sum(seconds for kind, seconds in times.items() if not kind.startswith("guest"))
     return there - times["idle"] - times.get("iowait", 0.0), there
+
+
+def _memory(process: psutil.Process) -> int:
+    """Bytes of memory of a process; none of one that is gone.
+
+    On Linux what n processes share counts an nth in each (PSS).
+    """
+    try:
+        memory = process.memory_full_info()
+    except psutil.NoSuchProcess:
+        return 0
+    except psutil.AccessDenied:
+        memory = process.memory_info()
+    return getattr(memory, "pss", memory.rss)
 
 
 def _utilization(device: torch.device) -> float:

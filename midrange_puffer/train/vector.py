@@ -20,6 +20,7 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.policies.own_code import MIDRANGE
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
+from midrange_puffer.train.step_clock import StepClock, Stepped
 
 with contained():
     import pufferlib.vector
@@ -57,13 +58,20 @@ class VecEnv:
             options = {name: vec[name] for name in ("num_workers", "batch_size")}
         else:
             env["threads"] = config["train"]["threads"]
-        self._envs = pufferlib.vector.make(
-            make_env,
-            env_kwargs=env,
-            backend=vec["backend"],
-            num_envs=vec["num_envs"],
-            **options,
-        )
+        count = vec["num_envs"]
+        self._clock = StepClock(count)
+        makers = self._clock.makers(make_env)
+        if vec["backend"] == "PufferEnv":
+            self._envs = pufferlib.vector.make(makers[0], env_kwargs=env)
+        else:
+            self._envs = pufferlib.vector.make(
+                makers,
+                env_args=[[]] * count,
+                env_kwargs=[env] * count,
+                backend=vec["backend"],
+                num_envs=count,
+                **options,
+            )
         self.processes = getattr(self._envs, "processes", [])
         self.driver_env = self._envs.driver_env
         self.single_observation_space = self._envs.single_observation_space
@@ -96,6 +104,11 @@ class VecEnv:
         """
         observations, rewards, terminals, truncations, *rest = self._envs.recv()
         return (observations, rewards, terminals | truncations, truncations, *rest)
+
+    @property
+    def stepped(self) -> Stepped:
+        """What its environments have stepped so far, by their own clocks."""
+        return self._clock.total
 
     def _pin(self) -> None:
         """Let CUDA copy observations without a detour; the rest is a few bytes an agent."""

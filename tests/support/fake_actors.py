@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from midrange_puffer.train.cluster.collector import Rollout
 from midrange_puffer.train.cluster.connect import LostError
+from midrange_puffer.train.step_clock import Stepped
 
 
 @dataclass
@@ -83,7 +84,8 @@ class FakeActors:
             seconds = self._seconds(call.actor, self._rollouts[call.actor])
             self._rollouts[call.actor] += 1
             weights, _ = call.arguments
-            call.value = Rollout({}, {"made by": [call.actor, self._seeds[call.actor], weights]}, 1)
+            made_by = [call.actor, self._seeds[call.actor], weights]
+            call.value = Rollout({}, {"made by": made_by}, 1, Stepped())
         elif call.method == "begin":
             self._seeds[call.actor] = call.arguments[2]
         call.begun = max(self.now, self._free[call.actor])

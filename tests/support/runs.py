@@ -78,7 +78,7 @@ def rows(run: Path) -> list[dict[str, float]]:
 
 def timeless(run: Path) -> list[dict[str, float]]:
     """The rows of metrics.jsonl without what depends on the clock."""
-    clock = ("SPS", "uptime", "performance/", "machine/", "cluster/collector_sps")
+    clock = ("SPS", "env_SPS", "uptime", "performance/", "machine/", "cluster/collector_sps")
     return [
         {name: value for name, value in row.items() if not name.startswith(clock)}
         for row in rows(run)

@@ -94,6 +94,28 @@ def test_the_cores_that_a_process_and_its_workers_use():
     assert ours.metrics()["machine/process_cpu"] < 0.5  # the worker is gone, and this one slept
 
 
+def test_the_memory_that_a_process_and_its_workers_take():
+    """What a worker has from its parent counts once, what it takes itself besides."""
+    mine = np.ones(100 * 2**17)  # 100 MiB
+    before = Utilization().metrics()["machine/process_memory"]
+    context = multiprocessing.get_context("fork")
+    begun, enough = context.Event(), context.Event()
+
+    def work() -> None:
+        its = np.ones(200 * 2**17)
+        begun.set()
+        enough.wait()
+        assert len(its) > len(mine)
+
+    worker = context.Process(target=work)
+    worker.start()
+    assert begun.wait(60)
+    after = Utilization().metrics()["machine/process_memory"]
+    enough.set()
+    worker.join()
+    assert after - before == pytest.approx(200, abs=60)
+
+
 @pytest.mark.parametrize(("device", "percent"), [("cuda:0", 40), ("cuda:1", 20)])
 def test_the_gpu_that_the_run_learns_on(gpus, monkeypatch, device, percent):
     """CUDA numbers those that it sees, NVML all that there are."""
@@ -108,6 +130,7 @@ def test_without_a_gpu_there_are_no_figures_of_one():
         "machine/cpu",
         "machine/memory",
         "machine/process_cpu",
+        "machine/process_memory",
     }
 
 
@@ -135,6 +158,7 @@ def test_every_row_tells_the_machine(tmp_path):
         assert 0 <= row["machine/cpu"] <= 100
         assert 0 < row["machine/memory"] < 100
         assert row["machine/process_cpu"] >= 0
+        assert row["machine/process_memory"] > 50  # Python with torch
 
 
 class Cuda:

@@ -13,6 +13,7 @@ from midrange_puffer.policies.networks import make_policy, policy_class
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.step_clock import Stepped
 from midrange_puffer.train.vector import VecEnv, make_env
 
 
@@ -24,11 +25,13 @@ class Rollout:
         buffers: by name of `GATHERED`, [agents, horizon, ...], as PuffeRL keeps them.
         stats: results of the engagements told of meanwhile, by name.
         seconds: how long it took.
+        stepped: what the environment has stepped meanwhile, by its own clock.
     """
 
     buffers: dict[str, np.ndarray]
     stats: dict[str, list[float]]
     seconds: float
+    stepped: Stepped
 
 
 class Collector:
@@ -57,14 +60,15 @@ class Collector:
 
         The buffers of the rollout are filled anew by the next one.
         """
-        start = time.perf_counter()
+        start, before = time.perf_counter(), self._gatherer.vecenv.stepped
         self._policy.load_state_dict(weights)
         self._gatherer.engine.load()
         self._gatherer.evaluate()
         stats = dict(self._gatherer.stats)
         self._gatherer.stats.clear()
         buffers = {name: getattr(self._gatherer, name).numpy() for name in GATHERED}
-        return Rollout(buffers, stats, time.perf_counter() - start)
+        stepped = self._gatherer.vecenv.stepped.since(before)
+        return Rollout(buffers, stats, time.perf_counter() - start, stepped)
 
     def close(self) -> None:
         """End the environment."""

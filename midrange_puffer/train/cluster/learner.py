@@ -17,6 +17,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.train.cluster.connect import connected
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.machine import usable_cores
+from midrange_puffer.train.step_clock import Stepped
 from midrange_puffer.train.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class RemoteEnvs:
 
     def __init__(self, collectors: "Collectors", config: Config, pool: Path | None = None) -> None:
         self.collectors = collectors
+        self.stepped = Stepped()  # by the collectors' own clocks
         self._config, self._pool = config, pool
         spaces = model_file.policy_spaces(config["env"])
         self.single_observation_space = spaces.single_observation_space
@@ -57,6 +59,12 @@ class ClusterTrainer(Trainer):
 
     vecenv: RemoteEnvs
 
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        # Since the last row: seconds of the rollouts, and how old their weights were in updates.
+        self._rollouts: list[float] = []
+        self._lags: list[int] = []
+
     def gather(self) -> None:
         """Fill the buffers with the rollouts of an update, adding to `stats` and `global_step`."""
         self.profile("eval", self.epoch)
@@ -69,11 +77,8 @@ class ClusterTrainer(Trainer):
         self.profile.end()
         lags = [self.epoch - job.version for job in jobs]
         self.is_off_policy = any(lags)
-        self._source_metrics = self._figures(jobs, lags)
-
-    def source_metrics(self) -> dict[str, float]:
-        """How the collectors fared, and how old their weights were."""
-        return self._source_metrics
+        self._lags += lags
+        self._rollouts += [job.rollout.seconds for job in jobs]
 
     def _broadcast(self) -> None:
         """Send the weights at every cluster.weight_sync_interval, and at the start."""
@@ -98,20 +103,25 @@ class ClusterTrainer(Trainer):
                     self.stats[name] += values
                 row = rows.stop
         self.global_step += row * self.config["bptt_horizon"]
+        steps = [self.vecenv.stepped, *(job.rollout.stepped for job in jobs)]
+        self.vecenv.stepped = Stepped.sum(steps)
+        self._rollout_bytes = sum(one.nbytes for one in jobs[0].rollout.buffers.values())
 
-    def _figures(self, jobs: "list[Job]", lags: list[int]) -> dict[str, float]:
+    def source_metrics(self) -> dict[str, float]:
+        """How the collectors fared since the last row, and how old their weights were."""
         collectors, parts = self.vecenv.collectors, self.profile.profiles
-        seconds = np.mean([job.rollout.seconds for job in jobs])
-        decisions = self.config["batch_size"] / len(jobs)
+        seconds, lags = np.mean(self._rollouts), self._lags
+        decisions = agents(self.curriculum.config) * self.config["bptt_horizon"]
+        self._rollouts, self._lags = [], []
         return {
             "performance/collect": seconds,
-            # Of this update, where PuffeRL gives those of all up to now.
+            # Since the last row, where PuffeRL gives those of all up to now.
             **{f"performance/{name}": parts[name]["delta"] for name in PARTS},
             "cluster/policy_lag": np.mean(lags),
             "cluster/policy_lag_max": max(lags),
             "cluster/collectors": collectors.at_work,
             "cluster/collector_sps": decisions / seconds,
-            "cluster/rollout_bytes": sum(one.nbytes for one in jobs[0].rollout.buffers.values()),
+            "cluster/rollout_bytes": self._rollout_bytes,
             "cluster/lost": collectors.lost,
             "cluster/dropped": collectors.dropped,
         }
