@@ -18,7 +18,7 @@ from midrange_puffer.commands.options.configured import ConfigParser
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import data_dir, installed
 from midrange_puffer.config.schema import schema
-from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, OPPONENTS, PILOTS, SELF
+from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, PILOTS, POOL, SELF
 from midrange_puffer.policies.shipped import shipped_models
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.train import run_folder
@@ -78,11 +78,12 @@ def _runs(**_: object) -> list[str]:
     return ["latest", *sorted(path.parent.name for path in found)]
 
 
-_WHO = _with_files((HUMAN, "latest", *PILOTS, *shipped_models()), *MODEL_SUFFIXES)
+_PLAYERS = (*MODEL_SUFFIXES, ".py")  # end the names of files of models and of functions
+_WHO = _with_files((HUMAN, "latest", *PILOTS, *shipped_models()), *_PLAYERS)
 _VALUES = {
     "--load-model-path": _with_files(("latest", *shipped_models()), *MODEL_SUFFIXES),
-    "--opponent": _with_files((*PILOTS, SELF, ALL, *shipped_models()), *MODEL_SUFFIXES),
-    "--env.opponent": lambda **_: OPPONENTS,
+    "--opponent": _with_files((*PILOTS, SELF, ALL, "latest", *shipped_models()), *_PLAYERS),
+    "--env.opponent": _with_files((*PILOTS, SELF, POOL, "latest", *shipped_models()), *_PLAYERS),
     "--red": _WHO,
     "--blue": _WHO,
     "--config": _with_files(installed(), ".ini"),

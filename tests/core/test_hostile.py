@@ -10,7 +10,8 @@ import pytest
 from c_programs import build
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, parse_opponent, resolve, seat_weights
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, resolve, seat_weights
+from midrange_puffer.policies.mix import parse_mix
 
 INT64 = np.iinfo(np.int64)
 UINT64 = np.iinfo(np.uint64)
@@ -268,8 +269,8 @@ def test_a_wrong_opponent_is_refused(text, message):
 
 
 def test_shares_of_a_mix():
-    assert parse_opponent(" shooter : 1 , evader:3 ") == {"shooter": 0.25, "evader": 0.75}
-    assert parse_opponent("weave") == {"weave": 1}
+    assert parse_mix(" shooter : 1 , evader:3 ") == {"shooter": 0.25, "evader": 0.75}
+    assert parse_mix("weave") == {"weave": 1}
 
 
 def test_a_wrong_seat_or_controller_is_refused():
