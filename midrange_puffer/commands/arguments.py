@@ -19,7 +19,15 @@ from midrange_puffer.game.parameters import (
     resolve,
     suggest,
 )
-from midrange_puffer.policies.mix import FIGHTERS, FUNCTION, MODEL, file_of, kind_of, parse_mix
+from midrange_puffer.policies.mix import (
+    FIGHTERS,
+    FILE,
+    FUNCTION,
+    MODEL,
+    file_of,
+    kind_of,
+    parse_mix,
+)
 from midrange_puffer.policies.model_paths import MODELS, check_is_model
 from midrange_puffer.policies.own_code import check_form
 from midrange_puffer.policies.shipped import is_shipped, path_of, shipped_models
@@ -217,7 +225,7 @@ def find_opponent(
     for name in names:
         if kind_of(name) == MODEL:
             check_is_model(file_of(name))
-    return text
+    return text.removeprefix(FILE) if kind_of(text) == MODEL else text
 
 
 def policy_names(options: argparse.Namespace) -> list[str]:

@@ -23,8 +23,6 @@ from midrange_puffer.policies.own_pilot import Function, name_of
 if TYPE_CHECKING:
     from torch import nn
 
-    from midrange_puffer.policies.contestants import Contestant
-
     # Whatever policies/mix.py names, a model's file, a policy on the CPU as of
     # `checkpoint.load_policy`, or a function.
     Opponent = str | Path | nn.Module | Function
@@ -85,7 +83,7 @@ def find_opposition(
         if not mixed.outsiders:
             return Opposition(mixed.shares)
     else:
-        found = _found(opponent)
+        found = find_contestant("opponent", opponent)
         mixed = Mixed({"agent": 1.0}, (Outsider(_name(opponent), 1.0, found),))
     for one in mixed.outsiders:
         if getattr(one.flyer, "features", 0) > features:
@@ -98,18 +96,6 @@ def find_opposition(
         return OutsideCrew(mixed.outsiders, num_envs, seed, threads, action_mode)
 
     return Opposition(mixed.shares, make_crew)
-
-
-def _found(opponent: "Opponent") -> "Contestant":
-    try:
-        return find_contestant("opponent", opponent)
-    except TypeError:
-        if is_module(opponent):
-            raise
-        raise TypeError(
-            f"opponent = {opponent!r}: must be a pilot or a mix, a model's file, a policy as of "
-            "checkpoint.load_policy, or a function of observations"
-        ) from None
 
 
 def _name(opponent: "Opponent") -> str:

@@ -1,5 +1,6 @@
 """Who fights, found by name: models are loaded, and functions of the user's own imported."""
 
+import reprlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -169,8 +170,9 @@ def find_contestant(argument: str, given: "Contestant | Path") -> "Contestant":
     is_pair = isinstance(given, tuple) and given and is_module(given[0])
     hint = "; load_policy returns a pair: policy, about = load_policy(…)" if is_pair else ""
     raise TypeError(
-        f"{argument} of type {type(given).__name__}: must be a pilot or a mix, a model's file, a "
-        f"policy as of checkpoint.load_policy, or a function of observations{hint}"
+        f"{argument} = {reprlib.repr(given)}: must be a pilot, a model's file, a function's name "
+        f"or a mix of them, a policy as of checkpoint.load_policy, or a function of "
+        f"observations{hint}"
     )
 
 

@@ -36,12 +36,11 @@ OUTSIDE = (MODEL, FUNCTION)  # fly from outside the core
 # What an environment that is no run can take, alone or mixed.
 FIGHTERS = (SCRIPTED, *OUTSIDE)
 EXPECTED = {
-    SCRIPTED: f"a pilot ({', '.join(PILOTS)})",
-    SELF: "self",
-    POOL: "pool",
-    MODEL: f"a model ({TRAINED}, {TRAINED}:selfplay, or a model's file, "
-    f"{' or '.join('*' + suffix for suffix in MODEL_SUFFIXES)})",
-    FUNCTION: "a function (module:name or file.py:name)",
+    SCRIPTED: ", ".join(PILOTS),
+    SELF: SELF,
+    POOL: POOL,
+    MODEL: f"{TRAINED}, or a model's file, {' or '.join('*' + end for end in MODEL_SUFFIXES)}",
+    FUNCTION: "a function, module:name or file.py:name",
     RUN: f"a run's folder or {LATEST}",
 }
 # Where a contestant is taken that is refused elsewhere.
@@ -233,12 +232,11 @@ def _joined(parts: Iterable[tuple[str, str]]) -> str:
 
 
 def _split(part: str) -> tuple[str, str]:
-    name, colon, tail = (piece.strip() for piece in part.rpartition(":"))
-    if not colon:
-        return part, ""
-    if not tail or _is_number(tail) or name in (*PILOTS, SELF, POOL):
-        return name, tail
-    return part, ""
+    first, _, rest = (piece.strip() for piece in part.partition(":"))
+    if first in (*PILOTS, SELF, POOL):
+        return first, rest
+    name, _, last = (piece.strip() for piece in part.rpartition(":"))
+    return (name, last) if name and (not last or _is_number(last)) else (part, "")
 
 
 def _check_name(where: str, name: str, allowed: Sequence[str]) -> None:
@@ -249,10 +247,11 @@ def _check_name(where: str, name: str, allowed: Sequence[str]) -> None:
     if kind in allowed:
         return
     taken = f"; {name} {TAKEN[kind]}" if kind in TAKEN else ""
-    expected = ", ".join(EXPECTED[one] for one in allowed)
+    names = ", ".join(EXPECTED[one] for one in (SCRIPTED, SELF, POOL) if one in allowed)
+    others = "".join(f"; or {EXPECTED[one]}" for one in (MODEL, FUNCTION, RUN) if one in allowed)
     plain = (*PILOTS, SELF, POOL, *shipped_models(), LATEST, BEST)
     near = suggest(name, [one for one in plain if kind_of(one) in allowed])
-    raise ValueError(f"{where}: {name!r} is none of these: {expected}{taken}{near}")
+    raise ValueError(f"{where}: {name!r} is none of {names}{near}{others}{taken}")
 
 
 def _is_number(text: str) -> bool:

@@ -249,7 +249,6 @@ def test_an_instruction_set_that_is_not_there_is_refused(make):
         ("Evader", "'Evader' is none of .*did you mean 'evader'"),
         ("agent", "'agent' is none of"),
         ("", "'' is none of"),
-        (None, "'None' is none of"),
         ("shooter,", "'' is none of"),
         ("shooter evader", "'shooter evader' is none of"),
         ("shooter:1,shooter:2", "shooter is given twice"),

@@ -15,7 +15,6 @@ from midrange_puffer.policies.mix import (
     FIGHTERS,
     LATEST,
     MODEL,
-    check_is_one,
     file_of,
     kind_of,
 )
@@ -54,10 +53,9 @@ def _who(text: str, options: argparse.Namespace) -> str:
     if text == HUMAN:
         return text
     text = settled_mix(text, options.data_dir)
-    if kind_of(text) not in FIGHTERS and "," not in text:
+    if kind_of(text) not in FIGHTERS:
         names = (HUMAN, LATEST, BEST, *shipped_models(), *PILOTS)
         raise UsageError(f"{text!r}: must be {WHO}{suggest(text, names)}")
-    check_is_one(text, "command line")
     return find_opponent(text, options.data_dir)
 
 
