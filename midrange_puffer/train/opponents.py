@@ -5,7 +5,7 @@ from pathlib import Path
 from midrange_puffer import _core
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs, stage_names
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.policies.mix import KINDS, RUN, is_there, kind_of, settled
+from midrange_puffer.policies.mix import KINDS, RUN, is_there, kind_of, parse_mix, settled
 from midrange_puffer.train import run_folder
 
 OPPONENT = "env.opponent"
@@ -33,14 +33,17 @@ def settled_opponents(config: Config) -> Config:
 
     Raises:
         CheckpointError: As `settled_mix`.
+        ConfigError: Two are one and the same model.
     """
-    data_dir, source = config["train"]["data_dir"], "the model that is meant now"
-    text = settled_mix(config["env"]["opponent"], data_dir)
-    config = config.replaced("env", source, opponent=text)
-    for section in (STAGE + stage for stage in stage_names(config)):
-        if OPPONENT in config[section]:
-            text = settled_mix(config[section][OPPONENT], data_dir)
-            config = config.replaced(section, source, **{OPPONENT: text})
+    places = [("env", "opponent"), *((STAGE + stage, OPPONENT) for stage in stage_names(config))]
+    for section, name in places:
+        if name in config[section]:
+            text = settled_mix(config[section][name], config["train"]["data_dir"])
+            try:
+                parse_mix(text)
+            except ValueError as error:
+                raise ConfigError(f"[{section}] {error}") from None
+            config = config.replaced(section, "the model that is meant now", **{name: text})
     return config
 
 

@@ -37,8 +37,8 @@ class MidrangeEnv(gymnasium.Env):
         Empty but at the end of an episode: score (win 1, draw 0.5, loss 0), win, draw, loss,
         mutual_kill, truncated, shots, hits, shots_against, hits_against, episode_length
         [decisions], episode_return, opponent (who flew: a pilot's or function's name, a policy's
-        class, a file without its folder); with own shots also hit_rate, launch_range [m], and in_nez_share,
-        between_share, wasted_share of them.
+        class, a file without its folder); with own shots also hit_rate, launch_range [m], and
+        in_nez_share, between_share, wasted_share of them.
 
     Args:
         opponent: a pilot; a model: "trained" or a file (.pt, .onnx); a function by name
@@ -59,8 +59,8 @@ class MidrangeEnv(gymnasium.Env):
     Raises:
         ValueError: an argument of the wrong name, type or range.
         TypeError: an opponent that is none of these.
-        UsageError: a model or a function that cannot be used; pygame is not installed, or there is no
-            display for "human".
+        UsageError: a model or a function that cannot be used; pygame is not installed, or there is
+            no display for "human".
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES)}
