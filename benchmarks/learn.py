@@ -33,9 +33,10 @@ from midrange_puffer.config.key import check_even
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import PILOTS, parse_opponent
+from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.metrics_file import read_metrics
@@ -92,7 +93,7 @@ def read_curves(run: Path) -> dict[str, Curve]:
     """The learning curve against each pilot met in the training `run`."""
     config = load_config(run / run_folder.CONFIG)
     rows = read_metrics(run / run_folder.METRICS)
-    shares = parse_opponent(config["env"]["opponent"])
+    shares = parse_mix(config["env"]["opponent"])
     curves = {pilot: _curve(rows, pilot, share) for pilot, share in shares.items()}
     return {pilot: curve for pilot, curve in curves.items() if len(curve.seconds)}
 
@@ -278,7 +279,7 @@ def _result(run: Path, start: float, curves: dict[str, Curve], episodes: int) ->
     """What came of a run."""
     last = read_metrics(run / run_folder.METRICS)[-1]
     opponent = load_config(run / run_folder.CONFIG)["env"]["opponent"]
-    met = [name for name in parse_opponent(opponent) if name in PILOTS]
+    met = [name for name in parse_mix(opponent) if name in PILOTS]
     final = _final(run, episodes)
     return {
         "run": run.name,

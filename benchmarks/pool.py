@@ -18,8 +18,9 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.files import write_json
 from midrange_puffer.game.observation import spaces_of
-from midrange_puffer.game.parameters import POOL, SELF, divide
+from midrange_puffer.game.parameters import POOL, SELF
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.mix import divide
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import this_machine

@@ -16,18 +16,29 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     PILOTS,
     SELF,
-    parse_pilots,
     resolve,
     suggest,
 )
+from midrange_puffer.policies.mix import (
+    FIGHTERS,
+    FILE,
+    FUNCTION,
+    MODEL,
+    file_of,
+    kind_of,
+    parse_mix,
+)
 from midrange_puffer.policies.model_paths import MODELS, check_is_model
 from midrange_puffer.policies.own_code import check_form
-from midrange_puffer.policies.shipped import is_model, is_shipped, path_of, shipped_models
+from midrange_puffer.policies.shipped import is_shipped, path_of, shipped_models
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import physical_cores, usable_cores
-from midrange_puffer.train.run_folder import BEST, LATEST
+from midrange_puffer.train.opponents import settled_mix
 
-OPPONENT = f"{', '.join(PILOTS)}, a mix such as shooter:1,evader:3, self or another model's file"
+OPPONENT = (
+    f"{', '.join(PILOTS)}, self, another model as in --load-model-path, a function of your own "
+    "(module:name or file.py:name), or a mix such as shooter:1,fighter.onnx:3"
+)
 MODEL_FILES = (
     f"{MODELS} of a run folder, *{EXPORTED} of puffer export, or one that comes with "
     f"the package: {', '.join(shipped_models())}"
@@ -179,28 +190,44 @@ def model_path(options: argparse.Namespace) -> Path:
         UsageError: No such model comes with the package.
     """
     text = options.load_model_path
+    if kind_of(text) == FUNCTION:
+        raise UsageError(
+            f"command line: --load-model-path: {text}: is a function, not a model; functions are "
+            "taken as --opponent by eval and plot, as --red and --blue by play, as a FILE by "
+            "league, and as env.opponent by train"
+        )
     path = path_of(text) if is_shipped(text) else run_folder.find_model(text, options.data_dir)
     check_is_model(path)
     return path
 
 
-def opponent_path(text: str) -> Path | None:
-    """The file of an opponent's policy, which is there; None: it is "self", a pilot or a mix.
+def find_opponent(
+    text: str, data_dir: str, allowed: Sequence[str] = FIGHTERS, argument: str = "opponent"
+) -> str:
+    """A contestant or a mix as `contestants.load_contestant` takes it; its models are there.
+
+    Args:
+        text: as policies/mix.py has it, or "self".
+        data_dir: where runs are looked for.
+        allowed: the kinds that may be in it.
+        argument: what the text was given as.
 
     Raises:
-        UsageError: Neither a known name nor a file.
+        UsageError: No such contestant, or a file or run that is not there.
     """
     if text == SELF:
-        return None
-    if is_model(text):
-        path = path_of(text)
-        check_is_model(path)
-        return path
+        return text
+    text = settled_mix(text, data_dir)
     try:
-        parse_pilots(text)
+        names = parse_mix(text, allowed, argument)
+    except UsageError:
+        raise
     except ValueError as error:
-        raise UsageError(f"{error}; or a model's file, {MODEL_FILES}") from None
-    return None
+        raise UsageError(str(error)) from None
+    for name in names:
+        if kind_of(name) == MODEL:
+            check_is_model(file_of(name))
+    return text.removeprefix(FILE) if kind_of(text) == MODEL else text
 
 
 def policy_names(options: argparse.Namespace) -> list[str]:

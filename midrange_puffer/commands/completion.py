@@ -18,7 +18,7 @@ from midrange_puffer.commands.options.configured import ConfigParser
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import data_dir, installed
 from midrange_puffer.config.schema import schema
-from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, OPPONENTS, PILOTS, SELF
+from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, PILOTS, POOL, SELF
 from midrange_puffer.policies.shipped import shipped_models
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.sweep.record import Record, sweeps_folder
@@ -85,12 +85,14 @@ def _sweeps(**_: object) -> list[str]:
     return [LATEST, *sorted(path.parent.name for path in found)]
 
 
-_WHO = _with_files((HUMAN, LATEST, BEST, *PILOTS, *shipped_models()), *MODEL_SUFFIXES)
+_PLAYERS = (*MODEL_SUFFIXES, ".py")  # end the names of files of models and of functions
+_MODELS = (LATEST, BEST, *shipped_models())
+_WHO = _with_files((HUMAN, *PILOTS, *_MODELS), *_PLAYERS)
 # Of an option, or of the option of one mode alone.
 _VALUES = {
-    "--load-model-path": _with_files((LATEST, BEST, *shipped_models()), *MODEL_SUFFIXES),
-    "--opponent": _with_files((*PILOTS, SELF, ALL, *shipped_models()), *MODEL_SUFFIXES),
-    "--env.opponent": lambda **_: OPPONENTS,
+    "--load-model-path": _with_files(_MODELS, *MODEL_SUFFIXES),
+    "--opponent": _with_files((*PILOTS, SELF, ALL, *_MODELS), *_PLAYERS),
+    "--env.opponent": _with_files((*PILOTS, SELF, POOL, *_MODELS), *_PLAYERS),
     "--red": _WHO,
     "--blue": _WHO,
     "--config": _with_files(installed(), ".ini"),

@@ -22,7 +22,7 @@ from midrange_puffer.errors import UserError, memory_advice
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, SELF
 from midrange_puffer.names import shown
-from midrange_puffer.policies.shipped import is_model
+from midrange_puffer.policies.mix import title
 from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
 
 
@@ -155,7 +155,7 @@ def _recorders(
     if not options.save_replays:
         return None, None
     own = shown(model.stem)
-    enemy = None if isinstance(opponent, str) else own if name == SELF else shown(Path(name).stem)
+    enemy = None if isinstance(opponent, str) else own if name == SELF else shown(title(name))
     meta = {"model": shown(model), "opponent": shown(name), "greedy": options.greedy}
     return tuple(
         FightRecorder(names, options.episodes // 2, options.seed, parameters, meta)
@@ -173,7 +173,7 @@ def format_table(results: Mapping[str, dict[str, object]]) -> Table:
     for heading in ("\nscore", "\nshots", "hits\n%", "range\nkm", "time\ns", "mutual\nkill %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for name, result in results.items():
-        _add_row(table, Path(name).stem if is_model(name) else name, result)
+        _add_row(table, title(name), result)
     if len(results) > 1:
         table.add_section()
         _add_row(table, "mean", mean(results.values()))

@@ -28,6 +28,7 @@ from midrange_puffer.contest.standings import (
 )
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.policies.contestants import load_contestant
 
 
 def main(options: argparse.Namespace) -> int:
@@ -36,7 +37,8 @@ def main(options: argparse.Namespace) -> int:
     paths = options.models
     models, parameters = load_models(list(paths.values()), options)
     policies = {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
-    players = {name: policies.get(name, name) for name in options.players}
+    functions = {name: load_contestant(text) for name, text in options.functions.items()}
+    players = {name: name for name in options.players} | policies | functions
     results = _play(players, options, parameters)
     fixed, scale = choose_anchors(players, parameters, options.threads)
     standings = rank(list(players), results, fixed)
@@ -49,6 +51,8 @@ def main(options: argparse.Namespace) -> int:
             if player["name"] in paths:
                 player["model"] = str(paths[player["name"]])
                 player["agent_steps"] = steps[player["name"]]
+            elif player["name"] in options.functions:
+                player["function"] = options.functions[player["name"]]
         write_json(options.json, report)
     if options.out:
         from midrange_puffer.show.league_plot import plot_standings

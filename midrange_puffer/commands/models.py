@@ -8,13 +8,14 @@ from torch import nn
 
 from midrange_puffer.commands.arguments import (
     given_parameters,
-    opponent_path,
     policy_names,
     resolve_game,
 )
 from midrange_puffer.config.game import game_parameters
+from midrange_puffer.contest.match import Contestant
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import SELF
+from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.own_policy import own_policy
 
@@ -63,13 +64,10 @@ def load_models(
     return models, resolve_game({**game, **given}, paths)
 
 
-def load_opponent(text: str, policy: nn.Module) -> str | nn.Module:
-    """An opponent's name or mix, checked, or the policy of a file; `policy` itself for "self".
+def load_opponent(text: str, policy: nn.Module) -> Contestant:
+    """Who is meant by what `arguments.find_opponent` gives; `policy` itself for "self".
 
     Raises:
-        UsageError: Neither a known name nor a model of this version.
+        UsageError: Not a model of this version, or a function that cannot be used.
     """
-    path = opponent_path(text)
-    if path is not None:
-        return load_policy(path)[0]
-    return policy if text == SELF else text
+    return policy if text == SELF else load_contestant(text)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from midrange_puffer.commands.arguments import given_parameters, resolve_game
 from midrange_puffer.names import shown
+from midrange_puffer.policies.contestants import load_contestant
+from midrange_puffer.policies.mix import FUNCTION, kind_of, title
 from midrange_puffer.replays.session import Session
 
 if TYPE_CHECKING:
@@ -51,8 +53,11 @@ def load_contestants(
         UsageError: Models that cannot be used, or of different games.
     """
     texts, paths = [options.red, options.blue], options.models
+    names = [shown(title(text)) for text in texts]
+    functions = {text: load_contestant(text) for text in texts if kind_of(text) == FUNCTION}
+    contestants = [functions.get(text, text) for text in texts]
     if not paths:
-        return texts, texts, resolve_game(given_parameters(options))
+        return contestants, names, resolve_game(given_parameters(options))
     # Here, so that a fight without a policy begins without torch, at once.
     import torch
 
@@ -61,6 +66,5 @@ def load_contestants(
     torch.set_num_threads(1)  # small batches are slower with more
     models, parameters = load_models(list(paths.values()), options)
     policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
-    contestants = [policies.get(text, text) for text in texts]
-    names = [shown(paths[text].stem) if text in paths else text for text in texts]
+    contestants = [policies.get(text, who) for text, who in zip(texts, contestants, strict=True)]
     return contestants, names, parameters

@@ -10,14 +10,8 @@ from midrange_puffer.config.configuration import (
     stage_names,
 )
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.parameters import (
-    PARAMETERS,
-    SELF,
-    count_agents,
-    parse_opponent,
-    resolve,
-    suggest,
-)
+from midrange_puffer.game.parameters import PARAMETERS, SELF, resolve, suggest
+from midrange_puffer.policies.mix import count_agents, parse_mix
 
 
 def check_pairs(config: Config, where: str) -> None:
@@ -53,7 +47,7 @@ def _check_end(config: Config, stage: str, last: str, where: str) -> None:
     if limits["score"] is None:
         raise ConfigError(f"{where} has neither score nor max_steps: {last} would never be reached")
     opponent = stage_config(config, stage)["env"]["opponent"]
-    if set(parse_opponent(opponent)) == {SELF}:
+    if set(parse_mix(opponent)) == {SELF}:
         raise ConfigError(
             f"{where} has score = {limits['score']}, no max_steps, and env.opponent = {opponent}: "
             f"against itself alone the score stays near 0.5, so that {last} would hardly be reached"

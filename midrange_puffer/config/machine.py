@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from midrange_puffer._learner import MAX_WIDTH, WIDTH_UNIT
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs
-from midrange_puffer.game.parameters import divide
+from midrange_puffer.policies.mix import divide
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 
 # Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one

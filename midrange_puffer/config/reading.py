@@ -37,6 +37,7 @@ from midrange_puffer.config.schema import (
 from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
+from midrange_puffer.policies.mix import is_there, settled
 from midrange_puffer.policies.own_code import Own, OwnCodeError, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
@@ -75,7 +76,8 @@ def load_config(
         sections = _read_ini(path)
     sources = " and ".join([str(path)] * (path is not None) + [COMMAND_LINE] * bool(overrides))
     try:
-        draft = _Draft(_own_names(sections, overrides, path), runs_code)
+        own = _own_names(sections, overrides, path)
+        draft = _Draft(own, runs_code, _data_dir(sections, overrides))
     except OwnCodeError as error:
         raise OwnCodeError(f"{sources}: {error}") from error
     if complete:
@@ -174,8 +176,18 @@ def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
 
 def data_dir(overrides: Sequence[str]) -> str:
     """The train.data_dir that command-line words give, or the default."""
+    return _given_data_dir(overrides) or schema()["train"]["data_dir"].default
+
+
+def _given_data_dir(overrides: Sequence[str]) -> str | None:
     texts = {option.replace("-", "_"): text for option, text in _read_overrides(overrides)}
-    return texts.get("train.data_dir") or schema()["train"]["data_dir"].default
+    return texts.get("train.data_dir")
+
+
+def _data_dir(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> Path:
+    """The train.data_dir that is given, where runs are looked for, or the default."""
+    given = sections.get("train", {}).get("data_dir")
+    return Path(_given_data_dir(overrides) or given or schema()["train"]["data_dir"].default)
 
 
 def _parser() -> configparser.ConfigParser:
@@ -248,7 +260,8 @@ class _Draft:
         sources: where they are from, by (section, key), of those that were set.
     """
 
-    def __init__(self, own: Own, runs_code: bool) -> None:
+    def __init__(self, own: Own, runs_code: bool, data_dir: Path) -> None:
+        self._data_dir = data_dir
         self.own = own if runs_code else Own()
         # Sections with keys that only the user's own code knows.
         self._unknown = set() if runs_code else _sections_of(own)
@@ -295,6 +308,8 @@ class _Draft:
         if text is None and keys[name].kind is not bool:
             raise ConfigError(f"{where}: needs a value: {keys[name].allowed}")
         try:
+            if text is not None and name in ("opponent", "env.opponent"):
+                text = settled(text, self._run_folder)
             value = True if text is None else keys[name].parse(text)
             if section == "base" and name in Own._fields:
                 value = absolute(value)
@@ -303,6 +318,11 @@ class _Draft:
             raise ConfigError(f"{where} = {text}: {error}") from None
         self.values[section][name] = value
         self.sources[section, name] = DEFAULT if value == keys[name].default else source
+
+    def _run_folder(self, name: str) -> Path | None:
+        """The folder of the run that an opponent's name stands for; None: it is no run's name."""
+        places = [(name,), (self._data_dir, name)]
+        return next((Path(*parts) for parts in places if is_there(Path.is_dir, *parts)), None)
 
     def hint(self, section: str, name: str, spell: Callable[[str, str], str]) -> str:
         """The end of an error message: what may have been meant by a key that there is not."""

@@ -62,12 +62,13 @@ OURS = Own()  # a configuration without the user's own code
 
 def _env_keys(env_class: str) -> tuple[Key, ...]:
     """The [env] keys: from the parameter table of the core, and from the user's own reward."""
-    from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, parse_opponent
+    from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
+    from midrange_puffer.policies.mix import parse_mix
 
     options = [
         Key(o.name, o.kind, o.meaning, o.default, o.minimum, o.maximum,
             choices=tuple(o.choices or ()),
-            check=parse_opponent if o.name == "opponent" else None)
+            check=parse_mix if o.name == "opponent" else None)
         for o in OPTIONS.values()
     ]  # fmt: skip
     parameters = [

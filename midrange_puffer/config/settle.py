@@ -20,7 +20,8 @@ from midrange_puffer.config.machine import (
     choose_vec,
 )
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.parameters import POOL, count_agents, parse_opponent
+from midrange_puffer.game.parameters import POOL
+from midrange_puffer.policies.mix import count_agents, parse_mix
 
 REPLAY_SETS = 10  # in a run, by default
 
@@ -130,7 +131,7 @@ def _check_computing(config: Config) -> None:
 
 def meets_pool(config: Config) -> bool:
     """Whether a run meets the pool, in any stage."""
-    return any(POOL in parse_opponent(part["env"]["opponent"]) for part in run_configs(config))
+    return any(POOL in parse_mix(part["env"]["opponent"]) for part in run_configs(config))
 
 
 def _check_pool(config: Config) -> None:
@@ -147,7 +148,7 @@ def _check_looks(config: Config) -> None:
     for part in run_configs(config):
         horizon, opponent = part["train"]["bptt_horizon"], part["env"]["opponent"]
         has_workers = part["vec"]["backend"] == "Multiprocessing"
-        if horizon % 2 and has_workers and POOL in parse_opponent(opponent):
+        if horizon % 2 and has_workers and POOL in parse_mix(opponent):
             raise ConfigError(
                 f"train.bptt_horizon = {horizon}: must be even with vec.backend = Multiprocessing "
                 f"and env.opponent = {opponent}, or workers may look at the pool while it is "

@@ -9,7 +9,6 @@ from midrange_puffer.contest.match import (
     Contestant,
     Fight,
     Watch,
-    find_contestant,
     half_of,
     play,
     tally,
@@ -17,6 +16,7 @@ from midrange_puffer.contest.match import (
 from midrange_puffer.contest.ratings import score_interval, start_covariance
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.records import outcomes
+from midrange_puffer.policies.contestants import find_contestant
 
 
 def evaluate(
@@ -37,8 +37,11 @@ def evaluate(
 
     Args:
         policy: on the CPU; the first that `checkpoint.load_policy` returns, a model's file, or the
-            name of a model that comes with the package, such as "trained".
-        opponent: another one, or a pilot or a mix of pilots, as `Midrange` takes them.
+            name of a model that comes with the package, such as "trained". Or whatever may be an
+            opponent.
+        opponent: another one; a pilot, a model, a function by name ("module:name", "file.py:name")
+            or a mix of them, as `Midrange` takes them; or a function: observations float32
+            [n, features] -> actions [n, 3]. Its whole numbers are levels, others are controls.
         episodes: an even number.
         seed: of the starts and the actions; equal seeds give equal results.
         greedy: take the likeliest action instead of drawing one.
@@ -60,6 +63,7 @@ def evaluate(
         ValueError: An argument of the wrong name, type or range.
         TypeError: A policy or an opponent that is none of these.
         CheckpointError: A file that cannot be used.
+        OwnCodeError: A function that cannot be used.
     """
     parameters = resolve(parameters)
     one = find_contestant("policy", policy)

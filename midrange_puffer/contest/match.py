@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from torch import nn
@@ -10,22 +9,24 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import start_covariance
-from midrange_puffer.envs.crew import check_policy
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import (
+    SCRIPTED,
     checked_num_envs,
     checked_seed,
     checked_threads,
-    parse_pilots,
     seat_weights,
 )
 from midrange_puffer.game.records import outcomes
-from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for
+from midrange_puffer.policies.mix import parse_mix
+from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
 from midrange_puffer.policies.player import Player, observation_for, player_seed
-from midrange_puffer.policies.shipped import TRAINED, is_model
 
-# A pilot's name, a mix of pilots as `Midrange` takes it, or a policy on the CPU.
-Contestant = str | nn.Module
+# A pilot's name, a mix of pilots as `Midrange` takes it, a policy on the CPU, a function, which is
+# given observations float32 [n, features] and returns actions [n, 3], or a mix of all these.
+Contestant = str | nn.Module | Function | Mixed
+AnyPlayer = Player | FunctionPlayer | MixedPlayer
 # Called with the index of a fight, which of its engagements are open, bool [num_envs], what every
 # seat sees, float32 [num_envs, fighters, features], and the controls, float32 [num_envs, fighters,
 # 3], as `Simulation.step` takes them. All of them change afterwards.
@@ -38,38 +39,6 @@ class Fight:
 
     red: Contestant
     blue: Contestant
-
-
-def find_contestant(argument: str, given: "Contestant | Path") -> Contestant:
-    """Who is meant: pilots and policies are taken as they are, and models loaded.
-
-    Args:
-        argument: what `given` was given as, for messages.
-        given: a contestant; or a model's file, or the name of a model that comes with the package.
-
-    Raises:
-        ValueError: no such pilot.
-        TypeError: none of these.
-        CheckpointError: a file that cannot be used.
-    """
-    if isinstance(given, Path) or (isinstance(given, str) and is_model(given)):
-        return load_policy(given)[0]
-    if isinstance(given, str):
-        try:
-            parse_pilots(given)
-        except ValueError as error:
-            wrong = str(error).removeprefix("opponent")  # which may be the other argument
-            raise ValueError(f"{argument}{wrong}; or {TRAINED}, or a model's file") from None
-        return given
-    if isinstance(given, nn.Module):
-        check_policy(argument, given)
-        return given
-    is_pair = isinstance(given, tuple) and given and isinstance(given[0], nn.Module)
-    hint = "; load_policy returns a pair: policy, about = load_policy(…)" if is_pair else ""
-    raise TypeError(
-        f"{argument} of type {type(given).__name__}: must be a pilot or a mix of pilots, a model's "
-        f"file, or a policy as of checkpoint.load_policy{hint}"
-    )
 
 
 def play(
@@ -179,30 +148,36 @@ def _make_core(
 
 def _weights(who: Contestant) -> list[float]:
     """The core's weights of who flies a seat."""
-    return seat_weights(parse_pilots(who) if isinstance(who, str) else {"agent": 1.0})
+    if isinstance(who, str):
+        return seat_weights(parse_mix(who, (SCRIPTED,)))
+    return seat_weights(who.shares if isinstance(who, Mixed) else {"agent": 1.0})
 
 
 def _seat_players(
     fights: Sequence[Fight], num_envs: int, seed: int, greedy: bool, threads: int
-) -> list[tuple[Player, np.ndarray]]:
-    """A player for each policy, and its seats: flat indices into [fights, num_envs, fighters]."""
-    places: dict[nn.Module, list[int]] = {}
+) -> list[tuple[AnyPlayer, np.ndarray]]:
+    """A player for all but pilots, and its seats: flat in [fights, num_envs, fighters]."""
+    places: dict[Contestant, list[int]] = {}
     for index, fight in enumerate(fights):
         for seat, who in enumerate((fight.red, fight.blue)):
             if not isinstance(who, str):
                 places.setdefault(who, []).append(_core.FIGHTERS * index + seat)
     players = []
-    for policy, taken in places.items():
+    for who, taken in places.items():
         fight, seat = np.divmod(taken, _core.FIGHTERS)
         first = _core.FIGHTERS * num_envs * fight + seat
         seats = first[:, None] + _core.FIGHTERS * np.arange(num_envs)
-        player = Player(policy, seats.size, player_seed(seed, taken[0]), greedy, threads)
+        player = player_for(who, seats.size, player_seed(seed, taken[0]), greedy, threads)
         players.append((player, seats.ravel()))
     return players
 
 
 def _act(
-    player: Player, seats: np.ndarray, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray
+    player: AnyPlayer,
+    seats: np.ndarray,
+    pending: np.ndarray,
+    seen: np.ndarray,
+    commands: np.ndarray,
 ) -> None:
     """Let a player command those of its seats whose engagement is not over."""
     acting = np.flatnonzero(pending.reshape(-1)[seats // _core.FIGHTERS])

@@ -14,7 +14,6 @@ from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import (
-    CONTROLLERS,
     SEATS,
     checked_choice,
     checked_num_envs,
@@ -109,8 +108,7 @@ class Arena:
         threads: int,
     ) -> _core.Core:
         agent = seat_weights({"agent": 1.0})
-        pilots = self._opposition.pilots if self._opposition else {}
-        other = seat_weights(pilots) if pilots else agent
+        other = seat_weights(self._opposition.shares) if self._opposition else agent
         weights = (agent, other) if self.seat == 0 else (other, agent)
         envelope = game_envelope(parameters)
         return _core.Core(
@@ -120,7 +118,7 @@ class Arena:
     def _make_group(self, action_mode: str) -> Group:
         if self._opposition is None:
             return SelfGroup(self._core, action_mode, alone=True)
-        if self._opposition.pilots:
+        if self._opposition.make_crew is None:
             return Group(self._core, self.seat, action_mode)
         return FlownGroup(self._core, self.seat, action_mode, self._make_crew, 0)
 
@@ -251,9 +249,7 @@ class Arena:
             indices = all_of_them if len(values) == len(records) else with_shots
             yield name, indices, values
         if self._opposition:
-            _, *pilots = CONTROLLERS
-            names = np.array([self._opposition.name, *pilots], object)
-            yield "opponent", all_of_them, names[records["pilot"][:, 1 - seat]]
+            yield "opponent", all_of_them, self._group.opponents_of(records)
 
     def render(self) -> np.ndarray | None:
         """A picture of engagement 0, uint8 [height, width, 3], with "rgb_array".

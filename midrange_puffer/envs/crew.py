@@ -1,8 +1,6 @@
-"""Who flies the other seat: pilots in the core, or a crew outside it, a policy or a function."""
+"""Who flies the other seat: pilots in the core, or a crew outside it, policies and functions."""
 
-import functools
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -10,19 +8,24 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.actions import action_buffer, as_actions, controls
-from midrange_puffer.game.parameters import MODEL_SUFFIXES, parse_pilots
-from midrange_puffer.policies.shipped import TRAINED, is_model
+from midrange_puffer.game.actions import action_buffer, as_actions
+from midrange_puffer.policies.contestants import (
+    Mixed,
+    MixedPlayer,
+    Outsider,
+    find_contestant,
+    is_module,
+    load_mix,
+)
+from midrange_puffer.policies.mix import FIGHTERS
+from midrange_puffer.policies.own_pilot import Function, name_of
 
 if TYPE_CHECKING:
     from torch import nn
 
-    # A pilot or a mix of pilots, a model's file, a policy on the CPU as of
+    # Whatever policies/mix.py names, a model's file, a policy on the CPU as of
     # `checkpoint.load_policy`, or a function.
-    Opponent = str | Path | nn.Module | "Function"
-
-# Observations float32 [num_envs, features], which change afterwards -> actions [num_envs, 3].
-Function = Callable[[np.ndarray], np.ndarray]
+    Opponent = str | Path | nn.Module | Function
 
 
 class Crew(Protocol):
@@ -41,65 +44,71 @@ class Crew(Protocol):
         """Who flies each engagement now."""
 
 
-# What a `Player` asks of a policy.
-_OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
-
-
 @dataclass(frozen=True)
 class Opposition:
     """Who flies the other seat.
 
     Attributes:
-        name: of who is no pilot.
-        pilots: shares of the engagements; none where a crew flies.
-        make_crew: called with a seed for each new crew; None where pilots fly.
+        shares: of the pilots, and of all others together, as "agent"; they sum to 1.
+        make_crew: called with a seed for each new crew; None where only pilots fly.
     """
 
-    name: str
-    pilots: dict[str, float]
+    shares: dict[str, float]
     make_crew: Callable[[int], Crew] | None = None
 
 
 def find_opposition(
-    opponent: "Opponent", num_envs: int, observation: str, action_mode: str, threads: int = 1
+    opponent: "Opponent",
+    num_envs: int,
+    observation: str,
+    action_mode: str,
+    threads: int = 1,
+    allowed: Sequence[str] = FIGHTERS,
 ) -> Opposition:
     """Find out who is meant by an `opponent`; the other arguments are the environment's.
 
+    Args:
+        allowed: the kinds of contestants in a mix; self and pool are left to the caller.
+
     Raises:
-        ValueError: No such pilot, or a policy that sees more than the environment's observation.
+        ValueError: No such contestant, or a policy that sees more than the environment's
+            observation.
         TypeError: None of these, or a module of torch that is no policy of this package.
         CheckpointError: A file that cannot be used.
+        OwnCodeError: A function by name that cannot be used.
     """
-    if isinstance(opponent, Path) or (isinstance(opponent, str) and is_model(opponent)):
-        # Here, so that only who fights a policy imports torch.
-        from midrange_puffer.policies.loading import load_policy
-
-        policy, _ = load_policy(opponent)
-        return _policy_opposition(policy, str(opponent), num_envs, observation, threads)
+    features = _core.OBSERVATIONS[observation]
     if isinstance(opponent, str):
-        try:
-            return Opposition(opponent, parse_pilots(opponent))
-        except ValueError as error:
-            files = " or ".join(f"*{suffix}" for suffix in MODEL_SUFFIXES)
-            raise ValueError(f"{error}; or {TRAINED}, or a model's file, {files}") from None
-    if _is_module(opponent):
-        name = type(opponent).__name__
-        return _policy_opposition(opponent, name, num_envs, observation, threads)
-    if callable(opponent):
-        name = _name(opponent)
-        make_crew = functools.partial(FunctionCrew, opponent, name, num_envs, action_mode)
-        return Opposition(name, {}, make_crew)
-    raise TypeError(
-        f"opponent = {opponent!r}: must be a pilot or a mix of pilots, a model's file, a policy "
-        "as of checkpoint.load_policy, or a function of observations"
-    )
+        mixed = load_mix(opponent, allowed, features=features)
+        if not mixed.outsiders:
+            return Opposition(mixed.shares)
+    else:
+        found = find_contestant("opponent", opponent)
+        mixed = Mixed({"agent": 1.0}, (Outsider(_name(opponent), 1.0, found),))
+    for one in mixed.outsiders:
+        if getattr(one.flyer, "features", 0) > features:
+            raise ValueError(
+                f"opponent = {one.name}: sees {one.flyer.features} features, more than the "
+                f"{features} of observation = {observation!r}"
+            )
+
+    def make_crew(seed: int) -> Crew:
+        return OutsideCrew(mixed.outsiders, num_envs, seed, threads, action_mode)
+
+    return Opposition(mixed.shares, make_crew)
+
+
+def _name(opponent: "Opponent") -> str:
+    if isinstance(opponent, Path):
+        return opponent.stem
+    return type(opponent).__name__ if is_module(opponent) else name_of(opponent)
 
 
 def for_one(opponent: "Opponent", action_mode: str) -> "Opponent":
     """The same opponent, but that a function is of one engagement: [features] -> [3]."""
-    if not callable(opponent) or _is_module(opponent):
+    if not callable(opponent) or is_module(opponent):
         return opponent
-    name, action = _name(opponent), action_buffer((3,), action_mode)
+    name, action = name_of(opponent), action_buffer((3,), action_mode)
 
     def function(observations: np.ndarray) -> np.ndarray:
         answer = opponent(observations[0].copy())
@@ -109,91 +118,28 @@ def for_one(opponent: "Opponent", action_mode: str) -> "Opponent":
     return function
 
 
-def _name(function: Function) -> str:
-    return getattr(function, "__name__", type(function).__name__)
-
-
-def _is_module(opponent: object) -> bool:
-    """Whether it is a module of torch, which nobody can have who has not imported that."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(opponent, torch.nn.Module)
-
-
-def check_policy(argument: str, module: "nn.Module") -> None:
-    """Raise TypeError where a module of torch, given as `argument`, is no policy of ours."""
-    missing = [attribute for attribute in _OF_A_POLICY if not hasattr(module, attribute)]
-    if missing:
-        raise TypeError(
-            f"{argument} = {type(module).__name__}: must be a policy as of checkpoint.load_policy; "
-            f"this module has no {', '.join(missing)}"
-        )
-
-
-def _policy_opposition(
-    policy: "nn.Module", name: str, num_envs: int, observation: str, threads: int
-) -> Opposition:
-    check_policy("opponent", policy)
-    features = _core.OBSERVATIONS[observation]
-    if policy.features > features:
-        raise ValueError(
-            f"opponent = {name}: sees {policy.features} features, more than the {features} of "
-            f"observation = {observation!r}"
-        )
-    return Opposition(name, {}, functools.partial(PolicyCrew, policy, name, num_envs, threads))
-
-
-class FunctionCrew:
-    """A function in the other seat.
+class OutsideCrew:
+    """Policies and functions in the other seat; who flies is drawn where an engagement starts.
 
     Args:
-        function: its actions are of the environment's action mode.
-        name: for the records.
+        outsiders: who they are; policies are on the CPU.
         num_envs: engagements.
-        action_mode: of the environment.
-        seed: of no use here.
+        seed: of who flies and of the actions drawn.
+        threads: that compute a policy, where C does; its actions do not depend on it.
+        action_mode: of the actions of functions that were given by no name.
     """
 
     def __init__(
-        self, function: Function, name: str, num_envs: int, action_mode: str, seed: int
+        self,
+        outsiders: Sequence[Outsider],
+        num_envs: int,
+        seed: int,
+        threads: int,
+        action_mode: str,
     ) -> None:
-        self._function = function
-        self._name, self._num_envs = name, num_envs
-        self._continuous = action_mode == "continuous"
-        self._actions = action_buffer((num_envs, 3), action_mode)
-
-    def act(self, observations: np.ndarray) -> np.ndarray:
-        """Controls float32 [num_envs, 3] for observations float32 [num_envs, features]."""
-        answer = self._function(observations)
-        actions = as_actions(answer, self._actions, f"opponent {self._name}: actions")
-        return actions if self._continuous else controls(actions)
-
-    def end(self, envs: np.ndarray) -> list[str]:
-        """As `Crew.end`."""
-        return [self._name] * len(envs)
-
-    def names(self) -> list[str]:
-        """As `Crew.names`."""
-        return [self._name] * self._num_envs
-
-
-class PolicyCrew:
-    """A frozen policy in the other seat.
-
-    Args:
-        policy: on the CPU.
-        name: for the records.
-        num_envs: engagements.
-        threads: that compute it, where C does; its actions do not depend on it.
-        seed: of the actions drawn.
-    """
-
-    def __init__(
-        self, policy: "nn.Module", name: str, num_envs: int, threads: int, seed: int
-    ) -> None:
-        from midrange_puffer.policies.player import Player
-
-        self._player = Player(policy, num_envs, seed, threads=threads)
-        self._name = name
+        self._player = MixedPlayer(
+            outsiders, num_envs, seed, threads=threads, action_mode=action_mode
+        )
         self._envs = np.arange(num_envs)
 
     def act(self, observations: np.ndarray) -> np.ndarray:
@@ -201,10 +147,11 @@ class PolicyCrew:
         return self._player.act(observations, self._envs)
 
     def end(self, envs: np.ndarray) -> list[str]:
-        """As `Crew.end`; what the policy remembers of these engagements is forgotten."""
+        """As `Crew.end`; what policies remember of these engagements is forgotten."""
+        names = self._player.names(envs)
         self._player.reset(envs)
-        return [self._name] * len(envs)
+        return names
 
     def names(self) -> list[str]:
         """As `Crew.names`."""
-        return [self._name] * len(self._envs)
+        return self._player.names(self._envs)

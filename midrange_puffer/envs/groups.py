@@ -148,6 +148,11 @@ class Group:
                 infos[f"win_vs_{pilot}"] = infos["win"][against]
         return infos
 
+    def opponents_of(self, records: np.ndarray) -> np.ndarray:
+        """Who flew against the agent in engagements that ended in the last step: names, objects."""
+        names = np.array(tuple(CONTROLLERS), object)
+        return names[records["pilot"][:, 1 - self._seat]]
+
     def _tell(
         self, step: int, fought: list[str] | None = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
@@ -269,8 +274,8 @@ class FlownGroup(Group):
         self._both[:, other] = self._crew.act(self._results[0][:, other])
         self.core.step_continuous(*self._flat, *self.states)
         self._fresh = super().collect()
-        if len(self._fresh):
-            self._fought += self._crew.end(self._fresh["env"])
+        self._ended = self._crew.end(self._fresh["env"]) if len(self._fresh) else []
+        self._fought += self._ended
         for output, both in zip(self._outputs, self._results, strict=True):
             if output is not None:
                 output[:] = both[:, self._seat]
@@ -281,10 +286,25 @@ class FlownGroup(Group):
 
     def first_names(self) -> tuple[str, str]:
         """As `Group.first_names`: of the crew as its records have it, a file without its folder."""
-        names = list(super().first_names())
-        if self._crew:
-            names[1 - self._seat] = Path(self._crew.names()[0]).stem
+        names, other = list(super().first_names()), 1 - self._seat
+        if self._crew and not self.core.get_fighter(0, other)["pilot"]:
+            names[other] = Path(self._crew.names()[0]).stem
         return tuple(names)
+
+    def opponents_of(self, records: np.ndarray) -> np.ndarray:
+        """As `Group.opponents_of`."""
+        names = super().opponents_of(records)
+        from_outside = records["pilot"][:, 1 - self._seat] == 0
+        names[from_outside] = np.array(self._ended, object)[from_outside]
+        return names
+
+    def take_infos(self, step: int) -> dict[str, np.ndarray]:
+        """As `Group.take_infos`, with the scores by the names of the crew."""
+        infos, _, fought = self._tell(step, self._fought)
+        for name in dict.fromkeys(fought):
+            infos[f"score_vs_{name}"] = infos["score"][fought == name]
+            infos[f"win_vs_{name}"] = infos["win"][fought == name]
+        return infos
 
     @property
     def full(self) -> bool:

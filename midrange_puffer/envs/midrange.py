@@ -2,12 +2,13 @@
 
 import hashlib
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.groups import Group, PoolGroup, SelfGroup
+from midrange_puffer.envs.crew import find_opposition
+from midrange_puffer.envs.groups import FlownGroup, Group, PoolGroup, SelfGroup
 from midrange_puffer.envs.own_reward import Decision, OwnReward
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.game.actions import as_actions
@@ -18,29 +19,33 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     PILOTS,
     POOL,
+    SCRIPTED,
     SEATS,
     SELF,
     checked_choice,
     checked_num_envs,
     checked_seed,
     checked_threads,
-    divide,
     keywords,
-    parse_opponent,
     resolve,
     seat_weights,
 )
+from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 from midrange_puffer.policies.own_code import OwnCodeError, settings_of
 from midrange_puffer.puffer_import import pufferlib
+
+if TYPE_CHECKING:
+    from midrange_puffer.envs.crew import Opponent
 
 
 class Midrange(pufferlib.PufferEnv):
     """Mid-range air combat: a fighter with missiles against another, many engagements at once.
 
-    `opponent` divides the engagements into up to three groups, and their agents follow in this
+    `opponent` divides the engagements into up to four groups, and their agents follow in this
     order: both seats are agents ("self", agent = 2 * engagement + seat); an agent in `seat` fights
     scripted pilots; an agent in `seat` fights frozen policies ("pool", see pool.py), which fly the
-    other seat without being agents. The rules, equations and rewards are in csrc/RULES.md.
+    other seat without being agents, and so do models and functions. The rules, equations and
+    rewards are in csrc/RULES.md.
 
     Action space:
         MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
@@ -78,13 +83,16 @@ class Midrange(pufferlib.PufferEnv):
         shots), likewise in_nez_share, between_share and wasted_share (of the shots: from R_min to
         R_NEZ, from there to R_aero, beyond that or nearer than R_min), episode_length [decisions],
         episode_return. Besides score_vs_<pilot>, win_vs_<pilot>, score_vs_pool,
-        pool/<name of a member> (score), and draw_vs_self.
+        pool/<name of a member> (score), score_vs_ and win_vs_ the short names of models and
+        functions (`mix.short_names`), and draw_vs_self.
 
     Args:
         num_envs: engagements, at least one for each group.
-        opponent: a pilot, "self", "pool", or a mix such as "self:4,pool:2,shooter:1,evader:1":
-            shares of the engagements, rounded to whole ones by groups; the pilot or member of the
-            pool is drawn for each engagement where it starts.
+        opponent: a pilot, "self", "pool", a model ("trained", a file), a function by name
+            ("module:name", "file.py:name"), or a mix such as "self:4,pool:2,shooter:1,fly.py:fly":
+            shares of the engagements, rounded to whole ones by groups; who of a group flies is
+            drawn for each engagement where it starts. Or a policy on the CPU, or a function:
+            observations float32 [n, features] -> actions [n, 3] of this action mode.
         seat: the agent's seat against others than itself, "red" or "blue".
         observation: "default" or "stg".
         action_mode: "discrete" or "continuous".
@@ -101,7 +109,9 @@ class Midrange(pufferlib.PufferEnv):
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
-        UsageError: pygame is not installed, or there is no display for "human".
+        TypeError: an opponent that is none of these.
+        UsageError: a model or a function that cannot be used; pygame is not installed, or there is
+            no display for "human".
     """
 
     metadata: ClassVar[dict[str, object]] = {"render_modes": list(RENDER_MODES)}
@@ -126,7 +136,7 @@ class Midrange(pufferlib.PufferEnv):
     def __init__(
         self,
         num_envs: int = OPTIONS["num_envs"].default,
-        opponent: str = OPTIONS["opponent"].default,
+        opponent: "Opponent" = OPTIONS["opponent"].default,
         seat: str = OPTIONS["seat"].default,
         observation: str = OPTIONS["observation"].default,
         action_mode: str = OPTIONS["action_mode"].default,
@@ -146,11 +156,12 @@ class Midrange(pufferlib.PufferEnv):
         self.observation = checked_choice("observation", observation)
         self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)
-        self._counts = divide(self.num_envs, opponent)
+        named = isinstance(opponent, str)
+        self._counts = divide(self.num_envs, opponent) if named else {OTHERS: self.num_envs}
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
         self._groups = self._make_groups(
-            parse_opponent(opponent), SEATS.index(seat), isa, checked_threads(threads), pool
+            opponent, SEATS.index(seat), isa, checked_threads(threads), pool
         )
         self.num_agents = sum(group.agents for group in self._groups)
         spaces = spaces_of(self.observation, self.action_mode)
@@ -220,18 +231,22 @@ class Midrange(pufferlib.PufferEnv):
 
     def _make_groups(
         self,
-        shares: dict[str, float],
+        opponent: "Opponent",
         seat: int,
         isa: str,
         threads: int,
         pool: str | Path | None,
     ) -> list[Group]:
         agent = seat_weights({"agent": 1.0})
-        pilots = seat_weights({name: shares[name] for name in shares if name in PILOTS})
+        others = find_opposition(
+            opponent, self._counts.get(OTHERS, 0), self.observation, self.action_mode, threads,
+            allowed=(*FIGHTERS, SELF, POOL),
+        )  # fmt: skip
+        pilots = seat_weights({name: others.shares.get(name, 0.0) for name in PILOTS})
         envelope = game_envelope(self.parameters)
         groups: list[Group] = []
         for seed, (kind, count) in zip(self._seeds(), self._counts.items(), strict=True):
-            other = agent if kind in (SELF, POOL) else pilots
+            other = pilots if kind == SCRIPTED else agent
             weights = (agent, other) if seat == 0 else (other, agent)
             core = _core.Core(
                 self.parameters, count, seed, weights, True, isa, envelope, self.observation,
@@ -241,6 +256,8 @@ class Midrange(pufferlib.PufferEnv):
                 groups.append(SelfGroup(core, self.action_mode, alone=len(self._counts) == 1))
             elif kind == POOL:
                 groups.append(PoolGroup(core, seat, self.action_mode, Path(pool), seed))
+            elif kind == OTHERS:
+                groups.append(FlownGroup(core, seat, self.action_mode, others.make_crew, seed))
             else:
                 groups.append(Group(core, seat, self.action_mode))
         return groups
@@ -358,7 +375,7 @@ class Midrange(pufferlib.PufferEnv):
         return [lists] if lists else []
 
     def state_hash(self) -> int:
-        """64-bit hash of the engagements: of everything their future depends on but a pool."""
+        """64-bit hash of the engagements: of their whole future but for who flies from outside."""
         hashes = [group.core.state_hash() for group in self._groups]
         if len(hashes) == 1:
             return hashes[0]

@@ -8,7 +8,7 @@ import difflib
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from midrange_puffer import _core
@@ -64,8 +64,6 @@ POOL = "pool"
 HUMAN = "human"
 ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
-OPPONENTS: tuple[str, ...] = (*PILOTS, SELF, POOL)
-MAX_WEIGHT = 1e6  # of one opponent in a mix
 EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
 MODEL_SUFFIXES = (".pt", EXPORTED)
 MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
@@ -80,8 +78,10 @@ OPTIONS: dict[str, Option] = {
             "opponent",
             str,
             "shooter",
-            f"one of {', '.join(PILOTS)}, self (both seats are agents), pool (frozen policies) or "
-            "a mix like self:4,pool:2,shooter:1,evader:1: shares of the engagements",
+            f"one of {', '.join(PILOTS)}, self (both seats are agents), pool (frozen policies), a "
+            "model (trained, a file, a run's folder or latest), a function (module:name or "
+            "file.py:name), or a mix like self:4,pool:2,shooter:1,fighter.onnx:1: shares of the "
+            "engagements",
         ),
         Option("seat", str, "red", "the agent's seat", choices=SEATS),
         Option(
@@ -222,82 +222,6 @@ def pilot_names(text: str) -> tuple[str, ...]:
         if names.count(name) > 1:
             raise ValueError(f"{name} is given twice")
     return names
-
-
-def parse_opponent(text: str, allowed: Sequence[str] = OPPONENTS) -> dict[str, float]:
-    """The share of each opponent in a text like "shooter", "self" or "self:4,pool:2,evader:1".
-
-    Returns:
-        Shares that sum to 1, in the order given.
-
-    Raises:
-        ValueError: An unknown or repeated name, or a weight out of range.
-    """
-    weights: dict[str, float] = {}
-    for part in str(text).split(","):
-        name, _, weight = (piece.strip() for piece in part.partition(":"))
-        if name not in allowed:
-            raise ValueError(
-                f"opponent = {text!r}: {name!r} is none of {', '.join(allowed)}"
-                f"{suggest(name, allowed)}"
-            )
-        if name in weights:
-            raise ValueError(f"opponent = {text!r}: {name} is given twice")
-        try:
-            weights[name] = float(weight or 1)
-        except ValueError:
-            weights[name] = math.nan
-        if not 0 < weights[name] <= MAX_WEIGHT:
-            raise ValueError(
-                f"opponent = {text!r}: the weight of {name} must be above 0, at most {MAX_WEIGHT:g}"
-            )
-    total = sum(weights.values())
-    return {name: weight / total for name, weight in weights.items()}
-
-
-def parse_pilots(text: str) -> dict[str, float]:
-    """The shares of a pilot or a mix of pilots: `parse_opponent` without self and pool.
-
-    Raises:
-        ValueError: As `parse_opponent`.
-    """
-    return parse_opponent(text, PILOTS)
-
-
-def divide(num_envs: int, opponent: str) -> dict[str, int]:
-    """The engagements of each group of a mix: SELF, SCRIPTED, POOL, in this order.
-
-    Each group has its share, rounded, and at least one.
-
-    Raises:
-        ValueError: As `parse_opponent`, or fewer engagements than groups.
-    """
-    shares = dict.fromkeys((SELF, SCRIPTED, POOL), 0.0)
-    for name, share in parse_opponent(opponent).items():
-        shares[SCRIPTED if name in PILOTS else name] += share
-    shares = {group: share for group, share in shares.items() if share}
-    if num_envs < len(shares):
-        raise ValueError(
-            f"opponent = {opponent!r}: needs at least {len(shares)} engagements, one for each of "
-            f"{', '.join(shares)}, not num_envs = {num_envs}"
-        )
-    counts = dict.fromkeys(shares, 0)
-    left, share_left = num_envs, 1.0
-    # The smallest first: what is rounded up to one is taken from the larger ones.
-    for group in sorted(shares, key=shares.__getitem__):
-        counts[group] = max(round(left * min(shares[group] / share_left, 1.0)), 1)
-        left -= counts[group]
-        share_left -= shares[group]
-    return counts
-
-
-def count_agents(num_envs: int, opponent: str) -> int:
-    """The agents of a `Midrange` of `num_envs` engagements: two in each against itself.
-
-    Raises:
-        ValueError: As `divide`.
-    """
-    return num_envs + divide(num_envs, opponent).get(SELF, 0)
 
 
 def seat_weights(shares: Mapping[str, float]) -> list[float]:

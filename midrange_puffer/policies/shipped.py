@@ -4,11 +4,10 @@
 folder models/<configuration>/ has each model, and as config.ini the configuration that made it.
 """
 
-import contextlib
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import MODEL_SUFFIXES, parse_pilots, suggest
+from midrange_puffer.game.parameters import suggest
 
 TRAINED = "trained"
 FOLDER = Path(__file__).parents[1] / "models"
@@ -37,21 +36,6 @@ def path_of(text: str | Path) -> Path:
             f"{suggest(text, models)}"
         )
     return models[text]
-
-
-def is_model(text: str) -> bool:
-    """Whether a text that says who is to fly means a model: one of ours, or a file, maybe missing.
-
-    A pilot's name means the pilot, whatever files there are.
-    """
-    if is_shipped(text) or text.endswith(MODEL_SUFFIXES):
-        return True
-    try:
-        parse_pilots(text)
-    except ValueError:
-        with contextlib.suppress(OSError):  # no file can have such a name
-            return Path(text).is_file()
-    return False
 
 
 def is_shipped(text: str | Path) -> bool:

@@ -45,7 +45,8 @@ class Session:
     """One engagement after another between two contestants, each flown by real time.
 
     Args:
-        contestants: Who flies red and blue: "human", a pilot's name, or a policy on the CPU.
+        contestants: Who flies red and blue: "human", a pilot's name, a policy on the CPU, or a
+            function of observations.
         names: What they are called.
         seed: Of the starts and of the policies' actions.
         greedy: Policies take the likeliest action instead of drawing one.
@@ -216,10 +217,11 @@ class Session:
         if not policies:
             return {}
         # Here, so that a fight without a policy begins without torch, at once.
-        from midrange_puffer.policies.player import Player, player_seed
+        from midrange_puffer.policies.contestants import player_for
+        from midrange_puffer.policies.player import player_seed
 
         return {
-            seat: Player(who, 1, player_seed(self._seed, seat), self._greedy)
+            seat: player_for(who, 1, player_seed(self._seed, seat), self._greedy)
             for seat, who in policies.items()
         }
 

@@ -22,6 +22,7 @@ STEPS, TIME = "agent_steps", "uptime"
 AXES = {STEPS: (1e-6, "agent decisions [millions]"), TIME: (1 / 60, "time [min]")}
 LEAGUE = "league/"  # begins the names of what was measured now and then
 RATING = f"{LEAGUE}rating"
+VERSUS = "environment/score_vs_"  # begins the name of a score against an opponent
 LOSSES = {
     "losses/entropy": "entropy",
     "losses/value_loss": "value loss",
@@ -71,6 +72,12 @@ def draw_runs(runs: Mapping[str, Rows]) -> "Figure":
     return figure
 
 
+def _opponents(logged: set[str]) -> list[str]:
+    """Who may have been fought: the pilots, then all others that are logged."""
+    others = {name.removeprefix(VERSUS) for name in logged if name.startswith(VERSUS)}
+    return [*PILOTS, *sorted(others - set(PILOTS))]
+
+
 def _panels(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
     """(metric, title, axis) of each panel for which there is anything to draw."""
     logged = {name for rows in runs.values() for row in rows for name in row if _is(row[name])}
@@ -80,8 +87,7 @@ def _panels(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
         (f"{LEAGUE}panel_score", "score against all pilots", STEPS),
         (RATING, "rating", STEPS),
     ]
-    panels += [(f"environment/score_vs_{name}", f"score against {name}", STEPS)
-               for name in (*PILOTS, "pool")]  # fmt: skip
+    panels += [(f"{VERSUS}{name}", f"score against {name}", STEPS) for name in _opponents(logged)]
     panels += [(key, title, STEPS) for key, title in LOSSES.items()]
     return [panel for panel in panels if panel[0] in logged]
 

@@ -33,6 +33,7 @@ from midrange_puffer.train.loggers import (
     check_trackers,
 )
 from midrange_puffer.train.machine import this_machine
+from midrange_puffer.train.opponents import check_opponents, settled_opponents
 from midrange_puffer.train.results import Results
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.session import given_policy, open_session, pool_of
@@ -121,7 +122,8 @@ def planned_run(config: Config, folder: Path) -> Run:
     Raises:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
-    config = _settle(config)
+    config = _settle(settled_opponents(config))
+    check_opponents(config)
     if config["base"]["env_class"] != MIDRANGE:
         try_out(config["base"]["env_class"], config["env"])
     run = Run(folder, config)
@@ -170,7 +172,8 @@ def _taken_up(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
     run_name = old["train"]["run_name"]
     here = {"data_dir": str(folder.parent), "run_name": run_name}  # the folder may have been moved
     old, config = (one.replaced("train", "the run's folder", **here) for one in (old, config))
-    config = _settle(config)
+    config = _settle(settled_opponents(config))
+    check_opponents(config)
     state = run_folder.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]
     if steps >= goal and not may_be_done:

@@ -17,13 +17,13 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import MODEL_SUFFIXES
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.metadata import PanelScore
+from midrange_puffer.policies.mix import BEST, LATEST
 from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.train.league_file import FILE, panel_scores, read_league
 
 if TYPE_CHECKING:
     import torch
 
-LATEST, BEST = "latest", "best"  # words for the newest model or run, and the best-rated model
 CONFIG = "config.ini"
 METRICS = "metrics.jsonl"
 STATE = "trainer_state.pt"

@@ -12,9 +12,10 @@ from midrange_puffer.config.game import game_of
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import open_folder
-from midrange_puffer.game.parameters import PILOTS, parse_opponent, resolve
+from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.names import shown
+from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.replays.recorder import FightRecorder, save
 from midrange_puffer.replays.replay import SUFFIX
 
@@ -43,9 +44,7 @@ class TrainingReplays:
         self._interval = config["train"]["replay_interval"]
         self._seed = config["train"]["seed"]
         self._parameters = resolve(game_of(config))
-        met = {
-            name for one in run_configs(config) for name in parse_opponent(one["env"]["opponent"])
-        }
+        met = {name for one in run_configs(config) for name in parse_mix(one["env"]["opponent"])}
         self._pilots = [name for name in PILOTS if name in met] or list(PILOTS)
         open_folder(self._folder)
 

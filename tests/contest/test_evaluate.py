@@ -296,8 +296,8 @@ def test_models_may_be_named(trained):
 @pytest.mark.parametrize(
     ("policy", "opponent", "error", "message"),
     [
-        ((Constant(), {}), "weave", TypeError, r"policy of type tuple: .*policy, about = load_po"),
-        (Constant(), 3, TypeError, "opponent of type int: must be a pilot or a mix of pilots"),
+        ((Constant(), {}), "weave", TypeError, r"policy = \(Constant.*policy, about = load_po"),
+        (Constant(), 3, TypeError, "opponent = 3: must be a pilot, a model"),
         (nn.Linear(3, 3), "weave", TypeError, "policy = Linear: .* this module has no forward_ev"),
         ("evadr", "weave", ValueError, "^policy = 'evadr': .*did you mean 'evader'.*or trained"),
         ("weave", "trained:x", UsageError, "trained:x: no such model"),

@@ -10,7 +10,8 @@ import pytest
 from c_programs import build
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, parse_opponent, resolve, seat_weights
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, resolve, seat_weights
+from midrange_puffer.policies.mix import parse_mix
 
 INT64 = np.iinfo(np.int64)
 UINT64 = np.iinfo(np.uint64)
@@ -248,7 +249,6 @@ def test_an_instruction_set_that_is_not_there_is_refused(make):
         ("Evader", "'Evader' is none of .*did you mean 'evader'"),
         ("agent", "'agent' is none of"),
         ("", "'' is none of"),
-        (None, "'None' is none of"),
         ("shooter,", "'' is none of"),
         ("shooter evader", "'shooter evader' is none of"),
         ("shooter:1,shooter:2", "shooter is given twice"),
@@ -268,8 +268,8 @@ def test_a_wrong_opponent_is_refused(text, message):
 
 
 def test_shares_of_a_mix():
-    assert parse_opponent(" shooter : 1 , evader:3 ") == {"shooter": 0.25, "evader": 0.75}
-    assert parse_opponent("weave") == {"weave": 1}
+    assert parse_mix(" shooter : 1 , evader:3 ") == {"shooter": 0.25, "evader": 0.75}
+    assert parse_mix("weave") == {"weave": 1}
 
 
 def test_a_wrong_seat_or_controller_is_refused():

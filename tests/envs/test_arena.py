@@ -1,6 +1,7 @@
 """The Gymnasium environment beside `Midrange` and `match.play`: the same fights, whoever flies."""
 
 from functools import partial
+from pathlib import Path
 
 import exports
 import frozen
@@ -133,7 +134,7 @@ def test_a_policy_may_be_given_by_its_file(kind, tmp_path):
     assert told["opponent"] == type(policy).__name__
     for path in (model, str(model), exported, str(exported)):
         seen, info = fly(MidrangeEnv(path, **SHORT), seed=SEED)
-        assert info["opponent"] == str(path)
+        assert info["opponent"] == Path(path).stem
         assert len(seen) == len(expected)
         # onnxruntime computes the same but for the last digits.
         assert np.array(seen) == pytest.approx(np.array(expected), abs=1e-4)

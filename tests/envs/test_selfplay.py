@@ -12,14 +12,8 @@ from quick_fights import LEVELS, SHORT, UNSHAPED
 
 from midrange_puffer import FEATURES, Midrange, _core
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
-from midrange_puffer.game.parameters import (
-    CONTROLLERS,
-    PILOTS,
-    SEATS,
-    count_agents,
-    divide,
-    parse_opponent,
-)
+from midrange_puffer.game.parameters import CONTROLLERS, PILOTS, SEATS
+from midrange_puffer.policies.mix import count_agents, divide, parse_mix
 from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.pool_file import PoolError
 
@@ -102,7 +96,7 @@ def test_shares_are_kept_as_well_as_whole_engagements_can():
         weights = dict(zip(("self", "pool", "evader"), rng.uniform(0.1, 10, 3), strict=True))
         text = ",".join(f"{name}:{weight}" for name, weight in weights.items())
         num_envs = int(rng.integers(100, 3000))
-        counts, shares = divide(num_envs, text), parse_opponent(text)
+        counts, shares = divide(num_envs, text), parse_mix(text)
         assert sum(counts.values()) == num_envs
         for name, group in (("self", "self"), ("pool", "pool"), ("evader", "pilots")):
             assert abs(counts[group] - shares[name] * num_envs) <= 1

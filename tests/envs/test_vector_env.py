@@ -32,4 +32,4 @@ def test_a_frozen_policy_flies_the_other_seat(as_file, tmp_path):
     opponent = str(frozen.save(tmp_path / "frozen.pt", policy)) if as_file else policy
     ended = compare(3, 200, opponent=opponent, **SHORT)
     assert len(ended) > 9
-    assert {info["opponent"] for info in ended} == {opponent if as_file else type(policy).__name__}
+    assert {info["opponent"] for info in ended} == {"frozen" if as_file else type(policy).__name__}

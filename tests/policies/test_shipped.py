@@ -9,7 +9,8 @@ from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import UsageError
 from midrange_puffer.gym import MidrangeVectorEnv
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.shipped import FOLDER, TRAINED, is_model, path_of, shipped_models
+from midrange_puffer.policies.mix import MODEL, kind_of
+from midrange_puffer.policies.shipped import FOLDER, TRAINED, path_of, shipped_models
 
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
 
@@ -52,6 +53,6 @@ def test_it_flies_the_other_seat_of_an_environment():
 
 
 def test_a_wrong_name_gets_the_right_one():
-    assert is_model("trained:selfpaly")
+    assert kind_of("trained:selfpaly") == MODEL
     with pytest.raises(UsageError, match=r"trained:selfpaly.*did you mean 'trained:selfplay'"):
         path_of("trained:selfpaly")

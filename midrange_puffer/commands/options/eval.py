@@ -7,8 +7,8 @@ from pathlib import Path
 from midrange_puffer.commands.arguments import (
     OPPONENT,
     Parser,
+    find_opponent,
     model_path,
-    opponent_path,
     threads_of,
 )
 from midrange_puffer.config.key import Key, check_even
@@ -34,9 +34,9 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
         )
     options.threads = threads_of(options)
     options.model = model_path(options)
-    options.opponents = PILOTS if options.opponent == ALL else (options.opponent,)
-    for name in options.opponents:
-        opponent_path(name)
+    options.opponents = PILOTS
+    if options.opponent != ALL:
+        options.opponents = (find_opponent(options.opponent, options.data_dir),)
     if options.render:
         require_pygame()
     elif options.save_replays:

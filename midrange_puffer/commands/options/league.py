@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from midrange_puffer.commands.arguments import MODEL_FILES, Parser, threads_of
+from midrange_puffer.commands.arguments import MODEL_FILES, Parser, find_opponent, threads_of
 from midrange_puffer.config.key import Key, check_even
 from midrange_puffer.contest.ratings import GAMES
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import ALL, PILOTS, pilot_names
+from midrange_puffer.policies.mix import FUNCTION, MODEL, file_of, kind_of, short_names
 from midrange_puffer.policies.model_paths import MODELS, check_is_model
-from midrange_puffer.policies.shipped import path_of
+from midrange_puffer.policies.own_code import absolute
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.train import run_folder
 
@@ -23,8 +24,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     """Read and check the words after `puffer league midrange`.
 
     Returns:
-        The options, with the `models`, as of `find_models`, and the `players`' names: the pilots'
-        and theirs.
+        The options, with the `models`, as of `find_models`, the `functions`, as of
+        `find_functions`, and the `players`' names: the pilots' and theirs.
 
     Raises:
         UserError: Something cannot be done.
@@ -34,7 +35,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
         require_matplotlib()
     options.threads = threads_of(options)
     options.models = find_models(options)
-    options.players = [*read_pilots(options.pilots), *options.models]
+    options.functions = find_functions(options)
+    options.players = [*read_pilots(options.pilots), *options.models, *options.functions]
     if len(options.players) < 2:
         raise UsageError("a league needs two players: a run, models' files or pilots")
     return options
@@ -46,7 +48,9 @@ def find_models(options: argparse.Namespace) -> dict[str, Path]:
     Raises:
         CheckpointError: There is no such run or file.
     """
-    paths = [path_of(file) for file in options.files]
+    files = (file for file in options.files if kind_of(file) != FUNCTION)
+    named = (find_opponent(file, options.data_dir, (MODEL,), "player") for file in files)
+    paths = [file_of(name) for name in named]
     if options.run:
         folder = run_folder.find_run(options.run, options.data_dir)
         paths += spread(sorted(folder.glob(MODELS)), options.checkpoints)
@@ -58,6 +62,14 @@ def find_models(options: argparse.Namespace) -> dict[str, Path]:
         if len({*names, *PILOTS}) == len(names) + len(PILOTS):
             return dict(zip(names, paths, strict=True))
     return {str(path): path for path in paths}  # but for their suffixes some are alike
+
+
+def find_functions(options: argparse.Namespace) -> dict[str, str]:
+    """The functions of the user's own that take part, as `own_code` takes them, by a name each."""
+    given = [absolute(file) for file in options.files if kind_of(file) == FUNCTION]
+    names = {short: name for name, short in short_names(given).items()}
+    taken = names.keys() & options.models.keys()
+    return {name if short in taken else short: name for short, name in names.items()}
 
 
 def spread(items: Sequence[Path], count: int) -> list[Path]:
@@ -86,7 +98,9 @@ def parser() -> Parser:
         "only the pilots fight. The game is the one that the models were trained for. The pilots "
         "are those of the parameter table.",
     )
-    parser.add_files("files", f"models: {MODEL_FILES}")
+    parser.add_files(
+        "files", f"models: {MODEL_FILES}; or functions of your own: module:name, file.py:name"
+    )
     parser.add_key(
         Key("run", str, "a run whose checkpoints take part: its folder, its name or latest", None)
     )

@@ -4,21 +4,28 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from midrange_puffer.commands.arguments import Parser
+from midrange_puffer.commands.arguments import Parser, find_opponent
 from midrange_puffer.config.key import Key
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, SEATS, suggest
-from midrange_puffer.policies.model_paths import check_is_model
-from midrange_puffer.policies.shipped import is_model, path_of, shipped_models
-from midrange_puffer.train import run_folder
-from midrange_puffer.train.run_folder import BEST, LATEST
+from midrange_puffer.policies.mix import (
+    BEST,
+    FIGHTERS,
+    LATEST,
+    MODEL,
+    file_of,
+    kind_of,
+)
+from midrange_puffer.policies.shipped import shipped_models
+from midrange_puffer.train.opponents import settled_mix
 
 WHO = (
     f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
     f"come with the package), {LATEST} (the newest model of all runs), {BEST} (the best-rated one "
-    f"of the newest run), RUN/{BEST}; or a model's file"
+    f"of the newest run), RUN/{BEST}, a run or a model's file; or a function of your own "
+    "(module:name or file.py:name)"
 )
 
 
@@ -26,7 +33,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     """Read and check the words after `puffer play midrange`.
 
     Returns:
-        The options, with the `models` that fly: path by the word that names it.
+        The options, with who flies `red` and `blue` as `load_contestant` takes it, and the
+        `models` that fly: path by the word that names it.
 
     Raises:
         UserError: Something cannot be done.
@@ -35,23 +43,21 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     require_pygame()
     if options.save:
         open_folder(Path(options.save))
-    paths = {text: _model_path(text, options) for text in (options.red, options.blue)}
-    options.models = {text: path for text, path in paths.items() if path is not None}
-    for path in options.models.values():
-        check_is_model(path)
+    options.red, options.blue = (_who(text, options) for text in (options.red, options.blue))
+    flown = (options.red, options.blue)
+    options.models = {text: file_of(text) for text in flown if kind_of(text) == MODEL}
     return options
 
 
-def _model_path(text: str, options: argparse.Namespace) -> Path | None:
-    """The model's file, or None for a human or a pilot."""
-    if text == HUMAN or text in PILOTS:
-        return None
-    if run_folder.is_word(text):
-        return run_folder.find_model(text, options.data_dir)
-    if is_model(text):
-        return path_of(text)
-    names = (HUMAN, LATEST, BEST, *shipped_models(), *PILOTS)
-    raise UsageError(f"{text!r}: must be {WHO}{suggest(text, names)}")
+def _who(text: str, options: argparse.Namespace) -> str:
+    """Who flies a seat: "human", or a single contestant."""
+    if text == HUMAN:
+        return text
+    text = settled_mix(text, options.data_dir)
+    if kind_of(text) not in FIGHTERS:
+        names = (HUMAN, LATEST, BEST, *shipped_models(), *PILOTS)
+        raise UsageError(f"{text!r}: must be {WHO}{suggest(text, names)}")
+    return find_opponent(text, options.data_dir)
 
 
 def parser() -> Parser:

@@ -4,11 +4,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from midrange_puffer.commands.arguments import Parser, model_path, opponent_path
+from midrange_puffer.commands.arguments import Parser, find_opponent, model_path
 from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
-from midrange_puffer.game.parameters import PILOTS, SEATS, SELF
+from midrange_puffer.game.parameters import PILOTS, SEATS
+from midrange_puffer.policies.mix import check_is_one
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.show.web_page import PAGE
 from midrange_puffer.train import run_folder
@@ -33,9 +34,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     if Path(options.out).suffix == PAGE:
         raise UsageError(f"command line: --out: {options.out}: only curves of --run become a page")
     options.model = model_path(options)
-    opponent = options.opponent
-    if opponent_path(opponent) is None and opponent not in (*PILOTS, SELF):
-        raise UsageError(f"opponent = {opponent!r}: is a mix; must be one of {', '.join(PILOTS)}")
+    options.opponent = find_opponent(options.opponent, options.data_dir)
+    check_is_one(options.opponent)
     return options
 
 
@@ -56,7 +56,13 @@ def parser() -> Parser:
     )
     parser.add_model()
     parser.add_key(
-        Key("opponent", str, f"one of {', '.join(PILOTS)}, self, or another model's file", "evader")
+        Key(
+            "opponent",
+            str,
+            f"one of {', '.join(PILOTS)}, self, another model, or a "
+            "function of your own (module:name or file.py:name)",
+            "evader",
+        )
     )
     parser.add_key(Key("seat", str, "seat of the policy", "red", choices=SEATS))
     parser.add_key(Key("seed", int, "seed of the start and the actions", 0, 0, 2**63 - 1))

@@ -37,15 +37,17 @@ class MidrangeEnv(gymnasium.Env):
         Empty but at the end of an episode: score (win 1, draw 0.5, loss 0), win, draw, loss,
         mutual_kill, truncated, shots, hits, shots_against, hits_against, episode_length
         [decisions], episode_return, opponent (who flew: a pilot's or function's name, a policy's
-        class, a file); with own shots also hit_rate, launch_range [m], and in_nez_share,
-        between_share, wasted_share of them.
+        class, a file without its folder); with own shots also hit_rate, launch_range [m], and
+        in_nez_share, between_share, wasted_share of them.
 
     Args:
-        opponent: a pilot or a mix of pilots ("shooter:1,evader:3": drawn for each episode), a model
-            file (.pt, .onnx), a policy on the CPU as of `checkpoint.load_policy`, or a function
-            that is called with its observation float32 [features] and returns an action of this
-            environment's action space. Policies draw their actions, and begin every episode without
-            memory.
+        opponent: a pilot; a model: "trained" or a file (.pt, .onnx); a function by name
+            ("module:name", "file.py:name"): observations float32 [n, features] -> actions [n, 3],
+            where whole numbers are levels and others are controls; or a mix of these
+            ("shooter:1,fighter.onnx:3": drawn for each episode). Or a policy on the CPU as of
+            `checkpoint.load_policy`, or a function that is called with its observation float32
+            [features] and returns an action of this environment's action space. Policies draw their
+            actions, and begin every episode without memory.
         seat: the agent's, "red" or "blue".
         observation: "default" or "stg".
         action_mode: "discrete" or "continuous".
@@ -57,8 +59,8 @@ class MidrangeEnv(gymnasium.Env):
     Raises:
         ValueError: an argument of the wrong name, type or range.
         TypeError: an opponent that is none of these.
-        UsageError: a model file that cannot be used; pygame is not installed, or there is no
-            display for "human".
+        UsageError: a model or a function that cannot be used; pygame is not installed, or there is
+            no display for "human".
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES)}

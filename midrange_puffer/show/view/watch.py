@@ -1,13 +1,11 @@
 """Fights of a policy, one after another, in a window: `puffer eval midrange --render`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import pygame
 
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.policies.mix import check_is_one, title
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.viewer import Viewer
@@ -31,20 +29,19 @@ def watch(
 
     Args:
         name: What the policy is called.
-        opponents: By what they are called, or the files they are from; a pilot or a policy each.
+        opponents: By their names, as policies/mix.py has them; a mix is none.
         seed: Of the starts and the actions.
         greedy: Policies take the likeliest action instead of drawing one.
         **parameters: Rows of csrc/params.h.
 
     Raises:
-        UsageError: A mix of pilots, or there is no display.
+        UsageError: A mix, or there is no display.
         ValueError: An argument of the wrong name, type or range.
     """
     sessions = []
     for other, opponent in opponents.items():
-        if isinstance(opponent, str) and opponent not in PILOTS:
-            raise UsageError(f"opponent = {other!r}: a mix; one of {', '.join(PILOTS)} is shown")
-        contestants, names = (policy, opponent), (name, Path(other).stem)
+        check_is_one(other)
+        contestants, names = (policy, opponent), (name, title(other))
         sessions.append(Session(contestants, names, seed, greedy, **parameters))
         sessions.append(Session(contestants[::-1], names[::-1], seed, greedy, **parameters))
     with Window(title=f"midrange: {name}") as window:

@@ -12,8 +12,8 @@ import torch
 
 from midrange_puffer.config.cluster import updates_ahead
 from midrange_puffer.config.configuration import Config, run_configs
-from midrange_puffer.game.parameters import count_agents
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.mix import count_agents
 from midrange_puffer.train.cluster.connect import connected
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.machine import usable_cores

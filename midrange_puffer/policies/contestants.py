@@ -1,0 +1,260 @@
+"""Who fights, found by name: models are loaded, and functions of the user's own imported."""
+
+import reprlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.game.parameters import SCRIPTED
+from midrange_puffer.policies.mix import (
+    FIGHTERS,
+    FILE,
+    FUNCTION,
+    MODEL,
+    OUTSIDE,
+    file_of,
+    kind_of,
+    parse_mix,
+    short_names,
+)
+from midrange_puffer.policies.own_pilot import Function, FunctionPlayer, OwnPilot
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from midrange_puffer.policies.player import Player
+
+# What a `Player` asks of a policy.
+_OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
+PLAIN = _core.OBSERVATIONS["default"]
+
+
+@dataclass(frozen=True)
+class Outsider:
+    """A contestant who flies from outside the core.
+
+    Attributes:
+        name: by which it is scored.
+        share: among the others outside the core; they sum to 1.
+        flyer: a policy on the CPU, or a function.
+    """
+
+    name: str
+    share: float
+    flyer: "nn.Module | Function"
+
+
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """A mix in which somebody flies from outside the core; who it is is drawn where they start.
+
+    Attributes:
+        shares: of the pilots, and of all others together, as "agent"; they sum to 1.
+        outsiders: those others.
+    """
+
+    shares: dict[str, float]
+    outsiders: tuple[Outsider, ...]
+
+    @property
+    def features(self) -> int:
+        """The most that any of them needs to see."""
+        return max(getattr(one.flyer, "features", 0) for one in self.outsiders)
+
+
+if TYPE_CHECKING:
+    # A pilot or a mix of pilots, a policy on the CPU, a function, or a mix of all these.
+    Contestant = str | nn.Module | Function | Mixed
+
+
+def load_mix(
+    text: str,
+    allowed: Sequence[str] = FIGHTERS,
+    argument: str = "opponent",
+    features: int = PLAIN,
+) -> Mixed:
+    """Load whoever of a mix flies from outside the core; SELF and POOL are left out.
+
+    Args:
+        text, allowed, argument: as of `parse_mix`.
+        features: of the observations that functions are tried with.
+
+    Raises:
+        ValueError: As `parse_mix`.
+        CheckpointError: A model that cannot be used.
+        OwnCodeError: A function that cannot be used.
+    """
+    shares = parse_mix(text, allowed, argument)
+    kinds = {name: kind_of(name) for name in shares}
+    outside = [name for name in shares if kinds[name] in OUTSIDE]
+    total = sum(shares[name] for name in outside)
+    names = short_names(outside)
+    outsiders = tuple(
+        Outsider(names[name], shares[name] / total, _load(name, kinds[name], features))
+        for name in outside
+    )
+    pilots = {name: share for name, share in shares.items() if kinds[name] == SCRIPTED}
+    return Mixed(pilots | ({"agent": total} if outside else {}), outsiders)
+
+
+def load_contestant(
+    text: str, allowed: Sequence[str] = FIGHTERS, argument: str = "opponent"
+) -> "Contestant":
+    """The contestant that a text names: text again where only pilots fly.
+
+    Raises:
+        ValueError, CheckpointError, OwnCodeError: As `load_mix`.
+    """
+    mixed = load_mix(text, allowed, argument)
+    if not mixed.outsiders:
+        return text
+    return mixed.outsiders[0].flyer if _is_one(mixed) else mixed
+
+
+def _is_one(mixed: Mixed) -> bool:
+    return len(mixed.outsiders) == 1 and len(mixed.shares) == 1
+
+
+def _load(name: str, kind: str, features: int) -> "nn.Module | OwnPilot":
+    if kind == FUNCTION:
+        return OwnPilot(name).try_out(features)
+    # Here, so that only who fights a policy imports torch.
+    from midrange_puffer.policies.loading import load_policy
+
+    return load_policy(file_of(name))[0]
+
+
+def is_module(given: object) -> bool:
+    """Whether it is a module of torch, which nobody can have who has not imported that."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(given, torch.nn.Module)
+
+
+def check_policy(argument: str, module: "nn.Module") -> None:
+    """Raise TypeError where a module of torch, given as `argument`, is no policy of ours."""
+    missing = [attribute for attribute in _OF_A_POLICY if not hasattr(module, attribute)]
+    if missing:
+        raise TypeError(
+            f"{argument} = {type(module).__name__}: must be a policy as of checkpoint.load_policy; "
+            f"this module has no {', '.join(missing)}"
+        )
+
+
+def find_contestant(argument: str, given: "Contestant | Path") -> "Contestant":
+    """Who is meant: policies and functions are taken as they are, all others found by name.
+
+    Args:
+        argument: what `given` was given as, for messages.
+        given: a contestant; or a model's file, or whatever `mix.py` names but self and pool.
+
+    Raises:
+        ValueError: no such contestant.
+        TypeError: none of these.
+        CheckpointError: a file that cannot be used.
+        OwnCodeError: a function by name that cannot be used.
+    """
+    if isinstance(given, Path):
+        return _load(f"{FILE}{given}", MODEL, PLAIN)
+    if isinstance(given, str):
+        return load_contestant(given, argument=argument)
+    if is_module(given):
+        check_policy(argument, given)
+        return given
+    if callable(given) or isinstance(given, Mixed):
+        return given
+    is_pair = isinstance(given, tuple) and given and is_module(given[0])
+    hint = "; load_policy returns a pair: policy, about = load_policy(…)" if is_pair else ""
+    raise TypeError(
+        f"{argument} = {reprlib.repr(given)}: must be a pilot, a model's file, a function's name "
+        f"or a mix of them, a policy as of checkpoint.load_policy, or a function of "
+        f"observations{hint}"
+    )
+
+
+def player_for(
+    who: "Contestant",
+    num_envs: int,
+    seed: int,
+    greedy: bool = False,
+    threads: int = 1,
+    action_mode: str | None = None,
+) -> "Player | FunctionPlayer | MixedPlayer":
+    """A contestant who flies from outside the core, at the controls.
+
+    Args:
+        num_envs, seed, greedy, threads: as of `Player`.
+        action_mode: of a function's actions; None: whole numbers are levels, others controls.
+    """
+    if isinstance(who, Mixed):
+        return MixedPlayer(who.outsiders, num_envs, seed, greedy, threads, action_mode)
+    if is_module(who):
+        # Here, so that only who fights a policy imports torch.
+        from midrange_puffer.policies.player import Player
+
+        return Player(who, num_envs, seed, greedy, threads)
+    if isinstance(who, OwnPilot):
+        return FunctionPlayer(who)
+    if action_mode is None:
+        return FunctionPlayer(OwnPilot(who))
+    return FunctionPlayer(who, action_mode)
+
+
+class MixedPlayer:
+    """Several contestants at the controls, each of some engagements from their start to their end.
+
+    Args:
+        outsiders: who they are; of each start it is drawn by their shares who flies it.
+        num_envs, seed, greedy, threads, action_mode: as of `player_for`. A single one acts as its
+            player of this seed does alone.
+    """
+
+    def __init__(
+        self,
+        outsiders: Sequence[Outsider],
+        num_envs: int,
+        seed: int,
+        greedy: bool = False,
+        threads: int = 1,
+        action_mode: str | None = None,
+    ) -> None:
+        streams = np.random.SeedSequence(seed).spawn(len(outsiders) + 1)
+        seeds = [seed]
+        if len(outsiders) > 1:
+            seeds = [int(stream.generate_state(1, np.uint64)[0]) for stream in streams[1:]]
+        self._names = [one.name for one in outsiders]
+        self._shares = [one.share for one in outsiders]
+        self._random = np.random.default_rng(streams[0])
+        self._players = [
+            player_for(one.flyer, num_envs, own_seed, greedy, threads, action_mode)
+            for one, own_seed in zip(outsiders, seeds, strict=True)
+        ]
+        self.features = max(player.features for player in self._players)
+        self._flying = self._drawn(num_envs)  # [num_envs], who of them flies it
+
+    def reset(self, envs: np.ndarray) -> None:
+        """As `Player.reset`; who flies these engagements next is drawn anew."""
+        self._flying[envs] = self._drawn(len(envs))
+        for index, player in enumerate(self._players):
+            player.reset(envs[self._flying[envs] == index])
+
+    def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
+        """As `Player.act`."""
+        chosen = np.empty((len(envs), 3), np.float32)
+        flying = self._flying[envs]
+        for index, player in enumerate(self._players):
+            rows = np.flatnonzero(flying == index)
+            if len(rows):
+                chosen[rows] = player.act(observations[rows], envs[rows])
+        return chosen
+
+    def names(self, envs: np.ndarray) -> list[str]:
+        """Who flies these engagements."""
+        return [self._names[index] for index in self._flying[envs]]
+
+    def _drawn(self, count: int) -> np.ndarray:
+        return self._random.choice(len(self._shares), count, p=self._shares)

@@ -1,0 +1,67 @@
+"""The opponents that a command line or a configuration names, as environments take them."""
+
+from pathlib import Path
+
+from midrange_puffer import _core
+from midrange_puffer.config.configuration import Config, ConfigError, run_configs, stage_names
+from midrange_puffer.config.schema import STAGE
+from midrange_puffer.policies.mix import KINDS, RUN, is_there, kind_of, parse_mix, settled
+from midrange_puffer.train import run_folder
+
+OPPONENT = "env.opponent"
+
+
+def settled_mix(text: str, data_dir: str | Path) -> str:
+    """A mix with the whole paths of its files, and models in the places of runs.
+
+    Args:
+        data_dir: where runs are looked for by name.
+
+    Raises:
+        CheckpointError: A run has no model, or there is none at all for the latest.
+    """
+
+    def find(name: str) -> Path | None:
+        is_run = kind_of(name) == RUN or is_there(Path.is_dir, data_dir, name)
+        return run_folder.find_model(name, data_dir) if is_run else None
+
+    return settled(text, find)
+
+
+def settled_opponents(config: Config) -> Config:
+    """A configuration with `settled_mix` in the place of every env.opponent.
+
+    Raises:
+        CheckpointError: As `settled_mix`.
+        ConfigError: Two are one and the same model.
+    """
+    places = [("env", "opponent"), *((STAGE + stage, OPPONENT) for stage in stage_names(config))]
+    for section, name in places:
+        if name in config[section]:
+            text = settled_mix(config[section][name], config["train"]["data_dir"])
+            try:
+                parse_mix(text)
+            except ValueError as error:
+                raise ConfigError(f"[{section}] {error}") from None
+            config = config.replaced(section, "the model that is meant now", **{name: text})
+    return config
+
+
+def check_opponents(config: Config) -> None:
+    """Load every opponent once, before a run has a folder.
+
+    Raises:
+        UsageError: A model or a function that cannot be used.
+        ConfigError: A model that sees more than the agents of this run.
+    """
+    # Here, so that torch is imported only where somebody trains.
+    from midrange_puffer.policies.contestants import load_mix
+
+    for env in (one["env"] for one in run_configs(config)):
+        features = _core.OBSERVATIONS[env["observation"]]
+        mixed = load_mix(env["opponent"], KINDS, OPPONENT, features)
+        if mixed.outsiders and mixed.features > features:
+            raise ConfigError(
+                f"{OPPONENT} = {env['opponent']}: sees {mixed.features} features, more than the "
+                f"{features} of env.observation = {env['observation']}"
+            )

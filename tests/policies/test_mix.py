@@ -1,0 +1,119 @@
+"""Mixes of opponents as texts: what they mean, what they are called, and what is refused."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from midrange_puffer.policies.mix import (
+    FIGHTERS,
+    FUNCTION,
+    MODEL,
+    OTHERS,
+    RUN,
+    count_agents,
+    divide,
+    kind_of,
+    parse_mix,
+    settled,
+    short_names,
+    title,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [
+        ("ace", {"ace": 1}),
+        ("shooter:1,ace:3", {"shooter": 0.25, "ace": 0.75}),
+        ("trained", {"trained": 1}),
+        ("trained:selfplay:3,trained", {"trained:selfplay": 0.75, "trained": 0.25}),
+        ("file:a/b.onnx:2,m.fly:x:2", {"file:a/b.onnx": 0.5, "m.fly:x": 0.5}),
+        ("a/b.pt, my file.py:fly : 3", {"a/b.pt": 0.25, "my file.py:fly": 0.75}),
+        ("self:2,pool,latest:1", {"self": 0.5, "pool": 0.25, "latest": 0.25}),
+        ("run7/best,ace:0.5,ace.pt:.5", {"run7/best": 0.5, "ace": 0.25, "ace.pt": 0.25}),
+    ],
+)
+def test_shares(text, shares):
+    assert parse_mix(text) == shares
+
+
+def test_a_file_is_meant_whatever_signs_its_path_has(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a,b:2.pt", "no suffix", "ace"):
+        Path(name).touch()
+    assert parse_mix("a,b:2.pt") == {"a,b:2.pt": 1}
+    assert kind_of("no suffix") == kind_of("file:gone") == MODEL
+    assert kind_of("ace") == "pilots"  # whatever files there are
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("trained,trained", "trained is given twice"),
+        ("trained:0", "the weight of trained must be above 0"),
+        ("shooter:fly", "the weight of shooter must be above 0"),
+        ("trained:selfpaly", "did you mean 'trained:selfplay'"),
+        ("trainde", "'trainde' is none of .*did you mean 'trained'.*or a function, module:name"),
+        ("self", "'self' is none of .*; self is taken by Midrange and in training"),
+        ("ace,pool:2", "'pool' is none of .*; pool is taken in training"),
+        ("latest", "'latest' is none of .*; latest is taken by the command line"),
+    ],
+)
+def test_what_is_refused_says_why(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_mix(text, FIGHTERS)
+
+
+def test_models_and_functions_are_a_group_of_engagements():
+    text = "self:2,ace:1,trained:1,m:fly:4"
+    assert divide(64, text) == {"self": 16, "pilots": 8, OTHERS: 40}
+    assert count_agents(64, text) == 80
+    with pytest.raises(ValueError, match="at least 3 engagements, one for each of self, pilots, "):
+        divide(2, text)
+
+
+def test_settled_is_the_same_from_every_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    model = tmp_path / "run" / "model_000003.pt"
+    model.touch()
+    runs = {"run": model, "latest": model, "named": model}
+    text = "ace:2,f.py:fly:3,m:fly,x/y.pt:2,trained:selfplay,named"
+    whole = (
+        f"ace:2,{tmp_path}/f.py:fly:3,m:fly,file:{tmp_path}/x/y.pt:2,trained:selfplay,file:{model}"
+    )
+    assert settled(text, runs.get) == whole
+    assert settled(whole, {}.get) == whole
+    assert settled("run:2,ace", runs.get) == settled("latest:2,ace", runs.get)
+    assert settled(" ace : 1 ", runs.get) == " ace : 1 "
+    model.unlink()  # what it is called says that it is a file
+    assert list(parse_mix(whole).values())[-1] == pytest.approx(1 / 10)
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["a/b.pt", "trained", "m.n:fly"], ["b", "trained", "fly"]),
+        (["a/b.pt", "c/b.pt"], ["a/b", "c/b"]),
+        (["a/b.pt", "f.py:fly"], ["b", "fly"]),
+        (["x/f.py:fly", "g:fly"], ["f.fly", "g.fly"]),
+        (["a/ace.pt"], ["a/ace"]),
+        (["f:ace"], ["f.ace"]),
+        (["a/b.pt", "a/b.onnx"], ["a/b.pt", "a/b.onnx"]),
+    ],
+)
+def test_short_names_tell_all_apart(names, short):
+    assert list(short_names(names).values()) == short
+
+
+def test_a_title_has_no_folders():
+    assert title("file:/a/b.pt:2,ace,/x/f.py:fly") == "b:2,ace,fly"
+
+
+def test_a_folder_is_a_run(tmp_path):
+    assert kind_of(str(tmp_path)) == RUN
+    assert kind_of(f"{tmp_path}/f.py:fly") == FUNCTION
+    assert kind_of("x" * 5000) is None
+    with pytest.raises(ValueError, match=re.escape("'" + "x" * 50)):
+        parse_mix("x" * 5000)
