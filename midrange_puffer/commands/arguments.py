@@ -20,9 +20,11 @@ from midrange_puffer.game.parameters import (
     suggest,
 )
 from midrange_puffer.policies.mix import (
+    BEST,
     FIGHTERS,
     FILE,
     FUNCTION,
+    LATEST,
     MODEL,
     file_of,
     kind_of,
