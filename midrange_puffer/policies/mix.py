@@ -21,7 +21,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import MODEL_SUFFIXES, PILOTS, POOL, SCRIPTED, SELF, suggest
+from midrange_puffer.game.parameters import (
+    ALL,
+    HUMAN,
+    MODEL_SUFFIXES,
+    PILOTS,
+    POOL,
+    SCRIPTED,
+    SELF,
+    suggest,
+)
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.shipped import TRAINED, is_shipped, path_of, shipped_models
 
@@ -48,6 +57,8 @@ TAKEN = {
     SELF: "is taken by Midrange and in training, as env.opponent, and alone by eval and plot",
     POOL: "is taken in training, as env.opponent, and by Midrange with a pool's file",
     RUN: "is taken by the command line; from Python, name the model's file",
+    HUMAN: "is taken by play, as --red and --blue",
+    ALL: "is taken alone by eval, as --opponent",
 }
 
 
@@ -205,7 +216,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return {name: name for name in names}  # but for their suffixes some are alike
 
 
-_RESERVED = (*PILOTS, SELF, POOL, "all")
+_RESERVED = (*PILOTS, SELF, POOL, ALL)
 
 
 def _names_of(name: str) -> list[str]:
@@ -246,12 +257,14 @@ def _check_name(where: str, name: str, allowed: Sequence[str]) -> None:
         file_of(name)
     if kind in allowed:
         return
-    taken = f"; {name} {TAKEN[kind]}" if kind in TAKEN else ""
+    taken = TAKEN.get(kind or name)
     names = ", ".join(EXPECTED[one] for one in (SCRIPTED, SELF, POOL) if one in allowed)
     others = "".join(f"; or {EXPECTED[one]}" for one in (MODEL, FUNCTION, RUN) if one in allowed)
     plain = (*PILOTS, SELF, POOL, *shipped_models(), LATEST, BEST)
     near = suggest(name, [one for one in plain if kind_of(one) in allowed])
-    raise ValueError(f"{where}: {name!r} is none of {names}{near}{others}{taken}")
+    raise ValueError(
+        f"{where}: {name!r} is none of {names}{near}{others}{f'; {name} {taken}' if taken else ''}"
+    )
 
 
 def _is_number(text: str) -> bool:

@@ -10,6 +10,7 @@ from torch import nn
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import HIT, BodyPath, FighterPath, MissilePath, outcome_words
 from midrange_puffer.names import label
+from midrange_puffer.policies.own_pilot import Function
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.figures import COLOURS, save_figure
 
@@ -38,8 +39,8 @@ class Engagement:
 
 
 def record_engagement(
-    red: str | nn.Module,
-    blue: str | nn.Module,
+    red: str | nn.Module | Function,
+    blue: str | nn.Module | Function,
     seed: int = 0,
     greedy: bool = False,
     **parameters: float,
@@ -47,7 +48,7 @@ def record_engagement(
     """Fight one engagement and note where everything went.
 
     Args:
-        red, blue: a pilot's name, or a policy on the CPU.
+        red, blue: a pilot's name, a policy on the CPU, or a function of observations.
         seed: of the start and the actions.
         greedy: policies take the likeliest action instead of drawing one.
         **parameters: rows of csrc/params.h.
@@ -58,7 +59,9 @@ def record_engagement(
     session = Session((red, blue), seed=seed, greedy=greedy, **parameters)
     while not session.over:
         session.step()
-    names = tuple(who if isinstance(who, str) else "policy" for who in (red, blue))
+    names = tuple(
+        who if isinstance(who, str) else getattr(who, "__name__", "policy") for who in (red, blue)
+    )
     paths, outcome = session.paths, outcome_words(session.sim)
     return Engagement(names, paths.fighters, paths.missiles, paths.time, outcome)
 

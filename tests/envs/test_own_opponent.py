@@ -20,6 +20,7 @@ from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.own_code import OwnCodeError
 from midrange_puffer.sb3 import MidrangeVecEnv
+from midrange_puffer.show.engagement_plot import record_engagement
 
 SNIPER = f"{EXAMPLES / 'own_opponent.py'}:sniper"
 LEFT = "import numpy as np\ndef left(seen):\n    return np.tile([4, 2, 0], (len(seen), 1))\n"
@@ -133,6 +134,7 @@ def test_a_function_given_from_python():
     _, told = fly(env, 70)
     assert told["score_vs_level"] == told["score"]
     assert evaluate("straight", level, 20)["score"] == 0.5  # nobody fires
+    assert record_engagement(level, "straight").names == ("level", "straight")
     assert Midrange(num_envs=4, opponent=Constant()).num_agents == 4
 
 

@@ -51,10 +51,11 @@ def fly(env: Midrange, steps: int, seed: int = 3) -> list[np.ndarray]:
 
 
 MIX = {"num_envs": 40, "opponent": "self:1,shooter:1,straight:1", **SHORT}
+OTHERS = {"num_envs": 30, "opponent": "shooter:1,trained:2", **SHORT}
 ALONE = {"num_envs": 20, "opponent": "shooter", "seat": "blue", **SHORT}
 
 
-@pytest.mark.parametrize("options", [MIX, ALONE])
+@pytest.mark.parametrize("options", [MIX, ALONE, OTHERS])
 def test_the_rewards_are_the_environments_and_the_parts(options):
     own, plain = Watcher(**options), Midrange(**options)
     paid, bare = fly(own, 150), fly(plain, 150)

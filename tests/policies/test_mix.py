@@ -58,6 +58,7 @@ def test_a_file_is_meant_whatever_signs_its_path_has(tmp_path, monkeypatch):
         ("self", "'self' is none of .*; self is taken by Midrange and in training"),
         ("ace,pool:2", "'pool' is none of .*; pool is taken in training"),
         ("latest", "'latest' is none of .*; latest is taken by the command line"),
+        ("human,ace", "'human' is none of .*; human is taken by play"),
     ],
 )
 def test_what_is_refused_says_why(text, message):

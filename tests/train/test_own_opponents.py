@@ -8,11 +8,13 @@ import runs
 from places import EXAMPLES
 
 from midrange_puffer.commands import cli
+from midrange_puffer.config.configuration import run_configs
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.own_code import OwnCodeError
 from midrange_puffer.train import run_folder
+from midrange_puffer.train.opponents import settled_opponents
 
 IDLE = """import numpy as np
 from pathlib import Path
@@ -66,6 +68,18 @@ def test_a_model_file_never_runs_what_its_training_named(trained):
     load_config(trained / "run" / "config.ini", complete=True)
     assert cli.run("eval", ["--load-model-path", str(model), "--episodes", "2"]) == 0
     assert not ran.exists()
+
+
+def test_stages_and_sweeps_name_opponents_by_whole_paths(trained):
+    """Trials have other data directories, where no name of a run would be found."""
+    words = ["--train.data-dir", str(trained), "--env.opponent", "latest,ace"]
+    words += ["--curriculum.stages", "a,b", "--curriculum.a.env.opponent", "run:2"]
+    words += ["--curriculum.a.max-steps", "1000", "--curriculum.b.env.opponent", "x/y.py:fly"]
+    config = settled_opponents(load_config(None, words))
+    found = [one["env"]["opponent"] for one in (config, *run_configs(config))]
+    models = (run_folder.find_model(name, trained) for name in ("latest", "run"))
+    expected = [f"file:{model}" for model in models] + [f"{Path.cwd()}/x/y.py:fly"]
+    assert found == [f"{expected[0]},ace", f"{expected[1]}:2", expected[2]]
 
 
 @pytest.mark.parametrize("place", ["run", "{folder}/run", "latest"])
