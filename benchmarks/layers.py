@@ -142,6 +142,23 @@ class GymVector(Stepper):
         self.decisions += self.agents
 
 
+class Sb3(Stepper):
+    """MidrangeVecEnv.step, as Stable-Baselines3 calls it."""
+
+    def __init__(self, work: Workload) -> None:
+        from midrange_puffer.sb3 import MidrangeVecEnv  # takes seconds, and is an extra
+
+        self._envs = MidrangeVecEnv(**env_kwargs(work))
+        self.observations = self._envs.reset()
+        self.agents = work.num_envs
+        self._actions = draw_actions(self.agents, work.fire, self._envs.action_space.dtype)
+
+    def step(self) -> None:
+        """One decision of all agents."""
+        self.observations, *_ = self._envs.step(next(self._actions))
+        self.decisions += self.agents
+
+
 class GymSingle(Stepper):
     """MidrangeEnv.step, and its reset where an episode has ended."""
 
@@ -271,6 +288,7 @@ LAYERS = {
     "gym_vector": GymVector,
     "gym_buffers": GymVector,
     "gym_single": GymSingle,
+    "sb3": Sb3,
     "pettingzoo": Parallel,
     "serial": Vector,
     "processes": Processes,

@@ -4,6 +4,7 @@
     env               Midrange.step
     gym_vector        MidrangeVectorEnv.step, which returns copies; gym_buffers: with copy=False
     gym_single        MidrangeEnv.step, one engagement; pettingzoo: MidrangeParallelEnv.step
+    sb3               MidrangeVecEnv.step, where Stable-Baselines3 is installed
     serial            pufferlib.vector.Serial with one Midrange
     processes         processes that each step a Midrange of their own: what the cores can give
     multiprocessing   pufferlib.vector.Multiprocessing, one Midrange a worker, asynchronous with
@@ -14,6 +15,9 @@ so; resets and observations are part of every step. Before it is timed a workloa
 simulated minutes, so that engagements are in all phases. Workloads to be compared are timed in
 turns, `ROUNDS` times, and the table gives the median. Run it on an otherwise idle machine.
 
+--quick takes less than a minute: it has fewer sizes, the best instruction set alone, shorter
+rounds, and workloads that have run for only one simulated minute.
+
 What is crossed (`--only` runs some of it):
 
     sizes      core, env and serial by 1 ... 65,536 engagements
@@ -23,7 +27,7 @@ What is crossed (`--only` runs some of it):
                fewer), 2,048 engagements
     sees       core by instruction set by observation, 2,048 engagements
     processes  processes and multiprocessing by 256 ... 16,384 engagements by 1 and 2 processes
-    wrappers   the environments of Gymnasium and PettingZoo against Midrange
+    wrappers   the environments of Gymnasium, PettingZoo and Stable-Baselines3 against Midrange
     serial     core, env and serial by 1 and 5 substeps, 2,048 engagements
 
 The rest is 10 substeps, the best instruction set, one thread, actions that fire half the time.
@@ -31,10 +35,10 @@ The rest is 10 substeps, the best instruction set, one thread, actions that fire
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import signal
 import statistics
-import sys
 import time
 from collections.abc import Iterator, Sequence
 
@@ -45,10 +49,14 @@ from layers import LAYERS, PHYSICS_DT, PROCESS_LAYERS, Processes, Stepper, Workl
 from midrange_puffer import _core
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import OBSERVATIONS, OPTIONS, PARAMETERS
+from midrange_puffer.train.loggers import format_duration
 
 ROUNDS = 5
+SECONDS, QUICK_SECONDS = 0.2, 0.05  # of a round
 CHUNKS = 8  # a round, with a look at the missiles in the air after each
-WARM_UP = 300.0  # s, simulated
+WARM_UP, QUICK_WARM_UP = 300.0, 60.0  # s, simulated
+# For the estimate of how long all takes: agent decisions a second, and seconds to make a layer.
+RATE, START = 1e7, 0.2
 # What the equations of RULES.md ask for in a physics step, each + - * / < min and max as one,
 # with what depends on parameters alone known: 37 for the flight of a body; a fighter's actuators
 # 8, thrust 1 and velocity 2; a missile's guidance 17, actuator 4, motor 5, fuze 21 and end 2.
@@ -90,7 +98,19 @@ def time_round(work: Workload, layer: Stepper | Processes, seconds: float) -> No
     work.rates.append((layer.decisions - before) / spent)
 
 
-def measure(group: Sequence[Workload], seconds: float) -> None:
+def warm_up(work: Workload, quick: bool) -> float:
+    """Agent decisions before a workload is timed."""
+    simulated = QUICK_WARM_UP if quick else WARM_UP
+    return simulated / (PHYSICS_DT * work.substeps) * work.agents * work.processes
+
+
+def estimate(group: Sequence[Workload], quick: bool) -> float:
+    """About how long a group takes [s]."""
+    timed = ROUNDS * (QUICK_SECONDS if quick else SECONDS)
+    return sum(timed + START + warm_up(work, quick) / RATE for work in group)
+
+
+def measure(group: Sequence[Workload], quick: bool) -> None:
     """Time workloads in turns."""
     layers = []
     with contextlib.ExitStack() as stack:
@@ -99,13 +119,12 @@ def measure(group: Sequence[Workload], seconds: float) -> None:
             stack.callback(end, layer)
             layers.append(layer)
             with running(layer):
-                decisions = WARM_UP / (PHYSICS_DT * work.substeps)
-                while layer.decisions < decisions * work.agents * work.processes:
+                while layer.decisions < warm_up(work, quick):
                     layer.step()
         for _ in range(ROUNDS):
             for work, layer in zip(group, layers, strict=True):
                 with running(layer):
-                    time_round(work, layer, seconds)
+                    time_round(work, layer, QUICK_SECONDS if quick else SECONDS)
 
 
 def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
@@ -114,7 +133,10 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
     if quick:
         sizes = [16, 2048]
     many = [size for size in sizes if size >= 256]
-    isas, layers = _core.isas(), ("core", "env", "serial")
+    isas, layers = _core.isas()[: 1 if quick else None], ("core", "env", "serial")
+    vectors = ["env", "gym_vector", "gym_buffers"]
+    if importlib.util.find_spec("stable_baselines3"):
+        vectors.append("sb3")
     return {
         "sizes": [[Workload(layer, size) for layer in layers] for size in sizes],
         "threads": [
@@ -142,7 +164,7 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
             if size <= 16_384
         ],
         "wrappers": [
-            [Workload(layer, 4096, **DEFAULTS) for layer in ("env", "gym_vector", "gym_buffers")],
+            [Workload(layer, 4096, **DEFAULTS) for layer in vectors],
             [Workload(layer, 1, **DEFAULTS) for layer in ("env", "gym_single")],
             [Workload(layer, 1) for layer in ("env", "pettingzoo")],
         ],
@@ -154,6 +176,15 @@ def describe(group: Sequence[Workload]) -> str:
     """What is timed in turns, as it is told meanwhile."""
     layers = ", ".join(dict.fromkeys(work.layer for work in group))
     return f"{layers} with {group[0].num_envs} engagements, {group[0].substeps} substeps"
+
+
+def print_group(group: Sequence[Workload]) -> None:
+    """Print what a group has come to, and how its workloads differ."""
+    for work in group:
+        median, spread = median_and_spread(work.rates)
+        words = f"{work.layer}, {work.threads} threads, {work.isa}, fire {work.fire:g}, "
+        words += f"sees {work.observation}"
+        print(f"    {words:<60} {median / 1e6:8.3g} M/s, spread {spread:.0%}", flush=True)
 
 
 def ratio(top: Workload, bottom: Workload) -> float:
@@ -254,7 +285,9 @@ def main() -> None:
     """Measure, print, and write the report where wanted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", metavar="FILE", help="write the report there, too")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes, shorter rounds")
+    parser.add_argument(
+        "--quick", action="store_true", help="less of all, in less than a minute; see the file"
+    )
     parser.add_argument(
         "--only",
         nargs="+",
@@ -267,9 +300,12 @@ def main() -> None:
     print_machine(report["machine"])
     sections = cross_sections(options.quick)
     measured = [group for name in options.only or sections for group in sections[name]]
+    seconds = sum(estimate(group, options.quick) for group in measured)
+    print(f"{len(measured)} groups of workloads, about {format_duration(seconds)}", flush=True)
     for number, group in enumerate(measured, 1):
-        print(f"{number} of {len(measured)}: {describe(group)}", file=sys.stderr, flush=True)
-        measure(group, seconds=0.05 if options.quick else 0.2)
+        print(f"{number} of {len(measured)}: {describe(group)}", flush=True)
+        measure(group, options.quick)
+        print_group(group)
     report["rows"] = [row_of(work, report["clock"]["mhz"]) for group in measured for work in group]
     report["ratios"] = {name: round(value, 3) for name, value in ratios(measured).items()}
     print_report(report)

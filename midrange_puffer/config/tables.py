@@ -281,8 +281,14 @@ SWEEP = (
     Key("cost", str, "what the method takes for the cost of a trial; with agent_steps a sweep "
         "with one worker, Serial and the CPU repeats to the digit", "seconds",
         choices=("seconds", "agent_steps")),
+    Key("metric", str, "what is sought: panel_score = a high mean score against the panel; "
+        "worst_score = a high score against the pilot of it that is hardest for the policy; "
+        "time_to_score = little time until the mean is sweep.metric_score, where a trial ends",
+        "panel_score", choices=("panel_score", "worst_score", "time_to_score")),
+    Key("metric_score", float, "time_to_score: the mean score against the panel that is to be "
+        "reached", 0.95, 0.01, 1),
     Key("panel", str, "the pilots against which the trials are measured, separated by commas; all "
-        "= every pilot. The sweep seeks a high mean score against them", "all", check=_check_panel),
+        "= every pilot", "all", check=_check_panel),
     Key("panel_episodes", int, "engagements with each pilot of the panel", 512, 2, 1_000_000,
         check=check_even),
     Key("panel_seed", int, "seed of the panel's starts and actions; no training can have it", 2**31,

@@ -10,6 +10,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.show.web_page import svg, web_page
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure
 from midrange_puffer.sweep.figures import cost_figure, progress_figure
+from midrange_puffer.sweep.objective import in_words
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -64,7 +65,8 @@ def _summary(record: Record, best_config: Path) -> str:
         )
     return (
         f"{text}<p>The best is <strong>trial {best.number}: score {best.score:.3f}</strong> after "
-        f"{format_duration(best.cost)} of training. To train with its settings:</p>"
+        f"{format_duration(best.cost)} of training. {in_words(record.config['sweep'])} To train "
+        "with its settings:</p>"
         f"<pre>puffer train midrange --config {_told(best_config)}</pre>"
         '<p class="note">The best of many trials on one panel flatters itself: some of its lead is '
         "luck, of the seed it was trained with and of the engagements it was measured in. Train it "

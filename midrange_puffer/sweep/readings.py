@@ -3,11 +3,11 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
 
 import numpy as np
 from torch import nn
 
+from midrange_puffer.sweep.objective import is_reached, objective
 from midrange_puffer.sweep.panel import Panel
 from midrange_puffer.sweep.record import FINISHED, STOPPED, Reading, Record, Trial, save_readings
 
@@ -21,6 +21,10 @@ class PanelRater:
     Args:
         folder: the trial's, in the folder of its sweep.
         total_timesteps: of the trial's training.
+
+    Attributes:
+        stop_reason: why the trial is to end early, in words; None: it is not.
+        is_reached: whether it is because all that is sought is reached.
     """
 
     def __init__(self, folder: Path, total_timesteps: int) -> None:
@@ -32,6 +36,7 @@ class PanelRater:
         # Moved on by readings. No clock that is set or goes on while the machine sleeps.
         self._began = time.perf_counter()
         self.stop_reason: str | None = None
+        self.is_reached = False
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
         """Whether it is time for a reading."""
@@ -46,11 +51,16 @@ class PanelRater:
         """
         now = time.perf_counter()
         scores = self._panel.meet(policy)
-        score = fmean(scores.values())
-        self._readings.append(Reading(agent_steps, now - self._began, score, scores))
+        score = objective(scores, self._settings)
+        self.is_reached = is_reached(scores, self._settings)
+        seconds = now - self._began
+        self._readings.append(Reading(agent_steps, seconds, score, scores, self.is_reached))
         save_readings(self._folder, self._readings)
         print(f"panel score {score:.3f} after {agent_steps} steps")
-        if agent_steps < self._total:
+        if self.is_reached:
+            goal = self._settings["metric_score"]
+            self.stop_reason = f"sweep.metric_score = {goal:g} is reached after {seconds:.0f} s"
+        elif agent_steps < self._total:
             self.stop_reason = hopeless(
                 self._readings,
                 Record(self._sweep).trials,
@@ -90,7 +100,7 @@ def hopeless(
         _score_at(last.agent_steps, trial.readings)
         for trial in trials
         if trial.status in (FINISHED, STOPPED)
-        and trial.readings[-1].agent_steps >= last.agent_steps
+        and (trial.readings[-1].agent_steps >= last.agent_steps or trial.readings[-1].is_reached)
     ]
     if not scores:
         return None

@@ -45,14 +45,16 @@ class Reading:
     Attributes:
         agent_steps: how long it was trained.
         seconds: how long that took [s], without the readings.
-        score: the objective: the mean of `scores`.
+        score: the objective, which `sweep.metric` makes of `scores`.
         scores: pilot -> score (win 1, draw 0.5).
+        is_reached: whether training has ended with it, as all that is sought is reached.
     """
 
     agent_steps: Annotated[int, Within(1, 2**53)]
     seconds: _Seconds
     score: Share
     scores: dict[str, Share]
+    is_reached: bool = False
 
 
 @dataclass
@@ -87,7 +89,16 @@ class Trial:
     @property
     def is_trained(self) -> bool:
         """Whether it has a reading at the end of its training."""
-        return bool(self.readings) and self.readings[-1].agent_steps >= self.total_timesteps
+        if not self.readings:
+            return False
+        last = self.readings[-1]
+        return last.is_reached or last.agent_steps >= self.total_timesteps
+
+    @property
+    def agent_steps(self) -> int:
+        """How long its training is, or was where all that is sought was reached before."""
+        is_reached = bool(self.readings) and self.readings[-1].is_reached
+        return self.readings[-1].agent_steps if is_reached else self.total_timesteps
 
     @property
     def score(self) -> float | None:

@@ -99,7 +99,7 @@ class Search:
         method.observe(_nested(params), score, cost, is_failure=failed)
 
     def _cost(self, trial: Trial) -> float:
-        return trial.cost if self._in_seconds else trial.total_timesteps
+        return trial.cost if self._in_seconds else trial.agent_steps
 
     def _rounded(self, nested: Mapping[str, Mapping[str, float]]) -> dict[str, Value]:
         return {

@@ -75,7 +75,7 @@ def run(folder: Path) -> int:
         train(training, signals, [rater])
     if signals.caught:
         return 128 + signals.caught
-    return STOPPED_EXIT if rater.stop_reason else 0
+    return STOPPED_EXIT if rater.stop_reason and not rater.is_reached else 0
 
 
 def _end_with_parent() -> None:

@@ -27,7 +27,8 @@ def print_end(trainer: Trainer, results: Results, signals: StopSignals) -> None:
     print()
     terminal.print(results_table(results, bars=terminal.width >= LEAST_WIDTH))
     if results.all is not None:
-        print(f"\nlast score {results.all.score:.3f}: the mean of the last {UPDATES} updates")
+        rows = "updates" if trainer.config["log_interval"] == 1 else "rows of metrics"
+        print(f"\nlast score {results.all.score:.3f}: the mean of the last {UPDATES} {rows}")
     if signals.caught:
         print(
             f"stopped by {signal.Signals(signals.caught).name}; saved {model}; "

@@ -1,5 +1,6 @@
 """When a trial meets the panel, what it notes then, and when it is given up."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,9 @@ from midrange_puffer.sweep.record import (
     STOPPED,
     Reading,
     Record,
+    best_trial,
     load_readings,
+    pareto_front,
 )
 
 
@@ -127,3 +130,55 @@ def test_between_readings_a_trial_has_what_is_between_them(steps, bar):
     trials = [make_trial(0, FINISHED, (100, 0.2), (200, 0.6))]
     assert stops(bar - 0.001, trials, 0.5, 1, steps)
     assert not stops(bar + 0.001, trials, 0.5, 1, steps)
+
+
+SCORES = {"straight": 0.9, "weave": 0.7, "ace": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("options", "score"),
+    [
+        ([], 0.7),
+        (["--sweep.metric=panel_score"], 0.7),
+        (["--sweep.metric=worst_score"], 0.5),
+        (["--sweep.metric=time_to_score", "--sweep.metric-score=0.8"], 0.7),
+        (["--sweep.metric=time_to_score", "--sweep.metric-score=0.6"], 0.6),
+    ],
+)
+def test_what_is_sought_is_what_a_reading_scores(tmp_path, monkeypatch, options, score):
+    _, folder = begin(tmp_path, *options)
+    monkeypatch.setattr(readings.Panel, "meet", lambda *_: SCORES)
+    rater = PanelRater(folder, 1000)
+    assert rater.rate(None, "model_000001", 500)["sweep/score"] == pytest.approx(score)
+    [reading] = load_readings(folder)
+    assert reading.score == pytest.approx(score)
+    assert reading.scores == SCORES
+
+
+def test_a_trial_ends_with_the_score_that_is_to_be_reached_and_has_finished(tmp_path, monkeypatch):
+    means = iter([0.5, 0.85, 0.9])
+    monkeypatch.setattr(readings.Panel, "meet", lambda *_: {"weave": next(means)})
+    _, folder = begin(tmp_path, "--sweep.metric=time_to_score", "--sweep.metric-score=0.8")
+    rater = PanelRater(folder, 1000)
+    rater.rate(None, "model_000001", 250)
+    assert rater.stop_reason is None
+    rater.rate(None, "model_000002", 500)
+    assert rater.is_reached
+    assert "sweep.metric_score = 0.8 is reached" in rater.stop_reason
+    trial = Record(folder.parent.parent).trials[0]
+    trial.readings = load_readings(folder)
+    assert trial.is_trained
+    assert (trial.score, trial.agent_steps) == (0.8, 500)
+    trial.status = FINISHED
+    assert trial.cost == trial.readings[-1].seconds
+
+
+def test_of_the_trials_that_reach_the_score_the_cheapest_is_best():
+    quick, slow, never = (make_trial(n, FINISHED, (1000, 0.8)) for n in range(3))
+    quick.readings = [replace(make_reading(400, 0.8, 10.0), is_reached=True)]
+    slow.readings = [replace(make_reading(900, 0.8, 20.0), is_reached=True)]
+    never.readings = [make_reading(1000, 0.7, 5.0)]
+    assert best_trial([slow, quick, never]) is quick
+    assert pareto_front([slow, quick, never]) == [never, quick]
+    # One that reached it before is as good later on.
+    assert hopeless([make_reading(950, 0.7)], [quick, slow], 0.5, 2)
