@@ -43,12 +43,13 @@ class MissileAttention(nn.Module):
         """Logits and values [agents, 1] of observations [agents, features]."""
         fighters = self.fighters(observations[:, self.fighter_places])
         seen = observations[:, self.missile_places]  # [agents, places, features of a missile]
-        tokens = self.missiles(torch.cat([seen, self.own.expand(len(seen), -1, -1)], dim=2))
+        tokens = self.missiles(torch.cat([seen, self.own.expand(seen.shape[0], -1, -1)], dim=2))
         # A place without a missile has zeros for features. One token of zeros is always there to
         # look at: attention to nothing at all would be no number.
-        absent = seen[:, :, 0] == 0
+        absent = (seen[:, :, 0] == 0).to(tokens.dtype)
         nothing = torch.zeros_like(tokens[:, :1])
-        mask = torch.cat([torch.zeros_like(absent[:, :1]), absent], dim=1)
+        # As a number instead of -inf, which a file of ours may not hold: exp(-1e4) is 0.
+        mask = -1e4 * torch.cat([torch.zeros_like(absent[:, :1]), absent], dim=1)
         keys = torch.cat([nothing, tokens], dim=1)
         found, _ = self.attention(fighters[:, None], keys, keys, mask, need_weights=False)
         hidden = self.hidden(torch.cat([fighters, found[:, 0]], dim=1))

@@ -19,7 +19,10 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies import own_policy as registry
+from midrange_puffer.policies.exported import ExportedPolicy
+from midrange_puffer.policies.model_file import save_model
 from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.policies.onnx_graph import to_onnx
 from midrange_puffer.policies.own_code import OwnCodeError, absolute, short_name
 from midrange_puffer.policies.own_policy import check_outputs, make_own
 from midrange_puffer.train.run_list import read_run
@@ -75,6 +78,21 @@ def test_the_order_of_missiles_does_not_matter():
     one, other, another = (policy(x)[1] for x in (observations, turned, seen(32).flip(0)))
     assert torch.allclose(one, other, atol=1e-6)
     assert not torch.allclose(one, another, atol=1e-3)
+
+
+@pytest.mark.slow
+def test_attention_is_exported(tmp_path):
+    """For any number of agents, and without numbers that a file may not hold."""
+    config = load_config(None, ["--policy-name", ATTENTION, "--policy.hidden-size", "16"])
+    policy = make_own(own_policy(ATTENTION), SPACES, **config["policy"]).eval()
+    save_model(tmp_path / "model.pt", config, policy.state_dict(), 1)
+    data = to_onnx(*load_policy(tmp_path / "model.pt"))
+    exported = ExportedPolicy(data, tmp_path / "model.onnx")
+    for agents in (1, 5):
+        observations = seen(agents)
+        ours, _ = exported.forward_eval(observations, {})
+        theirs, _ = policy(observations)
+        assert torch.allclose(torch.cat(ours, 1), torch.cat(theirs, 1), atol=1e-5)
 
 
 def test_without_missiles_there_is_nothing_to_look_at_but_numbers():
