@@ -4,7 +4,7 @@ import math
 
 import pygame
 import pytest
-from beginner import TIME_SCALE, Beginner
+from beginner import Beginner
 from keyboard import FRAME, NEAR, SIZE, Player, count
 
 from midrange_puffer.game.parameters import LADDER, PILOTS
@@ -150,7 +150,6 @@ def test_who_could_have_run_is_told_until_when():
                   "start_off_boresight_max_deg": 0, "shooter_fire_min": 0.9,
                   "shooter_fire_max": 0.9}  # fmt: skip
     player = Player("shooter", HUMAN, **parameters)
-    player.session.time_scale = TIME_SCALE
     while not player.session.over:
         player.wait(FRAME)
     looks = player.game._looks[1]
@@ -159,17 +158,14 @@ def test_who_could_have_run_is_told_until_when():
     assert f"Until 0:{int(last):02} " in told[1]
     # The same fight again, with the escape flown by hand from then on.
     again = Player("shooter", HUMAN, **parameters)
-    again.session.time_scale = TIME_SCALE
     while again.session.paths.time < last - 1:
         again.wait(FRAME)
-    again.session.time_scale = 1.0
     shots = len(again.session.paths.missiles)
     again.down(pygame.K_LEFT)
     while abs(math.remainder(_to_enemy(again) - math.pi, math.tau)) > 0.1:
         again.wait(FRAME)
     again.up(pygame.K_LEFT)
-    again.session.time_scale = TIME_SCALE
-    again.wait(20 / TIME_SCALE)
+    again.wait(20)
     fates = {one.fate for one in again.session.paths.missiles[:shots]}
     assert "hit" not in fates
 
