@@ -23,19 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer.commands.eval import format_share
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.key import check_even
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS
-from midrange_puffer.policies import model_file
-from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.train import run_folder
@@ -73,6 +68,8 @@ def main() -> None:
     check_even(options.episodes)
     # From the start of each process to the start of training; unknown, and left out, with --runs.
     runs = {Path(run): 0.0 for run in options.runs} or dict(_train(options, overrides))
+    import torch  # not before: --help is to come at once
+
     report = {"machine": machine(), "torch_threads": torch.get_num_threads()}
     torch.set_num_threads(1)  # training is over, and evaluation's batches are small
     config = load_config(next(iter(runs)) / run_folder.CONFIG)
@@ -296,12 +293,19 @@ def _result(run: Path, start: float, curves: dict[str, Curve], episodes: int) ->
 
 def _final(run: Path, episodes: int) -> dict[str, dict[str, object]]:
     """The last policy of a run against each pilot."""
+    # Imported here, because they bring torch along: --help is to come at once.
+    from midrange_puffer.contest.evaluation import evaluate
+    from midrange_puffer.policies import model_file
+    from midrange_puffer.policies.loading import load_policy
+
     policy, meta = load_policy(max(run.glob(model_file.MODELS)))
     game = game_parameters(meta["env"])
     return {pilot: evaluate(policy, pilot, episodes, **game) for pilot in PILOTS}
 
 
 def _print(report: dict[str, object]) -> None:
+    from midrange_puffer.commands.eval import format_share  # as in _final
+
     print_machine({**report["machine"], "torch threads": report["torch_threads"]})
     print(f"opponents in training: {report['config']['env']['opponent']}")
     rows = [

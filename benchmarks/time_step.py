@@ -18,16 +18,13 @@ import time
 from collections.abc import Mapping
 
 import numpy as np
-import torch
 from common import machine, median_and_spread, print_machine, print_table
 from layers import draw_actions
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.contest.evaluation import evaluate, fight, summarize
 from midrange_puffer.files import write_json
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import resolve
-from midrange_puffer.policies.loading import load_policy
 
 DECISION = 0.5  # s
 EXACT = 0.005  # s, of the step that the others are compared with
@@ -45,6 +42,8 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=2000, help="engagements of each comparison")
     parser.add_argument("--json", metavar="FILE", help="write the report there, too")
     options = parser.parse_args()
+    import torch  # not before: --help is to come at once
+
     torch.set_num_threads(1)
     games = {step: resolve(_division(step)) for step in STEPS}
     rates = measure_rates(games, options.rounds)
@@ -92,6 +91,10 @@ def fly(game: dict[str, float], episodes: int) -> dict[str, np.ndarray | float]:
         sim.step(turning)
     fighter = np.array([sim.fighters[axis][0, 0] for axis in "xy"])
     envelope = game_envelope(game)
+    # Imported here, because they bring torch along: --help is to come at once.
+    from midrange_puffer.contest.evaluation import evaluate, fight, summarize
+    from midrange_puffer.policies.loading import load_policy
+
     policy, _ = load_policy("trained")
     pilots = fight("ace", "crank", episodes, 0, False, lambda count: None, parameters=game)
     return {

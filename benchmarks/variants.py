@@ -19,17 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.key import check_even
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.files import open_folder, write_json
-from midrange_puffer.policies import model_file
-from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.train import run_folder
@@ -66,6 +62,8 @@ def main() -> None:
     for seed in range(options.seeds):
         rivals = [folder for folder in plans if plans[folder][1] == seed]
         _train_side_by_side(options.config, {folder: words[folder] for folder in rivals})
+    import torch  # not before: --help is to come at once
+
     torch.set_num_threads(1)
     runs = [_read(folder, *plan, options.episodes) for folder, plan in plans.items()]
     report = {"machine": machine(), "key": options.key, "episodes": options.episodes, "runs": runs}
@@ -173,6 +171,11 @@ def _rows(folder: Path) -> list[dict[str, float]]:
 
 def _read(folder: Path, value: str, seed: int, episodes: int) -> dict[str, object]:
     """Scores of checkpoints along a run, the first being that before training."""
+    # Imported here, because they bring torch along: --help is to come at once.
+    from midrange_puffer.contest.evaluation import evaluate
+    from midrange_puffer.policies import model_file
+    from midrange_puffer.policies.loading import load_policy
+
     uptime = {0: 0.0, **{row["agent_steps"]: row["uptime"] for row in _rows(folder)}}
     run = {"value": value, "seed": seed, "agent_steps": [], "seconds": []}
     run["scores"] = {pilot: [] for pilot in PILOTS}

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from places import ROOT
+from places import EXAMPLES, ROOT
 
 from midrange_puffer.config.schema import section_keys
+from midrange_puffer.policies.own_code import Own
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -65,8 +66,9 @@ def test_pages_name_only_options_that_there_are():
     text = "\n".join(page.read_text() for page in PAGES)
     options = re.findall(r"--(curriculum\.\w+|[\w-]+)\.(\w[\w.-]*)", text)
     assert len(options) > 10
+    own = Own(env_class=f"{EXAMPLES / 'standoff.py'}:Standoff")  # the pages' example of a reward
     for section, key in options:
-        assert key.replace("-", "_") in section_keys(section.replace("-", "_"))
+        assert key.replace("-", "_") in section_keys(section.replace("-", "_"), own)
 
 
 def test_pages_name_only_configurations_that_there_are():

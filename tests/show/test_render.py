@@ -264,7 +264,7 @@ def test_eval_goes_on_after_the_end(trained, monkeypatch):
 
 
 def test_eval_shows_no_mix(trained):
-    with pytest.raises(UsageError, match="'ace:1,evader:2': a mix"):
+    with pytest.raises(UsageError, match="'ace:1,evader:2': is a mix"):
         watch_eval(trained, "--opponent", "ace:1,evader:2")
 
 

@@ -123,6 +123,17 @@ def evaluate(folder: Path, scratch: Path, pilot: str, *words: str) -> float:
     return json.loads(report.read_text())["opponents"][pilot]["score"]
 
 
+def test_a_trial_that_reaches_the_score_ends_with_it_and_has_finished(tmp_path):
+    options = ("--sweep.metric=time_to_score", "--sweep.metric-score=0.02")
+    folder = begin(tmp_path, PARAMS, *options)
+    assert trial_module.run(folder) == 0
+    [reading] = load_readings(folder)
+    assert reading.is_reached
+    assert reading.score == 0.02
+    assert reading.agent_steps < 8192
+    assert [row["agent_steps"] for row in runs.rows(folder / "run")][-1] == reading.agent_steps
+
+
 def test_a_hopeless_trial_ends_early_and_says_so(tmp_path, capsys):
     folder = begin(tmp_path, PARAMS, "--sweep.stop-after=2")
     record = Record(folder.parent.parent)

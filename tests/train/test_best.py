@@ -19,6 +19,7 @@ from midrange_puffer.policies.metadata import checked_metadata, parse_metadata
 from midrange_puffer.policies.torch_file import to_bytes
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.league_file import FILE
+from midrange_puffer.train.opponents import settled_mix
 from midrange_puffer.train.run_folder import best_rated
 from midrange_puffer.train.run_list import read_run
 
@@ -131,7 +132,13 @@ def test_best_is_the_model_of_the_highest_panel_score_that_is_there(ranked, name
 
 def test_best_may_fly_by_either_seat_of_play(ranked):
     words = ["--red", "ranked/best", "--blue", "best", "--train.data-dir", str(ranked.parent)]
-    assert play.read(words).models == dict.fromkeys(("ranked/best", "best"), model(ranked, 6))
+    assert set(play.read(words).models.values()) == {model(ranked, 6)}
+
+
+def test_best_may_be_an_opponent_in_a_mix(ranked):
+    mix, best = "ranked/best:2,ace", f"file:{model(ranked, 6)}"
+    assert settled_mix(mix, ranked.parent) == f"{best}:2,ace"
+    assert settled_mix("best", ranked.parent) == best
 
 
 def test_of_equal_ones_the_newest_is_the_best(ranked):

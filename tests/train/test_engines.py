@@ -12,8 +12,8 @@ from machines import machine
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
+from midrange_puffer.train import run as train
 from midrange_puffer.train import run_folder
-from midrange_puffer.train import session as train
 
 ADAM = ("--train.optimizer=adam", "--train.learning-rate=0.003")
 
