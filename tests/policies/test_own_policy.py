@@ -25,6 +25,7 @@ from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.policies.onnx_graph import to_onnx
 from midrange_puffer.policies.own_code import OwnCodeError, absolute, short_name
 from midrange_puffer.policies.own_policy import check_outputs, make_own
+from midrange_puffer.sweep.space import Space
 from midrange_puffer.train.run_list import read_run
 
 GRU = f"{EXAMPLES / 'gru.py'}:GRU"
@@ -323,3 +324,17 @@ def test_names_are_short_and_whole():
     assert short_name("package.net:Net") == "package.net:Net"
     assert absolute("net.py:Net") == f"{Path.cwd() / 'net.py'}:Net"
     assert absolute("package.net:Net") == "package.net:Net"
+
+
+def test_what_is_ones_own_may_be_swept_and_set_by_stages():
+    standoff = ["--env-class", f"{EXAMPLES / 'standoff.py'}:Standoff"]
+    varied = ["sweep.env.standoff_bonus", "sweep.policy.hidden_size"]
+    ranges = {"distribution": "uniform", "min": 1, "max": 9, "mean": 5}
+    words = [f"--{name}.{part}={value}" for name in varied for part, value in ranges.items()]
+    stages = ["--curriculum.stages=a,b", "--curriculum.a.max-steps=1000"]
+    stages += ["--curriculum.b.env.standoff_range=30000"]
+    config = load_config(None, [*standoff, "--policy-name", GRU, *words, *stages])
+    assert set(Space(config).parameters) == {name.removeprefix("sweep.") for name in varied}
+    assert config["curriculum.b"]["env.standoff_range"] == 30000
+    with pytest.raises(ConfigError, match=r"cannot vary env.standof_bonus; did you mean"):
+        load_config(None, [*standoff, "--sweep.env.standof_bonus.min=1"])
