@@ -31,7 +31,7 @@ from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import VecEnv, make_env
 
 
@@ -76,7 +76,7 @@ def run(
     with (
         closing(VecEnv(make, config, pool.path if pool else None)) as vecenv,
         closing(
-            Trainer(
+            StageTrainer(
                 Run(folder, config),
                 Curriculum(config),
                 vecenv,
@@ -100,7 +100,7 @@ def run(
         }
 
 
-def environment_seconds(trainer: Trainer) -> float:
+def environment_seconds(trainer: StageTrainer) -> float:
     """Time that the trainer has spent in its environments so far."""
     return trainer.profile.profiles["env"]["elapsed"]
 

@@ -6,7 +6,7 @@ import runs
 import torch
 
 from midrange_puffer.errors import UserError, memory_advice
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 
 MOST = 2**50  # bytes: more than any machine has
 
@@ -31,6 +31,6 @@ def test_other_errors_stay_what_they_are():
 
 def test_a_run_out_of_memory_names_the_keys_that_help(tmp_path, monkeypatch):
     """Before its first checkpoint, so that nothing is left of it."""
-    monkeypatch.setattr(Trainer, "gather", lambda _: torch.empty(MOST, dtype=torch.uint8))
+    monkeypatch.setattr(StageTrainer, "gather", lambda _: torch.empty(MOST, dtype=torch.uint8))
     with pytest.raises(UserError, match=r"env\.num_envs = 64, .*train\.bptt_horizon = 16"):
         runs.train(tmp_path)

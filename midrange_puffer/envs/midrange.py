@@ -9,14 +9,13 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.envs.crew import find_opposition
 from midrange_puffer.envs.groups import FlownGroup, Group, PoolGroup, SelfGroup
-from midrange_puffer.envs.own_reward import Decision, OwnReward
+from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import (
     OPTIONS,
-    PARAMETERS,
     PILOTS,
     POOL,
     SCRIPTED,
@@ -26,12 +25,11 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     checked_threads,
-    keywords,
     resolve,
     seat_weights,
 )
 from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
-from midrange_puffer.policies.own_code import OwnCodeError, settings_of
+from midrange_puffer.policies.own_code import Setting
 from midrange_puffer.puffer_import import pufferlib
 
 if TYPE_CHECKING:
@@ -199,23 +197,13 @@ class Midrange(pufferlib.PufferEnv):
         return cls.own_reward is not Midrange.own_reward
 
     @classmethod
-    def reward_settings(cls) -> dict[str, bool | int | float | str]:
+    def reward_settings(cls) -> dict[str, Setting]:
         """The arguments of `own_reward` after the decision, and their defaults.
 
         Raises:
             OwnCodeError: One has no default that tells its kind, or is another argument's name.
         """
-        name = f"{cls.__name__}.own_reward"
-        if not cls._has_own_reward():
-            return {}
-        found = settings_of(cls.own_reward, name, "env", skip=2)
-        taken = {*PARAMETERS, *keywords(Midrange.__init__)}
-        for argument in found:
-            if argument in taken:
-                raise OwnCodeError(
-                    f"{name}: its argument {argument} is one of Midrange already; rename it"
-                )
-        return found
+        return settings_of_reward(cls, Midrange) if cls._has_own_reward() else {}
 
     def _take_settings(self, parameters: dict[str, object]) -> dict[str, object]:
         """Take the arguments of `own_reward` out of the parameters; those not given by default."""

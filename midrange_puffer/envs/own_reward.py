@@ -10,9 +10,9 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.envs.groups import Group
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import suggest
+from midrange_puffer.game.parameters import PARAMETERS, keywords, suggest
 from midrange_puffer.game.records import SHAPING, outcomes
-from midrange_puffer.policies.own_code import OwnCodeError, where_raised
+from midrange_puffer.policies.own_code import OwnCodeError, Setting, settings_of, where_raised
 from midrange_puffer.puffer_import import pufferlib
 
 # The parts of the environment's own reward.
@@ -114,6 +114,26 @@ class Decision:
                 found = outcomes(records, seat)
                 result[rows][agents] = found["win"].astype(np.float32) - found["loss"]
         return result
+
+
+def settings_of_reward(env_class: type, base: type) -> dict[str, Setting]:
+    """The arguments of a class's own_reward after the decision, and their defaults.
+
+    Args:
+        env_class: a subclass of `base`, whose arguments these may not be.
+        base: the environment.
+
+    Raises:
+        OwnCodeError: One has no default that tells its kind, or is an argument of `base`.
+    """
+    name = f"{env_class.__name__}.own_reward"
+    found = settings_of(env_class.own_reward, name, "env", skip=2)
+    for argument in found:
+        if argument in {*PARAMETERS, *keywords(base.__init__)}:
+            raise OwnCodeError(
+                f"{name}: its argument {argument} is one of {base.__name__} already; rename it"
+            )
+    return found
 
 
 class OwnReward:

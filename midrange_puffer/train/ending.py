@@ -13,10 +13,10 @@ from midrange_puffer.train.dashboard import LEAST_WIDTH, results_table
 from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.results import UPDATES, Results
 from midrange_puffer.train.stop_signals import StopSignals
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 
 
-def print_end(trainer: Trainer, results: Results, signals: StopSignals) -> None:
+def print_end(trainer: StageTrainer, results: Results, signals: StopSignals) -> None:
     """Say how the policy fares, how long it took, where the model is and what to type next."""
     if trainer.stop_reason:
         print(trainer.stop_reason)
@@ -46,7 +46,7 @@ def print_end(trainer: Trainer, results: Results, signals: StopSignals) -> None:
     )
 
 
-def _own_policy(trainer: Trainer) -> str:
+def _own_policy(trainer: StageTrainer) -> str:
     """The option that names the code of a policy of the user's own, where there is one."""
     name = trainer.run.config["base"]["policy_name"]
     return "" if name == PACKAGE else f" --policy-name {shlex.quote(shown(name))}"

@@ -5,7 +5,6 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from types import TracebackType
 
 from torch import nn
 
@@ -132,13 +131,8 @@ class Trainer(AbstractContextManager):
         self._session.loggers += [self._results, self._row, *own]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return self._held.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> bool | None:
+        return self._held.__exit__(*error)
 
     @property
     def is_over(self) -> bool:

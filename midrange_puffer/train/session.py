@@ -28,7 +28,7 @@ from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.trainer import Rater, Trainer
+from midrange_puffer.train.trainer import Rater, StageTrainer
 from midrange_puffer.train.training_league import TrainingLeague
 from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env
@@ -49,7 +49,7 @@ class Engine(NamedTuple):
     """
 
     make_envs: Callable[[Config, Path | None], VecEnv]
-    trainer: type[Trainer]
+    trainer: type[StageTrainer]
 
 
 @contextmanager
@@ -136,7 +136,7 @@ class Session:
         return not self.is_over and self._curriculum.is_passed(self.trainer.global_step)
 
     def evaluate(self) -> dict[str, list[float]]:
-        """As `Trainer.evaluate`, in the next stage if the present one is passed."""
+        """As `StageTrainer.evaluate`, in the next stage if the present one is passed."""
         if self._is_passed:
             self.save()
             self._stage.close()
@@ -146,7 +146,7 @@ class Session:
         return self.trainer.evaluate()
 
     def train(self) -> dict[str, float]:
-        """As `Trainer.train`."""
+        """As `StageTrainer.train`."""
         return self.trainer.train()
 
     def save(self) -> None:
@@ -176,7 +176,7 @@ def _memory_keys(config: Config) -> str:
 def _engine(config: Config, is_stopped: Callable[[], bool]) -> Iterator[Engine]:
     """The engine that a configuration asks for."""
     if config["cluster"]["engine"] is None:
-        yield Engine(partial(VecEnv, make_env), Trainer)
+        yield Engine(partial(VecEnv, make_env), StageTrainer)
         return
     from midrange_puffer.train.cluster.learner import ClusterTrainer, collecting
 

@@ -54,7 +54,7 @@ class Rater(Protocol):
         """
 
 
-class Trainer(FittedPuffeRL):
+class StageTrainer(FittedPuffeRL):
     """Trains one policy in one run folder, through one stage of its curriculum.
 
     `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a

@@ -20,7 +20,7 @@ from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.run import new_run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.session import first_policy
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import VecEnv, make_env
 
 # 64 segments of 16 decisions an update, all of them in one minibatch, none preferred to others,
@@ -29,7 +29,7 @@ WHOLE = ("--train.minibatch-size=1024", "--train.prio-alpha=0", "--train.max-gra
 
 
 @contextlib.contextmanager
-def small_trainer(folder: Path, *options: str) -> Iterator[Trainer]:
+def small_trainer(folder: Path, *options: str) -> Iterator[StageTrainer]:
     """The trainer of a small run, before its first update."""
     words = ["--train.data-dir", str(folder), "--train.run-name=run", *options]
     with contextlib.ExitStack() as stack:
@@ -38,10 +38,10 @@ def small_trainer(folder: Path, *options: str) -> Iterator[Trainer]:
         curriculum = Curriculum(run.config, None)
         vecenv = VecEnv(make_env, curriculum.config)
         stack.enter_context(contextlib.closing(vecenv))
-        yield Trainer(run, curriculum, vecenv, first_policy(run), Loggers("run", []))
+        yield StageTrainer(run, curriculum, vecenv, first_policy(run), Loggers("run", []))
 
 
-def invent(trainer: Trainer, seed: int, staleness: float = 0.5) -> None:
+def invent(trainer: StageTrainer, seed: int, staleness: float = 0.5) -> None:
     """Give what was gathered other rewards, and other ends and probabilities of its actions.
 
     `staleness`: of the probabilities; 0: they and the ends stay those of the policy that gathered,
@@ -68,7 +68,7 @@ def invented_batch(segments: int, horizon: int) -> dict[str, torch.Tensor]:
     }
 
 
-def gathered(trainer: Trainer) -> dict[str, torch.Tensor]:
+def gathered(trainer: StageTrainer) -> dict[str, torch.Tensor]:
     """Copies of the buffers."""
     return {name: getattr(trainer, name).clone() for name in GATHERED}
 
@@ -94,7 +94,7 @@ def check_gathered(policy: torch.nn.Module, buffers: dict[str, torch.Tensor]) ->
             torch.testing.assert_close(values.flatten(), worth, rtol=0, atol=1e-5)
 
 
-def watched_steps(trainer: Trainer) -> list[tuple[torch.nn.Module, dict[str, torch.Tensor]]]:
+def watched_steps(trainer: StageTrainer) -> list[tuple[torch.nn.Module, dict[str, torch.Tensor]]]:
     """A list to which every step of the optimizer adds the policy before it, and its gradient."""
     seen, step = [], trainer.engine.step
 
@@ -120,7 +120,7 @@ def copied_gradient(policy: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: one.grad.clone() for name, one in policy.named_parameters()}
 
 
-def watched_minibatches(trainer: Trainer) -> list[list[bytes]]:
+def watched_minibatches(trainer: StageTrainer) -> list[list[bytes]]:
     """A list to which every minibatch adds the observations of its segments, as bytes."""
     seen, learn = [], trainer.engine.learn
 

@@ -18,6 +18,6 @@ def fail(self):
 
 if __name__ == "__main__":
     if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
-        trainer.Trainer.save_checkpoint = fail
+        trainer.StageTrainer.save_checkpoint = fail
     networks.WEIGHT_LIMIT = 1e-3
     sys.exit(cli.main())

@@ -24,10 +24,10 @@ from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import ranks
 from midrange_puffer.train.native_engine import NativeEngine
 from midrange_puffer.train.torch_engine import TorchEngine, policy_loss, value_loss
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 
 notes: dict[str, object] = {"weights": [], "experience": [], "stages": []}
-train, close = Trainer.train, Trainer.close
+train, close = StageTrainer.train, StageTrainer.close
 
 
 def digest(tensors) -> str:
@@ -113,7 +113,7 @@ def noted_close(self):
 
 if __name__ == "__main__":
     path = Path(sys.argv.pop(1), f"rank-{os.environ['RANK']}.json")
-    Trainer.train, Trainer.close = noted_train, noted_close
+    StageTrainer.train, StageTrainer.close = noted_train, noted_close
     for engine in (NativeEngine, TorchEngine):
         engine.step = noting_weights(engine.step)
     status = cli.main()

@@ -19,7 +19,7 @@ from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import VecEnv
 
 pytestmark = pytest.mark.slow
@@ -53,13 +53,13 @@ def test_a_run_repeats_itself_and_logs_numbers(finished, tmp_path):
 def test_what_is_learnt_from_is_what_was_drawn_and_what_is_flown_is_clipped(tmp_path, monkeypatch):
     """And the density that PuffeRL keeps is that of the action it keeps."""
     sent, kept = [], []
-    send, gather = VecEnv.send, Trainer.evaluate
+    send, gather = VecEnv.send, StageTrainer.evaluate
 
     def look(self: VecEnv, actions: np.ndarray) -> None:
         sent.append(actions.copy())
         send(self, actions)
 
-    def keep(self: Trainer) -> object:
+    def keep(self: StageTrainer) -> object:
         stats = gather(self)
         kept.append((self.actions.clone(), self.observations.clone(), self.logprobs.clone()))
         with torch.no_grad():
@@ -69,7 +69,7 @@ def test_what_is_learnt_from_is_what_was_drawn_and_what_is_flown_is_clipped(tmp_
         return stats
 
     monkeypatch.setattr(VecEnv, "send", look)
-    monkeypatch.setattr(Trainer, "evaluate", keep)
+    monkeypatch.setattr(StageTrainer, "evaluate", keep)
     assert runs.train(tmp_path, CONTINUOUS, "--train.total-timesteps=2048") == 0
     drawn = torch.cat([actions for actions, _, _ in kept], dim=1).numpy()
     flown = np.stack(sent, axis=1)

@@ -16,7 +16,7 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.curriculum import Curriculum
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.update import Learner
 
 pytestmark = pytest.mark.slow
@@ -115,7 +115,7 @@ class Watch:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.updates: list[dict[str, object]] = []
-        evaluate, train, update = Trainer.evaluate, Trainer.train, Learner.update
+        evaluate, train, update = StageTrainer.evaluate, StageTrainer.train, Learner.update
 
         def watched_evaluate(trainer):
             self.updates.append({"before": self._look(trainer)})
@@ -138,11 +138,11 @@ class Watch:
             return update(learner, is_off_policy, schedule)
 
         monkeypatch.setattr(Learner, "update", watched_update)
-        monkeypatch.setattr(Trainer, "evaluate", watched_evaluate)
-        monkeypatch.setattr(Trainer, "train", watched_train)
+        monkeypatch.setattr(StageTrainer, "evaluate", watched_evaluate)
+        monkeypatch.setattr(StageTrainer, "train", watched_train)
 
     @staticmethod
-    def _look(trainer: Trainer) -> dict[str, object]:
+    def _look(trainer: StageTrainer) -> dict[str, object]:
         state = trainer.optimizer.state_dict()["state"]
         momentum = [tensor for tensor in _tensors(state) if tensor.numel() > 1]
         return {
@@ -294,7 +294,7 @@ def test_a_stopped_and_resumed_run_moves_on_as_if_it_had_not_been(tmp_path, monk
     ]
     (tmp_path / "whole").mkdir()
     assert runs.train(tmp_path / "whole", *options) == 0
-    train = Trainer.train
+    train = StageTrainer.train
 
     def train_and_interrupt(self):
         if self.epoch + 1 == update:
@@ -302,7 +302,7 @@ def test_a_stopped_and_resumed_run_moves_on_as_if_it_had_not_been(tmp_path, monk
         train(self)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "train", train_and_interrupt)
+        patch.setattr(StageTrainer, "train", train_and_interrupt)
         assert runs.train(tmp_path, *options) == 130
     run = tmp_path / "run"
     saved = run_folder.load_state(run)["curriculum"]

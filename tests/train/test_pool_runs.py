@@ -17,7 +17,7 @@ from midrange_puffer.config.settle import settle
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.actions import controls
 from midrange_puffer.train.pool import Pool
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.vector import VecEnv, make_env
 
 pytestmark = pytest.mark.slow
@@ -52,9 +52,9 @@ def test_a_run_with_a_pool_repeats_itself(finished, tmp_path):
 
 def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
     """The batch of an update is what the agents saw, did and got, and nothing else."""
-    evaluate, seen = Trainer.evaluate, []
+    evaluate, seen = StageTrainer.evaluate, []
 
-    def watched(self: Trainer) -> object:
+    def watched(self: StageTrainer) -> object:
         group = self.vecenv.driver_env._groups[-1]
         group.core = spy = frozen.Spy(group.core)
         stats = evaluate(self)
@@ -70,20 +70,20 @@ def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
         group.core = spy._core
         return stats
 
-    monkeypatch.setattr(Trainer, "evaluate", watched)
+    monkeypatch.setattr(StageTrainer, "evaluate", watched)
     assert runs.train(tmp_path, *MIX, "--train.total-timesteps", "4000") == 0
     assert len(seen) == 3
 
 
 def test_a_run_goes_on_where_a_file_of_its_pool_vanishes(tmp_path, monkeypatch, capfd):
-    learn = Trainer.train
+    learn = StageTrainer.train
 
-    def lose_a_file(self: Trainer) -> object:
+    def lose_a_file(self: StageTrainer) -> object:
         if self.epoch == 2:
             (tmp_path / "run" / "model_000001.pt").unlink()
         return learn(self)
 
-    monkeypatch.setattr(Trainer, "train", lose_a_file)
+    monkeypatch.setattr(StageTrainer, "train", lose_a_file)
     assert runs.train(tmp_path, *MIX, "--train.checkpoint-interval", "1") == 0
     warnings = [line for line in capfd.readouterr().err.splitlines() if "warning" in line]
     assert len(warnings) == 1
@@ -94,15 +94,15 @@ def test_a_run_goes_on_where_a_file_of_its_pool_vanishes(tmp_path, monkeypatch, 
 
 def test_a_run_cannot_lose_the_models_it_was_given(tmp_path, monkeypatch, capfd):
     """Neither while it trains nor where it goes on, though it has no other opponents."""
-    learn = Trainer.train
+    learn = StageTrainer.train
     path = frozen.save(tmp_path / "given.pt", frozen.constant(1))
 
-    def lose_the_file(self: Trainer) -> object:
+    def lose_the_file(self: StageTrainer) -> object:
         path.unlink(missing_ok=True)
         return learn(self)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Trainer, "train", lose_the_file)
+    monkeypatch.setattr(StageTrainer, "train", lose_the_file)
     options = ["--env.opponent=pool", "--pool.own=False", "--pool.include=given.pt"]
     assert runs.train(tmp_path, *options, "--train.total-timesteps=2048") == 0
     (tmp_path / "elsewhere").mkdir()

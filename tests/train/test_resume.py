@@ -18,7 +18,7 @@ from midrange_puffer.files import LockedError, WriteError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ def stopped(tmp_path_factory):
     """A run that was stopped by SIGINT after three of its eight updates."""
     folder = tmp_path_factory.mktemp("stopped")
     updates = []
-    train = Trainer.train
+    train = StageTrainer.train
 
     def train_and_interrupt(self):
         updates.append(self.epoch)
@@ -37,7 +37,7 @@ def stopped(tmp_path_factory):
         return train(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Trainer, "train", train_and_interrupt)
+        patch.setattr(StageTrainer, "train", train_and_interrupt)
         assert runs.train(folder) == 130
     return folder / "run"
 
@@ -102,7 +102,7 @@ def test_a_killed_run_goes_on_and_one_that_lives_is_left_alone(tmp_path, attempt
 
 def test_resuming_continues_weights_optimizer_schedule_and_counters(run, monkeypatch):
     seen = {}
-    evaluate = Trainer.evaluate
+    evaluate = StageTrainer.evaluate
 
     def look(self):
         if not seen:
@@ -120,7 +120,7 @@ def test_resuming_continues_weights_optimizer_schedule_and_counters(run, monkeyp
     before = run_folder.load_state(run)
     policy, _ = load_policy(run / before["model"])
     logged = runs.rows(run)
-    monkeypatch.setattr(Trainer, "evaluate", look)
+    monkeypatch.setattr(StageTrainer, "evaluate", look)
     assert runs.resume(run) == 0
     assert (seen["epoch"], seen["step"]) == (3, 3072)
     assert seen["rate"] == logged[-1]["learning_rate"]

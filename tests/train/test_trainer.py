@@ -13,7 +13,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.train.fitted_pufferl import pufferl
 from midrange_puffer.train.run import new_run, train
 from midrange_puffer.train.stop_signals import StopSignals
-from midrange_puffer.train.trainer import DivergedError, Trainer
+from midrange_puffer.train.trainer import DivergedError, StageTrainer
 from midrange_puffer.train.utilization import Utilization
 
 pytestmark = pytest.mark.slow
@@ -121,7 +121,7 @@ def test_a_memory_ends_with_the_engagement(tmp_path, options):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e8])
 def test_what_diverged_is_neither_saved_nor_rated(tmp_path, monkeypatch, value):
-    evaluate = Trainer.evaluate
+    evaluate = StageTrainer.evaluate
 
     def spoil(trainer):
         if trainer.epoch == 2:
@@ -129,7 +129,7 @@ def test_what_diverged_is_neither_saved_nor_rated(tmp_path, monkeypatch, value):
                 trainer.policy.critic.weight[0, 0] = value
         return evaluate(trainer)
 
-    monkeypatch.setattr(Trainer, "evaluate", spoil)
+    monkeypatch.setattr(StageTrainer, "evaluate", spoil)
     rater = Busy()
     rater.is_due = lambda *_: True
     with pytest.raises(DivergedError, match="after 3072 steps weights are beyond 1e"):

@@ -28,7 +28,7 @@ from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import run_folder, vector
 from midrange_puffer.train import session as train
 from midrange_puffer.train.pool import Pool
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.update import Learner
 from midrange_puffer.train.vector import VecEnv, make_env
 
@@ -246,7 +246,7 @@ def test_a_time_limit_ends_an_episode_for_the_trainer(tmp_path):
 
 def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch):
     """With a constant value and no reward there is no explained variance to tell."""
-    make_policy, evaluate = train.make_policy, Trainer.evaluate
+    make_policy, evaluate = train.make_policy, StageTrainer.evaluate
 
     def make_valueless_policy(*arguments):
         policy = make_policy(*arguments)
@@ -265,7 +265,7 @@ def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch)
         self.rewards.zero_()
 
     monkeypatch.setattr(train, "make_policy", make_valueless_policy)
-    monkeypatch.setattr(Trainer, "evaluate", evaluate_without_reward)
+    monkeypatch.setattr(StageTrainer, "evaluate", evaluate_without_reward)
     assert runs.train(tmp_path, "--train.engine=torch") == 0
     rows = runs.rows(tmp_path / "run")
     assert len(rows) == 8
@@ -350,7 +350,7 @@ def test_the_entropy_bonus_falls_linearly_to_its_final_weight(tmp_path, monkeypa
 def test_a_new_run_may_begin_with_the_weights_of_a_model(finished, tmp_path, monkeypatch):
     model = finished / "model_000008.pt"
     seen = {}
-    evaluate = Trainer.evaluate
+    evaluate = StageTrainer.evaluate
 
     def look(self):
         if not seen:
@@ -358,7 +358,7 @@ def test_a_new_run_may_begin_with_the_weights_of_a_model(finished, tmp_path, mon
             assert (self.epoch, self.global_step) == (0, 0)
         return evaluate(self)
 
-    monkeypatch.setattr(Trainer, "evaluate", look)
+    monkeypatch.setattr(StageTrainer, "evaluate", look)
     assert runs.train(tmp_path, "--load-model-path", str(model), "--env.opponent=weave") == 0
     policy, _ = load_policy(model)
     weights = policy.state_dict()

@@ -29,7 +29,7 @@ from midrange_puffer.train.experience_buffer import drawn_apart
 from midrange_puffer.train.fitted_pufferl import pufferl, quiet
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.torch_engine import TorchEngine
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.update import Learner, Schedule, find_advantages
 
 MEMORY = ("--base.rnn-name=Recurrent",)
@@ -41,7 +41,7 @@ heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compi
 pytestmark = pytest.mark.slow
 
 
-def train_as_pufferl(self: Trainer) -> dict[str, float]:
+def train_as_pufferl(self: StageTrainer) -> dict[str, float]:
     """PuffeRL's own update, with heavyball's Muon."""
     self.last_log_time = 0.0  # it logs where its last log is long enough ago
     self.config["anneal_lr"] = False  # by a scheduler of an optimizer that is none of ours
@@ -49,7 +49,7 @@ def train_as_pufferl(self: Trainer) -> dict[str, float]:
         return pufferl.PuffeRL.train(self)
 
 
-def stock_optimizer(trainer: Trainer) -> torch.optim.Optimizer:
+def stock_optimizer(trainer: StageTrainer) -> torch.optim.Optimizer:
     """The optimizer that PuffeRL makes of the same settings."""
     config, parameters = trainer.config, trainer.policy.parameters()
     betas = (config["adam_beta1"], config["adam_beta2"])

@@ -18,7 +18,7 @@ from midrange_puffer.train.cluster.connect import connected
 from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.machine import usable_cores
 from midrange_puffer.train.step_clock import Stepped
-from midrange_puffer.train.trainer import Trainer
+from midrange_puffer.train.trainer import StageTrainer
 
 if TYPE_CHECKING:
     from midrange_puffer.train.cluster.collectors import Collectors, Job
@@ -54,7 +54,7 @@ class RemoteEnvs:
         """Nothing: the collectors are of the run."""
 
 
-class ClusterTrainer(Trainer):
+class ClusterTrainer(StageTrainer):
     """Trains from what collectors gather."""
 
     vecenv: RemoteEnvs
