@@ -1,6 +1,7 @@
 """`puffer runs midrange`: the runs in a table; and their curves, for `puffer plot --run`."""
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
@@ -22,6 +23,7 @@ from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.metrics_file import read_metrics
 from midrange_puffer.train.run_list import RunInfo, find_runs, format_began, read_run
 
+FOLDERS = re.compile(r"(?<![^:,])/([^,:]*/)?")  # of whole paths, one or several in a value
 NUMBERS = ("M steps", "time", "score", "best")
 HEADINGS = ("run", "began", "state", *NUMBERS, "made from")
 
@@ -80,8 +82,8 @@ def _cells(info: RunInfo) -> list[str]:
 
 
 def _format_origin(info: RunInfo) -> str:
-    """The file, and what the command line said besides, as it would be said again."""
-    given = (f"--{key} {value}" for key, value in info.given.items())
+    """The file, and what the command line said besides, without the folders of whole paths."""
+    given = (f"--{key} {FOLDERS.sub('', value)}" for key, value in info.given.items())
     return shown(" ".join([info.made_from, *given]).strip())
 
 
