@@ -36,7 +36,7 @@ SHORTER = {
     ),
     "puffer eval": "--episodes 2",
     "puffer league": "--games 2",
-    "puffer exploit": "--budget 65536 --episodes 2",
+    "puffer exploit": "--budget 65536 --episodes 2 --seeds 1",
 }
 # What is in a command -> why it is not run here.
 NOT_RUN = {
@@ -51,7 +51,10 @@ NOT_RUN = {
     "pip install": "the network",
     'eval "$(register': "of a shell: tests/commands/test_completion.py",
     "puffer envelope": "half a minute: tests/commands/test_envelope_command.py",
-    "examples/": "tests/envs/test_clients.py",
+    "examples/": (
+        "tests/envs/test_clients.py, tests/envs/test_own_reward.py, tests/policies/test_own_policy.py, "
+        "tests/train/test_library.py, tests/train/test_own_opponents.py"
+    ),
     "eval midrange --load-model-path experiments/<run>/model_….pt": "stands for any model",
 }
 FIRST_WORDS = r"(?:puffer|python|make|taskset|torchrun|ray|pip|export|eval|midrange)"
