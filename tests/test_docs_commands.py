@@ -52,8 +52,8 @@ NOT_RUN = {
     'eval "$(register': "of a shell: tests/commands/test_completion.py",
     "puffer envelope": "half a minute: tests/commands/test_envelope_command.py",
     "examples/": (
-        "tests/envs/test_clients.py, tests/envs/test_own_reward.py, tests/policies/test_own_policy.py, "
-        "tests/train/test_library.py, tests/train/test_own_opponents.py"
+        "tests/envs/test_clients.py, test_own_reward.py, tests/policies/test_own_policy.py, "
+        "tests/train/test_library.py, test_own_opponents.py"
     ),
     "eval midrange --load-model-path experiments/<run>/model_….pt": "stands for any model",
 }
