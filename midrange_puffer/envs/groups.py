@@ -36,7 +36,7 @@ class Group:
         self._seat = seat
         self._continuous = action_mode == "continuous"
         self._records: list[np.ndarray] = []  # collected, and not yet taken
-        self._paid: list[np.ndarray] = []  # for each of those, [parts], where it is kept
+        self._paid: list[np.ndarray] = []  # of those, [records, parts], what was paid besides
         self.parts: tuple[str, ...] = ()
         self.states: tuple[np.ndarray, np.ndarray] | tuple[()] = ()
 
@@ -121,7 +121,7 @@ class Group:
         """What was paid to a seat besides for the engagements last collected, [parts, records]."""
         records["episode_return"][:, seat] += paid.sum(axis=0)
         if seat == self._seat:
-            self._paid += list(paid.T)
+            self._paid.append(paid.T)
 
     def take_records(self) -> np.ndarray:
         """Records of the engagements finished since the last call."""
@@ -157,16 +157,18 @@ class Group:
         self, step: int, fought: list[str] | None = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Figures of the engagements that may be told of, their records, and who fought in them."""
-        records, paid = self.take_records(), self._paid
-        self._paid = []
-        nothing = [None] * len(records)
-        notes = [*zip(fought or nothing, paid or nothing, strict=True)]
-        records, notes = self._ledger.tell(step, records, notes)
-        fought, paid = zip(*notes, strict=True) if len(notes) else ((), ())
+        records, columns = self.take_records(), []
+        if self.parts:
+            columns.append(np.concatenate([np.zeros((0, len(self.parts))), *self._paid]))
+            self._paid = []
+        if fought is not None:
+            columns.append(np.array(fought, object))
+        records, columns = self._ledger.tell(step, records, *columns)
+        fought = columns.pop() if fought is not None else np.empty(0, object)
         infos = summary(records, self._seat)
-        for name, values in zip(self.parts, np.array(paid).T, strict=False):
-            infos[f"reward_{name}"] = values
-        return infos, records, np.array(fought, object)
+        if self.parts:
+            infos |= {f"reward_{name}": columns[0][:, n] for n, name in enumerate(self.parts)}
+        return infos, records, fought
 
 
 class SelfGroup(Group):

@@ -1,7 +1,5 @@
 """Which finished engagements may be told of, so that short ones do not count for more."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from midrange_puffer import _core
@@ -30,29 +28,28 @@ class Ledger:
     def clear(self) -> None:
         """Forget everything: in all places engagements begin now, at step 0."""
         self._begins = np.zeros(self._num_envs, np.int64)  # of the engagement that goes on there
-        self._kept = (np.empty(0, np.int64), np.empty(0, RAW), np.empty(0, object))
+        self._kept: list[np.ndarray] = []  # begins, records, other columns; nothing at first
 
     def tell(
-        self, step: int, records: np.ndarray, notes: Sequence[object] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, step: int, records: np.ndarray, *columns: np.ndarray
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
         """Take what has finished since the last call; return what may be told of now.
 
         Args:
             step: decisions since the engagements began.
             records: of `_core.RECORD`; those of a place in their order.
-            notes: what else is to be known of each of them.
+            columns: what else is to be known of them, [records, ...] each; always as many.
 
         Returns:
-            Records, and the notes on them (None each if none are given), [records].
+            Records, and the other columns of these.
         """
-        new_notes = np.empty(len(records), object)
-        new_notes[:] = notes
-        new = (self._take_begins(records), records.view(RAW), new_notes)
-        begins, *told = map(np.concatenate, zip(self._kept, new, strict=True))
-        is_due = begins + self._longest <= step
-        self._kept = tuple(values[~is_due] for values in (begins, *told))
-        records, notes = (values[is_due] for values in told)
-        return records.view(_core.RECORD), notes
+        told = [self._take_begins(records), records.view(RAW), *columns]
+        if self._kept:
+            told = [np.concatenate(both) for both in zip(self._kept, told, strict=True)]
+        is_due = told[0] + self._longest <= step
+        self._kept = [values[~is_due] for values in told]
+        _, records, *columns = (values[is_due] for values in told)
+        return records.view(_core.RECORD), columns
 
     def _take_begins(self, records: np.ndarray) -> np.ndarray:
         """The steps at which these engagements began, [records]."""

@@ -165,6 +165,7 @@ class OwnReward:
         self._now, self._before, self._final = (
             [np.zeros(shape, np.float32) for shape in shapes] for _ in range(3)
         )
+        self._features: dict[str, np.ndarray] | None = None  # as they are now
         self._parts: tuple[str, ...] = ()
         self._sums = np.zeros((0, env.num_agents), np.float32)
 
@@ -188,6 +189,8 @@ class OwnReward:
 
     def begin(self) -> None:
         """A step is about to come: the groups get room for how the fighters stand after it."""
+        if self._features is None:  # nobody has reset the environment
+            self.reset()
         self._now, self._before = self._before, self._now
         for group, now, final in zip(self._groups, self._now, self._final, strict=True):
             group.states = (now, final)
