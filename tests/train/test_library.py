@@ -157,3 +157,27 @@ def test_the_examples_run(tmp_path, example, words, said):
     )
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
+
+
+def test_the_reward_of_every_stage_is_tried_before_there_is_a_folder(tmp_path):
+    path = tmp_path / "own_reward_of_stages.py"
+    path.write_text(
+        "import numpy as np\n"
+        "from midrange_puffer import Midrange\n"
+        "class Rising(Midrange):\n"
+        "    def own_reward(self, decision, gain: float = 1.0):\n"
+        "        return {'gain': np.full(self.num_agents, gain if gain < 50 else np.inf)}\n"
+    )
+    config = load_config(
+        None,
+        {
+            "base.env_class": f"{path}:Rising",
+            "train.data_dir": tmp_path / "runs",
+            "curriculum.stages": "a,b",
+            "curriculum.a.max_steps": 1000,
+            "curriculum.b.env.gain": 100,
+        },
+    )
+    with pytest.raises(UserError, match=r"part gain is inf for agent 0"):
+        Trainer(config).__enter__()
+    assert not (tmp_path / "runs").exists()
