@@ -181,3 +181,22 @@ def test_the_reward_of_every_stage_is_tried_before_there_is_a_folder(tmp_path):
     with pytest.raises(UserError, match=r"part gain is inf for agent 0"):
         Trainer(config).__enter__()
     assert not (tmp_path / "runs").exists()
+
+
+def test_what_has_no_sense_now_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="config of type str: must be as of load_config"):
+        Trainer("configs/default.ini").__enter__()
+    trainer = Trainer(small(tmp_path))
+    with pytest.raises(RuntimeError, match="use the trainer in `with Trainer"):
+        trainer.evaluate()
+    with trainer:
+        with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
+            trainer.train()
+        trainer.evaluate()
+        trainer.train()
+        with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
+            trainer.train()
+    assert trainer.global_step > 0
+    for use in (trainer.evaluate, trainer.train, trainer.save, trainer.mean_and_log):
+        with pytest.raises(RuntimeError, match=r"the run is closed; Trainer.resume\("):
+            use()
