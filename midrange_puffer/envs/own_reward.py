@@ -254,16 +254,23 @@ class OwnReward:
             self._name_parts(tuple(parts))
         agents = self._env.num_agents
         for row, (name, values) in zip(self._sums, parts.items(), strict=True):
-            if getattr(values, "shape", None) != (agents,):
-                its = getattr(values, "shape", type(values).__name__)
-                raise OwnCodeError(
-                    f"{self._name}: its part {name} is of shape {its}, expected ({agents},), a "
-                    f"number for each agent"
-                )
+            self._check_part(name, values, (agents,))
             self._env.rewards += values
             row += values
         if not np.isfinite(self._env.rewards).all():
             self._complain(parts)
+
+    def _check_part(self, name: str, values: object, shape: tuple[int, ...]) -> None:
+        is_array = isinstance(values, np.ndarray)
+        if is_array and values.shape == shape and values.dtype.kind in "fiub":
+            return
+        its = f"a {type(values).__name__}"
+        if is_array:
+            its = f"of shape {values.shape} and type {values.dtype}"
+        raise OwnCodeError(
+            f"{self._name}: its part {name} is {its}, expected an array of shape {shape}, a number "
+            f"for each agent"
+        )
 
     def _complain(self, parts: Mapping[str, np.ndarray]) -> None:
         """Raise the error of a reward that is not finite."""

@@ -100,7 +100,7 @@ def settings_of(called: Callable, name: str, section: str, skip: int) -> dict[st
 def where_raised(error: BaseException) -> str:
     """An error of the user's code in a line: what it is, and the file and line it came from."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = str(Path(__file__).parents[1])
+    ours = Path(__file__).parents[1]
     last = next((frame for frame in reversed(frames) if not _is_foreign(frame, ours)), None)
     place = f" ({last.filename}, line {last.lineno})" if last else ""
     if isinstance(error, SyntaxError) and error.filename:
@@ -108,12 +108,13 @@ def where_raised(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}{place}"
 
 
-def _is_foreign(frame: traceback.FrameSummary, ours: str) -> bool:
+def _is_foreign(frame: traceback.FrameSummary, ours: Path) -> bool:
     """Whether a frame is of this package, or of an installed one."""
+    path = Path(frame.filename)
     return (
-        frame.filename.startswith((ours, "<frozen"))
-        or "site-packages" in frame.filename
-        or Path(frame.filename).is_relative_to(Path(traceback.__file__).parent)
+        frame.filename.startswith("<frozen")
+        or "site-packages" in path.parts
+        or any(path.is_relative_to(folder) for folder in (ours, Path(traceback.__file__).parent))
     )
 
 
@@ -133,7 +134,7 @@ def _module(home: str) -> ModuleType:
         if home.endswith(".py") and not Path(home).exists():
             raise OwnCodeError(f"{home}: no such file") from None
         raise OwnCodeError(f"{home}: does not import: {where_raised(error)}") from error
-    except Exception as error:  # whatever the user's code may raise
+    except (Exception, SystemExit) as error:  # whatever the user's code may raise
         raise OwnCodeError(f"{home}: does not import: {where_raised(error)}") from error
 
 
@@ -147,9 +148,13 @@ def _module_of_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
+    folder = str(path.parent.absolute())
+    sys.path.insert(0, folder)  # as `python file.py` has it, for the files beside this one
     try:
         spec.loader.exec_module(module)
     except BaseException:
         del sys.modules[path.stem]
         raise
+    finally:
+        sys.path.remove(folder)
     return module

@@ -1,5 +1,6 @@
 """A search from Python: Protein suggests, whoever asks tries it out in their own way and tells."""
 
+import math
 from typing import NamedTuple
 
 from midrange_puffer.config.configuration import Config
@@ -65,8 +66,10 @@ class Sweep:
             seconds: what it cost.
 
         Raises:
-            ValueError: The score is something else.
+            ValueError: The score or the cost is something else.
         """
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"seconds = {seconds}: must be finite, and 0 or more")
         found = self._trials[trial.number]
         found.seconds = seconds
         if score is None:

@@ -54,7 +54,7 @@ def make_vec(config: Config, pool: str | Path | None = None) -> VecEnv:
         ConfigError: It does not fit this machine.
     """
     with _quiet():
-        config = settle(config, this_machine())
+        config = settle(_checked(config), this_machine())
     return VecEnv(make_env, config, Path(pool) if pool is not None else None)
 
 
@@ -93,12 +93,14 @@ class Trainer(AbstractContextManager):
         callbacks: Sequence[Callback] = (),
         is_quiet: bool = True,
     ) -> None:
-        self._open = lambda: begun_run(config)
+        self._open = lambda: begun_run(_checked(config))
         self._logger, self._callbacks = logger, callbacks
         self._silence = _quiet if is_quiet else contextlib.nullcontext
         self._results, self._row = Results(), _LastRow()
         self._is_stopped = False
-        self._session: Session | None = None
+        self._is_gathered = False  # whether there is experience to learn from
+        self._is_open = False  # whether the program is within the block
+        self._opened: Session | None = None
 
     @classmethod
     def resume(
@@ -125,14 +127,27 @@ class Trainer(AbstractContextManager):
         with self._silence(), ExitStack() as held:
             run: Run = held.enter_context(self._open())
             held.enter_context(removed_if_never_begun(run))
-            self._session = held.enter_context(open_session(run, lambda: False))
+            self._opened = held.enter_context(open_session(run, lambda: False))
             self._held = held.pop_all()
+        self._is_open, self._is_gathered = True, False
         self.folder, self.config = run.folder, run.config
         self._session.loggers += [self._results, self._row, *own]
         return self
 
     def __exit__(self, *error: object) -> bool | None:
+        self._is_open = False
         return self._held.__exit__(*error)
+
+    @property
+    def _session(self) -> Session:
+        """What is trained, which may be looked at after the block, too."""
+        if self._opened is None:
+            raise RuntimeError("the run is not open: use the trainer in `with Trainer(…) as …:`")
+        return self._opened
+
+    def _check_open(self) -> None:
+        if self._opened is not None and not self._is_open:
+            raise RuntimeError(f"the run is closed; Trainer.resume({str(self.folder)!r}) goes on")
 
     @property
     def is_over(self) -> bool:
@@ -160,8 +175,11 @@ class Trainer(AbstractContextManager):
         Returns:
             Figures of the engagements told of meanwhile, by name: a number for each of them.
         """
+        self._check_open()
         with self._silence():  # the next stage may begin
-            return self._session.evaluate()
+            infos = self._session.evaluate()
+        self._is_gathered = True
+        return infos
 
     def train(self) -> dict[str, float]:
         """Learn from that experience; log a row of metrics and save a checkpoint where one is due.
@@ -171,9 +189,14 @@ class Trainer(AbstractContextManager):
 
         Raises:
             DivergedError: The policy is of no more use; the last checkpoint is from before.
+            RuntimeError: There is no new experience.
         """
-        self._row.metrics = {}
-        self._session.train()
+        self._check_open()
+        session = self._session
+        if not self._is_gathered:
+            raise RuntimeError("train(): there is no new experience; call evaluate() before it")
+        self._row.metrics, self._is_gathered = {}, False
+        session.train()
         for callback in self._callbacks:
             callback(self, self._row.metrics)
         return dict(self._row.metrics)
@@ -190,6 +213,7 @@ class Trainer(AbstractContextManager):
         Returns:
             The row; empty where there was no update.
         """
+        self._check_open()
         self._row.metrics = {}
         self._session.trainer.mean_and_log()
         return dict(self._row.metrics)
@@ -205,6 +229,7 @@ class Trainer(AbstractContextManager):
             ValueError: JSON cannot say it.
             WriteError: The disk is full or the folder not writable.
         """
+        self._check_open()
         trainer = self._session.trainer
         if metadata is not None:
             trainer.metadata |= checked_metadata(dict(metadata))
@@ -243,6 +268,13 @@ class _Closing:
     def close(self, model_path: str) -> None:
         if hasattr(self._logger, "close"):
             self._logger.close(model_path)
+
+
+def _checked(config: Config) -> Config:
+    """The configuration; TypeError where it is something else, such as its file's name."""
+    if not isinstance(config, Config):
+        raise TypeError(f"config of type {type(config).__name__}: must be as of load_config")
+    return config
 
 
 def _words(overrides: Overrides) -> list[str]:

@@ -12,6 +12,7 @@ from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
     changes,
+    run_configs,
     stage_names,
 )
 from midrange_puffer.config.reading import data_dir, load_config
@@ -123,14 +124,25 @@ def planned_run(config: Config, folder: Path) -> Run:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
     config = _settle(settled_opponents(config))
-    check_opponents(config)
-    if config["base"]["env_class"] != MIDRANGE:
-        try_out(config["base"]["env_class"], config["env"])
+    _try_out_own_code(config)
     run = Run(folder, config)
     if config["base"]["load_model_path"] is not None:
         given_policy(config)
     pool_of(run)
     return run
+
+
+def _try_out_own_code(config: Config) -> None:
+    """Try the opponents and the reward of every stage, before a run begins or goes on.
+
+    Raises:
+        UsageError: One cannot be used.
+    """
+    check_opponents(config)
+    env_class = config["base"]["env_class"]
+    if env_class != MIDRANGE:
+        for stage in run_configs(config):
+            try_out(env_class, stage["env"])
 
 
 def _settle(config: Config) -> Config:
@@ -173,7 +185,7 @@ def _taken_up(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
     here = {"data_dir": str(folder.parent), "run_name": run_name}  # the folder may have been moved
     old, config = (one.replaced("train", "the run's folder", **here) for one in (old, config))
     config = _settle(settled_opponents(config))
-    check_opponents(config)
+    _try_out_own_code(config)
     state = run_folder.load_state(folder)
     steps, goal = state["global_step"], config["train"]["total_timesteps"]
     if steps >= goal and not may_be_done:

@@ -1,5 +1,6 @@
 """Opponents of the user's own: functions and models in a mix, what they see, and their scores."""
 
+import sys
 from collections import Counter
 from itertools import count
 from pathlib import Path
@@ -17,8 +18,10 @@ from midrange_puffer.evaluate import evaluate
 from midrange_puffer.game.actions import controls
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
+from midrange_puffer.policies import own_code
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.own_code import OwnCodeError
+from midrange_puffer.policies.own_pilot import OwnPilot
 from midrange_puffer.sb3 import MidrangeVecEnv
 from midrange_puffer.show.engagement_plot import record_engagement
 
@@ -190,11 +193,28 @@ def test_what_is_no_action_is_refused_at_once(body, message, tmp_path):
         ("class fly: ...", "fly", "is a class, expected a function"),
         ("def fly(): ...", "fyl", "has no fyl; did you mean 'fly'"),
         ("def fly(:", "fly", "does not import: SyntaxError.*line 1"),
+        ("import sys\nsys.exit('bye')", "fly", "does not import: SystemExit: bye .*line 2"),
     ],
 )
 def test_what_is_no_function_is_refused(text, name, message, tmp_path):
     with pytest.raises(OwnCodeError, match=message):
         evaluate("ace", f"{own(tmp_path, text)}:{name}", 2)
+
+
+def test_a_file_imports_those_beside_it(tmp_path):
+    (tmp_path / "beside_the_pilot.py").write_text(LEFT)
+    path = own(tmp_path, "from beside_the_pilot import left")
+    before = list(sys.path)
+    assert OwnPilot(f"{path}:left").__name__ == "left"
+    assert sys.path == before
+
+
+def test_the_place_of_an_error_is_told_beside_the_package_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_code, "__file__", str(tmp_path / "pilot" / "policies" / "own_code.py"))
+    path = tmp_path / "pilot_of_mine.py"
+    path.write_text("1 / 0")
+    with pytest.raises(OwnCodeError, match=r"ZeroDivisionError.*pilot_of_mine.py, line 1"):
+        own_code.load(f"{path}:fly")
 
 
 def test_what_goes_wrong_later_is_told_with_its_line(tmp_path):

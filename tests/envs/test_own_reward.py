@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from places import EXAMPLES
 from quick_fights import LEVELS, SHORT
 
@@ -248,9 +249,12 @@ def paying(given: object) -> Midrange:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda n: {"a": np.zeros(n + 1)}, r"part a is of shape \(5,\), expected \(4,\)"),
-        (lambda n: {"a": np.zeros((n, 1))}, r"part a is of shape \(4, 1\), expected \(4,\)"),
-        (lambda n: {"a": 1.0}, "part a is of shape float, expected"),
+        (lambda n: {"a": np.zeros(n + 1)}, r"part a is of shape \(5,\) and .* of shape \(4,\)"),
+        (lambda n: {"a": np.zeros((n, 1))}, r"part a is of shape \(4, 1\) and .* of shape \(4,\)"),
+        (lambda n: {"a": 1.0}, "part a is a float, expected an array"),
+        (lambda n: {"a": np.zeros(n, complex)}, "part a is of .* type complex128, expected"),
+        (lambda n: {"a": np.full(n, None)}, "part a is of .* type object, expected"),
+        (lambda n: {"a": torch.zeros(n)}, "part a is a Tensor, expected an array"),
         (lambda n: np.zeros(n), "gives a ndarray, expected a dict"),
         (lambda n: None, "gives a NoneType, expected a dict"),
         (lambda n: {"a": np.array([0, np.nan, 0, 0])}, "part a is nan for agent 1, expected"),

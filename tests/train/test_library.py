@@ -157,3 +157,46 @@ def test_the_examples_run(tmp_path, example, words, said):
     )
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
+
+
+def test_the_reward_of_every_stage_is_tried_before_there_is_a_folder(tmp_path):
+    path = tmp_path / "own_reward_of_stages.py"
+    path.write_text(
+        "import numpy as np\n"
+        "from midrange_puffer import Midrange\n"
+        "class Rising(Midrange):\n"
+        "    def own_reward(self, decision, gain: float = 1.0):\n"
+        "        return {'gain': np.full(self.num_agents, gain if gain < 50 else np.inf)}\n"
+    )
+    config = load_config(
+        None,
+        {
+            "base.env_class": f"{path}:Rising",
+            "train.data_dir": tmp_path / "runs",
+            "curriculum.stages": "a,b",
+            "curriculum.a.max_steps": 1000,
+            "curriculum.b.env.gain": 100,
+        },
+    )
+    with pytest.raises(UserError, match=r"part gain is inf for agent 0"):
+        Trainer(config).__enter__()
+    assert not (tmp_path / "runs").exists()
+
+
+def test_what_has_no_sense_now_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="config of type str: must be as of load_config"):
+        Trainer("configs/default.ini").__enter__()
+    trainer = Trainer(small(tmp_path))
+    with pytest.raises(RuntimeError, match="use the trainer in `with Trainer"):
+        trainer.evaluate()
+    with trainer:
+        with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
+            trainer.train()
+        trainer.evaluate()
+        trainer.train()
+        with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
+            trainer.train()
+    assert trainer.global_step > 0
+    for use in (trainer.evaluate, trainer.train, trainer.save, trainer.mean_and_log):
+        with pytest.raises(RuntimeError, match=r"the run is closed; Trainer.resume\("):
+            use()
