@@ -7,8 +7,7 @@ The arguments of `own_reward` are keys of [env]: --env.standoff-bonus 0.01. A sw
 
 import numpy as np
 
-from midrange_puffer import Midrange
-from midrange_puffer.envs.own_reward import Decision
+from midrange_puffer import Decision, Midrange
 
 
 class Standoff(Midrange):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.midrange import Midrange
+    from midrange_puffer.envs.own_reward import Decision
     from midrange_puffer.game.observation import (
         FEATURES,
         OBSERVATION_VERSION,
@@ -19,6 +20,7 @@ __all__ = [
     "FEATURES",
     "OBSERVATION_VERSION",
     "STG_FEATURES",
+    "Decision",
     "Feature",
     "Midrange",
     "Simulation",
@@ -32,7 +34,11 @@ __version__ = "0.1.0"
 warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
-_HOMES = {"Midrange": "envs.midrange", "Simulation": "game.simulation"}
+_HOMES = {
+    "Decision": "envs.own_reward",
+    "Midrange": "envs.midrange",
+    "Simulation": "game.simulation",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -166,6 +166,15 @@ def _own_names(
     return Own(**names)
 
 
+def own_words(overrides: Sequence[str]) -> list[str]:
+    """Those words of a command line that name the user's own code."""
+    return [
+        f"--{option}={text}"
+        for option, text in _read_overrides(overrides)
+        if option.replace("-", "_").removeprefix("base.") in Own._fields
+    ]
+
+
 def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
     """`schema.help_sections` for the configuration that a command line means."""
     overrides = [word for word in words if word not in ("-h", "--help")]

@@ -124,16 +124,16 @@ def _module(home: str) -> ModuleType:
     Raises:
         OwnCodeError: It does not import.
     """
+    if home.endswith(".py") and not Path(home).exists():
+        raise OwnCodeError(f"{home}: no such file")
     try:
         if home.endswith(".py"):
             return _module_of_file(Path(home))
         if "" not in sys.path and str(Path.cwd()) not in sys.path:
             sys.path.insert(0, str(Path.cwd()))  # as `python -m` has it, and a command has not
         return importlib.import_module(home)
-    except FileNotFoundError as error:
-        if home.endswith(".py") and not Path(home).exists():
-            raise OwnCodeError(f"{home}: no such file") from None
-        raise OwnCodeError(f"{home}: does not import: {where_raised(error)}") from error
+    except OwnCodeError:
+        raise
     except (Exception, SystemExit) as error:  # whatever the user's code may raise
         raise OwnCodeError(f"{home}: does not import: {where_raised(error)}") from error
 

@@ -15,14 +15,14 @@ from midrange_puffer.config.configuration import (
     run_configs,
     stage_names,
 )
-from midrange_puffer.config.reading import data_dir, load_config
+from midrange_puffer.config.reading import data_dir, load_config, own_words
 from midrange_puffer.config.settle import settle
 from midrange_puffer.envs.own_env import try_out
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import lock, make_folder, new_name, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.own_code import MIDRANGE
+from midrange_puffer.policies.own_code import MIDRANGE, short_name
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.dashboard import Dashboard
@@ -179,8 +179,16 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
 
 def _taken_up(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
     """The run of a folder, with its configuration and state."""
-    old = load_config(folder / run_folder.CONFIG, complete=True)
-    config = load_config(folder / run_folder.CONFIG, overrides, complete=True)
+    path = folder / run_folder.CONFIG
+    named = load_config(path, complete=True, runs_code=False)["base"]["policy_name"]
+    # Where code is now may be said anew: its file may have been moved.
+    old = load_config(path, own_words(overrides), complete=True)
+    config = load_config(path, overrides, complete=True)
+    policy_name = config["base"]["policy_name"]
+    if short_name(policy_name) != short_name(named):
+        raise ConfigError(
+            f"base.policy_name: is {named} in {folder} and cannot become {policy_name}"
+        )
     run_name = old["train"]["run_name"]
     here = {"data_dir": str(folder.parent), "run_name": run_name}  # the folder may have been moved
     old, config = (one.replaced("train", "the run's folder", **here) for one in (old, config))

@@ -257,6 +257,20 @@ def test_a_run_is_paid_its_own_reward_and_resumed(trained):
 
 
 @pytest.mark.slow
+def test_a_run_whose_code_was_moved_is_resumed_where_it_is_named(trained, tmp_path):
+    run = shutil.copytree(trained, tmp_path / "run")
+    config = (run / "config.ini").read_text().replace(f"{EXAMPLES}/", "/nowhere/")
+    (run / "config.ini").write_text(config)
+    more = "--train.total-timesteps=20000"
+    with pytest.raises(OwnCodeError, match=r"/nowhere/\w+.py: no such file"):
+        runs.resume(run, more)
+    words = ["--policy-name", GRU, "--env-class", f"{EXAMPLES / 'standoff.py'}:Standoff"]
+    assert runs.resume(run, more, *words) == 0
+    with pytest.raises(ConfigError, match=r"base.policy_name: is .*gru.py:GRU in .* cannot become"):
+        runs.resume(run, "--train.total-timesteps=30000", "--policy-name", ATTENTION, *words[2:])
+
+
+@pytest.mark.slow
 def test_a_model_is_loaded_only_where_its_policy_is_named(trained, unnamed):
     path = sorted(trained.glob("model_*.pt"))[-1]
     with pytest.raises(CheckpointError, match=r"its policy is gru:GRU, which is no part of this"):
