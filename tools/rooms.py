@@ -131,14 +131,16 @@ def draw(graph: dict[str, set[str]], path: Path) -> None:
     counts = Counter((level(who), level(what)) for who, whats in graph.items() for what in whats)
     sizes = Counter(level(name) for name in graph)
     figure = Figure(figsize=(9, 10), layout="constrained")
-    axes = figure.add_subplot(xlim=(-4, 6), ylim=(-len(ROOMS) + 0.4, 0.6))
+    axes = figure.add_subplot(xlim=(-3, 6.6), ylim=(-len(ROOMS) + 0.4, 0.6))
     axes.set_axis_off()
     axes.set_title("Who imports from whom: every arc leads up, from the dot to the room above")
     for depth, names in enumerate(ROOMS):
-        corner, label = (-1.6, -depth - 0.28), "\n".join(textwrap.wrap(" ".join(names), 40))
+        corner, label = (-1.6, -depth - 0.28), "\n".join(textwrap.wrap(" ".join(names), 50))
         axes.add_patch(Rectangle(corner, 3.2, 0.56, facecolor="#eef3fa", edgecolor="#5b7bb0"))
-        axes.text(0, -depth, label, ha="center", va="center", size=9 if len(names) > 1 else 11)
-        axes.text(1.55, -depth - 0.2, f"{sizes[depth]} files", ha="right", size=7)
+        axes.text(
+            0, -depth + 0.04, label, ha="center", va="center", size=8 if len(names) > 1 else 11
+        )
+        axes.text(1.55, -depth - 0.24, f"{sizes[depth]} files", ha="right", size=6)
     for (who, what), count in counts.items():
         if who == what:
             continue
