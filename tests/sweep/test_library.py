@@ -4,6 +4,8 @@ import pytest
 
 from midrange_puffer.training import ConfigError, Sweep, load_config
 
+pytestmark = pytest.mark.usefixtures("quick_fit")
+
 SPACE = {
     "sweep.train.learning_rate.distribution": "log_normal",
     "sweep.train.learning_rate.min": 0.001,
