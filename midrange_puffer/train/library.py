@@ -123,6 +123,11 @@ class Trainer(AbstractContextManager):
         return trainer
 
     def __enter__(self) -> "Trainer":
+        if self._opened is not None:
+            raise RuntimeError("this trainer has had its block: make another one for another run")
+        for callback in self._callbacks:
+            if not callable(callback):
+                raise TypeError(f"callbacks: {callback!r} is none: must be callable")
         own = [] if self._logger is None else [_Closing(self._logger)]
         with self._silence(), ExitStack() as held:
             run: Run = held.enter_context(self._open())

@@ -116,6 +116,8 @@ def test_what_is_wrong_is_refused(tmp_path):
         load_config(None, {"train.learnin_rate": 1})
     with pytest.raises(TypeError, match=r"logger of type int: must have log"):
         Trainer(small(tmp_path), logger=3).__enter__()
+    with pytest.raises(TypeError, match=r"callbacks: 3 is none: must be callable"):
+        Trainer(small(tmp_path), callbacks=[3]).__enter__()
     with pytest.raises(CheckpointError, match="nowhere: no such run folder"):
         Trainer.resume("nowhere", {"train.data_dir": tmp_path}).__enter__()
     with Trainer(small(tmp_path)) as trainer:
@@ -123,6 +125,8 @@ def test_what_is_wrong_is_refused(tmp_path):
             pass
         with pytest.raises(ValueError, match="metadata"):
             trainer.save({"policy": object()})
+    with pytest.raises(RuntimeError, match="has had its block"):
+        trainer.__enter__()
 
 
 def test_the_vector_tells_of_every_end():
