@@ -199,6 +199,11 @@ TRAIN = (
     Key("ent_coef", float, "weight of the entropy bonus", minimum=0.0, maximum=10.0),
     Key("ent_coef_final", float, "weight of the entropy bonus at the end of the run, approached "
         "linearly; None = constant", None, 0, 10, NONE),
+    Key("kl_coef", float, "weight of the pull towards a reference policy: an earlier state of the "
+        "policy itself, of train.kl_interval. It is a penalty on the divergence (KL) from it", 0.0,
+        0, 10),
+    Key("kl_interval", int, "updates from one reference policy to the next, each the policy as it "
+        "is then", 100, 1, 10**9, unit="updates"),
     Key("vtrace_rho_clip", float, "V-trace: clip of the temporal difference's weight (rho)",
         minimum=0.0, maximum=1000.0),
     Key("vtrace_c_clip", float, "V-trace: clip of the trace's weight (c)", minimum=0.0,

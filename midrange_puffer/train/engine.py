@@ -63,6 +63,16 @@ class Engine(Protocol):
     def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
         """What the policy gives for the segments in these rows."""
 
+    @property
+    def reference(self) -> torch.Tensor | None:
+        """The parameters of the reference policy, one after another; None: there is none yet."""
+
+    def refer(self, parameters: torch.Tensor | None = None) -> None:
+        """Take the policy with these parameters for the reference; None: as it is now."""
+
+    def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
+        """Log-probabilities of the actions in these rows by the reference policy, [n, horizon]."""
+
     def learn(
         self,
         experience: Segments,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
+from midrange_puffer import _learner
 from midrange_puffer.policies.drawing import noise_for
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
@@ -36,6 +37,8 @@ class NativeEngine:
         self._gradient = torch.zeros_like(self._weights)
         names = (MOMENTUM,) if isinstance(optimizer, Muon) else ("exp_avg", "exp_avg_sq")
         self._averages = {name: torch.zeros_like(self._weights) for name in names}
+        self._reference_network: _learner.Network | None = None
+        self.reference: torch.Tensor | None = None
         self.load()
 
     def load(self) -> None:
@@ -69,8 +72,23 @@ class NativeEngine:
 
     def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
         """As `Engine.score`."""
+        return self._score(self._network, experience, rows)
+
+    def refer(self, parameters: torch.Tensor | None = None) -> None:
+        """As `Engine.refer`."""
+        if self._reference_network is None:
+            threads = self._settings["threads"]
+            self._reference_network = make_network(self._policy, threads, learns=False)
+        self.reference = (self._weights if parameters is None else parameters).clone()
+        self._reference_network.load(self.reference.numpy())
+
+    def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
+        """As `Engine.score_reference`."""
+        return self._score(self._reference_network, experience, rows)[0]
+
+    def _score(self, network: _learner.Network, experience: Segments, rows: torch.Tensor) -> Judged:
         judged = self._room(experience, rows)
-        self._network.score(_arrays(experience), rows.numpy(), *(one.numpy() for one in judged))
+        network.score(_arrays(experience), rows.numpy(), *(one.numpy() for one in judged))
         return judged
 
     def learn(

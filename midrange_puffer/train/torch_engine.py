@@ -1,6 +1,7 @@
 """The engine of any policy on any device: torch with its autograd."""
 
 import contextlib
+import copy
 from collections.abc import Mapping
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 
 from midrange_puffer.game.actions import within_limits
 from midrange_puffer.policies.drawing import draw, judge, noise_for
+from midrange_puffer.policies.native import flat_copy, parts
 from midrange_puffer.train.engine import Judged, Seen, Timer
 from midrange_puffer.train.experience import Segments
 
@@ -33,6 +35,7 @@ class TorchEngine:
     ) -> None:
         self._policy, self._bare_policy, self._optimizer = policy, bare_policy, optimizer
         self._settings, self._precision = settings, precision
+        self._reference_policy: torch.nn.Module | None = None
 
     def load(self) -> None:
         """Nothing is to be done: the policy and the optimizer are used as they are."""
@@ -68,6 +71,23 @@ class TorchEngine:
         """As `Engine.score`, by the bare policy: ranks may have different numbers of parts."""
         logprobs, values, _ = self._judge(self._bare_policy, experience.take(rows))
         return logprobs, values
+
+    @property
+    def reference(self) -> torch.Tensor | None:
+        """As `Engine.reference`."""
+        return self._reference_policy and flat_copy(self._reference_policy).cpu()
+
+    def refer(self, parameters: torch.Tensor | None = None) -> None:
+        """As `Engine.refer`."""
+        policy = self._reference_policy = copy.deepcopy(self._bare_policy)
+        if parameters is not None:
+            for one, part in zip(policy.parameters(), parts(parameters, policy), strict=True):
+                one.data.copy_(part)
+
+    @torch.no_grad()
+    def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
+        """As `Engine.score_reference`."""
+        return self._judge(self._reference_policy, experience.take(rows))[0]
 
     def learn(
         self,

@@ -273,6 +273,7 @@ class StageTrainer(FittedPuffeRL):
             "optimizer": trainer_state.optimizer_state(self.optimizer),
             "curriculum": self.curriculum.state,
             "metadata": self.metadata,
+            "reference": self.engine.reference,
             **trainer_state.generators(),
         }
         weights = self.uncompiled_policy.state_dict()
@@ -285,6 +286,7 @@ class StageTrainer(FittedPuffeRL):
         path = self.run.folder / run_folder.STATE
         trainer_state.set_optimizer(self.optimizer, state["optimizer"], path)
         self.engine.load()
+        trainer_state.set_reference(self.engine, state["reference"], path)
         self.metadata = state["metadata"] | self.metadata
         self.epoch, self.global_step = state["epoch"], state["global_step"]
         self.last_log_step = self.global_step

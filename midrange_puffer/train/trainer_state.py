@@ -20,6 +20,7 @@ from midrange_puffer.policies.metadata import EXPECTED as METADATA
 from midrange_puffer.policies.metadata import checked_metadata
 from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.policies.torch_file import read_torch
+from midrange_puffer.train.engine import Engine
 from midrange_puffer.train.muon import HEAVYBALLS, MOMENTUM, Muon
 
 # What each optimizer keeps of a parameter: how many steps there were, and averages of its shape.
@@ -100,6 +101,23 @@ def set_optimizer(
             optimizer.state[parameter][name] = kept.copy_(value)
 
 
+def set_reference(engine: Engine, parameters: torch.Tensor | None, path: Path) -> None:
+    """Give an engine its reference policy again, if it had one.
+
+    Raises:
+        CheckpointError: It is of another policy.
+    """
+    if parameters is None:
+        return
+    engine.refer()  # which tells how many parameters there are
+    if parameters.shape != engine.reference.shape:
+        raise CheckpointError(
+            f"{path}: its reference policy has {parameters.numel()} parameters, expected "
+            f"{engine.reference.numel()}"
+        )
+    engine.refer(parameters)
+
+
 def load(path: Path) -> dict[str, object]:
     """Load a trainer state, that of an older version, too.
 
@@ -109,7 +127,9 @@ def load(path: Path) -> dict[str, object]:
     state = read_torch(path, path.name, _OLD)
     if not isinstance(state, dict):
         raise CheckpointError(f"{path}: not a trainer state")
-    state.setdefault("metadata", {})  # in states from before there was any
+    # In states from before there were any.
+    state.setdefault("metadata", {})
+    state.setdefault("reference", None)
     for name, (fits, expected) in _ENTRIES.items():
         if name not in state or not fits(state[name]):
             found = reprlib.repr(state[name]) if name in state else "missing"
@@ -179,6 +199,15 @@ def _is_metadata(value: object) -> bool:
     return True
 
 
+def _is_reference(value: object) -> bool:
+    return value is None or (
+        _is_whole(value)
+        and value.ndim == 1
+        and value.dtype == torch.float32
+        and bool(value.isfinite().all())
+    )
+
+
 def _is_cuda_rng(value: object) -> bool:
     return isinstance(value, list) and all(
         isinstance(one, torch.Tensor) and one.dtype == torch.uint8 and one.ndim == 1
@@ -214,6 +243,7 @@ _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
     "optimizer": (_is_optimizer, "what an optimizer has of each parameter"),
     "curriculum": (partial(_is, _CurriculumState | None), "a stage with its start and scores"),
     "metadata": (_is_metadata, METADATA),
+    "reference": (_is_reference, "the parameters of a policy, finite float32"),
     "torch_rng": (partial(_is_state, torch.Generator().set_state), "torch's state"),
     "cuda_rng": (_is_cuda_rng, "CUDA's states, bytes of each device"),
     "numpy_rng": (_is_numpy_rng, "a state of numpy's RandomState"),

@@ -7,6 +7,11 @@ the actions (mu) are not the present ones (pi),
 * V-trace (Espeholt et al. 2018, arXiv 1802.01561) weights the temporal differences by pi / mu, and
 * PPO's clip is around the policy at the start of the update, the "proximal" one, and not around mu,
   from which pi may be far before the first step (Hilton et al. 2021, arXiv 2110.00641).
+
+With train.kl_coef there is a pull towards a reference policy (ref), an earlier state of the policy,
+as in magnetic mirror descent and R-NaD (Sokota et al. 2022, arXiv 2206.05825; Perolat et al. 2022,
+arXiv 2206.15378). Its gradient is that of the divergence KL(pi, ref), whose estimate from the
+actions taken is to take kl_coef log(pi / ref) off each normalised advantage.
 """
 
 from collections.abc import Mapping
@@ -117,6 +122,8 @@ class Learner:
         )
         self._buffer = ExperienceBuffer(buffer, like.device) if buffer["capacity"] else None
         self._drawn_again = int(buffer["share"] * self._drawn)  # segments of a minibatch
+        # log(pi / ref) of each decision, [segments, horizon], at the start of the update
+        self._excess = torch.zeros_like(like) if settings["kl_coef"] else None
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -139,6 +146,8 @@ class Learner:
         time("train_misc", nest=True)
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
+        if self._excess is not None:
+            means["reference_kl"] = self._find_excess(schedule.epoch, older_draws)
         changed = torch.arange(self._count, device=self.experience.ratio.device)
         for number in range(self._minibatches):
             time("train_misc")
@@ -196,6 +205,20 @@ class Learner:
         clipped = ratio > self._settings["vtrace_rho_clip"]
         return {"older_ratio": ratio.mean(), "older_clipfrac": clipped.float().mean()}
 
+    def _find_excess(
+        self, epoch: int, older_draws: list[tuple[torch.Tensor, torch.Tensor]] | None
+    ) -> torch.Tensor:
+        """Compare the policy with the reference; return the divergence from it as estimated."""
+        if self._engine.reference is None or epoch % self._settings["kl_interval"] == 0:
+            self._engine.refer()
+        drawn = [torch.arange(self._count, device=self._excess.device)]
+        if older_draws is not None:
+            drawn.append(torch.cat([rows for rows, _ in older_draws]).unique())
+        for rows in torch.cat(drawn).split(self._drawn):
+            reference = self._engine.score_reference(self.experience, rows)
+            self._excess[rows] = self.experience.proximal[rows] - reference
+        return self._excess[: self._count].mean()
+
     def _correct(self, rows: torch.Tensor) -> None:
         """Find what the present policy gives for segments of older ones."""
         for part in rows.split(self._drawn):
@@ -243,6 +266,8 @@ class Learner:
         """
         advantages = draw.advantages
         scaled = draw.weights * (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        if self._excess is not None:
+            scaled -= draw.weights * self._settings["kl_coef"] * self._excess[draw.rows]
         returns = advantages + self.experience.values[draw.rows]
         share = 1 / self._accumulated
         return self._engine.learn(

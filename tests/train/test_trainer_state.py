@@ -26,6 +26,8 @@ STAGES = (
     "--curriculum.first.max-steps=100_000",
     "--curriculum.second.env.opponent=weave",
 )
+# What older states have not, and what they have then.
+NEWER = {"metadata": {}, "reference": None}
 
 
 @pytest.fixture(scope="module")
@@ -215,13 +217,13 @@ def test_an_entry_that_is_wrong_is_named(run, state, entry, wrong):
         run_folder.load_state(run)
 
 
-def test_a_state_from_before_there_were_metadata_has_none(run, state):
-    write(run, {name: value for name, value in state.items() if name != "metadata"})
-    assert run_folder.load_state(run)["metadata"] == {}
+def test_a_state_from_before_there_were_metadata_or_references_has_none(run, state):
+    write(run, {name: value for name, value in state.items() if name not in NEWER})
+    assert {name: run_folder.load_state(run)[name] for name in NEWER} == NEWER
 
 
 def test_an_entry_that_is_missing_is_named(run, state):
-    for entry in state.keys() - {"metadata"}:  # which older states have not
+    for entry in state.keys() - NEWER.keys():
         write(run, {name: value for name, value in state.items() if name != entry})
         with pytest.raises(CheckpointError, match=rf"state\.pt: its {entry} is missing, expected"):
             run_folder.load_state(run)
