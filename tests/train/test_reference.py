@@ -45,7 +45,7 @@ def test_the_pull_makes_the_divergence_small(tmp_path, engine, coefficient):
         reference = copy.deepcopy(trainer.uncompiled_policy)
         seed_everything(5)
         flat = flat_copy(reference)
-        flat += 0.2 * torch.randn(flat.shape)
+        flat += 0.3 * torch.randn(flat.shape)
         for one, part in zip(reference.parameters(), parts(flat, reference), strict=True):
             one.data.copy_(part)
         trainer.engine.refer(flat)
@@ -57,7 +57,7 @@ def test_the_pull_makes_the_divergence_small(tmp_path, engine, coefficient):
             trainer.learner.update(False, Schedule(1, 100, 0.1, 0.0))
             seen = trainer.observations.flatten(0, 1)
             found.append(divergence(trainer.uncompiled_policy, reference, seen))
-    assert found[0] > 0.05
+    assert found[0] > 0.03
     if coefficient:
         assert found[-1] < found[0] / 4
     else:
