@@ -16,6 +16,7 @@ from midrange_puffer.config.tables import (
     LEAGUE,
     POLICY,
     POOL,
+    POPULATION,
     RNN,
     STAGE_KEYS,
     SWEEP,
@@ -28,7 +29,7 @@ from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own
 
 SECTIONS = (
     "base", "vec", "cluster", "env", "policy", "rnn", "train", "experience_buffer", "pool",
-    "league", "curriculum", "sweep",
+    "population", "league", "curriculum", "sweep",
 )  # fmt: skip
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
@@ -117,7 +118,7 @@ def schema(own: Own = OURS) -> dict[str, dict[str, Key]]:
     pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
     keys_of_all = (
         BASE, VEC, CLUSTER, _env_keys(own.env_class), _policy_keys(own.policy_name), RNN, TRAIN,
-        EXPERIENCE_BUFFER, POOL, LEAGUE, CURRICULUM, SWEEP,
+        EXPERIENCE_BUFFER, POOL, POPULATION, LEAGUE, CURRICULUM, SWEEP,
     )  # fmt: skip
     tables = dict(zip(SECTIONS, keys_of_all, strict=True))
     return {

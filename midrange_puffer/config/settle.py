@@ -43,6 +43,7 @@ def settle(config: Config, machine: Machine) -> Config:
     _say_engine(config, reason)
     config = _settle_memory(config)
     _check_pool(config)
+    _check_population(config)
     _check_looks(config)
     for stage in stage_names(config):
         config = _settle_stage(config, stage, divided)
@@ -140,6 +141,15 @@ def _check_pool(config: Config) -> None:
         raise ConfigError(
             "pool.own = False: the pool, an opponent of this run, would be empty; "
             "pool.include must name a model"
+        )
+
+
+def _check_population(config: Config) -> None:
+    """Refuse exploiters without a pool that they could join."""
+    if config["population"]["interval"] and not (meets_pool(config) and config["pool"]["own"]):
+        raise ConfigError(
+            f"population.interval = {config['population']['interval']}: exploiters join the pool: "
+            f"env.opponent must have pool, and pool.own must be True"
         )
 
 

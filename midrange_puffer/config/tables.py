@@ -40,6 +40,24 @@ def _check_stages(text: str) -> None:
         raise ValueError("a name is given twice")
 
 
+# What an exploiter begins with and fights: random weights against the policy in training, the
+# policy's own weights against it, or random weights against all of its pool.
+ANEW, OWN, LEAGUE_EXPLOITER = EXPLOITERS = ("anew", "own", "league")
+
+
+def _check_exploiters(text: str) -> None:
+    for name in exploiters(text):
+        if name not in EXPLOITERS:
+            raise ValueError(
+                f"{name!r} is none: must be of {', '.join(EXPLOITERS)}, separated by commas"
+            )
+
+
+def exploiters(text: str) -> list[str]:
+    """The kinds of exploiters that population.kinds names, in their order."""
+    return [name.strip() for name in text.split(",")]
+
+
 def _check_panel(text: str) -> None:
     from midrange_puffer.game.parameters import pilot_names
 
@@ -238,6 +256,20 @@ POOL = (
     Key("include", str, "model files that are in the pool from the start, separated by commas",
         None, words=NONE),
     Key("own", bool, "let the checkpoints of the run itself join the pool", True),
+)  # fmt: skip
+
+POPULATION = (
+    Key("interval", int, "updates from one exploiter to the next: a policy that is trained against "
+        "the policy as it is then, or against its pool, and joins that pool; 0 = none", 0, 0, 10**9,
+        unit="updates"),
+    Key("kinds", str, "what exploiters begin with and fight, by turns: anew = random weights "
+        "against the policy; own = its weights against it; league = random weights against its "
+        "pool", "anew,own,league", check=_check_exploiters),
+    Key("budget", int, "longest training of an exploiter", 10_000_000, 1, 10**13,
+        unit="agent decisions"),
+    Key("score", float, "an exploiter is done when it scores this in training (win 1, draw 0.5)",
+        0.7, 0.5, 1),
+    Key("config", str, "ini file of their training", "exploit.ini"),
 )  # fmt: skip
 
 LEAGUE = (

@@ -34,6 +34,7 @@ class Member:
     weight: Annotated[float, Within(0, 1e6)] = 0.0  # its share of the engagements against the pool
     games: Annotated[int, Within(0, RECENT)] = 0  # engagements its score is of
     score: Share = 0.5  # the learner's against it: win 1, draw 0.5
+    exploiter: bool = False  # own, and trained against this run's policy
 
     def observe(self, scores: Sequence[float]) -> None:
         """Count the learner's scores of finished engagements against this member."""

@@ -65,10 +65,28 @@ class Pool:
         """Let a new checkpoint of this run join, where they do; one too many leaves."""
         if not self._settings["own"]:
             return
-        included = [member for member in self.members if not member.own]
-        own = {member.name: member for member in self.members if member.own}
+        own = {member.name: member for member in self.members if _is_checkpoint(member)}
         own.setdefault(path.stem, Member(path.stem, path.name, agent_steps, own=True))
-        self.members = included + _thinned(own.values(), self._settings["size"] - len(included))
+        others = [member for member in self.members if not _is_checkpoint(member)]
+        self.members = others + _thinned(own.values(), self._settings["size"] - len(others))
+
+    def join(self, path: Path, agent_steps: int) -> None:
+        """Let an exploiter of this run join; of more than half the room the most beaten leaves.
+
+        Args:
+            path: of its model, within the run folder.
+            agent_steps: of the policy against which it was trained.
+        """
+        place = path.relative_to(self.path.parent)
+        name = f"{place.parent.name}/{path.stem}"
+        self.members.append(Member(name, str(place), agent_steps, own=True, exploiter=True))
+        exploiters = [member for member in self.members[:-1] if member.exploiter]
+        room = self._settings["size"] - sum(not member.own for member in self.members)
+        if len(exploiters) >= max(room // 2, 1):
+            self.members.remove(max(exploiters, key=lambda member: member.score))
+        own = [member for member in self.members if _is_checkpoint(member)]
+        others = [member for member in self.members if not _is_checkpoint(member)]
+        self.members = others + _thinned(own, self._settings["size"] - len(others))
 
     def observe(self, scores: Mapping[str, Sequence[float]]) -> None:
         """Count finished engagements: the learner's scores by member; who has left is ignored."""
@@ -152,6 +170,10 @@ class Pool:
         if self._settings["sampling"] == UNIFORM or not total:
             return [1 / count for _ in hard]  # none where every file has vanished
         return [EVEN_SHARE / count + (1 - EVEN_SHARE) * value / total for value in hard]
+
+
+def _is_checkpoint(member: Member) -> bool:
+    return member.own and not member.exploiter
 
 
 def _thinned(members: Iterable[Member], size: int) -> list[Member]:

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
@@ -32,6 +32,9 @@ from midrange_puffer.train.trainer import Rater, StageTrainer
 from midrange_puffer.train.training_league import TrainingLeague
 from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env
+
+if TYPE_CHECKING:
+    from midrange_puffer.train.population import Population
 
 # What a run's memory grows with.
 MEMORY_KEYS = (
@@ -70,16 +73,17 @@ def open_session(
     """
     config, folder = run.config, run.folder
     ranks.take_device(config["train"]["device"])
-    pool, all_raters, sinks = None, [], Loggers(folder.name, [])
+    pool, population, all_raters, sinks = None, None, [], Loggers(folder.name, [])
     if ranks.is_first():
         pool, all_raters = pool_of(run), [*_league(run), *_replays(run), *raters]
+        population = _population(run, pool, is_stopped)
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
         sinks = _loggers(run)
     print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
     with memory_advice(_memory_keys(config)), _engine(config, is_stopped) as engine:
-        session = Session(run, engine, sinks, pool, all_raters)
+        session = Session(run, engine, sinks, pool, all_raters, population)
         with closing(session):
             yield session
             session.save()
@@ -104,8 +108,10 @@ class Session:
         loggers: Loggers,
         pool: Pool | None,
         raters: Sequence[Rater],
+        population: "Population | None" = None,
     ) -> None:
         self._engine, self._sinks, self._pool, self._raters = engine, loggers, pool, raters
+        self._population = population
         self.loggers = loggers.loggers
         self._begin_stage(run)
 
@@ -143,7 +149,13 @@ class Session:
             # From what was saved, so that a stage begins alike whether a run is stopped there.
             state = ranks.from_first(lambda: run_folder.load_state(self.run.folder))
             self._begin_stage(replace(self.run, state=state))
+        ranks.from_first(self._let_exploit)
         return self.trainer.evaluate()
+
+    def _let_exploit(self) -> None:
+        """Let the population train an exploiter, if it is time."""
+        if self._population is not None and self._population.is_due(self.trainer.epoch):
+            self._population.take_turn(self.trainer)
 
     def train(self) -> dict[str, float]:
         """As `StageTrainer.train`."""
@@ -260,6 +272,16 @@ def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
     pool.add(path, steps)
     pool.refresh()
     return pool.path
+
+
+def _population(run: Run, pool: Pool | None, is_stopped: Callable[[], bool]) -> "Population | None":
+    """Who trains exploiters for the pool of a run; None: nobody."""
+    if not run.config["population"]["interval"]:
+        return None
+    # Here: it trains, and so imports what imports this module.
+    from midrange_puffer.train.population import Population
+
+    return Population(run, pool, is_stopped)
 
 
 def _league(run: Run) -> list[TrainingLeague]:
