@@ -19,6 +19,7 @@ from midrange_puffer.config.machine import (
     choose_threads,
     choose_vec,
 )
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.game.parameters import POOL
 from midrange_puffer.policies.mix import count_agents, parse_mix
@@ -145,12 +146,14 @@ def _check_pool(config: Config) -> None:
 
 
 def _check_population(config: Config) -> None:
-    """Refuse exploiters without a pool that they could join."""
+    """Refuse exploiters without a pool that they could join, or a file of their own."""
     if config["population"]["interval"] and not (meets_pool(config) and config["pool"]["own"]):
         raise ConfigError(
             f"population.interval = {config['population']['interval']}: exploiters join the pool: "
             f"env.opponent must have pool, and pool.own must be True"
         )
+    if config["population"]["interval"]:
+        load_config(config["population"]["config"])
 
 
 def _check_looks(config: Config) -> None:

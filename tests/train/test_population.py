@@ -1,0 +1,156 @@
+"""A run with exploiters: whom they fight, what is noted, and that the run is otherwise the same."""
+
+import json
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import runs
+from pools import MIX, members
+
+from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.json_files import JsonError
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.train.population_file import FILE, TABLE, read_turns
+
+pytestmark = pytest.mark.slow
+
+
+def words(folder: Path, interval: int = 2) -> list[str]:
+    """Of a run of six updates with an exploiter after each second one."""
+    ini = folder / "exploit.ini"
+    text = runs.SMALL.replace("opponent = straight", "opponent = pool")
+    ini.write_text(text.replace("time_limit = 10\n", "").replace("start_range_", "# "))
+    return [
+        *MIX,
+        "--pool.size=6",
+        "--train.checkpoint-interval=1",
+        f"--population.interval={interval}",
+        "--population.budget=2048",
+        f"--population.config={ini}",
+        "--train.threads=1",
+    ]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("population")
+    assert runs.train(folder, *words(folder)) == 0
+    return folder / "run"
+
+
+def configs(run: Path) -> list:
+    """The configurations of the exploiters, in their order."""
+    folders = sorted((run / "exploiters").iterdir())
+    return [load_config(folder / "config.ini", complete=True) for folder in folders]
+
+
+def test_each_kind_fights_whom_it_is_to(finished):
+    turns = read_turns(finished)
+    assert [(turn.kind, turn.epoch) for turn in turns] == [("anew", 2), ("own", 4)]
+    anew, own = configs(finished)
+    assert anew["pool"]["include"] == str(finished / "model_000002.pt")
+    assert anew["base"]["load_model_path"] is None
+    victim = str(finished / "model_000004.pt")
+    assert own["pool"]["include"] == own["base"]["load_model_path"] == victim
+    for config in (anew, own):
+        assert config["env"]["opponent"] == "pool"
+        assert config["env"]["time_limit"] == 10  # the game of the run, not of exploit.ini
+
+
+def test_what_is_noted_is_what_is_measured_anew(finished):
+    config = load_config(finished / "config.ini", complete=True)
+    game = {name: config["env"][name] for name in ("time_limit", "start_range_min")}
+    game["start_range_max"] = config["env"]["start_range_max"]
+    for turn in read_turns(finished):
+        model, victim = finished / turn.path, finished / turn.against
+        found = evaluate(model, victim, 400, seed=turn.epoch, **game)
+        assert [found[name] for name in ("win", "draw", "loss")] == [
+            turn.win, turn.draw, turn.loss
+        ]  # fmt: skip
+        assert load_policy(model)[1]["agent_steps"] == turn.decisions
+    lines = (finished / TABLE).read_text().splitlines()
+    assert len(lines) == 3
+    assert lines[1].split()[:3] == ["1", "anew", "model_000002.pt"]
+
+
+def test_exploiters_join_the_pool_beside_the_checkpoints(finished):
+    entries = members(finished)
+    paths = {entry["path"] for entry in entries.values() if entry["exploiter"]}
+    assert paths == {turn.path for turn in read_turns(finished)}
+    assert sum(not entry["exploiter"] for entry in entries.values()) == 4  # of room for six
+    assert all((finished / entry["path"]).is_file() for entry in entries.values())
+
+
+def test_until_the_first_has_joined_the_run_is_the_same_without(finished, tmp_path):
+    assert runs.train(tmp_path, *words(tmp_path, interval=0)) == 0
+    with_them, without = runs.timeless(finished), runs.timeless(tmp_path / "run")
+    assert with_them[:2] == without[:2]
+    assert not (tmp_path / "run" / FILE).exists()
+
+
+def test_one_who_scores_enough_is_done(tmp_path):
+    """Nobody wins within a second, so that the first update is a score of a half."""
+    options = ("--env.time-limit=1", "--population.score=0.5", "--population.budget=1e9")
+    assert runs.train(tmp_path, *words(tmp_path), *options, "--train.total-timesteps=4608") == 0
+    (turn,) = read_turns(tmp_path / "run")
+    assert turn.decisions < 10_000
+    assert turn.draw == 1
+
+
+def test_one_that_is_interrupted_is_trained_when_the_run_goes_on(tmp_path):
+    process = runs.start(tmp_path, *words(tmp_path), "--population.budget=1e9")
+    folder = tmp_path / "run"
+    while not (folder / "exploiters").is_dir():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert read_turns(folder) == []
+    shutil.rmtree(folder / "exploiters")
+    assert runs.resume(folder, "--population.budget=2048", "--train.total-timesteps=7680") == 0
+    kinds = [turn.kind for turn in read_turns(folder)]
+    assert kinds == ["anew", "own"]
+
+
+def test_it_ends_with_the_run(tmp_path):
+    process = runs.start(tmp_path, *words(tmp_path), "--population.budget=1e9")
+    folder = tmp_path / "run"
+    while not (found := [*folder.glob("exploiters/*/metrics.jsonl")]):
+        time.sleep(0.05)
+    process.kill()
+    process.communicate()
+    for _ in range(20):
+        size = found[0].stat().st_size
+        time.sleep(1)
+        if found[0].stat().st_size == size:
+            return
+    raise AssertionError("it trains on")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--env.opponent=straight"], "exploiters join the pool"),
+        (["--pool.own=False", "--pool.include=trained"], "exploiters join the pool"),
+        (["--population.kinds=anew,nobody"], "'nobody' is none: must be of anew, own, league"),
+        (["--population.config=nowhere.ini"], "nowhere.ini"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_training(tmp_path, options, message):
+    with pytest.raises(ConfigError, match=message):
+        runs.train(tmp_path, *words(tmp_path), *options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_damaged_table_is_refused(finished, tmp_path):
+    run = shutil.copytree(finished, tmp_path / "run")
+    content = json.loads((run / FILE).read_text())
+    content["turns"][0]["win"] = 2
+    (run / FILE).write_text(json.dumps(content))
+    with pytest.raises(JsonError, match=r"population\.json: damaged: turns\[0\]\.win = 2"):
+        runs.resume(run, "--train.total-timesteps=20000")
