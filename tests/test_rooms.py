@@ -9,8 +9,8 @@ spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.p
 rooms = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(rooms)
 
-# What `render` draws with, Gymnasium's registry, and the process of a trial.
-BY_NAME = {"envs.rendering", "envs.gym", "sweep.process"}
+# What `render` draws with, Gymnasium's registry, and the processes of a trial and an exploiter.
+BY_NAME = {"envs.rendering", "envs.gym", "sweep.process", "train.population"}
 
 
 @pytest.fixture(scope="module")

@@ -7,21 +7,18 @@ short training finds. `population.json` has a row for each (population_file.py).
 """
 
 import contextlib
-import multiprocessing
-import os
-import threading
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from midrange_puffer.config.game import game_of
-from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.tables import LEAGUE_EXPLOITER, OWN, exploiters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train.best_response import as_words, response_settings, spread
-from midrange_puffer.train.library import Trainer
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.population_file import Turn, read_turns, write_turns
 from midrange_puffer.train.run_folder import Run
@@ -99,19 +96,25 @@ class Population:
 
     def _train(self, words: Sequence[str]) -> bool:
         """Train in a process of its own, which leaves this one as it was; False: it was stopped."""
-        arguments = (self._settings["config"], words, self._settings["score"])
-        context = multiprocessing.get_context("spawn")
-        log = self._run.folder / LOG
-        process = context.Process(target=_train, args=(*arguments, log), daemon=True)
-        process.start()
-        while process.is_alive():
-            if self._is_stopped():
-                process.kill()
-            process.join(PATIENCE)
+        score, ini = self._settings["score"], self._settings["config"]
+        command = [sys.executable, "-m", "midrange_puffer.train.exploiter", str(score), ini, *words]
+        path = self._run.folder / LOG
+        # A session of its own, so that Ctrl-C does not reach it.
+        with (
+            path.open("ab") as log,
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            ) as process,
+        ):
+            while process.poll() is None:
+                if self._is_stopped():
+                    process.kill()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(PATIENCE)
         if self._is_stopped():
             return False
-        if process.exitcode:
-            raise UserError(f"an exploiter ended with exit code {process.exitcode}; see {log}")
+        if process.returncode:
+            raise UserError(f"an exploiter ended with exit code {process.returncode}; see {path}")
         return True
 
     def _best(
@@ -136,25 +139,3 @@ class Population:
             path=str(best.relative_to(self._run.folder)),
         )
         return best, turn
-
-
-def _train(ini: str | None, words: Sequence[str], score: float, log: Path) -> None:
-    """Train an exploiter, until a score where it is reached; the process's own function."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-    def stop(trainer: Trainer, row: object) -> None:
-        if trainer.score is not None and trainer.score >= score:
-            trainer.stop()
-
-    with (
-        log.open("a") as file,
-        contextlib.redirect_stdout(file),
-        contextlib.redirect_stderr(file),
-        Trainer(load_config(ini, words), callbacks=[stop]) as trainer,
-    ):
-        trainer.run()
-
-
-def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
-    os._exit(1)

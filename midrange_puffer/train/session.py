@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -26,15 +26,13 @@ from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import Loggers, open_trackers
 from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.population import Population
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.trainer import Rater, StageTrainer
 from midrange_puffer.train.training_league import TrainingLeague
 from midrange_puffer.train.training_replays import TrainingReplays
 from midrange_puffer.train.vector import VecEnv, make_env
-
-if TYPE_CHECKING:
-    from midrange_puffer.train.population import Population
 
 # What a run's memory grows with.
 MEMORY_KEYS = (
@@ -108,7 +106,7 @@ class Session:
         loggers: Loggers,
         pool: Pool | None,
         raters: Sequence[Rater],
-        population: "Population | None" = None,
+        population: Population | None = None,
     ) -> None:
         self._engine, self._sinks, self._pool, self._raters = engine, loggers, pool, raters
         self._population = population
@@ -274,13 +272,10 @@ def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
     return pool.path
 
 
-def _population(run: Run, pool: Pool | None, is_stopped: Callable[[], bool]) -> "Population | None":
+def _population(run: Run, pool: Pool | None, is_stopped: Callable[[], bool]) -> Population | None:
     """Who trains exploiters for the pool of a run; None: nobody."""
     if not run.config["population"]["interval"]:
         return None
-    # Here: it trains, and so imports what imports this module.
-    from midrange_puffer.train.population import Population
-
     return Population(run, pool, is_stopped)
 
 
