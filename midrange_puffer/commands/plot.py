@@ -1,4 +1,4 @@
-"""`puffer plot midrange`: a picture of one engagement, of its space-time graph, or of runs."""
+"""`puffer plot midrange`: a picture of an engagement, a space-time graph, runs or a population."""
 
 import argparse
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 
 from midrange_puffer.commands.models import load_model, load_opponent
+from midrange_puffer.commands.population import plot_population
 from midrange_puffer.commands.runs import plot_runs
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import SEATS
@@ -21,6 +22,9 @@ def main(options: argparse.Namespace) -> int:
     """Plot, with what `options.plot` has read; return the exit status."""
     if options.run:
         plot_runs(options.runs, options.out)
+        return 0
+    if options.population:
+        plot_population(options.population, options.out)
         return 0
     torch.set_num_threads(1)  # small batches are slower with more
     policy, parameters = load_model(options)

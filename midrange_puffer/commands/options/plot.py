@@ -19,7 +19,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     """Read and check the words after `puffer plot midrange`.
 
     Returns:
-        The options, with the `model`'s path, or with `run` the `runs`, their folders.
+        The options, with the `model`'s path; or with `run` the `runs`, their folders; or with
+        `population` the folder of its run.
 
     Raises:
         UserError: Something cannot be done.
@@ -29,6 +30,10 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     if options.run:
         found = (run_folder.find_run(name, options.data_dir) for name in options.run)
         options.runs, options.out = list(dict.fromkeys(found)), options.out or "curves.png"
+        return options
+    if options.population:
+        options.population = run_folder.find_run(options.population, options.data_dir)
+        options.out = options.out or "population.png"
         return options
     options.out = options.out or "engagement.png"
     if Path(options.out).suffix == PAGE:
@@ -75,7 +80,12 @@ def parser() -> Parser:
         "--run", nargs="+", metavar="RUN", default=(),
         help="draw the learning curves of these runs instead: folders, names, or latest",
     )  # fmt: skip
-    meaning = f"the file to write; None = engagement.png, or curves.png of --run, where *{PAGE} is "
-    parser.add_key(Key("out", str, f"{meaning}a web page", None, check=_check_out))
+    parser.add_key(
+        Key("population", str, "draw the exploiters of this run instead: how far each came, and "
+            "which checkpoint beats which", None)
+    )  # fmt: skip
+    meaning = "the file to write; None = engagement.png, curves.png of --run, or population.png"
+    page = f"where *{PAGE} of --run is a web page"
+    parser.add_key(Key("out", str, f"{meaning}, {page}", None, check=_check_out))
     parser.add_game()
     return parser
