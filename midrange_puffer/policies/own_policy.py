@@ -11,8 +11,8 @@ default. An instance has
   policy with a memory gets [segments, horizon, features] and state["done"] [segments, horizon],
   and begins every segment without a memory;
 * perhaps `memory_size`: how many numbers it remembers, as `lstm_h` and as `lstm_c` [agents,
-  memory_size] of the state, which forward_eval replaces. Where state["done"] [agents] is set, it
-  forgets them first.
+  memory_size] of the state, which forward_eval replaces. In training the state has "done" [agents],
+  too; where that is set, it forgets them first. In fights there is none.
 
 `encode_observations` and `decode_actions` in place of these are as well: then the policy may be
 wrapped in `Recurrent`, by base.rnn_name.
@@ -88,19 +88,21 @@ def check_outputs(policy: nn.Module, env: object) -> None:
     agents, horizon = 3, 4
     name = type(policy).__qualname__
     seen = torch.zeros(agents, policy.features)
-    done = torch.zeros(agents, dtype=torch.bool)
-    state = {"done": done}
+    wanted = {}
     if policy.memory_size:
-        state |= {key: torch.zeros(agents, policy.memory_size) for key in ("lstm_h", "lstm_c")}
+        wanted = dict.fromkeys(("lstm_h", "lstm_c"), [agents, policy.memory_size])
     with torch.no_grad():
-        found = _called(policy, "forward_eval", seen, state)
-        _check_shapes(f"{name}.forward_eval", found, env, agents, (agents, 1))
-        for key in ("lstm_h", "lstm_c") if policy.memory_size else ():
-            if state[key].shape != (agents, policy.memory_size):
-                raise OwnCodeError(
-                    f'{name}.forward_eval: leaves state["{key}"] of shape '
-                    f"{list(state[key].shape)}, expected {[agents, policy.memory_size]}"
-                )
+        # In training, and in fights.
+        for beside in ({"done": torch.zeros(agents, dtype=torch.bool)}, {}):
+            state = beside | {key: torch.zeros(shape) for key, shape in wanted.items()}
+            found = _called(policy, "forward_eval", seen, state)
+            _check_shapes(f"{name}.forward_eval", found, env, agents, (agents, 1))
+            for key, shape in wanted.items():
+                if _told(state[key]) != shape:
+                    raise OwnCodeError(
+                        f'{name}.forward_eval: leaves state["{key}"] of shape '
+                        f"{_told(state[key])}, expected {shape}"
+                    )
         rows, values = agents * horizon, (agents, horizon)
         seen = torch.zeros(agents, horizon, policy.features)
         if not policy.memory_size:
@@ -126,12 +128,10 @@ def _check_shapes(
     actions, values = found
     levels = getattr(env.single_action_space, "nvec", None)
     if levels is None:
-        wanted = f"a Normal of shape {[rows, env.single_action_space.shape[0]]}"
-        told = _told(actions.loc) if isinstance(actions, Normal) else _told(actions)
-        is_right = isinstance(actions, Normal) and list(actions.loc.shape) == [
-            rows,
-            env.single_action_space.shape[0],
-        ]
+        shape, is_normal = [rows, env.single_action_space.shape[0]], isinstance(actions, Normal)
+        wanted = f"a Normal of shape {shape}"
+        told = _told(actions.loc if is_normal else actions)
+        is_right = is_normal and told == shape
     else:
         shapes = [[rows, int(count)] for count in levels]
         wanted = f"logits, a tuple of tensors of the shapes {shapes}"

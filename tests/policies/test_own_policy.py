@@ -154,6 +154,11 @@ class Forgetful(Good):
         return self.forward(observations)
 
 
+class AtHome(Good):
+    def forward_eval(self, observations, state):
+        return self.forward(observations * ~state["done"][:, None])
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
@@ -168,6 +173,7 @@ class Forgetful(Good):
         ),
         (Wrong, r"Wrong.forward_eval: RuntimeError: .* \(.*test_own_policy.py, line \d+\)"),
         (Forgetful, r'forward_eval: leaves state\["lstm_h"\] of shape \[1, 4\], expected \[3, 4\]'),
+        (AtHome, r"AtHome.forward_eval: KeyError: 'done' \(.*line \d+\)"),  # fights have none
     ],
 )
 def test_what_gives_no_actions_is_refused_with_what_is_expected(policy, message):
