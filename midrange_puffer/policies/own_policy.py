@@ -37,8 +37,9 @@ def own_policy(name: str) -> type[nn.Module]:
     """
     found = own_code.load(name)
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
-        kind = type(found).__name__
-        raise OwnCodeError(f"{name}: is a {kind}, not a class of torch.nn.Module")
+        raise OwnCodeError(
+            f"{name}: is {own_code.in_words(found)}, expected a subclass of torch.nn.Module"
+        )
     _named[own_code.short_name(name)] = own_code.absolute(name), found
     return found
 
@@ -90,7 +91,7 @@ def check_outputs(policy: nn.Module, env: object) -> None:
     seen = torch.zeros(agents, policy.features)
     wanted = {}
     if policy.memory_size:
-        wanted = dict.fromkeys(("lstm_h", "lstm_c"), [agents, policy.memory_size])
+        wanted = {key: [agents, policy.memory_size] for key in ("lstm_h", "lstm_c")}
     with torch.no_grad():
         # In training, and in fights.
         for beside in ({"done": torch.zeros(agents, dtype=torch.bool)}, {}):

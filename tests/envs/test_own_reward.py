@@ -339,7 +339,7 @@ def test_arguments_are_checked():
     ("text", "name", "message"),
     [
         ("x = 1", "None", "has no None"),
-        ("x = 1", "x", "x: is int, not a subclass of midrange_puffer.Midrange"),
+        ("x = 1", "x", "x: is of type int, expected a subclass of midrange_puffer.Midrange"),
         ("from midrange_puffer import Midrange", "Midrange", "has no own_reward"),
         ("def", "A", r"does not import: SyntaxError: .*\(.*own_file.py, line 1\)"),
         ("import nowhere", "A", r"ModuleNotFoundError: No module named 'nowhere' \(.*, line 1\)"),

@@ -203,7 +203,7 @@ def test_its_arguments_are_keys():
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("class A: pass", "A", "A: is a type, not a class of torch.nn.Module"),
+        ("class A: pass", "A", "A: is the class A, expected a subclass of torch.nn.Module"),
         ("class A: pass", "B", "has no B"),
         ("import torch\nclass A(torch.nn.Module):\n  def __init__(self, env, width): 1", "A",
          "its argument width needs a default"),

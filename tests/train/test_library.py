@@ -147,6 +147,15 @@ def test_the_vector_tells_of_every_end():
     assert [row[0] for row in ends] == [False] * 4 + [True] + [False] * 3 + [True]
 
 
+def test_the_vector_finds_runs_as_the_trainer_does(tmp_path):
+    assert runs.train(tmp_path) == 0
+    for name in ("run", "latest"):
+        vec = make_vec(small(tmp_path, **{"env.opponent": f"straight,{name}"}))
+        vec.async_reset(seed=0)
+        assert vec.recv()[0].shape[0] == 64
+        vec.close()
+
+
 @pytest.mark.parametrize(
     ("example", "words", "said"),
     [
