@@ -25,6 +25,7 @@ from torch.distributions import Normal
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
+MEMORY = ("lstm_h", "lstm_c")  # what a policy remembers, by its names in the state
 # By short name: those that somebody has named, and by which name.
 _named: dict[str, tuple[str, type[nn.Module]]] = {}
 
@@ -80,8 +81,17 @@ def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> 
     return policy
 
 
+def empty_memory(policy: nn.Module, agents: int, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """What a policy remembers at first: zeros [agents, memory_size] each; without a memory none."""
+    if not policy.memory_size:
+        return {}
+    return {name: torch.zeros(agents, policy.memory_size, device=device) for name in MEMORY}
+
+
 def check_outputs(policy: nn.Module, env: object) -> None:
-    """Let a policy decide once, and learn from a short segment, and look at what it gives.
+    """Let a policy decide and learn from a short segment, and look at what it gives.
+
+    It decides as in training and as in fights, where the state has no "done".
 
     Raises:
         OwnCodeError: It fails, or gives other shapes than the actions need.
@@ -89,20 +99,17 @@ def check_outputs(policy: nn.Module, env: object) -> None:
     agents, horizon = 3, 4
     name = type(policy).__qualname__
     seen = torch.zeros(agents, policy.features)
-    wanted = {}
-    if policy.memory_size:
-        wanted = {key: [agents, policy.memory_size] for key in ("lstm_h", "lstm_c")}
     with torch.no_grad():
-        # In training, and in fights.
         for beside in ({"done": torch.zeros(agents, dtype=torch.bool)}, {}):
-            state = beside | {key: torch.zeros(shape) for key, shape in wanted.items()}
+            memory = empty_memory(policy, agents)
+            state = beside | memory
             found = _called(policy, "forward_eval", seen, state)
             _check_shapes(f"{name}.forward_eval", found, env, agents, (agents, 1))
-            for key, shape in wanted.items():
-                if _told(state[key]) != shape:
+            for key, before in memory.items():
+                if _told(state[key]) != _told(before):
                     raise OwnCodeError(
                         f'{name}.forward_eval: leaves state["{key}"] of shape '
-                        f"{_told(state[key])}, expected {shape}"
+                        f"{_told(state[key])}, expected {_told(before)}"
                     )
         rows, values = agents * horizon, (agents, horizon)
         seen = torch.zeros(agents, horizon, policy.features)
