@@ -74,9 +74,14 @@ def kind_of(name: str) -> str | None:
         return FUNCTION
     if name.endswith(MODEL_SUFFIXES) or is_there(Path.is_file, name):
         return MODEL
-    if name in (LATEST, BEST) or name.endswith(f"/{BEST}") or is_there(Path.is_dir, name):
+    if is_word(name) or is_there(Path.is_dir, name):
         return RUN
     return None
+
+
+def is_word(name: str) -> bool:
+    """Whether a name means a model of one's own runs: "latest", "best" or "RUN/best"."""
+    return name in (LATEST, BEST) or name.endswith(f"/{BEST}")
 
 
 def is_there(test: Callable[[Path], bool], *parts: str | Path) -> bool:
@@ -268,11 +273,12 @@ def _check_name(where: str, name: str, allowed: Sequence[str]) -> None:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+    return math.isfinite(_number(text))
 
 
 def _number(text: str) -> float:
-    return float(text) if _is_number(text) else math.nan
+    """What a text says; not-a-number where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

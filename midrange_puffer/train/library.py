@@ -138,7 +138,7 @@ class Trainer(AbstractContextManager):
             self._held = held.pop_all()
         self._is_open = True
         self.folder, self.config = run.folder, run.config
-        self._session.loggers += [self._results, self._row, *own]
+        self._session.loggers.add(self._results, self._row, *own)
         return self
 
     def __exit__(self, *error: object) -> bool | None:

@@ -70,20 +70,20 @@ def open_session(
     """
     config, folder = run.config, run.folder
     ranks.take_device(config["train"]["device"])
-    pool, all_raters, sinks = None, [], Loggers(folder.name, [])
+    pool, all_raters, loggers = None, [], Loggers(folder.name)
     if ranks.is_first():
         pool, all_raters = pool_of(run), [*_league(run), *_replays(run), *raters]
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
-        sinks = _loggers(run)
+        loggers = _loggers(run)
     print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
     with memory_advice(_memory_keys(config)), _engine(config, is_stopped) as engine:
-        session = Session(run, engine, sinks, pool, all_raters)
+        session = Session(run, engine, loggers, pool, all_raters)
         with closing(session):
             yield session
             session.save()
-        sinks.close(session.trainer.model_path)
+        loggers.close(session.trainer.model_path)
 
 
 class Session:
@@ -105,8 +105,7 @@ class Session:
         pool: Pool | None,
         raters: Sequence[Rater],
     ) -> None:
-        self._engine, self._sinks, self._pool, self._raters = engine, loggers, pool, raters
-        self.loggers = loggers.loggers
+        self._engine, self.loggers, self._pool, self._raters = engine, loggers, pool, raters
         self._begin_stage(run)
 
     def _begin_stage(self, run: Run) -> None:
@@ -119,7 +118,7 @@ class Session:
             envs = self._engine.make_envs(self._curriculum.config, pool_path)
             stack.enter_context(closing(envs))
             self.trainer = self._engine.trainer(
-                run, self._curriculum, envs, policy, self._sinks, self._pool, self._raters
+                run, self._curriculum, envs, policy, self.loggers, self._pool, self._raters
             )
             stack.enter_context(closing(self.trainer))
             self.trainer.save_checkpoint()  # proves at once that checkpoints can be written
