@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # What a `Player` asks of a policy.
 _OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
-PLAIN = _core.OBSERVATIONS["default"]
+PLAIN = _core.OBSERVATIONS["default"]  # how many features it has
 
 
 @dataclass(frozen=True)

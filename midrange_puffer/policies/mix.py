@@ -50,13 +50,13 @@ EXPECTED = {
     POOL: POOL,
     MODEL: f"{TRAINED}, or a model's file, {' or '.join('*' + end for end in MODEL_SUFFIXES)}",
     FUNCTION: "a function, module:name or file.py:name",
-    RUN: f"a run's folder or {LATEST}",
+    RUN: f"a run's folder, {LATEST} or {BEST}",
 }
 # Where a contestant is taken that is refused elsewhere.
 TAKEN = {
     SELF: "is taken by Midrange and in training, as env.opponent, and alone by eval and plot",
     POOL: "is taken in training, as env.opponent, and by Midrange with a pool's file",
-    RUN: "is taken by the command line; from Python, name the model's file",
+    RUN: "is taken by the command line and in training; elsewhere, name the model's file",
     HUMAN: "is taken by play, as --red and --blue",
     ALL: "is taken alone by eval, as --opponent",
 }

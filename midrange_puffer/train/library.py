@@ -183,8 +183,9 @@ class Trainer(AbstractContextManager):
             Figures of the engagements told of meanwhile, by name: a number for each of them.
         """
         self._check_open()
-        with self._silence():  # the next stage may begin
-            infos = self._session.evaluate()
+        with self._silence():  # but not what the user's own code prints
+            self._session.move_on()
+        infos = self._session.evaluate()
         self._is_gathered = True
         return infos
 

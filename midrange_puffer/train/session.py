@@ -134,14 +134,18 @@ class Session:
         """Whether the next stage is to begin."""
         return not self.is_over and self._curriculum.is_passed(self.trainer.global_step)
 
-    def evaluate(self) -> dict[str, list[float]]:
-        """As `StageTrainer.evaluate`, in the next stage if the present one is passed."""
+    def move_on(self) -> None:
+        """Begin the next stage, if the present one is passed."""
         if self._is_passed:
             self.save()
             self._stage.close()
             # From what was saved, so that a stage begins alike whether a run is stopped there.
             state = ranks.from_first(lambda: run_folder.load_state(self.run.folder))
             self._begin_stage(replace(self.run, state=state))
+
+    def evaluate(self) -> dict[str, list[float]]:
+        """As `StageTrainer.evaluate`, in the next stage if the present one is passed."""
+        self.move_on()
         return self.trainer.evaluate()
 
     def train(self) -> dict[str, float]:
