@@ -39,7 +39,7 @@ FILE = "file:"  # begins the name of a file
 LATEST, BEST = "latest", "best"  # the newest model of all runs, the best-rated one of a run
 # The kinds of contestants besides SELF and POOL: SCRIPTED, and
 MODEL, FUNCTION, RUN = "model", "function", "run"
-OTHERS = "others"  # the group of engagements against models and functions
+OTHERS = "models or functions"  # the group of engagements against these
 KINDS = (SCRIPTED, SELF, POOL, MODEL, FUNCTION, RUN)
 OUTSIDE = (MODEL, FUNCTION)  # fly from outside the core
 # What an environment that is no run can take, alone or mixed.

@@ -29,7 +29,7 @@ class RunInfo:
         state: TRAINS, DONE or STOPPED.
         metrics: the last row of its metrics, empty before the first.
         made_from: name of the configuration's file; empty where there was none.
-        given: what the command line said besides, by "section.key".
+        given: what the command line said besides, by "section.key", and of [base] by "key".
         best: the best-rated model and its panel score; None where none was rated.
     """
 
