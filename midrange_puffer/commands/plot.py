@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 
+from midrange_puffer.commands.exploit_reports import plot_reports
 from midrange_puffer.commands.models import load_model, load_opponent
 from midrange_puffer.commands.population import plot_population
 from midrange_puffer.commands.runs import plot_runs
@@ -22,6 +23,9 @@ def main(options: argparse.Namespace) -> int:
     """Plot, with what `options.plot` has read; return the exit status."""
     if options.run:
         plot_runs(options.runs, options.out)
+        return 0
+    if options.exploit:
+        plot_reports(options.exploit, options.out)
         return 0
     if options.population:
         plot_population(options.population, options.out)

@@ -110,13 +110,21 @@ def _optional(value: float | None, form: str) -> str:
 def plot_runs(folders: Sequence[Path], out: str) -> None:
     """Draw the learning curves of runs into a picture, or a page that also has their table.
 
+    Runs of the same name have their folders beside it. A run whose configuration cannot be read
+    has no row in the table.
+
     Raises:
         UsageError: Nothing was logged yet.
         WriteError: The file could not be written.
     """
-    runs = {folder.name: read_metrics(folder / run_folder.METRICS) for folder in folders}
+    names = [folder.name for folder in folders]
+    if len(set(names)) < len(names):
+        names = map(str, folders)
+    logged = [folder / run_folder.METRICS for folder in folders]
+    rows = [read_metrics(path) if path.exists() else [] for path in logged]
+    runs = dict(zip(names, rows, strict=True))
     if Path(out).suffix == PAGE:
-        infos = [read_run(folder) for folder in folders]
+        infos = [info for info in map(read_run, folders) if info is not None]
         write_whole(Path(out), format_page(infos, svg(draw_runs, runs)).encode())
     else:
         save_figure(draw_runs(runs), out)

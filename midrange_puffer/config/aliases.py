@@ -69,10 +69,7 @@ ALIASES = {
 
 
 def also_called(name: str) -> list[tuple[str, str]]:
-    """The keys (section, name) that other libraries call so, however it is written: nEnvs, n_envs.
-
-    None, if none does.
-    """
+    """The keys (section, name) that other libraries call so, be it as nEnvs or as n_envs."""
     return [
         tuple(key.split("."))
         for key, names in ALIASES.items()

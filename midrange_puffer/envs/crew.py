@@ -85,12 +85,7 @@ def find_opposition(
     else:
         found = find_contestant("opponent", opponent)
         mixed = Mixed({"agent": 1.0}, (Outsider(_name(opponent), 1.0, found),))
-    for one in mixed.outsiders:
-        if getattr(one.flyer, "features", 0) > features:
-            raise ValueError(
-                f"opponent = {one.name}: sees {one.flyer.features} features, more than the "
-                f"{features} of observation = {observation!r}"
-            )
+    mixed.check_features("opponent", features, f"observation = {observation!r}")
 
     def make_crew(seed: int) -> Crew:
         return OutsideCrew(mixed.outsiders, num_envs, seed, threads, action_mode)

@@ -1,6 +1,6 @@
 """The engagements of an environment in groups: against itself, against pilots, against a pool."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -131,7 +131,7 @@ class Group:
     def _take_collected(self) -> np.ndarray:
         # As bytes: numpy copies a record at a time, not its fields.
         parts = [np.empty(0, RAW), *(records.view(RAW) for records in self._records)]
-        self._records = []
+        self._records, self._paid = [], []
         return np.concatenate(parts).view(_core.RECORD)
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
@@ -157,10 +157,10 @@ class Group:
         self, step: int, fought: list[str] | None = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Figures of the engagements that may be told of, their records, and who fought in them."""
-        records, columns = self.take_records(), []
+        paid, columns = self._paid, []
+        records = self.take_records()
         if self.parts:
-            columns.append(np.concatenate([np.zeros((0, len(self.parts))), *self._paid]))
-            self._paid = []
+            columns.append(np.concatenate([np.zeros((0, len(self.parts))), *paid]))
         if fought is not None:
             columns.append(np.array(fought, object))
         records, columns = self._ledger.tell(step, records, *columns)
@@ -169,6 +169,16 @@ class Group:
         if self.parts:
             infos |= {f"reward_{name}": columns[0][:, n] for n, name in enumerate(self.parts)}
         return infos, records, fought
+
+
+def joined_records(found: Iterable[tuple[Group, np.ndarray]]) -> np.ndarray:
+    """Records of each group as one array, whose `env` counts through all groups."""
+    parts, first = [], 0
+    for group, records in found:
+        parts.append(records.copy())
+        parts[-1]["env"] += first
+        first += group.core.num_envs
+    return np.concatenate(parts)
 
 
 class SelfGroup(Group):

@@ -8,7 +8,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.crew import find_opposition
-from midrange_puffer.envs.groups import FlownGroup, Group, PoolGroup, SelfGroup
+from midrange_puffer.envs.groups import FlownGroup, Group, PoolGroup, SelfGroup, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.game.actions import as_actions
@@ -120,11 +120,11 @@ class Midrange(pufferlib.PufferEnv):
         """Refuse what would have no effect.
 
         Raises:
-            TypeError: A subclass has a `step` of its own.
+            TypeError: A subclass has a `step` that is not this one.
         """
         super().__init_subclass__(**kwargs)
         for name in ("step", "step_records"):
-            if name in vars(cls):
+            if getattr(cls, name) is not getattr(Midrange, name):
                 raise TypeError(
                     f"{cls.__name__}.{name}: PufferLib does not look at the rewards that it "
                     f"returns, but at the environment's buffer. Pay a reward of your own in "
@@ -330,13 +330,7 @@ class Midrange(pufferlib.PufferEnv):
             buffers.
         """
         self._step(actions)
-        parts = []
-        first = 0
-        for group in self._groups:
-            parts.append(group.take_records())
-            parts[-1]["env"] += first
-            first += group.core.num_envs
-        return np.concatenate(parts)
+        return joined_records((group, group.take_records()) for group in self._groups)
 
     def _step(self, actions: np.ndarray) -> None:
         actions = as_actions(actions, self.actions)

@@ -19,8 +19,10 @@ def env_class(name: str) -> type[Midrange]:
         return Midrange
     found = own_code.load(name)
     if not (isinstance(found, type) and issubclass(found, Midrange)):
-        kind = found.__name__ if isinstance(found, type) else type(found).__name__
-        raise OwnCodeError(f"{name}: is {kind}, not a subclass of midrange_puffer.Midrange")
+        raise OwnCodeError(
+            f"{name}: is {own_code.in_words(found)}, expected a subclass of "
+            f"midrange_puffer.Midrange"
+        )
     if found.own_reward is Midrange.own_reward:
         raise OwnCodeError(f"{name}: has no own_reward(self, decision, …)")
     return found

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.groups import Group
+from midrange_puffer.envs.groups import Group, joined_records
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import PARAMETERS, keywords, suggest
 from midrange_puffer.game.records import SHAPING, outcomes
@@ -98,12 +98,7 @@ class Decision:
     @cached_property
     def records(self) -> np.ndarray:
         """Of the engagements that ended, array of `_core.RECORD`; `env` counts through all."""
-        parts, first = [np.empty(0, _core.RECORD)], 0
-        for group, _, records in self.ended:
-            parts.append(records.copy())
-            parts[-1]["env"] += first
-            first += group.core.num_envs
-        return np.concatenate(parts)
+        return joined_records((group, records) for group, _, records in self.ended)
 
     @cached_property
     def result(self) -> np.ndarray:
@@ -252,16 +247,16 @@ class OwnReward:
             )
         if tuple(parts) != self._parts:
             self._name_parts(tuple(parts))
-        agents = self._env.num_agents
         for row, (name, values) in zip(self._sums, parts.items(), strict=True):
-            self._check_part(name, values, (agents,))
+            self._check_part(name, values)
             self._env.rewards += values
             row += values
         if not np.isfinite(self._env.rewards).all():
             self._complain(parts)
 
-    def _check_part(self, name: str, values: object, shape: tuple[int, ...]) -> None:
-        is_array = isinstance(values, np.ndarray)
+    def _check_part(self, name: str, values: object) -> None:
+        """Raise OwnCodeError where a part of the reward is no number for each agent."""
+        is_array, shape = isinstance(values, np.ndarray), (self._env.num_agents,)
         if is_array and values.shape == shape and values.dtype.kind in "fiub":
             return
         its = f"a {type(values).__name__}"
@@ -283,6 +278,7 @@ class OwnReward:
         raise OwnCodeError(f"{self._name}: the sum of its parts is too large for float32")
 
     def _name_parts(self, names: tuple[str, ...]) -> None:
+        """Take the names of the parts, which never change, and make room for their sums."""
         if self._parts:
             raise OwnCodeError(
                 f"{self._name}: its parts are {', '.join(names)}, and before they were "

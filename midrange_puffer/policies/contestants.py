@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import SCRIPTED
 from midrange_puffer.policies.mix import (
     FIGHTERS,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 # What a `Player` asks of a policy.
 _OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
-PLAIN = _core.OBSERVATIONS["default"]
+PLAIN = _core.OBSERVATIONS["default"]  # how many features it has
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,15 @@ class Mixed:
     shares: dict[str, float]
     outsiders: tuple[Outsider, ...]
 
-    @property
-    def features(self) -> int:
-        """The most that any of them needs to see."""
-        return max(getattr(one.flyer, "features", 0) for one in self.outsiders)
+    def check_features(self, argument: str, features: int, where: str) -> None:
+        """Raise UsageError where one of them needs to see more than the `features` of `where`."""
+        for one in self.outsiders:
+            needed = getattr(one.flyer, "features", 0)
+            if needed > features:
+                raise UsageError(
+                    f"{argument} = {one.name}: sees {needed} features, more than the {features} of "
+                    f"{where}"
+                )
 
 
 if TYPE_CHECKING:

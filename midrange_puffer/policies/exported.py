@@ -25,12 +25,12 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.policies.model_paths import EXPECTED, check_is_file, require_onnx
 from midrange_puffer.policies.networks import Actions
 from midrange_puffer.policies.own_code import PACKAGE
+from midrange_puffer.policies.own_policy import MEMORY
 
 if TYPE_CHECKING:
     from onnxruntime import NodeArg
 
 CONTROLS = ("rudder", "throttle", "fire")
-MEMORY = ("lstm_h", "lstm_c")
 NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
 # An entry that says that the digest is there, so that no file loses it by one damaged name. In
 # protobuf it is field 14 of a model, 14 bytes: a key and a value, which is JSON. It may be

@@ -39,7 +39,7 @@ FILE = "file:"  # begins the name of a file
 LATEST, BEST = "latest", "best"  # the newest model of all runs, the best-rated one of a run
 # The kinds of contestants besides SELF and POOL: SCRIPTED, and
 MODEL, FUNCTION, RUN = "model", "function", "run"
-OTHERS = "others"  # the group of engagements against models and functions
+OTHERS = "models or functions"  # the group of engagements against these
 KINDS = (SCRIPTED, SELF, POOL, MODEL, FUNCTION, RUN)
 OUTSIDE = (MODEL, FUNCTION)  # fly from outside the core
 # What an environment that is no run can take, alone or mixed.
@@ -50,13 +50,13 @@ EXPECTED = {
     POOL: POOL,
     MODEL: f"{TRAINED}, or a model's file, {' or '.join('*' + end for end in MODEL_SUFFIXES)}",
     FUNCTION: "a function, module:name or file.py:name",
-    RUN: f"a run's folder or {LATEST}",
+    RUN: f"a run's folder, {LATEST} or {BEST}",
 }
 # Where a contestant is taken that is refused elsewhere.
 TAKEN = {
     SELF: "is taken by Midrange and in training, as env.opponent, and alone by eval and plot",
     POOL: "is taken in training, as env.opponent, and by Midrange with a pool's file",
-    RUN: "is taken by the command line; from Python, name the model's file",
+    RUN: "is taken by the command line and in training; elsewhere, name the model's file",
     HUMAN: "is taken by play, as --red and --blue",
     ALL: "is taken alone by eval, as --opponent",
 }
@@ -74,9 +74,14 @@ def kind_of(name: str) -> str | None:
         return FUNCTION
     if name.endswith(MODEL_SUFFIXES) or is_there(Path.is_file, name):
         return MODEL
-    if name in (LATEST, BEST) or name.endswith(f"/{BEST}") or is_there(Path.is_dir, name):
+    if is_word(name) or is_there(Path.is_dir, name):
         return RUN
     return None
+
+
+def is_word(name: str) -> bool:
+    """Whether a name means a model of one's own runs: "latest", "best" or "RUN/best"."""
+    return name in (LATEST, BEST) or name.endswith(f"/{BEST}")
 
 
 def is_there(test: Callable[[Path], bool], *parts: str | Path) -> bool:
@@ -268,11 +273,12 @@ def _check_name(where: str, name: str, allowed: Sequence[str]) -> None:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
+    return math.isfinite(_number(text))
 
 
 def _number(text: str) -> float:
-    return float(text) if _is_number(text) else math.nan
+    """What a text says; not-a-number where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -10,7 +10,7 @@ from torch.distributions import Normal
 
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.policies.own_code import PACKAGE
-from midrange_puffer.policies.own_policy import make_own, own_policy
+from midrange_puffer.policies.own_policy import MEMORY, make_own, own_policy
 from midrange_puffer.puffer_import import pufferlib
 
 # isort: split
@@ -176,7 +176,7 @@ class Recurrent(pufferlib.models.LSTMWrapper):
             state: lstm_h and lstm_c [agents, memory_size], and perhaps done, bool [agents].
         """
         if "done" in state:
-            for name in ("lstm_h", "lstm_c"):
+            for name in MEMORY:
                 state[name] = state[name].masked_fill(state["done"][:, None], 0)
         return super().forward_eval(observations, state)
 

@@ -14,7 +14,8 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.policies.exported import CONTROLS, MEMORY, graph_widths, seal
+from midrange_puffer.policies.exported import CONTROLS, graph_widths, seal
+from midrange_puffer.policies.own_policy import MEMORY
 
 OPSET = 20  # the first that has Gelu
 

@@ -97,6 +97,13 @@ def settings_of(called: Callable, name: str, section: str, skip: int) -> dict[st
     return found
 
 
+def in_words(found: object) -> str:
+    """What something is that should be something else, for an error."""
+    if isinstance(found, type):
+        return f"the class {found.__name__}"
+    return f"of type {type(found).__name__}"
+
+
 def where_raised(error: BaseException) -> str:
     """An error of the user's code in a line: what it is, and the file and line it came from."""
     frames = traceback.extract_tb(error.__traceback__)

@@ -31,10 +31,9 @@ class OwnPilot:
         name = given if is_name else name_of(given)
         self._function = own_code.load(given) if is_name else given
         if isinstance(self._function, type) or not callable(self._function):
-            kind = "class" if isinstance(self._function, type) else type(self._function).__name__
             raise OwnCodeError(
-                f"{name}: is a {kind}, expected a function: observations float32 [n, features] -> "
-                f"actions [n, 3]"
+                f"{name}: is {own_code.in_words(self._function)}, expected a function: "
+                f"observations float32 [n, features] -> actions [n, 3]"
             )
         self.__name__ = name.rpartition(":")[2]
         code = getattr(self._function, "__code__", None)

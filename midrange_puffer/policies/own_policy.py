@@ -11,8 +11,8 @@ default. An instance has
   policy with a memory gets [segments, horizon, features] and state["done"] [segments, horizon],
   and begins every segment without a memory;
 * perhaps `memory_size`: how many numbers it remembers, as `lstm_h` and as `lstm_c` [agents,
-  memory_size] of the state, which forward_eval replaces. Where state["done"] [agents] is set, it
-  forgets them first.
+  memory_size] of the state, which forward_eval replaces. In training the state has "done" [agents],
+  too; where that is set, it forgets them first. In fights there is none.
 
 `encode_observations` and `decode_actions` in place of these are as well: then the policy may be
 wrapped in `Recurrent`, by base.rnn_name.
@@ -25,6 +25,7 @@ from torch.distributions import Normal
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
+MEMORY = ("lstm_h", "lstm_c")  # what a policy remembers, by its names in the state
 # By short name: those that somebody has named, and by which name.
 _named: dict[str, tuple[str, type[nn.Module]]] = {}
 
@@ -37,8 +38,9 @@ def own_policy(name: str) -> type[nn.Module]:
     """
     found = own_code.load(name)
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
-        kind = type(found).__name__
-        raise OwnCodeError(f"{name}: is a {kind}, not a class of torch.nn.Module")
+        raise OwnCodeError(
+            f"{name}: is {own_code.in_words(found)}, expected a subclass of torch.nn.Module"
+        )
     _named[own_code.short_name(name)] = own_code.absolute(name), found
     return found
 
@@ -79,8 +81,17 @@ def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> 
     return policy
 
 
+def empty_memory(policy: nn.Module, agents: int, device: str = "cpu") -> dict[str, torch.Tensor]:
+    """What a policy remembers at first: zeros [agents, memory_size] each; without a memory none."""
+    if not policy.memory_size:
+        return {}
+    return {name: torch.zeros(agents, policy.memory_size, device=device) for name in MEMORY}
+
+
 def check_outputs(policy: nn.Module, env: object) -> None:
-    """Let a policy decide once, and learn from a short segment, and look at what it gives.
+    """Let a policy decide and learn from a short segment, and look at what it gives.
+
+    It decides as in training and as in fights, where the state has no "done".
 
     Raises:
         OwnCodeError: It fails, or gives other shapes than the actions need.
@@ -88,19 +99,18 @@ def check_outputs(policy: nn.Module, env: object) -> None:
     agents, horizon = 3, 4
     name = type(policy).__qualname__
     seen = torch.zeros(agents, policy.features)
-    done = torch.zeros(agents, dtype=torch.bool)
-    state = {"done": done}
-    if policy.memory_size:
-        state |= {key: torch.zeros(agents, policy.memory_size) for key in ("lstm_h", "lstm_c")}
     with torch.no_grad():
-        found = _called(policy, "forward_eval", seen, state)
-        _check_shapes(f"{name}.forward_eval", found, env, agents, (agents, 1))
-        for key in ("lstm_h", "lstm_c") if policy.memory_size else ():
-            if state[key].shape != (agents, policy.memory_size):
-                raise OwnCodeError(
-                    f'{name}.forward_eval: leaves state["{key}"] of shape '
-                    f"{list(state[key].shape)}, expected {[agents, policy.memory_size]}"
-                )
+        for beside in ({"done": torch.zeros(agents, dtype=torch.bool)}, {}):
+            memory = empty_memory(policy, agents)
+            state = beside | memory
+            found = _called(policy, "forward_eval", seen, state)
+            _check_shapes(f"{name}.forward_eval", found, env, agents, (agents, 1))
+            for key, before in memory.items():
+                if _told(state[key]) != _told(before):
+                    raise OwnCodeError(
+                        f'{name}.forward_eval: leaves state["{key}"] of shape '
+                        f"{_told(state[key])}, expected {_told(before)}"
+                    )
         rows, values = agents * horizon, (agents, horizon)
         seen = torch.zeros(agents, horizon, policy.features)
         if not policy.memory_size:
@@ -126,12 +136,10 @@ def _check_shapes(
     actions, values = found
     levels = getattr(env.single_action_space, "nvec", None)
     if levels is None:
-        wanted = f"a Normal of shape {[rows, env.single_action_space.shape[0]]}"
-        told = _told(actions.loc) if isinstance(actions, Normal) else _told(actions)
-        is_right = isinstance(actions, Normal) and list(actions.loc.shape) == [
-            rows,
-            env.single_action_space.shape[0],
-        ]
+        shape, is_normal = [rows, env.single_action_space.shape[0]], isinstance(actions, Normal)
+        wanted = f"a Normal of shape {shape}"
+        told = _told(actions.loc if is_normal else actions)
+        is_right = is_normal and told == shape
     else:
         shapes = [[rows, int(count)] for count in levels]
         wanted = f"logits, a tuple of tensors of the shapes {shapes}"

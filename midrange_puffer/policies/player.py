@@ -11,6 +11,7 @@ from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.policies.drawing import draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.networks import Actions
+from midrange_puffer.policies.own_policy import empty_memory
 
 
 class Player:
@@ -41,10 +42,7 @@ class Player:
         is_native = reason_against(policy) is None
         self._network = FrozenNetwork(policy, threads) if is_native else None
         self._random = torch.Generator().manual_seed(seed)
-        self._memory: dict[str, torch.Tensor] = {}
-        if policy.memory_size:
-            for name in ("lstm_h", "lstm_c"):
-                self._memory[name] = torch.zeros(num_envs, policy.memory_size)
+        self._memory = empty_memory(policy, num_envs)
 
     def reset(self, envs: np.ndarray) -> None:
         """Forget the engagements `envs`, int [n]: others start in their places."""

@@ -1,6 +1,7 @@
 """Learning curves of runs: scores, ratings and losses over agent decisions and over time."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,7 +81,9 @@ def _opponents(logged: set[str]) -> list[str]:
 
 def _panels(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
     """(metric, title, axis) of each panel for which there is anything to draw."""
-    logged = {name for rows in runs.values() for row in rows for name in row if _is(row[name])}
+    logged = {
+        name for rows in runs.values() for row in rows for name in row if row[name] is not None
+    }
     panels = [
         ("environment/score", "score in training", STEPS),
         ("environment/score", "score in training", TIME),
@@ -95,7 +98,7 @@ def _panels(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
 def _draw_curve(axes: "Axes", rows: Rows, key: str, over: str, colour: str) -> None:
     """One metric of one run."""
     factor, _ = AXES[over]
-    points = [(row[over], row[key]) for row in rows if _is(row.get(key)) and _is(row.get(over))]
+    points = _points(rows, over, key)
     if not points:
         return
     x, y = np.array(points, float).T
@@ -119,12 +122,11 @@ def _smooth(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _stage_begins(rows: Rows, over: str) -> list[float]:
     """Where each stage but the first begins."""
-    stages = [(row[over], row["curriculum/stage"]) for row in rows if "curriculum/stage" in row]
-    return [
-        place for (place, stage), (_, before) in zip(stages[1:], stages, strict=False)
-        if stage != before
-    ]  # fmt: skip
+    stages = _points(rows, over, "curriculum/stage")
+    return [place for (_, before), (place, stage) in pairwise(stages) if stage != before]
 
 
-def _is(value: float | None) -> bool:
-    return value is not None
+def _points(rows: Rows, over: str, key: str) -> list[tuple[float, float]]:
+    """The place and the value of a metric in each row that has both."""
+    found = [(row.get(over), row.get(key)) for row in rows]
+    return [point for point in found if None not in point]

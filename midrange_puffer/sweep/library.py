@@ -51,11 +51,10 @@ class Sweep:
         """What to try next; several may be tried before any is observed."""
         number = len(self._trials)
         params = self._search.suggest(self._trials)
-        config = trial_config(self._config, params)
+        steps = trial_config(self._config, params)["train"]["total_timesteps"]
         seed = trial_seed(self._config["sweep"]["seed"], number)
-        config = config.replaced("train", "the sweep", seed=seed)
-        self._trials.append(Trial(number, params, seed, config["train"]["total_timesteps"]))
-        return Suggestion(number, params, config)
+        self._trials.append(Trial(number, params, seed, steps))
+        return self._suggestion(self._trials[-1])
 
     def observe(self, trial: Suggestion, score: float | None, seconds: float) -> None:
         """Tell what became of a suggestion.
@@ -68,24 +67,22 @@ class Sweep:
         Raises:
             ValueError: The score or the cost is something else.
         """
-        if not 0 <= seconds < math.inf:
-            raise ValueError(f"seconds = {seconds}: must be finite, and 0 or more")
-        found = self._trials[trial.number]
-        found.seconds = seconds
-        if score is None:
-            found.status = FAILED
-            return
-        if not 0 <= score <= 1:
+        if not 0 < seconds < math.inf:
+            raise ValueError(f"seconds = {seconds}: must be above 0 and finite")
+        if not (score is None or 0 <= score <= 1):
             raise ValueError(f"score = {score}: must be from 0 to 1, or None for a failure")
-        found.readings = [Reading(found.total_timesteps, seconds, score, {})]
-        found.status = FINISHED
+        found = self._trials[trial.number]
+        found.seconds, found.status = seconds, FAILED if score is None else FINISHED
+        if score is not None:
+            found.readings = [Reading(found.total_timesteps, seconds, score, {})]
 
     @property
     def best(self) -> Suggestion | None:
         """The suggestion with the best score; None before the first."""
         trial = best_trial(self._trials)
-        if trial is None:
-            return None
+        return None if trial is None else self._suggestion(trial)
+
+    def _suggestion(self, trial: Trial) -> Suggestion:
         config = trial_config(self._config, trial.params)
         config = config.replaced("train", "the sweep", seed=trial.seed)
         return Suggestion(trial.number, trial.params, config)

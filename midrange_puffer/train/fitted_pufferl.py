@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import torch
 
+from midrange_puffer.policies.own_policy import empty_memory
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
 from midrange_puffer.train.engine import Engine, Seen
@@ -148,14 +149,8 @@ class FittedPuffeRL(pufferl.PuffeRL):
         """What the policy remembers of each batch of agents, by the first of them: nothing."""
         count = self.vecenv.agents_per_batch
         batches = range(0, self.total_agents, count)
-        size, device = self.uncompiled_policy.memory_size, self.config["device"]
-        if not size:
-            return {first: {} for first in batches}
-        names = ("lstm_h", "lstm_c")
-        return {
-            first: {name: torch.zeros(count, size, device=device) for name in names}
-            for first in batches
-        }
+        policy, device = self.uncompiled_policy, self.config["device"]
+        return {first: empty_memory(policy, count, device) for first in batches}
 
     def _take_infos(self, infos: list[dict]) -> None:
         for info in infos:

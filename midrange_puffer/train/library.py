@@ -13,6 +13,7 @@ from midrange_puffer.config.reading import load_config as read_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.policies.metadata import checked_metadata
 from midrange_puffer.train.machine import this_machine
+from midrange_puffer.train.opponents import settled_opponents
 from midrange_puffer.train.results import Results
 from midrange_puffer.train.run import begun_run, removed_if_never_begun, resumed_run
 from midrange_puffer.train.run_folder import Run
@@ -52,9 +53,10 @@ def make_vec(config: Config, pool: str | Path | None = None) -> VecEnv:
 
     Raises:
         ConfigError: It does not fit this machine.
+        CheckpointError: A run that env.opponent names has no model.
     """
     with _quiet():
-        config = settle(_checked(config), this_machine())
+        config = settle(settled_opponents(_checked(config)), this_machine())
     return VecEnv(make_env, config, Path(pool) if pool is not None else None)
 
 
@@ -134,9 +136,9 @@ class Trainer(AbstractContextManager):
             held.enter_context(removed_if_never_begun(run))
             self._opened = held.enter_context(open_session(run, lambda: False))
             self._held = held.pop_all()
-        self._is_open, self._is_gathered = True, False
+        self._is_open = True
         self.folder, self.config = run.folder, run.config
-        self._session.loggers += [self._results, self._row, *own]
+        self._session.loggers.add(self._results, self._row, *own)
         return self
 
     def __exit__(self, *error: object) -> bool | None:
@@ -171,7 +173,7 @@ class Trainer(AbstractContextManager):
 
     @property
     def score(self) -> float | None:
-        """The mean score of the last ten updates (win 1, draw 0.5); None before the first."""
+        """The mean score of the last ten rows logged (win 1, draw 0.5); None before the first."""
         return self._results.all.score if self._results.all else None
 
     def evaluate(self) -> dict[str, list[float]]:
@@ -181,8 +183,9 @@ class Trainer(AbstractContextManager):
             Figures of the engagements told of meanwhile, by name: a number for each of them.
         """
         self._check_open()
-        with self._silence():  # the next stage may begin
-            infos = self._session.evaluate()
+        with self._silence():  # but not what the user's own code prints
+            self._session.move_on()
+        infos = self._session.evaluate()
         self._is_gathered = True
         return infos
 

@@ -39,25 +39,33 @@ class Logger(Protocol):
 class Loggers:
     """Several loggers as one.
 
+    Args:
+        run_id: The run's name.
+        loggers: The first of them.
+
     Attributes:
-        run_id: The run's name, which PuffeRL asks for.
+        run_id: As given; PuffeRL asks for it.
         beside: Metrics that go into every row beside those that are logged.
     """
 
-    def __init__(self, run_id: str, loggers: list[Logger]) -> None:
+    def __init__(self, run_id: str, loggers: Sequence[Logger] = ()) -> None:
         self.run_id = run_id
-        self.loggers = loggers
+        self._loggers = [*loggers]
         self.beside: Metrics = {}
+
+    def add(self, *loggers: Logger) -> None:
+        """Pass the rows that come from now on to these, too."""
+        self._loggers += loggers
 
     def log(self, metrics: Metrics, step: int) -> None:
         """Pass `metrics` on to every logger, as plain numbers."""
         numbers = {name: _plain(value) for name, value in {**metrics, **self.beside}.items()}
-        for logger in self.loggers:
+        for logger in self._loggers:
             logger.log(numbers, step)
 
     def close(self, model_path: Path) -> None:
         """Close every logger."""
-        for logger in self.loggers:
+        for logger in self._loggers:
             logger.close(str(model_path))
 
 

@@ -51,17 +51,14 @@ def check_opponents(config: Config) -> None:
     """Load every opponent once, before a run has a folder.
 
     Raises:
-        UsageError: A model or a function that cannot be used.
-        ConfigError: A model that sees more than the agents of this run.
+        UsageError: A model or a function that cannot be used, or a model that sees more than the
+            agents of this run.
     """
     # Here, so that torch is imported only where somebody trains.
     from midrange_puffer.policies.contestants import load_mix
 
     for env in (one["env"] for one in run_configs(config)):
-        features = _core.OBSERVATIONS[env["observation"]]
+        observation = env["observation"]
+        features = _core.OBSERVATIONS[observation]
         mixed = load_mix(env["opponent"], KINDS, OPPONENT, features)
-        if mixed.outsiders and mixed.features > features:
-            raise ConfigError(
-                f"{OPPONENT} = {env['opponent']}: sees {mixed.features} features, more than the "
-                f"{features} of env.observation = {env['observation']}"
-            )
+        mixed.check_features(OPPONENT, features, f"env.observation = {observation}")

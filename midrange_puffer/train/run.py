@@ -225,7 +225,7 @@ def train(run: Run, signals: StopSignals, raters: Sequence[Rater] = ()) -> None:
         _screen(run) as screen,
         suppress(StoppedError),  # its update is left out
     ):
-        session.loggers += [results, *screen]
+        session.loggers.add(results, *screen)
         while not (signals.agree() or session.is_over):
             session.evaluate()
             session.train()

@@ -17,7 +17,7 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import MODEL_SUFFIXES
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.metadata import PanelScore
-from midrange_puffer.policies.mix import BEST, LATEST
+from midrange_puffer.policies.mix import BEST, LATEST, is_word
 from midrange_puffer.policies.model_paths import MODELS
 from midrange_puffer.train.league_file import FILE, panel_scores, read_league
 
@@ -134,11 +134,6 @@ def _best_rated(run: Path) -> tuple[Path, PanelScore] | None:
     scores = panel_scores(read_league(run / FILE))
     rated = [(path, scores[path.stem]) for path in run.glob(MODELS) if path.stem in scores]
     return max(rated, key=lambda one: (one[1].score, one[0].name), default=None)
-
-
-def is_word(name: str) -> bool:
-    """Whether a name means a model of one's own runs: "latest", "best" or "RUN/best"."""
-    return name in (LATEST, BEST) or name.endswith(f"/{BEST}")
 
 
 def find_model(name: str, data_dir: str | Path) -> Path:

@@ -29,7 +29,7 @@ class RunInfo:
         state: TRAINS, DONE or STOPPED.
         metrics: the last row of its metrics, empty before the first.
         made_from: name of the configuration's file; empty where there was none.
-        given: what the command line said besides, by "section.key".
+        given: what the command line said besides, by "section.key", and of [base] by "key".
         best: the best-rated model and its panel score; None where none was rated.
     """
 
@@ -55,7 +55,7 @@ def read_run(folder: Path) -> RunInfo | None:
     path = folder / run_folder.CONFIG
     try:
         config = load_config(path, complete=True, runs_code=False)
-        began = path.stat().st_mtime
+        began, origin = path.stat().st_mtime, _origin(path)
     except (ConfigError, OSError):
         return None
     metrics = last_row(folder / run_folder.METRICS)
@@ -64,9 +64,8 @@ def read_run(folder: Path) -> RunInfo | None:
     else:
         steps = metrics.get("agent_steps") or 0
         state = DONE if steps >= config["train"]["total_timesteps"] else STOPPED
-    return RunInfo(
-        folder, config, began, state, metrics, *_origin(path), run_folder.best_rated(folder)
-    )
+    best = run_folder.best_rated(folder)
+    return RunInfo(folder, config, began, state, metrics, *origin, best)
 
 
 def _origin(path: Path) -> tuple[str, dict[str, str]]:
@@ -81,7 +80,7 @@ def _origin(path: Path) -> tuple[str, dict[str, str]]:
         elif line.startswith("# "):
             source = line[2:].rstrip(":")
         else:
-            name, _, value = line.partition(" = ")
+            name, _, value = (part.strip() for part in line.partition("="))
             if source == COMMAND_LINE and f"{section}.{name}" not in ASIDE:
                 given[f"{section}.{name}".removeprefix("base.")] = value
             elif source.endswith(".ini"):

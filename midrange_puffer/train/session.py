@@ -71,21 +71,21 @@ def open_session(
     """
     config, folder = run.config, run.folder
     ranks.take_device(config["train"]["device"])
-    pool, population, all_raters, sinks = None, None, [], Loggers(folder.name, [])
+    pool, population, all_raters, loggers = None, None, [], Loggers(folder.name)
     if ranks.is_first():
         pool, all_raters = pool_of(run), [*_league(run), *_replays(run), *raters]
         population = _population(run, pool, is_stopped)
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
-        sinks = _loggers(run)
+        loggers = _loggers(run)
     print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
     with memory_advice(_memory_keys(config)), _engine(config, is_stopped) as engine:
-        session = Session(run, engine, sinks, pool, all_raters, population)
+        session = Session(run, engine, loggers, pool, all_raters, population)
         with closing(session):
             yield session
             session.save()
-        sinks.close(session.trainer.model_path)
+        loggers.close(session.trainer.model_path)
 
 
 class Session:
@@ -108,9 +108,8 @@ class Session:
         raters: Sequence[Rater],
         population: Population | None = None,
     ) -> None:
-        self._engine, self._sinks, self._pool, self._raters = engine, loggers, pool, raters
+        self._engine, self.loggers, self._pool, self._raters = engine, loggers, pool, raters
         self._population = population
-        self.loggers = loggers.loggers
         self._begin_stage(run)
 
     def _begin_stage(self, run: Run) -> None:
@@ -123,7 +122,7 @@ class Session:
             envs = self._engine.make_envs(self._curriculum.config, pool_path)
             stack.enter_context(closing(envs))
             self.trainer = self._engine.trainer(
-                run, self._curriculum, envs, policy, self._sinks, self._pool, self._raters
+                run, self._curriculum, envs, policy, self.loggers, self._pool, self._raters
             )
             stack.enter_context(closing(self.trainer))
             self.trainer.save_checkpoint()  # proves at once that checkpoints can be written
@@ -139,8 +138,8 @@ class Session:
         """Whether the next stage is to begin."""
         return not self.is_over and self._curriculum.is_passed(self.trainer.global_step)
 
-    def evaluate(self) -> dict[str, list[float]]:
-        """As `StageTrainer.evaluate`, in the next stage if the present one is passed."""
+    def move_on(self) -> None:
+        """Begin the next stage if this one is passed, and train an exploiter if one is due."""
         if self._is_passed:
             self.save()
             self._stage.close()
@@ -148,6 +147,10 @@ class Session:
             state = ranks.from_first(lambda: run_folder.load_state(self.run.folder))
             self._begin_stage(replace(self.run, state=state))
         ranks.from_first(self._let_exploit)
+
+    def evaluate(self) -> dict[str, list[float]]:
+        """As `StageTrainer.evaluate`, after what is due before."""
+        self.move_on()
         return self.trainer.evaluate()
 
     def _let_exploit(self) -> None:

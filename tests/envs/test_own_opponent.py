@@ -189,8 +189,8 @@ def test_what_is_no_action_is_refused_at_once(body, message, tmp_path):
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("x = 1", "x", "is a int, expected a function"),
-        ("class fly: ...", "fly", "is a class, expected a function"),
+        ("x = 1", "x", "is of type int, expected a function"),
+        ("class fly: ...", "fly", "is the class fly, expected a function"),
         ("def fly(): ...", "fyl", "has no fyl; did you mean 'fly'"),
         ("def fly(:", "fly", "does not import: SyntaxError.*line 1"),
         ("import sys\nsys.exit('bye')", "fly", "does not import: SystemExit: bye .*line 2"),

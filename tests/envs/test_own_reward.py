@@ -208,6 +208,24 @@ def test_without_a_reset_the_engagements_are_those_of_the_seed():
     assert np.array_equal(env.step(actions)[1], reset.step(actions)[1])
 
 
+@pytest.mark.parametrize("options", [ALONE, OTHERS])
+def test_records_and_infos_in_turn_are_each_told_of_their_own(options):
+    class Paid(Midrange):
+        def own_reward(self, decision):
+            return {"decisions": np.ones(self.num_agents)}
+
+    env, infos = Paid(**options), {"paid": [], "length": []}
+    env.reset(0)
+    actions = np.zeros((env.num_agents, 3), np.int32)
+    assert sum(len(env.step_records(actions)) for _ in range(200))
+    for _ in range(200):
+        for info in env.step(actions)[-1]:
+            infos["paid"] += info["reward_decisions"]
+            infos["length"] += info["episode_length"]
+    assert infos["paid"]
+    assert infos["paid"] == infos["length"]
+
+
 def test_the_example_pays_beyond_its_range():
     standoff = env_class(STANDOFF)
     rewards = {}
@@ -232,6 +250,17 @@ def test_a_step_of_ones_own_is_refused():
             def step(self, actions):
                 observations, rewards, *rest = super().step(actions)
                 return observations, rewards + 1, *rest
+
+
+def test_a_step_from_another_base_is_refused():
+    class Bonus:
+        def step(self, actions):
+            return super().step(actions)
+
+    with pytest.raises(TypeError, match=r"Both.step: PufferLib does not look at the rewards"):
+
+        class Both(Bonus, Midrange):
+            pass
 
 
 def paying(given: object) -> Midrange:
@@ -310,7 +339,7 @@ def test_arguments_are_checked():
     ("text", "name", "message"),
     [
         ("x = 1", "None", "has no None"),
-        ("x = 1", "x", "x: is int, not a subclass of midrange_puffer.Midrange"),
+        ("x = 1", "x", "x: is of type int, expected a subclass of midrange_puffer.Midrange"),
         ("from midrange_puffer import Midrange", "Midrange", "has no own_reward"),
         ("def", "A", r"does not import: SyntaxError: .*\(.*own_file.py, line 1\)"),
         ("import nowhere", "A", r"ModuleNotFoundError: No module named 'nowhere' \(.*, line 1\)"),

@@ -154,6 +154,11 @@ class Forgetful(Good):
         return self.forward(observations)
 
 
+class AtHome(Good):
+    def forward_eval(self, observations, state):
+        return self.forward(observations * ~state["done"][:, None])
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
@@ -168,6 +173,7 @@ class Forgetful(Good):
         ),
         (Wrong, r"Wrong.forward_eval: RuntimeError: .* \(.*test_own_policy.py, line \d+\)"),
         (Forgetful, r'forward_eval: leaves state\["lstm_h"\] of shape \[1, 4\], expected \[3, 4\]'),
+        (AtHome, r"AtHome.forward_eval: KeyError: 'done' \(.*line \d+\)"),  # fights have none
     ],
 )
 def test_what_gives_no_actions_is_refused_with_what_is_expected(policy, message):
@@ -197,7 +203,7 @@ def test_its_arguments_are_keys():
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("class A: pass", "A", "A: is a type, not a class of torch.nn.Module"),
+        ("class A: pass", "A", "A: is the class A, expected a subclass of torch.nn.Module"),
         ("class A: pass", "B", "has no B"),
         ("import torch\nclass A(torch.nn.Module):\n  def __init__(self, env, width): 1", "A",
          "its argument width needs a default"),

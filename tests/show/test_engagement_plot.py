@@ -1,6 +1,7 @@
 """The picture of an engagement: what is recorded for it, and the file."""
 
 import json
+import shutil
 
 import matplotlib
 import pytest
@@ -102,6 +103,29 @@ def test_the_curves_of_a_run_become_a_picture_or_a_page(trained, tmp_path):
     for name, holds in (("curves.svg", "<svg"), ("curves.html", "<td>small.ini</td>")):
         assert run_plot(trained, "--run", "run", "--out", str(tmp_path / name)) == 0
         assert holds in (tmp_path / name).read_text()
+
+
+def test_runs_of_one_name_and_without_a_configuration_are_drawn(trained, tmp_path):
+    other = tmp_path / "run"
+    shutil.copytree(trained / "run", other)
+    (other / "config.ini").write_text("[train]\ngama = 1\n")
+    page, both = tmp_path / "curves.html", ["--run", "run", str(other)]
+    assert run_plot(trained, *both, "--out", str(page)) == 0
+    assert page.read_text().count("<td>run</td>") == 1
+    for folder in (trained / "run", other):
+        assert f"<!-- {folder} -->" in page.read_text()
+    (other / "metrics.jsonl").unlink()  # as before the first row
+    assert run_plot(trained, *both, "--out", str(page)) == 0
+    with pytest.raises(UsageError, match="nothing was logged"):
+        run_plot(trained, "--run", str(other), "--out", str(page))
+
+
+def test_an_empty_value_of_the_command_line_is_told_of(tmp_path):
+    path = tmp_path / "config.ini"
+    path.write_text(
+        "[base]\n# command line:\nwandb_group =\n[train]\n# command line:\ngamma = 0.9\n"
+    )
+    assert read_run(tmp_path).given == {"wandb_group": "", "train.gamma": "0.9"}
 
 
 def test_only_curves_become_a_page(trained, tmp_path):

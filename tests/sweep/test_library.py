@@ -57,5 +57,6 @@ def test_what_is_wrong_is_refused():
     sweep = Sweep(load_config(None, SPACE))
     with pytest.raises(ValueError, match=r"score = 3: must be from 0 to 1"):
         sweep.observe(sweep.suggest(), 3, seconds=1)
-    with pytest.raises(ValueError, match=r"seconds = nan: must be finite"):
-        sweep.observe(sweep.suggest(), 0.5, seconds=float("nan"))
+    for seconds in (float("nan"), 0.0):
+        with pytest.raises(ValueError, match=rf"seconds = {seconds}: must be above 0 and finite"):
+            sweep.observe(sweep.suggest(), 0.5, seconds)

@@ -103,7 +103,7 @@ def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
     """Of 16 segments 4, from the third update on, and of the latest 150 segments before it."""
     kept, rows = deque(maxlen=150), []
     with small_trainer(tmp_path, *REPLAY, "--train.minibatch-size=256") as trainer:
-        trainer.logger.loggers.append(SimpleNamespace(log=lambda row, step: rows.append(row)))
+        trainer.logger.add(SimpleNamespace(log=lambda row, step: rows.append(row)))
         minibatches = watched_minibatches(trainer)
         steps = watched_steps(trainer)
         for update in range(4):

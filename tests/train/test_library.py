@@ -129,6 +129,21 @@ def test_what_is_wrong_is_refused(tmp_path):
         trainer.__enter__()
 
 
+def test_what_ones_own_code_prints_is_heard(tmp_path, capfd):
+    (tmp_path / "loud_reward.py").write_text(
+        "from midrange_puffer import Midrange\n"
+        "class Loud(Midrange):\n"
+        "    def own_reward(self, decision):\n"
+        "        print('paid', self.num_agents)\n"
+        "        return {}\n"
+    )
+    config = small(tmp_path, **{"base.env_class": f"{tmp_path / 'loud_reward.py'}:Loud"})
+    with Trainer(config) as trainer:
+        capfd.readouterr()
+        trainer.evaluate()
+        assert set(capfd.readouterr().out.splitlines()) == {"paid 64"}
+
+
 def test_the_vector_tells_of_every_end():
     """PuffeRL looks at the terminals alone, and all of these engagements end by the time limit."""
     config = load_config(
@@ -145,6 +160,15 @@ def test_the_vector_tells_of_every_end():
         vec.send(np.zeros((128, 3), np.int32))
     vec.close()
     assert [row[0] for row in ends] == [False] * 4 + [True] + [False] * 3 + [True]
+
+
+def test_the_vector_finds_runs_as_the_trainer_does(tmp_path):
+    assert runs.train(tmp_path) == 0
+    for name in ("run", "latest"):
+        vec = make_vec(small(tmp_path, **{"env.opponent": f"straight,{name}"}))
+        vec.async_reset(seed=0)
+        assert vec.recv()[0].shape[0] == 64
+        vec.close()
 
 
 @pytest.mark.parametrize(

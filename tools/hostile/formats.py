@@ -22,6 +22,7 @@ from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.envelope import Envelope
+from midrange_puffer.policies.own_policy import empty_memory
 from midrange_puffer.policies.pool_file import Member, read_members
 from midrange_puffer.replays.replay import Replay, ReplayError
 from midrange_puffer.sweep.record import (
@@ -102,8 +103,7 @@ def _read_model(path: Path) -> object:
 def _read_exported(path: Path) -> object:
     """And ask it once."""
     policy, entries = load_policy(path)
-    names = ("lstm_h", "lstm_c") if policy.memory_size else ()
-    memory = {name: torch.zeros(1, policy.memory_size) for name in names}
+    memory = empty_memory(policy, 1)
     with torch.no_grad():
         outputs, value = policy.forward_eval(torch.full((1, policy.features), 0.3), memory)
     require(bool(torch.isfinite(value).all()), "the value of an observation is not finite")

@@ -31,6 +31,9 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
         found = (run_folder.find_run(name, options.data_dir) for name in options.run)
         options.runs, options.out = list(dict.fromkeys(found)), options.out or "curves.png"
         return options
+    if options.exploit:
+        options.out = options.out or "exploit.png"
+        return options
     if options.population:
         options.population = run_folder.find_run(options.population, options.data_dir)
         options.out = options.out or "population.png"
@@ -84,7 +87,11 @@ def parser() -> Parser:
         Key("population", str, "draw the exploiters of this run instead: how far each came, and "
             "which checkpoint beats which", None)
     )  # fmt: skip
-    meaning = "the file to write; None = engagement.png, curves.png of --run, or population.png"
+    parser.add_argument(
+        "--exploit", nargs="+", metavar="REPORT", default=(),
+        help="draw the curves of these reports of `puffer exploit --json` instead",
+    )  # fmt: skip
+    meaning = "the file to write; None = engagement.png, or curves, population or exploit.png"
     page = f"where *{PAGE} of --run is a web page"
     parser.add_key(Key("out", str, f"{meaning}, {page}", None, check=_check_out))
     parser.add_game()
