@@ -1,15 +1,18 @@
 """`puffer league midrange`: checkpoints and pilots, everybody against everybody."""
 
 import argparse
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+import numpy as np
 import torch
 from rich.console import Console
 
 from midrange_puffer.commands.models import load_models
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.match import Contestant
+from midrange_puffer.contest.nash import nash_weights
 from midrange_puffer.contest.ratings import MEAN
 from midrange_puffer.contest.round_robin import (
     ANCHORS,
@@ -28,7 +31,11 @@ from midrange_puffer.contest.standings import (
 )
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.names import shown
 from midrange_puffer.policies.contestants import load_contestant
+from midrange_puffer.policies.nash_file import NASH, NashMember, write_nash
+
+LEAST_SHARE = 0.005  # of a model in a Nash mixture; those below are left out
 
 
 def main(options: argparse.Namespace) -> int:
@@ -44,6 +51,8 @@ def main(options: argparse.Namespace) -> int:
     standings = rank(list(players), results, fixed)
     _print(standings, options, scale)
     steps = {name: meta["agent_steps"] for name, (_, meta) in zip(paths, models, strict=True)}
+    if options.nash:
+        _write_nash(Path(options.nash), paths, standings)
     if options.json:
         report = {name: getattr(options, name) for name in ("games", "seed", "greedy")}
         report |= {"parameters": parameters, "scale": scale, **format_report(standings)}
@@ -86,6 +95,25 @@ def group_runs(
     for name, path in paths.items():
         runs.setdefault(path.parent, []).append((steps[name], name))
     return {folder: sorted(points) for folder, points in runs.items()}
+
+
+def _write_nash(path: Path, models: Mapping[str, Path], standings: Standings) -> None:
+    """Write the models' Nash mixture, and print it."""
+    places = [standings.names.index(name) for name in models]
+    scores = standings.payoffs.scores[np.ix_(places, places)].copy()
+    np.fill_diagonal(scores, 0.5)
+    shares = dict(zip(models, nash_weights(scores), strict=True))
+    played = {name: share for name, share in shares.items() if share >= LEAST_SHARE}
+    total, folder = sum(played.values()), path.absolute().parent
+    write_nash(
+        path,
+        [
+            NashMember(os.path.relpath(models[name], folder), share / total)
+            for name, share in played.items()
+        ],
+    )
+    parts = (f"{shown(name)} {100 * share / total:.1f} %" for name, share in played.items())
+    print(f"Nash mixture of the models: {', '.join(parts)}; {NASH}{shown(path)}")
 
 
 def _play(

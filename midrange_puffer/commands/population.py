@@ -12,11 +12,10 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.names import shown
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.model_paths import MODELS
+from midrange_puffer.policies.model_paths import MODELS, spread
 from midrange_puffer.show.figures import save_figure
-from midrange_puffer.show.population_plot import draw_population
+from midrange_puffer.show.population_plot import Exploiter, draw_population
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.best_response import spread
 from midrange_puffer.train.population_file import Turn, format_turns, read_turns
 
 CHECKPOINTS = 12  # of the run, at even distances
@@ -37,7 +36,8 @@ def plot_population(run: Path, out: str) -> None:
     config = load_config(run / run_folder.CONFIG, complete=True, runs_code=False)
     checkpoints = spread(sorted(run.glob(MODELS)), CHECKPOINTS + 1)[1:]
     steps, scores = _scores(checkpoints, run, turns, resolve(game_of(config)))
-    figure = draw_population(turns, steps, scores, config["population"]["score"])
+    exploiters = [Exploiter(turn.kind, turn.agent_steps / 1e6, turn.score) for turn in turns]
+    figure = draw_population(exploiters, steps, scores, config["population"]["score"])
     save_figure(figure, out)
     print(format_turns(turns), end="")
     print(shown(out))

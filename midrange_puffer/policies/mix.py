@@ -6,8 +6,9 @@ mixes. Commas separate the contestants. A number after the last colon is a share
 
 * a scripted pilot;
 * `self`: both seats are agents; or `pool`: the frozen policies of a run's pool;
-* a model: `trained` or `trained:selfplay`, which come with the package, or a file, *.pt or *.onnx;
-  `file:` before its path may be left out;
+* a model: `champion`, `trained` or `trained:selfplay`, which come with the package, or a file,
+  *.pt or *.onnx; `file:` before its path may be left out;
+* `nash:PATH`: the models that a file of `puffer league --nash` names, with its shares;
 * `latest`, `best` or RUN/best, or a run's folder: one of its models, which a command puts in its
   place;
 * a function of the user's own, `module:name` or `file.py:name`.
@@ -32,7 +33,14 @@ from midrange_puffer.game.parameters import (
     suggest,
 )
 from midrange_puffer.policies import own_code
-from midrange_puffer.policies.shipped import TRAINED, is_shipped, path_of, shipped_models
+from midrange_puffer.policies.nash_file import NASH, members_of
+from midrange_puffer.policies.shipped import (
+    CHAMPION,
+    TRAINED,
+    is_shipped,
+    path_of,
+    shipped_models,
+)
 
 MAX_WEIGHT = 1e6  # of one contestant in a mix
 FILE = "file:"  # begins the name of a file
@@ -48,7 +56,8 @@ EXPECTED = {
     SCRIPTED: ", ".join(PILOTS),
     SELF: SELF,
     POOL: POOL,
-    MODEL: f"{TRAINED}, or a model's file, {' or '.join('*' + end for end in MODEL_SUFFIXES)}",
+    MODEL: f"{CHAMPION}, {TRAINED}, or a model's file, "
+    f"{' or '.join('*' + end for end in MODEL_SUFFIXES)}",
     FUNCTION: "a function, module:name or file.py:name",
     RUN: f"a run's folder, {LATEST} or {BEST}",
 }
@@ -240,7 +249,16 @@ def _parts(text: str) -> list[tuple[str, str]]:
     text = str(text)
     if is_there(Path.is_file, text.removeprefix(FILE)):  # whatever signs its path has
         return [(text, "")]
-    return [_split(part.strip()) for part in text.split(",")]
+    split = (_split(part.strip()) for part in text.split(","))
+    return [part for name, weight in split for part in _expanded(name, weight)]
+
+
+def _expanded(name: str, weight: str) -> list[tuple[str, str]]:
+    """The models of a Nash mixture in its place, with their parts of its weight."""
+    if not name.startswith(NASH):
+        return [(name, weight)]
+    whole = _number(weight or "1")
+    return [(f"{FILE}{path}", f"{whole * share:.9g}") for path, share in members_of(name)]
 
 
 def _joined(parts: Iterable[tuple[str, str]]) -> str:

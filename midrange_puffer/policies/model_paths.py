@@ -1,7 +1,10 @@
 """Files of models before they are read: what they are called, and whether they can be read."""
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from midrange_puffer.errors import CheckpointError, UsageError
 from midrange_puffer.game.parameters import EXPORTED
@@ -34,6 +37,12 @@ def check_is_model(path: Path) -> None:
 def expected_in_run(what: str) -> str:
     """The end of an error message: which of a run folder's files should have been there."""
     return f"expected a run folder's {what}"
+
+
+def spread(paths: Sequence[Path], count: int) -> list[Path]:
+    """At most `count` of the paths, at even distances, the first and the last among them."""
+    places = np.linspace(0, len(paths) - 1, min(count, len(paths))).round().astype(int)
+    return [paths[place] for place in places]
 
 
 def require_onnx(*packages: str) -> None:

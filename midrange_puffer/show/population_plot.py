@@ -1,7 +1,7 @@
 """A population over time: how far each exploiter came, and which policy beats which exploiter."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,18 +11,24 @@ from midrange_puffer.show.figures import COLOURS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from midrange_puffer.train.population_file import Turn
+
+class Exploiter(NamedTuple):
+    """An exploiter's kind, the agent decisions of its victim in M, and its score against that."""
+
+    kind: str
+    against: float
+    score: float
 
 
 def draw_population(
-    turns: "Sequence[Turn]", steps: Sequence[int], scores: np.ndarray, done: float
+    exploiters: Sequence[Exploiter], steps: Sequence[int], scores: np.ndarray, done: float
 ) -> "Figure":
     """Draw a population.
 
     Args:
-        turns: its exploiters, at least one.
+        exploiters: at least one.
         steps: agent decisions of the checkpoints, in their order, at least one.
-        scores: of each checkpoint against each exploiter, [checkpoints, turns].
+        scores: of each checkpoint against each exploiter, [checkpoints, exploiters].
         done: the score at which an exploiter's training ended.
     """
     from matplotlib.figure import Figure
@@ -30,7 +36,7 @@ def draw_population(
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     for kind, colour in zip(EXPLOITERS, (*COLOURS[:2], "0.45"), strict=True):
-        points = [(turn.agent_steps / 1e6, turn.score) for turn in turns if turn.kind == kind]
+        points = [one[1:] for one in exploiters if one.kind == kind]
         if points:
             left.plot(*np.array(points).T, "o-", color=colour, ms=4, lw=1, label=kind)
     left.axhline(0.5, color="0.6", lw=1)
@@ -45,8 +51,9 @@ def draw_population(
         scores, origin="lower", aspect="auto", cmap="RdYlGn", vmin=0, vmax=1, interpolation="none"
     )
     right.set_yticks(range(len(steps)), [f"{step / 1e6:.0f}" for step in steps], fontsize=7)
-    places = np.unique(np.linspace(0, len(turns) - 1, min(len(turns), 12)).round().astype(int))
-    labels = [f"{turns[place].agent_steps / 1e6:.0f}" for place in places]
+    count = len(exploiters)
+    places = np.unique(np.linspace(0, count - 1, min(count, 12)).round().astype(int))
+    labels = [f"{exploiters[place].against:.0f}" for place in places]
     right.set_xticks(places, labels, fontsize=7)
     right.set(xlabel="exploiter, by the policy it was trained against [M]")
     right.set(ylabel="policy after so many decisions [M]")

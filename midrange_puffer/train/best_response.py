@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from midrange_puffer.config.game import game_parameters
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import POOL
@@ -56,9 +54,3 @@ def response_settings(
 def as_words(settings: Mapping[str, object]) -> list[str]:
     """Settings as words of a command line."""
     return [f"--{name}={value}" for name, value in settings.items()]
-
-
-def spread(items: Sequence[Path], count: int) -> list[Path]:
-    """At most `count` of the items, at even distances, the first and the last among them."""
-    places = np.linspace(0, len(items) - 1, min(count, len(items))).round().astype(int)
-    return [items[place] for place in places]

@@ -12,7 +12,6 @@ from policies import random_policy
 from rich.console import Console
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.options.league import spread
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.round_robin import ANCHORS, Payoffs, Result, is_standard, rate_pilots
 from midrange_puffer.contest.standings import (
@@ -27,6 +26,7 @@ from midrange_puffer.files import WriteError
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.model_paths import spread
 from midrange_puffer.show.league_plot import plot_standings
 from midrange_puffer.train import run_folder
 

@@ -4,15 +4,13 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from midrange_puffer.commands.arguments import MODEL_FILES, Parser, find_opponent, threads_of
 from midrange_puffer.config.key import Key, check_even
 from midrange_puffer.contest.ratings import GAMES
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import ALL, PILOTS, pilot_names
 from midrange_puffer.policies.mix import FUNCTION, MODEL, file_of, kind_of, short_names
-from midrange_puffer.policies.model_paths import MODELS, check_is_model
+from midrange_puffer.policies.model_paths import MODELS, check_is_model, spread
 from midrange_puffer.policies.own_code import absolute
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.train import run_folder
@@ -37,6 +35,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     options.models = find_models(options)
     options.functions = find_functions(options)
     options.players = [*read_pilots(options.pilots), *options.models, *options.functions]
+    if options.nash is not None and not options.models:
+        raise UsageError("--nash: is a mixture of models, and none takes part")
     if len(options.players) < 2:
         raise UsageError("a league needs two players: a run, models' files or pilots")
     return options
@@ -70,12 +70,6 @@ def find_functions(options: argparse.Namespace) -> dict[str, str]:
     names = {short: name for name, short in short_names(given).items()}
     taken = names.keys() & options.models.keys()
     return {name if short in taken else short: name for short, name in names.items()}
-
-
-def spread(items: Sequence[Path], count: int) -> list[Path]:
-    """At most `count` of the items, at even distances, the first and the last among them."""
-    places = np.linspace(0, len(items) - 1, min(count, len(items))).round().astype(int)
-    return [items[place] for place in places]
 
 
 def read_pilots(text: str) -> tuple[str, ...]:
@@ -121,6 +115,10 @@ def parser() -> Parser:
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))
     parser.add_threads()
     parser.add_json()
+    parser.add_key(
+        Key("nash", str, "write the models' Nash mixture to this file: shares that none of them "
+            "beats. nash:FILE is a contestant then", None)
+    )  # fmt: skip
     parser.add_key(Key("out", str, "write a picture to this file", None, check=check_picture))
     parser.add_data_dir()
     parser.add_policy_names()

@@ -18,7 +18,7 @@ from midrange_puffer.policies.mix import (
     file_of,
     kind_of,
 )
-from midrange_puffer.policies.shipped import shipped_models
+from midrange_puffer.policies.shipped import CHAMPION, shipped_models
 from midrange_puffer.train.opponents import settled_mix
 
 WHO = (
@@ -67,7 +67,7 @@ def parser() -> Parser:
         "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
         "two of them fight. It begins with the keys; O takes the next harder pilot.",
     )
-    for seat, default in zip(SEATS, (HUMAN, LADDER[0]), strict=True):
+    for seat, default in zip(SEATS, (HUMAN, CHAMPION), strict=True):
         options.add_key(Key(seat, str, f"who flies {seat}: {WHO}", default))
     options.add_data_dir()
     options.add_policy_names()
