@@ -202,6 +202,18 @@ def test_the_two_fights_of_a_start_are_not_taken_for_independent(alike, naive):
         assert least < ((low <= 0.5) & (high >= 0.5)).mean() <= most
 
 
+def test_the_fights_of_a_part_are_not_taken_for_independent():
+    """Of 4000 rows of 32 opponents: how strong each is differs, and 16 fights are with each."""
+    rng = np.random.default_rng(0)
+    chances = rng.beta(2, 1, (4000, 32, 1))
+    points = rng.random((4000, 32, 16)) < chances
+    wins = points.sum(axis=(1, 2))
+    covariance = np.array([covariance_within(one) for one in points])
+    for used, (least, most) in ((covariance, (0.92, 0.97)), (0 * covariance, (0, 0.75))):
+        low, high = score_interval(wins, 0 * wins, 512 - wins, used)
+        assert least < ((low <= 2 / 3) & (high >= 2 / 3)).mean() < most
+
+
 def test_the_interval_of_a_score_is_narrow_where_most_are_draws():
     decided, drawn = (np.subtract(*score_interval(*n, 0.0)) for n in ((50, 0, 50), (5, 90, 5)))
     assert drawn / decided == pytest.approx(np.sqrt(0.1), abs=0.06)
