@@ -1,7 +1,7 @@
 """Make the frozen networks of the panel: python tools/ship_panel.py [NAME …].
 
 Each row of `COMMANDS` is trained and exported to midrange_puffer/models/panel/NAME.onnx. What made
-it, and the digest of the file, go to members.json beside it. Takes 15 minutes on two cores. Other
+it, and the digest of the file, go to members.json beside it. Takes 10 minutes on two cores. Other
 networks are another panel: whoever changes them raises contest.panel_rows.VERSION.
 """
 
