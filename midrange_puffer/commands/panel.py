@@ -34,17 +34,20 @@ def main(options: argparse.Namespace) -> int:
     with memory_advice(
         f"try a smaller one of --episodes {options.episodes}, --threads {options.threads}"
     ):
-        results = [_meet(candidate, row, options, parameters) for row in rows]
+        met = [_meet(candidate, row, options, parameters) for row in rows]
+    differences = _differences(options, parameters)
     report = {
         "candidate": options.candidate,
         "sha256": path and digest(path),
         "package": __version__,
         **{name: getattr(options, name) for name in ("episodes", "seed", "greedy")},
-        "is_public": not _differences(options, parameters),
+        "is_public": not differences,
         "parameters": parameters,
-        **format_report(rows, results, parameters),
+        **format_report(rows, [result for result, _ in met], parameters),
     }
-    _print(report, _differences(options, parameters))
+    for row, (_, replay) in zip(report["rows"], met, strict=True):
+        row["replay"] = replay and str(replay)
+    _print(report, differences)
     if options.json:
         write_json(options.json, report)
     return 0
@@ -60,7 +63,7 @@ def _load(options: argparse.Namespace) -> tuple[Contestant, Path | None, dict[st
 
 def _meet(
     candidate: Contestant, row: Row, options: argparse.Namespace, parameters: Mapping[str, float]
-) -> Result:
+) -> tuple[Result, Path | None]:
     """Fight a row, and keep its replay if that is wanted."""
     recorders = _recorders(row, options, parameters) if options.replay_dir else (None, None)
     with progress_bar(row.name, options.episodes) as advance:
@@ -75,10 +78,11 @@ def _meet(
             threads=options.threads,
             parameters=parameters,
         )
+    replay = None
     if options.replay_dir:
         who, folder = title(options.candidate), Path(options.replay_dir)
-        save_instructive(recorders, records, 1, folder, who, most=1)
-    return result
+        [replay] = save_instructive(recorders, records, 1, folder, who, most=1)
+    return result, replay
 
 
 def _recorders(

@@ -61,6 +61,7 @@ def test_a_function_is_tested(own, tmp_path, capsys):
         assert low <= row["score"] <= high
     assert report["rows"][0]["wins"] > 32  # who flies straight on is hit
     assert report["sha256"] is None
+    assert {row["replay"] for row in report["rows"]} == {None}
     told = capsys.readouterr().out
     worst = min(report["rows"], key=lambda row: row["score"])
     assert report["worst"]["row"] == worst["row"]
@@ -100,11 +101,11 @@ def test_a_seed_repeats_itself_and_another_is_another_panel(own, few_rows, tmp_p
 def test_there_is_a_replay_of_each_row(own, few_rows, tmp_path):
     folder = tmp_path / "kept"
     report = panel(tmp_path, own, "--replay-dir", str(folder))
-    replays = {replay.meta["opponent"]: replay for replay in map(Replay.read, folder.iterdir())}
-    assert set(replays) == {row["row"] for row in report["rows"]}
+    assert {row["replay"] for row in report["rows"]} == set(map(str, folder.iterdir()))
     for row in report["rows"]:
-        replay = replays[row["row"]]
+        replay = Replay.read(Path(row["replay"]))
         replay.verify()
+        assert replay.meta["opponent"] == row["row"]
         assert (replay.meta["kept"] == "lost") == (row["losses"] > 0)
         if row["group"] == "wide":
             [part] = [
