@@ -188,10 +188,7 @@ EXTENSIONS = [
 # Folders of trained models, as setuptools names what it installs.
 MODELS = [
     "midrange_puffer.models",
-    *(
-        f"midrange_puffer.models.{path.parent.name}"
-        for path in Path("midrange_puffer/models").glob("*/*.pt")
-    ),
+    *(f"midrange_puffer.models.{path.name}" for path in Path("midrange_puffer/models").glob("*/")),
 ]
 
 setup(
@@ -206,7 +203,7 @@ setup(
     package_dir={"midrange_puffer.configs": "configs"},
     package_data={
         "midrange_puffer.configs": ["*.ini"],
-        **{name: ["*.ini", "*.pt", "*.replay"] for name in MODELS},
+        **{name: ["*.ini", "*.json", "*.onnx", "*.pt", "*.replay"] for name in MODELS},
         "midrange_puffer.show.page.assets": ["*"],
     },
     ext_modules=cythonize(EXTENSIONS, language_level=3),

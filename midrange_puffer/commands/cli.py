@@ -67,6 +67,10 @@ MODES = {
         "rate checkpoints and pilots by fights of all against all",
         "[--run RUN | FILE …] [--pilots all|none|NAMES] [--games N] [--json FILE] [--out PNG]",
     ),
+    "panel": Mode(
+        "test a policy by a fixed panel of opponents, so that its figures can be quoted",
+        "FILE [--seed S] [--episodes N] [--json FILE] [--replay-dir DIR]",
+    ),
     "exploit": Mode(
         "train an opponent against one policy, to see how well that policy can be beaten",
         "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",

@@ -13,7 +13,7 @@ from midrange_puffer.contest.match import (
     play,
     tally,
 )
-from midrange_puffer.contest.ratings import score_interval, start_covariance
+from midrange_puffer.contest.ratings import covariance_within, score_interval
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.policies.contestants import find_contestant
@@ -86,20 +86,26 @@ def fight(
     *,
     threads: int = 1,
     parameters: Mapping[str, float],
+    parts: Sequence[Mapping[str, float]] = ({},),
 ) -> list[np.ndarray]:
     """The engagements of `evaluate`: arrays of `_core.RECORD`, as red and as blue.
 
     Args:
         watches: of the engagements as red and as blue.
         threads: as of `play`.
+        parts: parameters of equal parts of the starts, over `parameters`; as many as divide them.
     """
     half = half_of("episodes", episodes)
-    fights = Fight(policy, opponent), Fight(opponent, policy)
+    size = half // len(parts)
     records = []
-    for one, watch in zip(fights, watches, strict=True):
-        records += play(
-            [one], half, seed, greedy, progress, watch, threads=threads, parameters=parameters
+    for seats, watch in zip(((policy, opponent), (opponent, policy)), watches, strict=True):
+        fights = [Fight(*seats, part, size * index) for index, part in enumerate(parts)]
+        of_parts = play(
+            fights, size, seed, greedy, progress, watch, threads=threads, parameters=parameters
         )
+        for one, part in zip(fights, of_parts, strict=True):
+            part["env"] += one.first
+        records.append(np.concatenate(of_parts))
     return records
 
 
@@ -142,5 +148,5 @@ def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | No
 def _share(red: np.ndarray, blue: np.ndarray) -> tuple[float, list[float]]:
     """The share of what is true, of bools [starts] of either seat, and its 95 % interval."""
     total, count = len(red) + len(blue), int(red.sum() + blue.sum())
-    ends = score_interval(count, 0, total - count, start_covariance(red, blue))
+    ends = score_interval(count, 0, total - count, covariance_within(np.stack([red, blue], axis=1)))
     return count / total, [float(end) for end in ends]

@@ -1,14 +1,14 @@
 """Fights between any two contestants: scripted pilots, mixes of them, and policies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from torch import nn
 
 from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
-from midrange_puffer.contest.ratings import start_covariance
+from midrange_puffer.contest.ratings import covariance_within
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import (
     SCRIPTED,
@@ -35,10 +35,17 @@ Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
 
 @dataclass(frozen=True)
 class Fight:
-    """Who flies which seat."""
+    """Who flies which seat.
+
+    Attributes:
+        parameters: of this fight alone, over those of all.
+        first: its first engagement of the seed; the others follow.
+    """
 
     red: Contestant
     blue: Contestant
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    first: int = 0
 
 
 def play(
@@ -54,9 +61,9 @@ def play(
 ) -> list[np.ndarray]:
     """Fight every fight in `num_envs` engagements, each once, to its end.
 
-    All fights have the same starts. They are stepped together, and a policy acts for all its seats
-    at once, in however many fights they are; its draws depend on the seed and on where in `fights`
-    it first appears.
+    All fights of the same `first` have the same starts. They are stepped together, and a policy
+    acts for all its seats at once, in however many fights they are; its draws depend on the seed
+    and on where in `fights` it first appears.
 
     Args:
         seed: of the starts and the actions; equal seeds give equal results.
@@ -119,16 +126,22 @@ def half_of(name: str, count: int) -> int:
     return count // 2
 
 
-def tally(as_red: np.ndarray, as_blue: np.ndarray) -> tuple[int, int, int, float]:
+def tally(
+    as_red: np.ndarray, as_blue: np.ndarray, parts: int | None = None
+) -> tuple[int, int, int, float]:
     """What two fights from every start came to, for who sat in red first and in blue then.
 
+    Args:
+        as_red, as_blue: records of the same starts.
+        parts: equal parts of the starts whose engagements may go alike; None: each start is one.
+
     Returns:
-        Wins, draws, losses, and the `start_covariance` of the points.
+        Wins, draws, losses, and the `covariance_within` the parts of the points.
     """
     seats = [outcomes(as_red, 0), outcomes(as_blue, 1)]
     counts = (int(sum(seat[name].sum() for seat in seats)) for name in ("win", "draw", "loss"))
-    points = (seat["win"] + seat["draw"] / 2 for seat in seats)
-    return *counts, start_covariance(*points)
+    points = np.stack([seat["win"] + seat["draw"] / 2 for seat in seats], axis=1)
+    return *counts, covariance_within(points.reshape(parts or len(points), -1))
 
 
 def _make_core(
@@ -140,10 +153,14 @@ def _make_core(
     threads: int,
 ) -> _core.Core:
     weights = [_weights(fight.red), _weights(fight.blue)]
+    parameters = {**parameters, **fight.parameters}
     envelope = game_envelope(parameters)
-    return _core.Core(
-        dict(parameters), num_envs, seed, weights, False, "auto", envelope, observation, threads
+    core = _core.Core(
+        parameters, num_envs, seed, weights, False, "auto", envelope, observation, threads
     )
+    for env in range(num_envs if fight.first else 0):
+        core.start(env, fight.first + env, 0)
+    return core
 
 
 def _weights(who: Contestant) -> list[float]:

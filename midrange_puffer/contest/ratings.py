@@ -50,7 +50,7 @@ def score_interval(
 
     Args:
         wins, draws, losses: counts.
-        covariance: of the two fights from a start, as of `start_covariance`.
+        covariance: of fights that may go alike, as of `covariance_within`.
     """
     total = wins + draws + losses + Z95**2
     mean = (wins + draws / 2 + Z95**2 / 2) / total
@@ -59,18 +59,18 @@ def score_interval(
     return np.maximum(mean - spread, 0.0), np.minimum(mean + spread, 1.0)
 
 
-def start_covariance(first: np.ndarray, second: np.ndarray) -> float:
-    """How alike the two fights from a start go.
+def covariance_within(points: np.ndarray) -> float:
+    """How alike the fights of a group go, such as the two from a start.
 
     Args:
-        first, second: what the fights came to, [starts], from 0 to 1.
+        points: what the fights came to, [groups, fights], from 0 to 1.
 
     Returns:
-        The products of their distances from the mean of all, summed over the starts; about 0 where
-        the second fight has nothing to do with the first.
+        The products of every two fights' distances from the mean of all, summed over the groups;
+        about 0 where the fights of a group have nothing to do with each other.
     """
-    mean = (first.mean() + second.mean()) / 2
-    return float((first - mean) @ (second - mean))
+    distances = points - points.mean()
+    return float((distances.sum(axis=1) ** 2 - (distances**2).sum(axis=1)).sum() / 2)
 
 
 def bradley_terry(

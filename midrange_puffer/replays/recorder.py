@@ -29,12 +29,14 @@ _PILOTS = tuple(CONTROLLERS)
 
 
 class FightRecorder:
-    """Records all engagements of one fight: a `watch` of `match.play`.
+    """Records all engagements of one fight: a `watch` of `match.play`, or of `evaluation.fight`.
 
     Args:
         names: what red and blue are called; None: as the pilot that was drawn.
+        num_envs: engagements, of all parts together.
         seed, parameters: as given to `play`.
         meta: of every replay.
+        parts: as given to `fight`.
 
     Attributes:
         nearness: float32 [engagements, fighters]: of the nearest missile that each has seen come,
@@ -48,20 +50,27 @@ class FightRecorder:
         seed: int,
         parameters: Mapping[str, float],
         meta: Mapping[str, object],
+        parts: Sequence[Mapping[str, float]] = ({},),
     ) -> None:
         watched = min(num_envs, WATCHED)
         self._names, self._seed = names, seed
-        self._parameters, self._meta = dict(parameters), dict(meta)
+        self._parameters = [{**parameters, **part} for part in parts]
+        self._size, self._meta = num_envs // len(parts), dict(meta)
         self.nearness = np.zeros((watched, _core.FIGHTERS), np.float32)
-        # What each saw last, and for each decision the engagements still open and their controls.
+        # What each saw last; and of each part for each decision the engagements still open and
+        # their controls.
         self._seen = np.zeros((watched, _core.FIGHTERS, len(FEATURES)), np.float32)
-        self._controls: list[tuple[np.ndarray, np.ndarray]] = []
+        self._controls: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in parts]
 
-    def __call__(self, _: int, is_open: np.ndarray, seen: np.ndarray, controls: np.ndarray) -> None:
+    def __call__(
+        self, part: int, is_open: np.ndarray, seen: np.ndarray, controls: np.ndarray
+    ) -> None:
         """Note a decision that is about to be flown."""
-        envs = np.flatnonzero(is_open[: len(self.nearness)])
-        self._controls.append((envs, controls[envs]))
-        self._seen[envs] = seen[envs, :, : len(FEATURES)]
+        first = part * self._size
+        rows = np.flatnonzero(is_open[: max(len(self.nearness) - first, 0)])
+        envs = first + rows
+        self._controls[part].append((envs, controls[rows]))
+        self._seen[envs] = seen[rows, :, : len(FEATURES)]
         nearest = self._seen[envs][..., _NEARNESS].max(axis=-1)
         self.nearness[envs] = np.maximum(self.nearness[envs], nearest)
 
@@ -76,12 +85,13 @@ class FightRecorder:
             RuntimeError: It goes another way alone.
         """
         env, decisions = int(record["env"]), int(record["decisions"])
+        part = env // self._size
         pilots = tuple(_PILOTS[index] for index in record["pilot"])
         names = tuple(name or pilot for name, pilot in zip(self._names, pilots, strict=True))
-        sim = Simulation(1, self._seed, *pilots, **self._parameters)
+        sim = Simulation(1, self._seed, *pilots, **self._parameters[part])
         sim.start(0, env)
         recorder = Recorder(sim, seed=self._seed, pilots=pilots, names=names, engagement=env)
-        for envs, controls in self._controls[:decisions]:
+        for envs, controls in self._controls[part][:decisions]:
             seen = sim.observe()[0, :, : len(FEATURES)]
             command = controls[[np.searchsorted(envs, env)]]
             sim.step(command)
@@ -110,6 +120,7 @@ def save_instructive(
     folder: Path,
     who: str,
     progress: Callable[[int], None] = lambda count: None,
+    most: int | None = None,
 ) -> list[Path]:
     """Save the engagements of somebody that are worth a look, each flown from its file.
 
@@ -121,6 +132,7 @@ def save_instructive(
         recorders, records: of its fights as red and as blue, from the same starts.
         who: begins the files' names.
         progress: called with the number of files written since.
+        most: files, of all kinds together; None: any number.
 
     Raises:
         WriteError: A file could not be written.
@@ -134,13 +146,14 @@ def save_instructive(
     paths = []
     for kind, places in _ranks(recorders, records).items():
         places = [place for place in places if place not in taken]
+        wanted = count if most is None else min(count, most - len(paths))
         replays = {}
-        for place in places[: count * (CANDIDATES if kind == CLOSEST else 1)]:
+        for place in places[: wanted * (CANDIDATES if kind == CLOSEST else 1)]:
             recorder, seat, record = flown[place]
             replays[place] = _with_miss(recorder.replay(record, kept=kind, seat=SEATS[seat]))
         if kind == CLOSEST:
             nearest = sorted(replays, key=lambda place: replays[place].meta["nearest_miss"])
-            replays = {place: replays[place] for place in nearest[:count]}
+            replays = {place: replays[place] for place in nearest[:wanted]}
         taken |= set(replays)
         for replay in replays.values():
             paths.append(folder / _file_name(who, replay))

@@ -63,7 +63,7 @@ class TrainingReplays:
             [Fight(policy, pilot) for pilot in self._pilots],
             1,
             self._seed,
-            watch=lambda index, *decision: recorders[index](index, *decision),
+            watch=lambda index, *decision: recorders[index](0, *decision),
             parameters=self._parameters,
         )
         try:

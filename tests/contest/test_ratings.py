@@ -10,9 +10,9 @@ from midrange_puffer.contest.ratings import (
     MEAN,
     Z95,
     bradley_terry,
+    covariance_within,
     score_interval,
     shortest_cycle,
-    start_covariance,
     three_cycles,
 )
 
@@ -196,10 +196,22 @@ def test_the_two_fights_of_a_start_are_not_taken_for_independent(alike, naive):
     copied = first if alike > 0 else 1 - first
     second = np.where(rng.random(second.shape) < abs(alike), copied, second)
     wins = first.sum(axis=1) + second.sum(axis=1)
-    covariance = np.array([start_covariance(*pair) for pair in zip(first, second, strict=True)])
+    covariance = np.array([covariance_within(one) for one in np.stack([first, second], axis=2)])
     for used, (least, most) in ((covariance, (0.935, 0.965)), (0 * covariance, naive)):
         low, high = score_interval(wins, 0 * wins, 400 - wins, used)
         assert least < ((low <= 0.5) & (high >= 0.5)).mean() <= most
+
+
+def test_the_fights_of_a_part_are_not_taken_for_independent():
+    """Of 4000 rows of 32 opponents: how strong each is differs, and 16 fights are with each."""
+    rng = np.random.default_rng(0)
+    chances = rng.beta(2, 1, (4000, 32, 1))
+    points = rng.random((4000, 32, 16)) < chances
+    wins = points.sum(axis=(1, 2))
+    covariance = np.array([covariance_within(one) for one in points])
+    for used, (least, most) in ((covariance, (0.92, 0.97)), (0 * covariance, (0, 0.75))):
+        low, high = score_interval(wins, 0 * wins, 512 - wins, used)
+        assert least < ((low <= 2 / 3) & (high >= 2 / 3)).mean() < most
 
 
 def test_the_interval_of_a_score_is_narrow_where_most_are_draws():

@@ -12,7 +12,7 @@ from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.mix import MODEL, kind_of
 from midrange_puffer.policies.shipped import FOLDER, TRAINED, path_of, shipped_models
 
-NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/config.ini"))
 
 
 def test_there_is_one_for_each_configuration_of_a_main_run():

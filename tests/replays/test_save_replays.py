@@ -45,7 +45,7 @@ def test_every_engagement_of_a_batch_is_replayed_alone_as_it_was(memory):
     crews = [Fight(random_policy(*memory), MIX), Fight("crank", random_policy(seed=5))]
     watchers = [FightRecorder(names, 30, 4, GAME, {}) for names in (("p", None), (None, "another"))]
     records = play(
-        crews, 30, 4, watch=lambda index, *rest: watchers[index](index, *rest), parameters=GAME
+        crews, 30, 4, watch=lambda index, *rest: watchers[index](0, *rest), parameters=GAME
     )
     plain = play(crews, 30, 4, parameters=GAME)
     np.testing.assert_array_equal(records, plain)

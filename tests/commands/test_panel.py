@@ -1,0 +1,145 @@
+"""`puffer panel`: who may be tested, what is reported, and what is refused."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from quick_fights import SHORT
+
+from midrange_puffer import __version__
+from midrange_puffer.commands import cli
+from midrange_puffer.contest.panel_rows import FROZEN, rows_of
+from midrange_puffer.errors import UsageError
+from midrange_puffer.policies.shipped import path_of
+from midrange_puffer.replays.replay import Replay
+
+pytestmark = pytest.mark.slow
+
+GAME = [f"--env.{name.replace('_', '-')}={value}" for name, value in SHORT.items()]
+NETWORK = str(FROZEN / "default_1.onnx")
+OWN = """
+import numpy as np
+
+def fly(observations):
+    return np.tile(np.float32([0, 1, 1]), (len(observations), 1))
+"""
+
+
+def panel(folder: Path, *words: str) -> dict[str, object]:
+    """What a quick panel writes."""
+    out = folder / "panel.json"
+    assert cli.run("panel", [*words, *GAME, "--episodes", "64", "--json", str(out)]) == 0
+    return json.loads(out.read_text())
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """The name of a function that flies straight on and fires."""
+    path = tmp_path_factory.mktemp("own") / "own_for_the_panel.py"
+    path.write_text(OWN)
+    return f"{path}:fly"
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """A pilot, two families and a network, for what all rows have alike."""
+    few = [0, 9, 15, 16]
+    monkeypatch.setattr(
+        "midrange_puffer.commands.panel.rows_of", lambda seed: [rows_of(seed)[row] for row in few]
+    )
+    return few
+
+
+def test_a_function_is_tested(own, tmp_path, capsys):
+    report = panel(tmp_path, own)
+    assert [row["row"] for row in report["rows"]] == [row.name for row in rows_of(0)]
+    for row in report["rows"]:
+        assert row["wins"] + row["draws"] + row["losses"] == 64
+        assert row["score"] == pytest.approx((row["wins"] + row["draws"] / 2) / 64)
+        low, high = row["score_ci95"]
+        assert low <= row["score"] <= high
+    assert report["rows"][0]["wins"] > 32  # who flies straight on is hit
+    assert report["sha256"] is None
+    assert {row["replay"] for row in report["rows"]} == {None}
+    told = capsys.readouterr().out
+    worst = min(report["rows"], key=lambda row: row["score"])
+    assert report["worst"]["row"] == worst["row"]
+    assert f"worst row: {worst['row']}, {worst['score']:.3f}" in told
+    assert "not the public panel: 64 engagements a row, not the game of the parameter table" in told
+    assert "no rating" in told
+
+
+def test_an_exported_policy_and_a_shipped_one_are_tested(tmp_path, capsys):
+    for name, path in ((NETWORK, Path(NETWORK)), ("trained", path_of("trained"))):
+        report = panel(tmp_path, name)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert report["sha256"] == digest
+        assert digest in capsys.readouterr().out
+        assert (report["panel"], report["package"]) == (1, __version__)
+        assert report["rows"][0]["score"] > 0.6
+        frozen = {row["row"]: row for row in report["rows"] if row["group"] == "frozen"}
+        digests = {row["sha256"] for row in frozen.values()}
+        assert len(digests) == len(frozen)
+        assert (digest in digests) == (name == NETWORK)
+        if name == NETWORK:
+            assert frozen["frozen:default_1"]["score"] == pytest.approx(0.5, abs=0.2)
+
+
+def test_a_seed_repeats_itself_and_another_is_another_panel(own, few_rows, tmp_path, capsys):
+    secret, again = (panel(tmp_path, own, "--seed", "77") for _ in range(2))
+    public = panel(tmp_path, own)
+    assert secret == again
+    assert "not the public panel: seed 77" in capsys.readouterr().out
+    for one, other, place in zip(public["rows"], secret["rows"], few_rows, strict=True):
+        if one["group"] == "wide":
+            assert other["parameter_sets"] == list(rows_of(77)[place].parts)
+            assert one["parameter_sets"] != other["parameter_sets"]
+    assert [row["wins"] for row in public["rows"]] != [row["wins"] for row in secret["rows"]]
+
+
+def test_there_is_a_replay_of_each_row(own, few_rows, tmp_path):
+    folder = tmp_path / "kept"
+    report = panel(tmp_path, own, "--replay-dir", str(folder))
+    assert {row["replay"] for row in report["rows"]} == set(map(str, folder.iterdir()))
+    for row in report["rows"]:
+        replay = Replay.read(Path(row["replay"]))
+        replay.verify()
+        assert replay.meta["opponent"] == row["row"]
+        assert (replay.meta["kept"] == "lost") == (row["losses"] > 0)
+        if row["group"] == "wide":
+            [part] = [
+                one
+                for one in row["parameter_sets"]
+                if all(replay.parameters[name] == value for name, value in one.items())
+            ]
+            starts = 32 // len(row["parameter_sets"])
+            assert row["parameter_sets"].index(part) == replay.engagement // starts
+
+
+def test_only_the_public_panel_is_called_so(few_rows, tmp_path, capsys):
+    out = tmp_path / "public.json"
+    assert cli.run("panel", ["straight", "--json", str(out)]) == 0
+    report = json.loads(out.read_text())
+    assert report["is_public"]
+    assert (report["episodes"], report["seed"], report["greedy"]) == (512, 0, False)
+    assert "not the public" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "FILE: none: the panel takes one policy at a time"),
+        (["trained", "ace"], "FILE: trained, ace: the panel takes one"),
+        (["trained:selfpaly"], "did you mean 'trained:selfplay'"),
+        (["acee"], "FILE = 'acee'.*did you mean 'ace'"),
+        (["trained", "--episodes", "100"], "100: must be a multiple of 64: each of the 32"),
+        (["trained", "--episodes", "3"], "3: must be an even number"),
+        (["trained", "--seed", "-1"], "--seed"),
+        (["trained", "--json", "no/where.json"], "there is no folder no"),
+        (["trained", "--opponent", "ace"], "--opponent: no such option"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(words, message):
+    with pytest.raises(UsageError, match=message):
+        cli.run("panel", words)

@@ -1,0 +1,183 @@
+"""The panel's rows are fixed, wide rows fly what they say, and figures are those of `evaluate`."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from policies import random_policy
+from quick_fights import SHORT
+
+from midrange_puffer import Simulation
+from midrange_puffer.contest import panel_rows
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.contest.panel import digest, format_report, interval, meet, rate
+from midrange_puffer.contest.panel_rows import (
+    FROZEN,
+    GROUPS,
+    MEMBERS,
+    SETS,
+    VERSION,
+    WIDE,
+    Row,
+    draw_sets,
+    rows_of,
+)
+from midrange_puffer.contest.ratings import Result
+from midrange_puffer.contest.round_robin import ANCHORS
+from midrange_puffer.game.parameters import PARAMETERS, PILOTS, resolve
+from midrange_puffer.policies.contestants import find_contestant
+
+GAME = resolve(SHORT)
+# Of panel 1: whoever changes what is drawn raises the version, and then these.
+VERSION_1 = {
+    0: "161ffce622af1b7230f74133c6eb4e91dbae0842175e635aec16bc886bba95b9",
+    1: "faaaf0630d0ca1181252c8fa570d1f89ca2f58c502e2e3effe616fecc3555f56",
+}
+
+
+def fought(policy, row, episodes=64, parameters=GAME):
+    return meet(policy, row, episodes, 5, False, parameters=parameters)
+
+
+@pytest.mark.parametrize("seed", VERSION_1)
+def test_a_version_and_a_seed_fix_the_rows(seed):
+    """On every machine, with every NumPy."""
+    sets = json.dumps({pilot: draw_sets(pilot, seed) for pilot in WIDE})
+    assert VERSION == 1
+    assert hashlib.sha256(sets.encode()).hexdigest() == VERSION_1[seed]
+
+
+def test_there_is_a_row_for_each_pilot_family_and_network():
+    rows = rows_of(0)
+    assert [row.name for row in rows if row.group == "pilots"] == list(PILOTS)
+    fighting = [pilot for pilot in PILOTS if pilot not in ("straight", "weave")]
+    assert [row.opponent for row in rows if row.group == "wide"] == fighting
+    assert {row.name for row in rows if row.group == "frozen"} == {
+        f"frozen:{name}" for name in json.loads(MEMBERS.read_text())
+    }
+    assert {row.group for row in rows} == set(GROUPS)
+    assert len({row.name for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("pilot", WIDE)
+def test_every_threshold_of_a_pilot_is_wide(pilot):
+    prefix = {"bracket_shooter": "bracket"}.get(pilot, pilot)
+    own = {name for name in PARAMETERS if name.startswith(f"{prefix}_")}
+    own |= {"pilot_fire_off_boresight_deg"}
+    if pilot == "evader":  # fires as shooter does
+        own |= {"shooter_fire_min", "shooter_fire_max"}
+    for one in draw_sets(pilot, 0):
+        assert set(one) == own
+        for name, value in resolve(one).items():  # which refuses what is out of range
+            if name in own and name.endswith("_min"):
+                assert value == one[name.replace("_min", "_max")]
+
+
+@pytest.mark.parametrize("pilot", WIDE)
+def test_the_values_are_spread_over_the_whole_range_which_holds_the_table(pilot):
+    sets = draw_sets(pilot, 3)
+    for threshold, (low, high) in WIDE[pilot].items():
+        names = [name for name in sets[0] if name in (threshold, f"{threshold}_min")]
+        values = np.sort([one[names[0]] for one in sets])
+        if PARAMETERS[names[0]].kind is int:
+            counts = np.bincount(values, minlength=high + 1)[low:]
+            assert len(counts) == high - low + 1
+            assert np.ptp(counts) <= 2
+        else:
+            edges = np.linspace(low, high, SETS + 1)
+            slack = 0.005 * high  # three digits
+            assert (edges[:-1] - slack <= values).all()
+            assert (values <= edges[1:] + slack).all()
+        ends = {PARAMETERS[name].default for name in sets[0] if name.startswith(threshold)}
+        assert all(low <= end <= high for end in ends)
+
+
+def test_another_seed_has_other_sets():
+    for pilot in WIDE:
+        first, second = (
+            np.array([list(one.values()) for one in draw_sets(pilot, seed)]) for seed in (0, 1)
+        )
+        assert ((first != second).any(axis=1)).all()
+
+
+def test_a_family_that_is_the_table_fights_as_the_pilot(monkeypatch):
+    """To the bit: the sets share the pilot's starts."""
+    table = {"shooter_fire": (0.7, 0.7), "evader_cold_time": (20, 20), "evader_salvo": (2, 2)}
+    monkeypatch.setitem(panel_rows.WIDE, "evader", table)
+    monkeypatch.setattr(panel_rows, "OF_ALL", {"pilot_fire_off_boresight_deg": (15, 15)})
+    pilot, wide = Row("a", "pilots", "evader"), Row("b", "wide", "evader", draw_sets("evader", 9))
+    assert len(wide.parts) == SETS
+    (one, records), (other, of_sets) = (
+        fought("crank", row, 128, resolve({})) for row in (pilot, wide)
+    )
+    np.testing.assert_array_equal(records, of_sets)
+    assert one[2:5] == other[2:5]
+    assert one.losses > 0 < one.wins + one.draws
+
+
+def test_each_set_flies_by_its_own_thresholds():
+    """Engagement by engagement as in a simulation that has only them."""
+    row = Row("wide:ace", "wide", "ace", draw_sets("ace", 0))
+    _, (as_red, _) = fought("snake", row, 4 * SETS, resolve({}))
+    assert as_red["env"].tolist() == list(range(2 * SETS))
+    for part in (0, 7, SETS - 1):
+        sim = Simulation(2, 5, "snake", "ace", **row.parts[part])
+        for env in (0, 1):
+            sim.start(env, 2 * part + env)
+        while (sim.outcome == 0).any():
+            sim.step()
+        mine = as_red[2 * part : 2 * part + 2]
+        np.testing.assert_array_equal(mine["outcome"], sim.outcome)
+
+
+def test_a_pilots_row_is_what_evaluate_measures():
+    policy = random_policy()
+    result, _ = fought(policy, Row("evader", "pilots", "evader"))
+    expected = evaluate(policy, "evader", 64, 5, **SHORT)
+    assert result.score == expected["score"]
+    assert result.wins == 64 * expected["win"]
+    assert interval(result) == expected["score_ci95"]
+
+
+def test_the_networks_are_those_that_are_written_down():
+    members = json.loads(MEMBERS.read_text())
+    assert set(members) == {path.stem for path in FROZEN.glob("*.onnx")}
+    for name, member in members.items():
+        path = FROZEN / f"{name}.onnx"
+        assert digest(path) == member["sha256"]
+        assert path.stat().st_size <= 80_000
+        assert member["command"].startswith("puffer train midrange --config configs/")
+
+
+def test_a_network_flies_the_other_seat():
+    row = next(row for row in rows_of(0) if row.group == "frozen")
+    result, _ = fought("straight", row)
+    network = find_contestant("network", row.opponent)
+    back, _ = fought(network, Row("straight", "pilots", "straight"))
+    assert result.losses > 48
+    assert (result.wins, result.losses) == (back.losses, back.wins)
+
+
+def test_who_flies_as_ace_is_rated_as_ace():
+    """The fixed ratings are of a round robin of the pilots with each other."""
+    rows = [Row(pilot, "pilots", pilot) for pilot in PILOTS]
+    results = [meet("ace", row, 512, 7, False, parameters=resolve({}))[0] for row in rows]
+    rating, half_width = rate(results, resolve({}))
+    assert abs(rating - ANCHORS["ace"]) < half_width < 100
+    assert rate(results, GAME) is None
+
+
+def test_the_report_names_the_worst_row_and_counts_each_row_alike():
+    rows = [Row("ace", "pilots", "ace"), Row("crank", "pilots", "crank")]
+    rows += [Row("wide:ace", "wide", "ace", ({}, {})), Row("wide:x", "wide", "ace", ({}, {}))]
+    rows += [next(row for row in rows_of(0) if row.group == "frozen")]
+    shares = [(10, 0, 0), (5, 0, 5), (0, 10, 0), (1, 2, 7), (4, 4, 2)]
+    results = [
+        Result("candidate", row.name, *counts) for row, counts in zip(rows, shares, strict=True)
+    ]
+    report = format_report(rows, results, GAME)
+    assert report["worst"] == {"row": "wide:x", "score": 0.2}
+    means = {"pilots": 0.75, "wide": 0.35, "frozen": 0.6, "all": 0.56}
+    assert report["means"] == pytest.approx(means)
+    assert report["rating"] is report["rating_ci95"] is None

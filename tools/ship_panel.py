@@ -1,0 +1,71 @@
+"""Make the frozen networks of the panel: python tools/ship_panel.py [NAME …].
+
+Each row of `COMMANDS` is trained and exported to midrange_puffer/models/panel/NAME.onnx. What made
+it, and the digest of the file, go to members.json beside it. Takes 10 minutes on two cores. Other
+networks are another panel: whoever changes them raises contest.panel_rows.VERSION.
+"""
+
+import argparse
+import json
+import shlex
+import tempfile
+from pathlib import Path
+
+from ship_models import puffer
+
+from midrange_puffer.contest.panel import digest
+from midrange_puffer.contest.panel_rows import FROZEN, MEMBERS
+from midrange_puffer.files import write_json
+
+# Networks of 64 units, so that a file has at most 80 kB.
+COMMANDS = {
+    "default_1": "--config configs/default.ini --train.seed 1",
+    "default_2": "--config configs/default.ini --train.seed 2",
+    "curriculum_half": (
+        "--config configs/curriculum.ini --train.seed 1 --train.total-timesteps 30_000_000"
+    ),
+    "selfplay_early": (
+        "--config configs/selfplay.ini --train.seed 1 --train.total-timesteps 30_000_000 "
+        "--policy.hidden-size 64"
+    ),
+    "exploiter": (
+        "--config configs/default.ini --train.seed 1 --train.total-timesteps 30_000_000 "
+        "--train.ent-coef 0.006 --env.opponent trained:selfplay"
+    ),
+    "continuous": ("--config configs/default.ini --train.seed 1 --env.action-mode continuous"),
+}
+
+
+def ship(name: str) -> None:
+    """Train a network, export its last model, and note what made it."""
+    home = FROZEN / f"{name}.onnx"
+    with tempfile.TemporaryDirectory() as folder:
+        puffer("train", *shlex.split(COMMANDS[name]), "--train.data-dir", folder)
+        (run,) = Path(folder).iterdir()
+        puffer("export", "--load-model-path", max(run.glob("model_*.pt")), "--onnx", home)
+    note(name)
+
+
+def note(name: str) -> None:
+    """Write down what made a network, beside those of the others."""
+    members = json.loads(MEMBERS.read_text()) if MEMBERS.exists() else {}
+    members[name] = {
+        "command": f"puffer train midrange {COMMANDS[name]}",
+        "sha256": digest(FROZEN / f"{name}.onnx"),
+    }
+    write_json(MEMBERS, {one: members[one] for one in COMMANDS if one in members})
+
+
+def main() -> None:
+    """Make the networks that are named."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", default=list(COMMANDS))
+    names = parser.parse_args().names
+    if unknown := set(names) - set(COMMANDS):
+        parser.error(f"{', '.join(unknown)}: must be of {', '.join(COMMANDS)}")
+    for name in names:
+        ship(name)
+
+
+if __name__ == "__main__":
+    main()
