@@ -51,6 +51,7 @@ NOT_RUN = {
     "export RAY_": "of a shell, for the commands of Ray",
     "pip install": "the network",
     'eval "$(register': "of a shell: tests/commands/test_completion.py",
+    "--population": "a run with exploiters: tests/train/test_population.py",
     "puffer envelope": "half a minute: tests/commands/test_envelope_command.py",
     "examples/": (
         "tests/envs/test_clients.py, test_own_reward.py, tests/policies/test_own_policy.py, "
