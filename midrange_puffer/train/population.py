@@ -7,6 +7,7 @@ short training finds. `population.json` has a row for each (population_file.py).
 """
 
 import contextlib
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -67,6 +68,8 @@ class Population:
         folder = self._run.folder / FOLDER / f"{number + 1:03d}_{trainer.epoch:06d}"
         words = self._words(kind, victim, number, folder)
         print(f"exploiter {number + 1} ({kind}) against {victim.name} …", flush=True)
+        # What an exploiter left that was cut short: it is trained anew.
+        shutil.rmtree(folder, ignore_errors=True)
         if not self._train(words):
             return
         path, turn = self._best(folder, victim, kind, trainer)

@@ -102,16 +102,16 @@ def test_one_who_scores_enough_is_done(tmp_path):
     assert turn.draw == 1
 
 
-def test_one_that_is_interrupted_is_trained_when_the_run_goes_on(tmp_path):
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_one_that_is_cut_short_is_trained_when_the_run_goes_on(tmp_path, sent, code):
     process = runs.start(tmp_path, *words(tmp_path), "--population.budget=1e9")
     folder = tmp_path / "run"
-    while not (folder / "exploiters").is_dir():
+    while not [*folder.glob("exploiters/*/metrics.jsonl")]:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert read_turns(folder) == []
-    shutil.rmtree(folder / "exploiters")
     assert runs.resume(folder, "--population.budget=2048", "--train.total-timesteps=7680") == 0
     kinds = [turn.kind for turn in read_turns(folder)]
     assert kinds == ["anew", "own"]
