@@ -77,7 +77,7 @@ typedef struct {
   float zero, one;
   float dt, quarter_dt;
   float clock_rate;  // the feature time_left falls by this many seconds in each second
-  int32_t substeps, time_limit, launch_interval;  // [physics steps]
+  int32_t substeps, time_limit, launch_interval, pressing_margin;  // [physics steps]
   MrAirframe fighter, missile;
   float throttle_step;      // greatest change of the throttle in a physics step
   float burn_steps;         // burn time of the motor [physics steps], not rounded

@@ -95,8 +95,27 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
   }
 }
 
+// Counts the decision just flown for each fighter that presses: the enemy is ahead of its beam.
+static void mr_count_pressing(const struct MrSim *sim, const MrScene *scene, MrBlock *b) {
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MR_FOR_LANES(i) {
+      int presses = (b->outcome[i] == MR_OPEN) & b->fighters[f].alive[i] & (scene->sights[f].ahead[i] > 0.0f);
+      b->fighters[f].pressed[i] += mr_select_int(presses, sim->constants.substeps, 0);
+    }
+  }
+}
+
+// What a draw with both sides alive is with a pressing margin: a win of the side that has pressed longer by it.
+static inline int32_t mr_by_pressing(int32_t margin, const MrBlock *b, int i) {
+  int32_t lead = b->fighters[0].pressed[i] - b->fighters[1].pressed[i];
+  int32_t winner = mr_select_int(lead >= margin, MR_RED_WINS, MR_DRAW);
+  return mr_select_int(-lead >= margin, MR_BLUE_WINS, winner);
+}
+
 // Sets the outcome of engagements that are open but now over, from the state at the end of a decision.
 static void mr_decide_outcomes(const struct MrSim *sim, const MrScene *scene, MrBlock *b) {
+  int32_t margin = sim->constants.pressing_margin;
+  if (margin) mr_count_pressing(sim, scene, b);
   MR_ALIGNED int32_t missiles_left[MR_LANES] = {0}, in_air[MR_LANES] = {0};
   MR_ALIGNED int32_t living[2][MR_LANES] = {{0}};
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
@@ -112,6 +131,7 @@ static void mr_decide_outcomes(const struct MrSim *sim, const MrScene *scene, Mr
     int settled = (red & blue) ? out_of_time | (!missiles_left[i] & !in_air[i])
                                : out_of_time | !in_air[i] | !(red | blue);
     int32_t result = red == blue ? MR_DRAW : red ? MR_RED_WINS : MR_BLUE_WINS;
+    if (margin) result = mr_select_int(red & blue, mr_by_pressing(margin, b, i), result);
     int open = b->outcome[i] == MR_OPEN;
     b->outcome[i] = mr_select_int(open & settled, result, b->outcome[i]);
     b->truncated[i] = mr_select_int(open & settled, red & blue & out_of_time, b->truncated[i]);

@@ -69,6 +69,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
       .substeps = p->substeps,
       .time_limit = mr_steps_of(p, p->time_limit),
       .launch_interval = mr_steps_of(p, p->launch_interval),
+      .pressing_margin = mr_steps_of(p, p->pressing_margin),
       .fighter = airframe(p, p->fighter_terminal_speed, p->fighter_turn_radius, p->fighter_lift_drag,
                           p->fighter_load_limit, p->fighter_rudder_rate, p->fighter_thrust),
       .missile = airframe(p, p->missile_terminal_speed, p->missile_turn_radius, p->missile_lift_drag,

@@ -23,6 +23,7 @@
   X(rules, float, time_limit, 300, 1, 3600, "s", "an engagement that is undecided by then ends as a draw (truncation)") \
   X(rules, int, ammunition, 6, 0, 6, "missiles", "missiles each fighter starts with") \
   X(rules, float, launch_interval, 5, 0, 600, "s", "least time between two launches of one fighter") \
+  X(rules, float, pressing_margin, 0, 0, 3600, "s", "a draw with both alive goes to the side that pressed the other longer, by at least this time; 0 = off") \
   X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of gravity; load limits and zero-lift drag are relative to it") \
   X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
@@ -113,7 +114,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 4
+#define MR_RULES_VERSION 5
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -122,7 +123,8 @@
   X(snake_salvo, 2, 2)        \
   X(reward_win, 4, 1)         \
   X(reward_draw, 4, 0)        \
-  X(reward_loss, 4, -1)
+  X(reward_loss, 4, -1)       \
+  X(pressing_margin, 5, 0)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

@@ -74,6 +74,7 @@
   X(int32_t, ready, 0, 0, INT32_MAX, 1, "time from which the next launch is allowed [physics steps]") \
   X(int32_t, launched, 0, 0, INT32_MAX, 1, "time of the last launch [physics steps]") \
   X(int32_t, pilot, MR_PILOT_agent, MR_PILOT_agent, MR_PILOT_COUNT - 1, 1, "MrPilot") \
+  X(int32_t, pressed, 0, 0, INT32_MAX, 0, "time for which it pressed, counted if pressing_margin is not 0 [physics steps]") \
   X(int32_t, shots, 0, 0, INT32_MAX, 0, "missiles launched") \
   X(int32_t, hits, 0, 0, INT32_MAX, 0, "missiles that hit") \
   X(int32_t, shots_in_nez, 0, 0, INT32_MAX, 0, "missiles launched inside R_NEZ") \

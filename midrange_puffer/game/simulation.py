@@ -195,9 +195,9 @@ class Simulation:
     def fighters(self) -> dict[str, np.ndarray]:
         """Copies [num_envs, fighters].
 
-        float32 x y vx vy speed heading rudder throttle, int32 alive ammo wait pilot. heading in
-        radians; wait in physics steps until the next launch is allowed; pilot an index into
-        `CONTROLLERS`.
+        float32 x y vx vy speed heading rudder throttle, int32 alive ammo wait pressed pilot.
+        heading in radians; wait in physics steps until the next launch is allowed; pressed in
+        physics steps, counted if `pressing_margin` is not 0; pilot an index into `CONTROLLERS`.
         """
         state, engagement = self._core.read("fighter"), self._core.read("engagement")
         return _motion(state) | {
@@ -205,6 +205,7 @@ class Simulation:
             "alive": state["alive"],
             "ammo": state["ammunition"],
             "wait": np.maximum(state["ready"] - engagement["time"], 0),
+            "pressed": state["pressed"],
             "pilot": state["pilot"],
         }
 

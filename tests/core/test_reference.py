@@ -28,6 +28,7 @@ pytestmark = pytest.mark.slow
 POSITION, SPEED, RUDDER, REWARD = 4.0, 0.02, 0.02, 3e-4  # m, m/s, 1, 1
 NEAR = {
     "fuze": POSITION,
+    "beam": POSITION,
     "spent": SPEED,
     "range": POSITION,
     "boresight": 1e-4,
@@ -93,6 +94,7 @@ class Core:
             if f["wait"]:
                 since.append(fight.steps("launch_interval") - int(f["wait"]))
             fighter.last_launch = fight.time - min(since) if since else None
+            fighter.pressed = int(f["pressed"])
             fight.fighters.append(fighter)
         return fight
 
@@ -103,6 +105,7 @@ class Core:
         for seat, theirs in enumerate(fight.fighters):
             ours = read(self.fighters, seat, env)
             assert (ours["alive"], ours["ammo"]) == (theirs.alive, theirs.ammo)
+            assert ours["pressed"] == theirs.pressed
             assert_same_state(ours, theirs)
         in_the_air = self.in_the_air(env)
         assert in_the_air.keys() == {(shot.owner, shot.age) for shot in fight.missiles}
@@ -174,12 +177,14 @@ class RandomHands:
         return tuple(self.held[env, seat])
 
 
-def test_random_engagements():
+@pytest.mark.parametrize("margin", [0, 3])
+def test_random_engagements(margin):
     """Under random controls and launches core and reference agree in state, event and reward."""
     settings = {
         "start_range_min": 3_000,
         "start_range_max": 40_000,
         "time_limit": 60,
+        "pressing_margin": margin,
         "reward_pressure": 0.05,
         "reward_win": 3,
         "reward_draw": -0.5,

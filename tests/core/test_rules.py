@@ -274,6 +274,37 @@ def test_one_missile_on_a_wing_keeps_it_open(seat):
     assert sim.outcome[0] == OPEN
 
 
+@pytest.mark.parametrize(
+    ("margin", "outcome"), [(0, DRAW), (10.5, DRAW), (10, RED_WINS), (0.1, RED_WINS)]
+)
+@pytest.mark.parametrize("ammo", [0, 6])
+def test_a_draw_goes_to_the_side_that_pressed_longer(margin, outcome, ammo):
+    """Blue flies away for the first ten seconds; then it is turned round and presses, too."""
+    sim = duel(pressing_margin=margin, time_limit=20)
+    sim.set_fighter(0, BLUE, heading_deg=0)
+    hold(sim, 20)
+    assert sim.outcome[0] == OPEN
+    for side in (RED, BLUE):
+        sim.set_fighter(0, side, ammo=ammo)
+    sim.set_fighter(0, BLUE, heading_deg=180)
+    hold(sim, 20 if ammo else 1)
+    assert sim.outcome[0] == outcome
+    assert sim.truncated[0] == (ammo > 0)
+    assert sim.rewards[0].tolist() == ([1, -1] if outcome == RED_WINS else [0, 0])
+
+
+def test_pressing_wins_no_mutual_kill():
+    """Both die at once, though only red has pressed."""
+    sim = duel(pressing_margin=1, time_limit=20)
+    sim.set_fighter(0, BLUE, heading_deg=0)
+    hold(sim, 10)
+    shoot_at(sim, RED, in_steps=3)
+    x = fighter(sim, BLUE)["x"]
+    sim.set_missile(0, 0, owner=RED, x=x + 450, y=0, heading_deg=180, speed=1000, age=100, rudder=0)
+    hold(sim, 1)
+    assert sim.outcome[0] == DRAW
+
+
 @pytest.mark.parametrize(("limit", "decisions"), [(2, 4), (2.1, 5), (300, 600)])
 def test_time_limit_is_a_truncated_draw(limit, decisions):
     """An engagement still open at the time limit is a draw, marked as a truncation."""

@@ -101,6 +101,7 @@ class Fighter(Body):
     ammo: int = 6
     alive: bool = True
     last_launch: int | None = None
+    pressed: int = 0
 
 
 @dataclass
@@ -198,6 +199,7 @@ class Engagement:
         self.launch([fire for _, _, fire in commands])
         for _ in range(self.p["substeps"]):
             self.step(commands)
+        self.count_pressing()
         self.judge()
         change = (0.0 if self.outcome else self.potential(RED)) - before
         seconds = self.p["substeps"] * self.dt
@@ -279,6 +281,23 @@ class Engagement:
         burnt_out = missile.age >= self.steps("missile_burn_time")
         return burnt_out and self.below("spent", missile.speed, self.p["missile_spent_speed"])
 
+    def count_pressing(self) -> None:
+        """A fighter presses that has the enemy ahead of its beam; counted with a margin only."""
+        if not self.steps("pressing_margin"):
+            return
+        for fighter, enemy in zip(self.fighters, reversed(self.fighters), strict=True):
+            dx, dy, _, _ = relative(fighter, enemy)
+            if fighter.alive and self.below("beam", 0, dx * fighter.c + dy * fighter.s):
+                fighter.pressed += self.p["substeps"]
+
+    def without_a_kill(self) -> int:
+        """The result of a fight that both survive."""
+        red, blue = (fighter.pressed for fighter in self.fighters)
+        margin = self.steps("pressing_margin")
+        if not margin or abs(red - blue) < margin:
+            return DRAW
+        return RED_WINS if red > blue else BLUE_WINS
+
     def judge(self) -> None:
         """The outcome, from the state at the end of a decision."""
         red, blue = (fighter.alive for fighter in self.fighters)
@@ -289,9 +308,9 @@ class Engagement:
             if time_is_up or not self.missiles:
                 self.outcome = RED_WINS if red else BLUE_WINS
         elif time_is_up:
-            self.outcome, self.truncated = DRAW, True
+            self.outcome, self.truncated = self.without_a_kill(), True
         elif not self.missiles and all(fighter.ammo == 0 for fighter in self.fighters):
-            self.outcome = DRAW
+            self.outcome = self.without_a_kill()
 
     # Rewards
 
