@@ -10,14 +10,14 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.gym import MidrangeVectorEnv
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.mix import MODEL, kind_of
-from midrange_puffer.policies.shipped import FOLDER, TRAINED, path_of, shipped_models
+from midrange_puffer.policies.shipped import CHAMPION, FOLDER, TRAINED, path_of, shipped_models
 
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/config.ini"))
 
 
 def test_there_is_one_for_each_configuration_of_a_main_run():
     assert NAMES == ["curriculum", "default", "selfplay"]
-    assert list(shipped_models()) == [TRAINED, *(f"{TRAINED}:{name}" for name in NAMES)]
+    assert list(shipped_models()) == [CHAMPION, TRAINED, *(f"{TRAINED}:{name}" for name in NAMES)]
     assert path_of(TRAINED) == path_of(f"{TRAINED}:default")
 
 

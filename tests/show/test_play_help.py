@@ -6,6 +6,7 @@ import pygame
 import pytest
 from beginner import Beginner
 from keyboard import FRAME, NEAR, SIZE, Player, count
+from policies import random_policy
 
 from midrange_puffer.game.parameters import LADDER, PILOTS
 from midrange_puffer.game.simulation import Simulation
@@ -124,6 +125,12 @@ def test_the_next_opponent_is_harder_and_has_a_tally_of_its_own():
     player.wait(1)
     assert player.session.replay().pilots == ("crank", "agent")
     player.session.replay().verify()
+
+
+def test_a_policy_makes_room_for_the_easiest_pilot():
+    player = Player(HUMAN, random_policy(), **NEAR)
+    player.press(pygame.K_o)
+    assert player.session.names == ("red", LADDER[0])
 
 
 def test_who_is_hit_is_told_why():

@@ -65,7 +65,7 @@ def parser() -> Parser:
     options = Parser(
         "play",
         "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
-        "two of them fight. It begins with the keys; O takes the next harder pilot.",
+        "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones.",
     )
     for seat, default in zip(SEATS, (HUMAN, CHAMPION), strict=True):
         options.add_key(Key(seat, str, f"who flies {seat}: {WHO}", default))

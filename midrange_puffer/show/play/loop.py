@@ -7,7 +7,7 @@ from pathlib import Path
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
-from midrange_puffer.game.parameters import LADDER, SEATS
+from midrange_puffer.game.parameters import HUMAN, LADDER, SEATS
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import SUFFIX
@@ -133,11 +133,15 @@ class Game(Viewer):
         self.session.paused = is_shown or self._was_paused
 
     def _meet_next(self) -> None:
-        """Have the next harder pilot take a pilot's place; after the last comes the first."""
+        """Have the next harder pilot take the place of a pilot, or the easiest that of a policy.
+
+        After the hardest comes the easiest.
+        """
         for seat, who in enumerate(self.session.contestants):
-            if who in LADDER:
+            if who != HUMAN:
                 self._leave()
-                self.session.meet(seat, LADDER[(LADDER.index(who) + 1) % len(LADDER)])
+                rung = LADDER.index(who) + 1 if who in LADDER else 0
+                self.session.meet(seat, LADDER[rung % len(LADDER)])
                 self._outcomes.clear()
                 self._begin()
                 self._say(f"against {self.session.names[seat]}")
@@ -302,7 +306,7 @@ class Game(Viewer):
         if self._outcomes:
             lines.append(self._tally(seat))
         if self.session.over:
-            harder = "O next opponent   " if set(self.session.contestants) & set(LADDER) else ""
+            harder = "O next opponent   " if len(self.session.humans) < len(SEATS) else ""
             return [*lines, f"R again   N next start   {harder}Backspace back in time   Esc quit"]
         if seat is not None:
             lines.append(launch_words(self.session, seat))
