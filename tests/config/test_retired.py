@@ -1,6 +1,5 @@
 """Runs and sweeps of earlier versions go on: keys that are retired are left out, with a word."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 import runs
 import sweeps
 
-from midrange_puffer.commands import cli
 from midrange_puffer.commands import sweep as command
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
@@ -48,17 +46,6 @@ def test_a_run_is_resumed(run, capsys):
     assert runs.rows(run)[-1]["agent_steps"] == 3072
     assert capsys.readouterr().err.splitlines().count(word(run / "config.ini")) == 1
     assert KEY not in (run / "config.ini").read_text()
-
-
-def test_a_model_is_exploited_with_its_runs_configuration(run, tmp_path, capsys):
-    report = tmp_path / "report.json"
-    words = ["--load-model-path", str(run / "model_000002.pt"), "--train.data-dir", str(tmp_path)]
-    words += ["--budget=1024", "--episodes=2", "--json", str(report)]
-    assert cli.run("exploit", words) == 0
-    assert json.loads(report.read_text())["agent_steps"] == 1024
-    assert word(run / "config.ini") in capsys.readouterr().err.splitlines()
-    [ini] = tmp_path.glob("exploiters/*/config.ini")
-    assert load_config(ini)["env"] == {**load_config(run / "config.ini")["env"], "opponent": "pool"}
 
 
 def test_a_sweep_is_read_and_goes_on(tmp_path, capsys, monkeypatch):

@@ -299,7 +299,7 @@ def test_models_may_be_named(trained):
         ((Constant(), {}), "weave", TypeError, r"policy = \(Constant.*policy, about = load_po"),
         (Constant(), 3, TypeError, "opponent = 3: must be a pilot, a model"),
         (nn.Linear(3, 3), "weave", TypeError, "policy = Linear: .* this module has no forward_ev"),
-        ("evadr", "weave", ValueError, "^policy = 'evadr': .*did you mean 'evader'.*or trained"),
+        ("evadr", "weave", ValueError, "^policy = 'evadr': .*did you mean 'evader'.*or champion"),
         ("weave", "trained:x", UsageError, "trained:x: no such model"),
         ("nowhere.pt", "weave", CheckpointError, "nowhere.pt: no such file"),
     ],

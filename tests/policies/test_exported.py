@@ -121,7 +121,8 @@ def test_gymnasium_takes_it(tmp_path):
 @pytest.mark.parametrize("kind", ["levels", "continuous, memory"])
 def test_play_takes_it_and_takes_time_back(tmp_path, kind):
     made = exports.make(tmp_path, kind)
-    contestants, names, game = load_contestants(play.read(["--red", str(made.exported)]))
+    words = ["--red", str(made.exported), "--blue", "straight"]
+    contestants, names, game = load_contestants(play.read(words))
     assert names == [made.exported.stem, "straight"]
     session = Session(contestants, names, seed=2, **game)
     for _ in range(10):

@@ -12,6 +12,7 @@ from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies.shipped import CHAMPION
 from midrange_puffer.replays import session as fight_session
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session
@@ -281,9 +282,10 @@ def read(*words: str):
     return load_contestants(play_options.read(words))
 
 
-def test_the_default_is_a_human_against_the_easiest_pilot():
+def test_the_default_is_a_human_against_the_champion():
     contestants, names, parameters = read("--env.time-limit", "77")
-    assert contestants == names == [HUMAN, "straight"]
+    assert contestants[0] == HUMAN
+    assert names == [HUMAN, CHAMPION]
     assert parameters["time_limit"] == 77
 
 

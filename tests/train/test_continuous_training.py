@@ -14,6 +14,7 @@ from midrange_puffer.commands.exploit import training
 from midrange_puffer.commands.options import exploit
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.tables import ANEW
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.parameters import resolve
@@ -166,10 +167,10 @@ def test_it_holds_for_a_whole_run(tmp_path, text, message):
 def test_an_exploiter_has_the_kind_of_its_model(tmp_path):
     path = save(tmp_path / "a.pt", fresh_policy())
     options = exploit.read([f"--load-model-path={path}"])
-    words = training(resolve({}), options)
-    assert load_config(options.ini, words)["env"]["action_mode"] == "continuous"
+    words = training(ANEW, resolve({}), options)
+    assert load_config(options.config, words)["env"]["action_mode"] == "continuous"
     options.words = ["--env.action-mode=discrete"]
     with pytest.raises(
         UsageError, match="action-mode=discrete: is always continuous for an exploiter"
     ):
-        training(resolve({}), options)
+        training(ANEW, resolve({}), options)
