@@ -86,6 +86,10 @@ MODES = {
         "[--last N] [--train.data-dir DIR] [--json FILE]",
         needs_torch=False,
     ),
+    "average": Mode(
+        "make one policy of several checkpoints of a run: the mean of their weights",
+        "--run RUN [--last N] | FILE … --out FILE",
+    ),
     "export": Mode(
         "write a trained policy as an ONNX file, for any program that can fly it",
         "--load-model-path latest|FILE --onnx FILE",

@@ -71,7 +71,6 @@ def save_model(
     model = {
         "format": FORMAT,
         "version": VERSION,
-        "weights": {name: value.detach().cpu() for name, value in weights.items()},
         "policy_name": short_name(config["base"].get("policy_name", PACKAGE)),
         "policy": dict(config["policy"]),
         "rnn_name": config["base"]["rnn_name"],
@@ -85,7 +84,19 @@ def save_model(
         "panel": None if panel is None else asdict(panel),
         "metadata": checked_metadata(dict(metadata)),
     }
-    write_whole(path, to_bytes(model))
+    write_model(path, weights, model)
+
+
+def write_model(
+    path: Path, weights: Mapping[str, torch.Tensor], entries: Mapping[str, object]
+) -> None:
+    """Write a model file of weights and the other entries, which are not checked.
+
+    Raises:
+        WriteError: As `save_model`.
+    """
+    tensors = {name: value.detach().cpu() for name, value in weights.items()}
+    write_whole(path, to_bytes({**entries, "weights": tensors}))
 
 
 def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, object]]:

@@ -1,0 +1,41 @@
+"""Make a model the champion of the package: python tools/ship_champion.py MODEL.
+
+The model goes to midrange_puffer/models/champion.pt, its export to champion.onnx beside it. Prints
+the tables of docs/champion.md that name these files and say how they play: digests and the panel.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from ship_models import puffer
+
+from midrange_puffer.contest.panel import digest
+from midrange_puffer.policies.shipped import CHAMPION, path_of
+
+
+def main() -> None:
+    """Ship the model that is named."""
+    (model,) = sys.argv[1:]
+    home = path_of(CHAMPION)
+    exported = home.with_suffix(".onnx")
+    shutil.copyfile(model, home)
+    puffer("export", "--load-model-path", home, "--onnx", exported)
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "panel.json")
+        puffer("panel", CHAMPION, "--json", report)
+        rows = json.loads(report.read_text())["rows"]
+    print("\n| file | SHA-256 | bytes |\n|---|---|---|")
+    for path in (home, exported):
+        print(f"| `{path.name}` | `{digest(path)}` | {path.stat().st_size:,} |")
+    print("\n| row | wins · draws · losses % | score (95 % interval) |\n|---|---|---|")
+    for row in rows:
+        shares = " · ".join(f"{100 * row[name]:.1f}" for name in ("win", "draw", "loss"))
+        low, high = row["score_ci95"]
+        print(f"| `{row['row']}` | {shares} | {row['score']:.3f} ({low:.3f}–{high:.3f}) |")
+
+
+if __name__ == "__main__":
+    main()
