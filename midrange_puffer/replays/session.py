@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from midrange_puffer import _core
 from midrange_puffer.game.parameters import HUMAN, OBSERVATIONS, SEATS, checked_seed, resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.policies.contestants import player_for, try_out
 from midrange_puffer.replays.replay import Recorder, Replay
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class Session:
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
+        OwnCodeError: A function by name fails, or gives what are no actions.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class Session:
             "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.contestants
         )
         observation = self._least_observation()
+        try_out(self.contestants, _core.OBSERVATIONS[observation])
         self.sim = Simulation(1, self._seed, *self._pilots, observation=observation, **self._game)
 
     def meet(self, seat: int, pilot: str) -> None:
@@ -217,7 +221,6 @@ class Session:
         if not policies:
             return {}
         # Here, so that a fight without a policy begins without torch, at once.
-        from midrange_puffer.policies.contestants import player_for
         from midrange_puffer.policies.player import player_seed
 
         return {
