@@ -60,6 +60,12 @@ class Mixed:
     shares: dict[str, float]
     outsiders: tuple[Outsider, ...]
 
+    @property
+    def title(self) -> str:
+        """Who is in it, by their names."""
+        pilots = [name for name in self.shares if name != "agent"]
+        return ",".join([*pilots, *(one.name for one in self.outsiders)])
+
     def check_features(self, argument: str, features: int, where: str) -> None:
         """Raise UsageError where one of them needs to see more than the `features` of `where`."""
         for one in self.outsiders:

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import HUMAN, OBSERVATIONS, SEATS, checked_seed, resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.policies.contestants import player_for, try_out
+from midrange_puffer.policies.contestants import Mixed, player_for, try_out
+from midrange_puffer.policies.mix import ONE_ONLY
 from midrange_puffer.replays.replay import Recorder, Replay
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class Session:
         time_scale: Time of the fight to real time, one of TIME_SCALES.
 
     Raises:
-        ValueError: An argument of the wrong name, type or range.
+        ValueError: An argument of the wrong name, type or range, or a mix.
         OwnCodeError: A function by name fails, or gives what are no actions.
     """
 
@@ -76,6 +78,9 @@ class Session:
         **parameters: float,
     ) -> None:
         game = resolve(parameters)
+        for seat, who in zip(SEATS, contestants, strict=True):
+            if isinstance(who, Mixed):
+                raise UsageError(f"{seat} = {who.title}: {ONE_ONLY}")
         self.contestants, self.names = tuple(contestants), tuple(names)
         self._game = game
         self.humans = [seat for seat, who in enumerate(self.contestants) if who == HUMAN]
