@@ -181,8 +181,13 @@ class Trainer(AbstractContextManager):
 
         Returns:
             Figures of the engagements told of meanwhile, by name: a number for each of them.
+
+        Raises:
+            RuntimeError: There is experience already that nobody has learnt from.
         """
         self._check_open()
+        if self._is_gathered:
+            raise RuntimeError("evaluate(): there is experience to learn from; call train() first")
         with self._silence():  # but not what the user's own code prints
             self._session.move_on()
         infos = self._session.evaluate()

@@ -221,10 +221,15 @@ def test_what_has_no_sense_now_is_refused(tmp_path):
         with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
             trainer.train()
         trainer.evaluate()
+        gathered = trainer.global_step
+        with pytest.raises(
+            RuntimeError, match=r"there is experience to learn from; call train\(\)"
+        ):
+            trainer.evaluate()
+        assert trainer.global_step == gathered > 0
         trainer.train()
         with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
             trainer.train()
-    assert trainer.global_step > 0
     for use in (trainer.evaluate, trainer.train, trainer.save, trainer.mean_and_log):
         with pytest.raises(RuntimeError, match=r"the run is closed; Trainer.resume\("):
             use()
