@@ -211,6 +211,17 @@ def test_the_reward_of_every_stage_is_tried_before_there_is_a_folder(tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize(
+    "use",
+    [lambda text: load_config(None, text), lambda text: Trainer.resume("latest", text).__enter__()],
+)
+def test_overrides_are_no_single_text(use):
+    with pytest.raises(
+        ConfigError, match="overrides = 'train.seed=3': is one text; must be values"
+    ):
+        use("train.seed=3")
+
+
 def test_what_has_no_sense_now_is_refused(tmp_path):
     with pytest.raises(TypeError, match="config of type str: must be as of load_config"):
         Trainer("configs/default.ini").__enter__()
