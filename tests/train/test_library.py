@@ -217,7 +217,7 @@ def test_the_reward_of_every_stage_is_tried_before_there_is_a_folder(tmp_path):
 )
 def test_overrides_are_no_single_text(use):
     with pytest.raises(
-        ConfigError, match="overrides = 'train.seed=3': is one text; must be values"
+        ConfigError, match=r"overrides = 'train\.seed=3': is one text; must be values"
     ):
         use("train.seed=3")
 
