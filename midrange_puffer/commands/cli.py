@@ -69,7 +69,8 @@ MODES = {
     ),
     "panel": Mode(
         "test a policy by a fixed panel of opponents, so that its figures can be quoted",
-        "FILE [--seed S] [--episodes N] [--json FILE] [--replay-dir DIR]",
+        "FILE [--seed S] [--episodes N] [--json FILE] [--replay-dir DIR] [--exploit [--budget "
+        "STEPS] [--out FILE]]",
     ),
     "exploit": Mode(
         "train an opponent against one policy, to see how well that policy can be beaten",
