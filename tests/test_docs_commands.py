@@ -36,6 +36,7 @@ SHORTER = {
     ),
     "puffer eval": "--episodes 2",
     "puffer league": "--games 2",
+    "puffer panel midrange trained --exploit": "--episodes 64 --budget 65536 --seeds 1",
     "puffer panel": "--episodes 64",
     "puffer exploit": "--budget 65536 --episodes 2 --seeds 1",
 }

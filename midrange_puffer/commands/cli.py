@@ -60,8 +60,8 @@ MODES = {
     ),
     "eval": Mode(
         "measure a trained policy against the scripted pilots",
-        "--load-model-path latest|FILE [--opponent NAME|FILE|all] [--episodes N] [--json FILE] "
-        "[--save-replays N] [--render]",
+        "--load-model-path latest|best|FILE [--opponent NAME|FILE|all] [--episodes N] "
+        "[--json FILE] [--save-replays N] [--render]",
     ),
     "league": Mode(
         "rate checkpoints and pilots by fights of all against all",
@@ -69,17 +69,18 @@ MODES = {
     ),
     "panel": Mode(
         "test a policy by a fixed panel of opponents, so that its figures can be quoted",
-        "FILE [--seed S] [--episodes N] [--json FILE] [--replay-dir DIR]",
+        "FILE [--seed S] [--episodes N] [--json FILE] [--replay-dir DIR] [--exploit [--budget "
+        "STEPS] [--out FILE]]",
     ),
     "exploit": Mode(
         "train an opponent against one policy, to see how well that policy can be beaten",
-        "--load-model-path latest|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
+        "--load-model-path latest|best|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
     ),
     "plot": Mode(
         "draw one engagement of a policy, the space-time graph of one moment of it, or the "
         "learning curves of runs",
-        "--load-model-path latest|FILE [--opponent NAME|FILE] [--seed S] [--spacetime SECONDS] "
-        "[--run RUN …] [--out FILE]",
+        "--load-model-path latest|best|FILE [--opponent NAME|FILE] [--seed S] "
+        "[--spacetime SECONDS] [--run RUN …] [--out FILE]",
     ),
     "runs": Mode(
         "list the runs: how far each is, and what it was made from",
@@ -92,7 +93,7 @@ MODES = {
     ),
     "export": Mode(
         "write a trained policy as an ONNX file, for any program that can fly it",
-        "--load-model-path latest|FILE --onnx FILE",
+        "--load-model-path latest|best|FILE --onnx FILE",
     ),
     "envelope": Mode(
         "find from where missiles hit, as a table and as polar plots",

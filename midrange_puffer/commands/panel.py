@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midrange_puffer import __version__
+from midrange_puffer.commands.exploit import StoppedEarlyError, exploit, tell
 from midrange_puffer.commands.models import load_models
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.match import Contestant
@@ -22,14 +23,14 @@ from midrange_puffer.errors import memory_advice
 from midrange_puffer.files import write_json
 from midrange_puffer.names import shown
 from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.mix import MODEL, file_of, kind_of, title
+from midrange_puffer.policies.mix import title
 from midrange_puffer.replays.recorder import FightRecorder, save_instructive
 
 
 def main(options: argparse.Namespace) -> int:
     """Hold the panel, with what `options.panel` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
-    candidate, path, parameters = _load(options)
+    candidate, parameters = _load(options)
     rows = rows_of(options.seed)
     with memory_advice(
         f"try a smaller one of --episodes {options.episodes}, --threads {options.threads}"
@@ -38,11 +39,12 @@ def main(options: argparse.Namespace) -> int:
     differences = _differences(options, parameters)
     report = {
         "candidate": options.candidate,
-        "sha256": path and digest(path),
+        "sha256": options.model and digest(options.model),
         "package": __version__,
         **{name: getattr(options, name) for name in ("episodes", "seed", "greedy")},
         "is_public": not differences,
         "parameters": parameters,
+        "exploit": None,
         **format_report(rows, [result for result, _ in met], parameters),
     }
     for row, (_, replay) in zip(report["rows"], met, strict=True):
@@ -50,15 +52,25 @@ def main(options: argparse.Namespace) -> int:
     _print(report, differences)
     if options.json:
         write_json(options.json, report)
+    return 0 if options.exploit is None else _exploit(report, options)
+
+
+def _exploit(report: Mapping[str, object], options: argparse.Namespace) -> int:
+    """Train exploiters of the candidate, and add them to its report; return the exit status."""
+    try:
+        found = exploit(options.exploit)
+    except StoppedEarlyError as stopped:
+        return stopped.status
+    tell(found, options.out)
+    if options.json:
+        write_json(options.json, {**report, "exploit": found})
     return 0
 
 
-def _load(options: argparse.Namespace) -> tuple[Contestant, Path | None, dict[str, float]]:
-    """The candidate, its file if it is one model, and the parameters of the game."""
-    name = options.candidate
-    path = file_of(name) if kind_of(name) == MODEL else None
-    models, parameters = load_models([path] if path else [], options)
-    return models[0][0] if models else load_contestant(name), path, parameters
+def _load(options: argparse.Namespace) -> tuple[Contestant, dict[str, float]]:
+    """The candidate, and the parameters of the game."""
+    models, parameters = load_models([options.model] if options.model else [], options)
+    return models[0][0] if models else load_contestant(options.candidate), parameters
 
 
 def _meet(

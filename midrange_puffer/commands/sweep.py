@@ -25,7 +25,7 @@ from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import Space, trial_config
 from midrange_puffer.sweep.workers import Worker, workers_of
 from midrange_puffer.train.loggers import format_duration
-from midrange_puffer.train.opponents import settled_opponents
+from midrange_puffer.train.opponents import settled_model, settled_opponents
 from midrange_puffer.train.run import planned_run
 
 # What may change where a sweep goes on: the trials so far compare with the next ones all the same.
@@ -162,7 +162,7 @@ def _check(config: Config, folder: Path) -> None:
 
 def _with_absolute_paths(config: Config) -> Config:
     """Let models that the configuration names be found from wherever the sweep goes on."""
-    config = settled_opponents(config)
+    config = settled_model(settled_opponents(config))
     path, include = config["base"]["load_model_path"], config["pool"]["include"]
     if path is not None:
         source, path = config.source("base", "load_model_path"), _absolute(path)

@@ -82,8 +82,9 @@ BASE = (
     Key("rnn_name", str, "recurrent wrapper of the policy: Recurrent = an LSTM. Its memory ends "
         "with the engagement; in training also after train.bptt_horizon decisions", words=NONE,
         choices=("Recurrent",)),
-    Key("load_model_path", str, "a model whose weights a new run begins with, a file or "
-        "`trained` (configs/default.ini, as it comes with the package); None = random weights",
+    Key("load_model_path", str, "a model whose weights a new run begins with: a file; a run's "
+        "folder or name, RUN/best, latest or best; or `trained` (configs/default.ini, as it comes "
+        "with the package); None = random weights",
         None, words=NONE),
     Key("metadata", str, "what stands in every checkpoint of the run, for whoever loads it: "
         "name=text, separated by commas", None, words=NONE, check=parse_metadata),

@@ -18,7 +18,7 @@ from midrange_puffer.game.parameters import (
     seat_weights,
 )
 from midrange_puffer.game.records import outcomes
-from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for
+from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
 from midrange_puffer.policies.player import Player, observation_for, player_seed
@@ -79,16 +79,18 @@ def play(
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
+        OwnCodeError: A function by name fails, or gives what are no actions.
     """
     checked_num_envs(num_envs)
     checked_seed(seed)
     players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads))
     observation = observation_for(player.features for player, _ in players)
+    features = _core.OBSERVATIONS[observation]
+    try_out((who for fight in fights for who in (fight.red, fight.blue)), features)
     cores = [
         _make_core(fight, num_envs, seed, parameters, observation, threads) for fight in fights
     ]
     shape = (len(fights), num_envs, _core.FIGHTERS)
-    features = _core.OBSERVATIONS[observation]
     seen = np.empty((*shape, features), np.float32)
     commands = np.zeros((*shape, 3), np.float32)
     rewards = np.empty(shape, np.float32)

@@ -79,9 +79,9 @@ OPTIONS: dict[str, Option] = {
             str,
             "shooter",
             f"one of {', '.join(PILOTS)}, self (both seats are agents), pool (frozen policies), a "
-            "model (trained, a file, a run's folder or latest), a function (module:name or "
-            "file.py:name), or a mix like self:4,pool:2,shooter:1,fighter.onnx:1: shares of the "
-            "engagements",
+            "model (champion, trained, a file, a run's folder, RUN/best, latest or best; "
+            "nash:FILE is several), a function (module:name or file.py:name), or a mix like "
+            "self:4,pool:2,shooter:1,fighter.onnx:1: shares of the engagements",
         ),
         Option("seat", str, "red", "the agent's seat", choices=SEATS),
         Option(

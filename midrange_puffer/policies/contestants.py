@@ -2,14 +2,13 @@
 
 import reprlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import SCRIPTED
 from midrange_puffer.policies.mix import (
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 # What a `Player` asks of a policy.
 _OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
-PLAIN = _core.OBSERVATIONS["default"]  # how many features it has
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,12 @@ class Mixed:
     shares: dict[str, float]
     outsiders: tuple[Outsider, ...]
 
+    @property
+    def title(self) -> str:
+        """Who is in it, by their names."""
+        pilots = [name for name in self.shares if name != "agent"]
+        return ",".join([*pilots, *(one.name for one in self.outsiders)])
+
     def check_features(self, argument: str, features: int, where: str) -> None:
         """Raise UsageError where one of them needs to see more than the `features` of `where`."""
         for one in self.outsiders:
@@ -82,13 +86,14 @@ def load_mix(
     text: str,
     allowed: Sequence[str] = FIGHTERS,
     argument: str = "opponent",
-    features: int = PLAIN,
+    features: int | None = None,
 ) -> Mixed:
     """Load whoever of a mix flies from outside the core; SELF and POOL are left out.
 
     Args:
         text, allowed, argument: as of `parse_mix`.
-        features: of the observations that functions are tried with.
+        features: of the observations that functions are tried with; None: `try_out` does it, where
+            it is known what is seen.
 
     Raises:
         ValueError: As `parse_mix`.
@@ -126,13 +131,28 @@ def _is_one(mixed: Mixed) -> bool:
     return len(mixed.outsiders) == 1 and len(mixed.shares) == 1
 
 
-def _load(name: str, kind: str, features: int) -> "nn.Module | OwnPilot":
+def _load(name: str, kind: str, features: int | None = None) -> "nn.Module | OwnPilot":
     if kind == FUNCTION:
-        return OwnPilot(name).try_out(features)
+        function = OwnPilot(name)
+        if features is not None:
+            function.try_out(features)
+        return function
     # Here, so that only who fights a policy imports torch.
     from midrange_puffer.policies.loading import load_policy
 
     return load_policy(file_of(name))[0]
+
+
+def try_out(contestants: Iterable["Contestant"], features: int) -> None:
+    """Let the functions by name among the contestants answer observations of so many features.
+
+    Raises:
+        OwnCodeError: One fails, or gives what are no actions.
+    """
+    for who in contestants:
+        for flyer in [one.flyer for one in who.outsiders] if isinstance(who, Mixed) else [who]:
+            if isinstance(flyer, OwnPilot):
+                flyer.try_out(features)
 
 
 def is_module(given: object) -> bool:
@@ -165,7 +185,7 @@ def find_contestant(argument: str, given: "Contestant | Path") -> "Contestant":
         OwnCodeError: a function by name that cannot be used.
     """
     if isinstance(given, Path):
-        return _load(f"{FILE}{given}", MODEL, PLAIN)
+        return _load(f"{FILE}{given}", MODEL)
     if isinstance(given, str):
         return load_contestant(given, argument=argument)
     if is_module(given):

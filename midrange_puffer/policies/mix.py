@@ -61,6 +61,10 @@ EXPECTED = {
     FUNCTION: "a function, module:name or file.py:name",
     RUN: f"a run's folder, {LATEST} or {BEST}",
 }
+ONE_ONLY = (
+    "is a mix; must be one pilot, model or function: mixes are taken by eval as --opponent, and in "
+    "training as env.opponent"
+)
 # Where a contestant is taken that is refused elsewhere.
 TAKEN = {
     SELF: "is taken by Midrange and in training, as env.opponent, and alone by eval and plot",
@@ -135,10 +139,7 @@ def parse_mix(
 def check_is_one(text: str, argument: str = "opponent") -> None:
     """Raise UsageError where a text names more than one contestant, or a share."""
     if kind_of(text) is None:
-        raise UsageError(
-            f"{argument} = {text!r}: is a mix; must be one pilot, model or function: mixes are "
-            f"taken by eval as --opponent, and in training as env.opponent"
-        )
+        raise UsageError(f"{argument} = {text!r}: {ONE_ONLY}")
 
 
 def divide(num_envs: int, opponent: str) -> dict[str, int]:

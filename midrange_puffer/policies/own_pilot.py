@@ -39,6 +39,7 @@ class OwnPilot:
         code = getattr(self._function, "__code__", None)
         where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
         self._who = f"opponent {name}{where}"
+        self._tried: set[int] = set()  # with how many features
 
     def __call__(self, observations: np.ndarray) -> np.ndarray:
         """Controls float32 [n, 3] for observations float32 [n, features].
@@ -66,14 +67,15 @@ class OwnPilot:
             return as_actions(answer, action_buffer(shape, "continuous"))
         return controls(as_actions(answer, action_buffer(shape, "discrete")))
 
-    def try_out(self, features: int) -> "OwnPilot":
-        """Let it answer observations of zeros, and look at the answer.
+    def try_out(self, features: int) -> None:
+        """Let it answer observations of zeros, and look at the answer; once for so many features.
 
         Raises:
             OwnCodeError: As of a call.
         """
-        self(np.zeros((ROWS, features), np.float32))
-        return self
+        if features not in self._tried:
+            self(np.zeros((ROWS, features), np.float32))
+            self._tried.add(features)
 
 
 class FunctionPlayer:

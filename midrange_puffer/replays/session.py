@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from midrange_puffer import _core
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import HUMAN, OBSERVATIONS, SEATS, checked_seed, resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.policies.contestants import Mixed, player_for, try_out
+from midrange_puffer.policies.mix import ONE_ONLY
 from midrange_puffer.replays.replay import Recorder, Replay
 
 if TYPE_CHECKING:
@@ -61,7 +65,8 @@ class Session:
         time_scale: Time of the fight to real time, one of TIME_SCALES.
 
     Raises:
-        ValueError: An argument of the wrong name, type or range.
+        ValueError: An argument of the wrong name, type or range, or a mix.
+        OwnCodeError: A function by name fails, or gives what are no actions.
     """
 
     def __init__(
@@ -73,6 +78,9 @@ class Session:
         **parameters: float,
     ) -> None:
         game = resolve(parameters)
+        for seat, who in zip(SEATS, contestants, strict=True):
+            if isinstance(who, Mixed):
+                raise UsageError(f"{seat} = {who.title}: {ONE_ONLY}")
         self.contestants, self.names = tuple(contestants), tuple(names)
         self._game = game
         self.humans = [seat for seat, who in enumerate(self.contestants) if who == HUMAN]
@@ -94,6 +102,7 @@ class Session:
             "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.contestants
         )
         observation = self._least_observation()
+        try_out(self.contestants, _core.OBSERVATIONS[observation])
         self.sim = Simulation(1, self._seed, *self._pilots, observation=observation, **self._game)
 
     def meet(self, seat: int, pilot: str) -> None:
@@ -217,7 +226,6 @@ class Session:
         if not policies:
             return {}
         # Here, so that a fight without a policy begins without torch, at once.
-        from midrange_puffer.policies.contestants import player_for
         from midrange_puffer.policies.player import player_seed
 
         return {

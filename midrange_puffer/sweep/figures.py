@@ -43,8 +43,12 @@ def scatter(axes: "Axes", trials: Sequence[Trial], x: Sequence[float], size: flo
         marks.set_urls([tooltip(trial) for trial in trials])
 
 
-def cost_figure(trials: Sequence[Trial]) -> "Figure":
-    """Score against cost, with the Pareto front and the numbers of the trials on it."""
+def cost_figure(trials: Sequence[Trial], score: str) -> "Figure":
+    """Score against cost, with the Pareto front and the numbers of the trials on it.
+
+    Args:
+        score: what it is, for the axis.
+    """
     figure = new_figure(4.6)
     axes = figure.subplots()
     for status in MARKS:
@@ -56,7 +60,7 @@ def cost_figure(trials: Sequence[Trial]) -> "Figure":
         _number_log_scale(axes)
     axes.margins(x=0.05, y=0.1)
     axes.set_xlabel("cost: training [s]")
-    axes.set_ylabel("score against the panel")
+    axes.set_ylabel(score)
     front = pareto_front(trials)
     if front:
         _draw_front(axes, front)
@@ -65,8 +69,12 @@ def cost_figure(trials: Sequence[Trial]) -> "Figure":
     return figure
 
 
-def progress_figure(trials: Sequence[Trial]) -> "Figure":
-    """The best score so far, against the trials made and against the time spent on them."""
+def progress_figure(trials: Sequence[Trial], score: str) -> "Figure":
+    """The best score so far, against the trials made and against the time spent on them.
+
+    Args:
+        score: as of `cost_figure`.
+    """
     from matplotlib.ticker import MaxNLocator
 
     over = [trial for trial in trials if trial.is_over]
@@ -87,7 +95,7 @@ def progress_figure(trials: Sequence[Trial]) -> "Figure":
         axes.set_xlim(left=0)
     by_number.xaxis.set_major_locator(MaxNLocator(integer=True))
     by_number.set_xlabel("trials")
-    by_number.set_ylabel("score against the panel")
+    by_number.set_ylabel(score)
     by_time.set_xlabel(f"time spent on trials, one after another [{unit}]")
     return figure
 

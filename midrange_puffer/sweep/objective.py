@@ -27,6 +27,15 @@ def is_reached(scores: Mapping[str, float], settings: Mapping[str, object]) -> b
     return settings["metric"] == TIME and fmean(scores.values()) >= settings["metric_score"]
 
 
+def axis_label(settings: Mapping[str, object]) -> str:
+    """What the score is, for the axis of a picture."""
+    if settings["metric"] == WORST:
+        return f"{WORST}: least of the panel"
+    if settings["metric"] == TIME:
+        return f"{TIME}: mean, up to {settings['metric_score']:g}"
+    return f"{PANEL}: mean of the panel"
+
+
 def in_words(settings: Mapping[str, object]) -> str:
     """What the score is."""
     if settings["metric"] == WORST:

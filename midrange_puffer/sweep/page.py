@@ -10,7 +10,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.show.web_page import svg, web_page
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure
 from midrange_puffer.sweep.figures import cost_figure, progress_figure
-from midrange_puffer.sweep.objective import in_words
+from midrange_puffer.sweep.objective import axis_label, in_words
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -40,7 +40,7 @@ def render(record: Record, best_config: Path) -> str:
     title = f"Sweep {_told(record.folder.name)}"
     sections = [f"<h1>{title}</h1>", _summary(record, best_config)]
     if any(trial.readings for trial in record.over):
-        sections += _outcomes(trials)
+        sections += _outcomes(trials, axis_label(record.config["sweep"]))
     if scored(trials):
         sections += _influences(trials, parameters)
     sections += [_best_table(record), _failures(trials), _settings(record)]
@@ -75,8 +75,8 @@ def _summary(record: Record, best_config: Path) -> str:
     )
 
 
-def _outcomes(trials: Sequence[Trial]) -> list[str]:
-    """The figures of scores, cost and time."""
+def _outcomes(trials: Sequence[Trial], score: str) -> list[str]:
+    """The figures of scores, cost and time; `score` is what is sought."""
     cost = (
         "The trials on the front have their numbers. A trial stopped early stands at the cost it "
         "would have come to, with the score it had; one that failed, where it was last read."
@@ -87,8 +87,8 @@ def _outcomes(trials: Sequence[Trial]) -> list[str]:
         "start and readings."
     )
     return [
-        _picture("Score against cost", svg(cost_figure, trials), cost),
-        _picture("Best score so far", svg(progress_figure, trials), progress),
+        _picture("Score against cost", svg(cost_figure, trials, score), cost),
+        _picture("Best score so far", svg(progress_figure, trials, score), progress),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Best responses: policies that are trained against frozen ones and nobody else."""
+"""Exploiters, or best responses: policies trained against frozen ones and nobody else."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from midrange_puffer.policies.own_policy import full_name
 def response_settings(
     enemies: Sequence[Path], parameters: Mapping[str, float], start_own: bool = False
 ) -> dict[str, object]:
-    """The keys of a configuration that make it the training of a best response.
+    """The keys of a configuration that make it the training of an exploiter.
 
     Args:
         enemies: the models that are fought, by PFSP where they are several.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torch import nn
 
-from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import load_config as read_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.policies.metadata import checked_metadata
@@ -181,8 +181,13 @@ class Trainer(AbstractContextManager):
 
         Returns:
             Figures of the engagements told of meanwhile, by name: a number for each of them.
+
+        Raises:
+            RuntimeError: There is experience already that nobody has learnt from.
         """
         self._check_open()
+        if self._is_gathered:
+            raise RuntimeError("evaluate(): there is experience to learn from; call train() first")
         with self._silence():  # but not what the user's own code prints
             self._session.move_on()
         infos = self._session.evaluate()
@@ -289,6 +294,11 @@ def _words(overrides: Overrides) -> list[str]:
     """Overrides as words of a command line."""
     if isinstance(overrides, Mapping):
         return [f"--{name}={value}" for name, value in overrides.items()]
+    if isinstance(overrides, str):
+        raise ConfigError(
+            f"overrides = {overrides!r}: is one text; must be values by key, such as "
+            '{"train.seed": 3}, or a list of words, such as ["--train.seed=3"]'
+        )
     return list(overrides)
 
 

@@ -1,4 +1,4 @@
-"""The opponents that a command line or a configuration names, as environments take them."""
+"""The opponents and the model that a command line or a configuration names, found."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from midrange_puffer.policies.mix import KINDS, RUN, is_there, kind_of, parse_mi
 from midrange_puffer.train import run_folder
 
 OPPONENT = "env.opponent"
+MEANT = "the model that is meant now"  # where a value is from
 
 
 def settled_mix(text: str, data_dir: str | Path) -> str:
@@ -20,12 +21,20 @@ def settled_mix(text: str, data_dir: str | Path) -> str:
     Raises:
         CheckpointError: A run has no model, or there is none at all for the latest.
     """
+    return settled(text, lambda name: _model_of_run(name, data_dir))
 
-    def find(name: str) -> Path | None:
-        is_run = kind_of(name) == RUN or is_there(Path.is_dir, data_dir, name)
-        return run_folder.find_model(name, data_dir) if is_run else None
 
-    return settled(text, find)
+def settled_model(config: Config) -> Config:
+    """A configuration with a file in base.load_model_path where that names a run.
+
+    Raises:
+        CheckpointError: As `settled_mix`.
+    """
+    name = config["base"]["load_model_path"]
+    found = name and _model_of_run(name, config["train"]["data_dir"])
+    if not found:
+        return config
+    return config.replaced("base", MEANT, load_model_path=str(found.absolute()))
 
 
 def settled_opponents(config: Config) -> Config:
@@ -43,8 +52,14 @@ def settled_opponents(config: Config) -> Config:
                 parse_mix(text)
             except ValueError as error:
                 raise ConfigError(f"[{section}] {error}") from None
-            config = config.replaced(section, "the model that is meant now", **{name: text})
+            config = config.replaced(section, MEANT, **{name: text})
     return config
+
+
+def _model_of_run(name: str, data_dir: str | Path) -> Path | None:
+    """The model's file that a run's name stands for; None: what has this name is no run."""
+    is_run = kind_of(name) == RUN or is_there(Path.is_dir, data_dir, name)
+    return run_folder.find_model(name, data_dir) if is_run else None
 
 
 def check_opponents(config: Config) -> None:

@@ -34,7 +34,7 @@ from midrange_puffer.train.loggers import (
     check_trackers,
 )
 from midrange_puffer.train.machine import this_machine
-from midrange_puffer.train.opponents import check_opponents, settled_opponents
+from midrange_puffer.train.opponents import check_opponents, settled_model, settled_opponents
 from midrange_puffer.train.results import Results
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.session import given_policy, open_session, pool_of
@@ -123,7 +123,7 @@ def planned_run(config: Config, folder: Path) -> Run:
     Raises:
         UsageError: It cannot run, or a model that it names cannot be used.
     """
-    config = _settle(settled_opponents(config))
+    config = _settle(settled_model(settled_opponents(config)))
     _try_out_own_code(config)
     run = Run(folder, config)
     if config["base"]["load_model_path"] is not None:

@@ -117,6 +117,34 @@ def test_there_is_a_replay_of_each_row(own, few_rows, tmp_path):
             assert row["parameter_sets"].index(part) == replay.engagement // starts
 
 
+@pytest.mark.parametrize("words", [["trained"], [NETWORK, "--start", "anew"]])
+def test_exploiters_of_it_are_reported_too(words, few_rows, tmp_path, capsys):
+    """As `puffer exploit` reports them: it gives the same when it is asked for the same."""
+    picture = tmp_path / "exploit.png"
+    budget = ["--budget", "196608", "--seed", "3"]
+    where = ["--train.data-dir", str(tmp_path)]
+    given = ["--exploit", "--seeds", "2", *budget, *where, "--out", str(picture)]
+    report = panel(tmp_path, *words, *given)
+    assert [row["row"] for row in report["rows"]] == [rows_of(3)[row].name for row in few_rows]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    found = report["exploit"]
+    start = "own" if words == ["trained"] else "anew"
+    assert [(run["start"], run["seed"]) for run in found["runs"]] == [(start, 42), (start, 43)]
+    told = capsys.readouterr().out
+    for run in found["runs"]:
+        curve = run["curve"]
+        assert curve["agent_steps"][-1] == 196_608
+        assert f"from {start}, seed {run['seed']}" in told
+        assert f"{curve['score'][-1]:.3f}" in told
+    assert "strongest exploiter of" in told
+    alone = tmp_path / "alone.json"
+    words = ["--load-model-path", words[0], *words[1:], *budget, *GAME, "--json", str(alone)]
+    assert cli.run("exploit", [*words, "--train.data-dir", str(tmp_path / "alone")]) == 0
+    alone = json.loads(alone.read_text())
+    assert alone["runs"][0]["curve"] == found["runs"][0]["curve"]
+    assert (alone["parameters"], alone["episodes"]) == (found["parameters"], found["episodes"])
+
+
 def test_only_the_public_panel_is_called_so(few_rows, tmp_path, capsys):
     out = tmp_path / "public.json"
     assert cli.run("panel", ["straight", "--json", str(out)]) == 0
@@ -138,6 +166,13 @@ def test_only_the_public_panel_is_called_so(few_rows, tmp_path, capsys):
         (["trained", "--seed", "-1"], "--seed"),
         (["trained", "--json", "no/where.json"], "there is no folder no"),
         (["trained", "--opponent", "ace"], "--opponent: no such option"),
+        (["ace", "--exploit"], "--exploit: ace: is no model; exploiters are trained against one"),
+        (["no.py:fly", "--exploit"], "--exploit: no.py:fly: is no model"),
+        (["trained,ace", "--exploit"], "--exploit: trained,ace: is no model"),
+        ([NETWORK, "--exploit"], "--start own: .*onnx is an exported policy.* use --start anew"),
+        (["trained", "--exploit", "--greedy"], "--exploit: not with --greedy"),
+        (["trained", "--exploit", "--budget", "0"], "--budget: 0: must be"),
+        (["trained", "--out", "a.png"], "--out: is the picture of --exploit, which is not given"),
     ],
 )
 def test_what_cannot_be_done_is_refused(words, message):

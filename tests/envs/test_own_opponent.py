@@ -9,7 +9,7 @@ import frozen
 import numpy as np
 import pytest
 from places import EXAMPLES
-from policies import Constant
+from policies import Constant, random_policy
 from quick_fights import LEVELS, SHORT
 
 from midrange_puffer import Midrange, Simulation
@@ -77,6 +77,22 @@ def test_a_function_by_name_flies_the_other_seat(seat, tmp_path):
         env.step(actions)
         sim.step(commands)
     assert flown > 10
+
+
+def test_a_function_sees_what_the_policy_in_the_other_seat_was_trained_with(tmp_path):
+    """One that needs the features of stg fights whoever sees them, in every kind of fight."""
+    path = own(
+        tmp_path,
+        "import numpy as np\ndef late(seen):\n"
+        "    return np.tile([2, 2, 0], (len(seen), 1)) + 0 * int(seen[0, 71])\n",
+    )
+    name, seer = f"{path}:late", random_policy(observation="stg")
+    assert evaluate(name, seer, 2, **SHORT)["length"] > 0
+    assert evaluate(seer, f"{name},ace", 2, **SHORT)["length"] > 0
+    assert record_engagement(load_contestant(name), seer, **SHORT).length > 0
+    for fight in (evaluate, record_engagement):
+        with pytest.raises(OwnCodeError, match=r"IndexError.*own_pilots_\d+.py, line 3\)"):
+            fight(load_contestant(name), "ace", **SHORT)
 
 
 def test_a_mix_is_scored_by_name_and_repeats_itself(tmp_path):

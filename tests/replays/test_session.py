@@ -12,6 +12,7 @@ from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.shipped import CHAMPION
 from midrange_puffer.replays import session as fight_session
 from midrange_puffer.replays.replay import Replay
@@ -276,6 +277,13 @@ def test_with_a_human_a_policy_acts_as_often_as_it_was_trained_to():
     assert (given[:, :2] == (1, 0.5)).all()
     assert given[:, FIRE].tolist() == [1, 0, 0, 0, 0] * 4
     assert fighter(session)["ammo"] == 2
+
+
+def test_a_mix_has_no_seat():
+    """Its draws could not be taken back."""
+    mix = load_contestant("ace:2,trained,trained:selfplay")
+    with pytest.raises(UserError, match="blue = ace,trained,trained:selfplay: is a mix; must be"):
+        Session((HUMAN, mix))
 
 
 def read(*words: str):

@@ -15,6 +15,7 @@ from midrange_puffer.config.schema import sweepable
 from midrange_puffer.show.web_page import FIGURE_STYLE, INK
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure, ticks
 from midrange_puffer.sweep.figures import cost_figure, progress_figure
+from midrange_puffer.sweep.objective import axis_label
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED
 from midrange_puffer.sweep.space import Parameter, Space
 from midrange_puffer.sweep.statistics import chance_correlation, rank_correlations, trend
@@ -36,6 +37,9 @@ SWEPT = {
     "env.reward_geometry": ("uniform", 0, 0.3),
     "train.ent_coef": ("log_normal", 0.0003, 0.03),
 }
+
+# The longest of the scores that are sought.
+LABEL = axis_label({"metric": "time_to_score", "metric_score": 0.875})
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +77,10 @@ def step(axes):
 
 
 def test_score_against_cost():
-    figure = drawn(cost_figure, [*TRIALS, make_trial(6, FINISHED, (1000, 0.375, 12))])
+    figure = drawn(cost_figure, [*TRIALS, make_trial(6, FINISHED, (1000, 0.375, 12))], "what")
     (axes,) = figure.axes
     assert marks(axes) == [(5, 0.875), (10, 0.5), (12, 0.375), (15, 0.75), (20, 0.8125)]
+    assert axes.get_ylabel() == "what"
     # Trial 6 is dearer than trial 0 and worse; the front goes on to the edge.
     assert step(axes) == [(10, 0.5), (15, 0.75), (axes.get_xlim()[1], 0.75)]
     assert [text.get_text() for text in axes.texts] == ["2", "0"]
@@ -85,7 +90,8 @@ def test_score_against_cost():
 
 
 def test_best_so_far():
-    by_number, by_time = drawn(progress_figure, TRIALS).axes
+    by_number, by_time = drawn(progress_figure, TRIALS, "what").axes
+    assert by_number.get_ylabel() == "what"
     # Trials are of 20 s each; what did not finish is marked but is no best.
     assert step(by_number) == [(1, 0.5), (2, 0.5), (3, 0.75), (4, 0.75), (5, 0.75)]
     assert step(by_time) == [(20, 0.5), (40, 0.5), (60, 0.75), (80, 0.75), (100, 0.75)]
@@ -239,8 +245,8 @@ def test_texts_keep_apart_and_within_the_picture(parameters):
         for row, score in enumerate(np.sort(drawn_at.random(100)))  # all are on the front
     ]
     for draw, arguments in (
-        (cost_figure, (trials,)),
-        (progress_figure, (trials,)),
+        (cost_figure, (trials, LABEL)),
+        (progress_figure, (trials, LABEL)),
         (effects_figure, (trials, parameters)),
         (parallel_figure, (trials, parameters)),
     ):

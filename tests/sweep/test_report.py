@@ -57,6 +57,23 @@ def page(record):
     return write_report(record).read_text()
 
 
+@pytest.mark.parametrize(
+    ("options", "label"),
+    [
+        ([], "panel_score: mean of the panel"),
+        (["--sweep.metric=worst_score"], "worst_score: least of the panel"),
+        (
+            ["--sweep.metric=time_to_score", "--sweep.metric-score=0.6"],
+            "time_to_score: mean, up to 0.6",
+        ),
+    ],
+)
+def test_the_axes_say_what_is_sought(options, label, tmp_path):
+    options = ["--train.total-timesteps=1024", *options]
+    page = write_report(record_of(tmp_path, *TRIALS, options=options)).read_text()
+    assert page.count(f"<!-- {label} -->") == 2  # matplotlib draws letters as paths
+
+
 def test_the_page_needs_nothing_else(page):
     parsed = Page(page)
     assert not parsed.tags & {"script", "link", "img", "iframe", "object", "embed"}

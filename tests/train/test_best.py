@@ -13,6 +13,7 @@ from midrange_puffer.checkpoint import CheckpointError, best, load_policy
 from midrange_puffer.commands import cli
 from midrange_puffer.commands.options import play
 from midrange_puffer.config.configuration import format_config
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies.metadata import checked_metadata, parse_metadata
@@ -193,6 +194,22 @@ def test_eval_and_runs_tell_of_both(ranked, capsys):
     [entry] = json.loads(report.read_text())["runs"]
     assert (entry["best"]["model"], entry["best"]["score"]) == ("model_000006.pt", 1.0)
     assert entry["metadata"] == told["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("name", "update"), [("best", 6), ("ranked/best", 6), ("latest", 8), ("ranked", 8)]
+)
+def test_a_run_begins_with_the_weights_that_are_named(ranked, name, update):
+    """And notes the file, so that it stays the same when there are newer runs."""
+    options = ["--load-model-path", name, "--train.run-name=next", "--train.total-timesteps=1024"]
+    assert runs.train(ranked.parent, *options) == 0
+    begun = ranked.parent / "next"
+    config = load_config(begun / "config.ini", complete=True)
+    assert config["base"]["load_model_path"] == str(model(ranked, update))
+    first, its = (
+        load_policy(path)[0].state_dict() for path in (model(begun, 0), model(ranked, update))
+    )
+    assert all(torch.equal(first[key], value) for key, value in its.items())
 
 
 def test_models_from_before_there_were_scores_load(run, tmp_path):

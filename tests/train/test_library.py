@@ -211,6 +211,17 @@ def test_the_reward_of_every_stage_is_tried_before_there_is_a_folder(tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize(
+    "use",
+    [lambda text: load_config(None, text), lambda text: Trainer.resume("latest", text).__enter__()],
+)
+def test_overrides_are_no_single_text(use):
+    with pytest.raises(
+        ConfigError, match=r"overrides = 'train\.seed=3': is one text; must be values"
+    ):
+        use("train.seed=3")
+
+
 def test_what_has_no_sense_now_is_refused(tmp_path):
     with pytest.raises(TypeError, match="config of type str: must be as of load_config"):
         Trainer("configs/default.ini").__enter__()
@@ -221,10 +232,15 @@ def test_what_has_no_sense_now_is_refused(tmp_path):
         with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
             trainer.train()
         trainer.evaluate()
+        gathered = trainer.global_step
+        with pytest.raises(
+            RuntimeError, match=r"there is experience to learn from; call train\(\)"
+        ):
+            trainer.evaluate()
+        assert trainer.global_step == gathered > 0
         trainer.train()
         with pytest.raises(RuntimeError, match=r"no new experience; call evaluate\(\)"):
             trainer.train()
-    assert trainer.global_step > 0
     for use in (trainer.evaluate, trainer.train, trainer.save, trainer.mean_and_log):
         with pytest.raises(RuntimeError, match=r"the run is closed; Trainer.resume\("):
             use()

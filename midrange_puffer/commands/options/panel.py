@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from midrange_puffer.commands.arguments import MODEL_FILES, Parser, find_opponent, threads_of
+from midrange_puffer.commands.options import exploit
 from midrange_puffer.config.key import Key
 from midrange_puffer.contest.panel_rows import EPISODES, SEED, check_episodes
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
+from midrange_puffer.policies.mix import MODEL, file_of, kind_of
 from midrange_puffer.policies.model_paths import require_onnx
 
 
@@ -16,7 +18,8 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     """Read and check the words after `puffer panel midrange`.
 
     Returns:
-        The options, with the `candidate`, as `contestants.load_contestant` takes it.
+        The options, with the `candidate`, as `contestants.load_contestant` takes it, its file
+        as `model` if it is one, and with the options of its exploiters in `exploit`, or None.
 
     Raises:
         UserError: Something cannot be done.
@@ -28,9 +31,33 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     require_onnx("onnx", "onnxruntime")
     options.threads = threads_of(options)
     options.candidate = find_opponent(options.files[0], options.data_dir, argument="FILE")
+    is_model = kind_of(options.candidate) == MODEL
+    options.model = file_of(options.candidate) if is_model else None
+    if options.out and not options.exploit:
+        raise UsageError("command line: --out: is the picture of --exploit, which is not given")
+    options.exploit = _exploit(options) if options.exploit else None
     if options.replay_dir:
         open_folder(Path(options.replay_dir))
     return options
+
+
+def _exploit(options: argparse.Namespace) -> argparse.Namespace:
+    """What the exploiters of the candidate are trained by.
+
+    Raises:
+        UserError: It has none.
+    """
+    if options.model is None:
+        raise UsageError(
+            f"command line: --exploit: {options.files[0]}: is no model; exploiters are trained "
+            f"against one model's file, not against a function, a pilot or a mix"
+        )
+    if options.greedy:
+        raise UsageError(
+            "command line: --exploit: not with --greedy: exploiters are trained and measured "
+            "against actions drawn from the policy"
+        )
+    return exploit.of_panel(options, options.model)
 
 
 def parser() -> Parser:
@@ -59,6 +86,12 @@ def parser() -> Parser:
         Key("replay_dir", str, "also keep a replay of each row in this folder: an engagement that "
             "was lost, or else one in which a missile passed nearest", None)
     )  # fmt: skip
+    parser.add_key(
+        Key("exploit", bool, "then train exploiters of the policy, as `puffer exploit` does, and "
+            "report how fast they learn to beat it; --budget, --start, --seeds and --out are of "
+            "these")
+    )  # fmt: skip
+    exploit.add_training(parser)
     parser.add_threads()
     parser.add_json()
     parser.add_data_dir()
