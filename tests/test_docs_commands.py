@@ -53,6 +53,8 @@ NOT_RUN = {
     "pip install": "the network",
     'eval "$(register': "of a shell: tests/commands/test_completion.py",
     "--population": "a run with exploiters: tests/train/test_population.py",
+    "plot midrange --exploit": "trainings with a curve: tests/commands/test_exploit_reports.py",
+    "ship_champion.py": "it replaces the champion",
     "puffer envelope": "half a minute: tests/commands/test_envelope_command.py",
     "examples/": (
         "tests/envs/test_clients.py, test_own_reward.py, tests/policies/test_own_policy.py, "
@@ -94,8 +96,10 @@ def folder(tmp_path_factory):
         config = ["--config", "configs/default.ini"]
         assert cli.run("train", [*config, *words.split(), RUN]) == 0
         trained = path_of("trained")
-        for name in ("a.pt", "b.pt"):
+        for name in ("a.pt", "b.pt", "average.pt"):
             shutil.copyfile(trained, name)
+        nash = "trained trained:selfplay --pilots none --games 2 --nash nash.json"
+        assert cli.run("league", nash.split()) == 0
         # Steps of other runs, of which the pages tell.
         for path in re.findall(r"model_\d{6}\.pt", "\n".join(ALL)):
             if not (run / path).exists():

@@ -1,12 +1,13 @@
 """Make a model the champion of the package: python tools/ship_champion.py MODEL.
 
-The model goes to midrange_puffer/models/champion.pt, its export to champion.onnx beside it. Prints
-the tables of docs/champion.md that name these files and say how they play: digests and the panel.
+MODEL is the average of checkpoints of a run of configs/champion.ini, as `puffer average` writes it.
+It goes to midrange_puffer/models/champion.pt, its export to champion.onnx beside it. Prints the
+tables of docs/champion.md that say which files these are, and how they fare on the panel.
 """
 
+import argparse
 import json
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from midrange_puffer.policies.shipped import CHAMPION, path_of
 
 def main() -> None:
     """Ship the model that is named."""
-    (model,) = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("model", metavar="MODEL", type=Path)
+    model = parser.parse_args().model
     home = path_of(CHAMPION)
     exported = home.with_suffix(".onnx")
     shutil.copyfile(model, home)
@@ -32,7 +35,10 @@ def main() -> None:
         print(f"| `{path.name}` | `{digest(path)}` | {path.stat().st_size:,} |")
     print("\n| row | wins · draws · losses % | score (95 % interval) |\n|---|---|---|")
     for row in rows:
-        shares = " · ".join(f"{100 * row[name]:.1f}" for name in ("win", "draw", "loss"))
+        games = row["wins"] + row["draws"] + row["losses"]
+        shares = " · ".join(
+            f"{100 * row[name] / games:.1f}" for name in ("wins", "draws", "losses")
+        )
         low, high = row["score_ci95"]
         print(f"| `{row['row']}` | {shares} | {row['score']:.3f} ({low:.3f}–{high:.3f}) |")
 
