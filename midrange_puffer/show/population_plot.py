@@ -50,13 +50,18 @@ def draw_population(
     image = right.imshow(
         scores, origin="lower", aspect="auto", cmap="RdYlGn", vmin=0, vmax=1, interpolation="none"
     )
-    right.set_yticks(range(len(steps)), [f"{step / 1e6:.0f}" for step in steps], fontsize=7)
+    right.set_yticks(range(len(steps)), [_number(step / 1e6) for step in steps], fontsize=7)
     count = len(exploiters)
     places = np.unique(np.linspace(0, count - 1, min(count, 12)).round().astype(int))
-    labels = [f"{exploiters[place].against:.0f}" for place in places]
+    labels = [_number(exploiters[place].against) for place in places]
     right.set_xticks(places, labels, fontsize=7)
     right.set(xlabel="exploiter, by the policy it was trained against [M]")
     right.set(ylabel="policy after so many decisions [M]")
     right.set_title("score of the policy against each exploiter", fontsize=10)
     figure.colorbar(image, ax=right)
     return figure
+
+
+def _number(value: float) -> str:
+    """Three digits, so that the steps of a short run differ, too."""
+    return np.format_float_positional(value, 3, fractional=False, trim="-")
