@@ -71,6 +71,7 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
 
 # Options of modes that fly no engagement of their own.
 OF_NO_ENGAGEMENT = {
+    "average": ("[FILE …]", "--run STR", "--last INT", "--out STR"),
     "envelope": ("--env.missile-thrust FLOAT", "--json STR"),
     "export": ("--load-model-path STR", "--onnx STR"),
     "runs": ("--last INT", "--train.data-dir STR", "--json STR"),

@@ -65,5 +65,4 @@ def parser() -> Parser:
     )
     parser.add_data_dir()
     parser.add_policy_names()
-    parser.add_game()
     return parser
