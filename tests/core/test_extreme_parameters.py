@@ -28,7 +28,8 @@ def fly_randomly(values: dict[str, float], decisions: int) -> None:
         observations, rewards, *_ = env.step(rng.integers(0, LEVELS, (20, 3), np.int32))
         assert np.isfinite(observations).all()
         assert np.abs(observations).max() <= 1
-        assert np.abs(rewards).max() <= reward_bound(values)  # false for not-a-number
+        # False for not-a-number; the bound is of exact sums, and these are rounded to float32.
+        assert np.abs(rewards).max() <= (1 + 1e-6) * reward_bound(values)
     sim = Simulation(num_envs=20, blue="ace", **values)
     for _ in range(decisions):
         sim.step(rng.uniform(-1, 1, (20, 2, 3)))
