@@ -61,6 +61,21 @@ typedef struct {
 _Static_assert(sizeof(MrBlock) % 64 == 0, "blocks stay aligned to cache lines");
 _Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES, "an engagement fits in 1 KiB");
 
+// What is known in a block with sensors: picture.h. Simulations without sensors have none of it.
+typedef struct {
+  MrBody body;  // that the enemy is believed to have
+  MR_CONTACT_FIELDS(MR_DECLARE_FIELD)
+} MrContact;
+
+typedef struct {
+  MR_BELIEF_FIELDS(MR_DECLARE_FIELD)
+} MrBelief;
+
+typedef struct {
+  MrContact contacts[MR_FIGHTERS];  // of each fighter with its enemy
+  MrBelief beliefs[MR_MISSILES];    // of the missile in each slot
+} MrPicture;
+
 // Constants of the flight law, RULES.md, "Flight": one struct for fighters, one for missiles.
 typedef struct {
   float cd0, k;                // zero-lift drag Cd0 [1/m]; induced drag factor k [m]
@@ -70,6 +85,14 @@ typedef struct {
   float thrust;                // at full throttle [m/s^2]
   float cd0_dt, k_dt, thrust_dt;  // for a physics step: times dt
 } MrAirframe;
+
+// Constants of the sensors, RULES.md, "Sensors". A cosine is -2 where every angle is seen.
+typedef struct {
+  float radar_cosine, seeker_cosine;         // of the half angles
+  int32_t acquire_time, track_memory, seeker_memory;  // [physics steps]
+  float receiver_range;                      // [m]
+  float crank_c, crank_s;                    // cosine and sine of the greatest angle at which a pilot supports a missile
+} MrSensors;
 
 typedef struct {
   // Always 0 and 1. The values are read from memory, because gcc 12 compiles a minimum with a literal to two
@@ -87,6 +110,7 @@ typedef struct {
   float run_speed;          // top speed of a fighter that flies straight [m/s]
   float fire_cosine;        // cosine of pilot_fire_off_boresight_deg
   int32_t weave_period, snake_period;  // [physics steps]
+  MrSensors sensors;
 } MrConstants;
 
 // The envelope map, arranged for looking ranges up. The ranges aero, nez, cold and minimum of a node lie side by side.
@@ -113,6 +137,7 @@ struct MrSim {
   float pilot_ends[MR_FIGHTERS][MR_PILOT_COUNT];
   const struct MrKernel *kernel;
   MrBlock *blocks;
+  MrPicture *pictures;  // of each block; NULL without sensors
   MrRecord *records;  // room for 2 * num_envs
   int32_t record_count;
   // Records of the present decision: a block's begin at its first lane, and are as many as `ended` says.
@@ -150,10 +175,10 @@ static inline float mr_max(float a, float b) { return a > b ? a : b; }
 static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
 static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
 
-// A field of the missile's target in lane i. `fighters` is an array with one struct for each fighter. The macro
-// compares and selects instead of indexing by target or looping over the fighters: gcc vectorises only this form.
-#define MR_OF_TARGET(missile, fighters, field, i) \
-  mr_select((missile)->target[i] == 1, (fighters)[1].field[i], (fighters)[0].field[i])
+// A field of the missile's target in lane i. `bodies` is an array with a pointer for each fighter. The macro compares
+// and selects instead of indexing by target or looping over the fighters: gcc vectorises only this form.
+#define MR_OF_TARGET(missile, bodies, field, i) \
+  mr_select((missile)->target[i] == 1, (bodies)[1]->field[i], (bodies)[0]->field[i])
 _Static_assert(MR_FIGHTERS == 2, "MR_OF_TARGET chooses one of two fighters");
 
 // Number of lanes whose flag is 1. Flags are 0 or 1.

@@ -12,6 +12,7 @@
 #include "block.h"
 #include "envelope.h"
 #include "frame.h"
+#include "picture.h"
 #include "scene.h"
 
 // The nearest living enemy of a fighter in one lane, or -1.
@@ -48,14 +49,27 @@ static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrF
   shooter->shots_in_nez[lane] += range > minimum && range <= nez;
 }
 
+// Gives a missile that is launched the belief that its fighter has of the enemy. Returns false without a track.
+static bool mr_brief(const MrContact *contact, MrBelief *belief, int lane) {
+  const MrBody *body = &contact->body;
+  if (!mr_is_track(contact->source[lane])) return false;
+  belief->x[lane] = body->x[lane];
+  belief->y[lane] = body->y[lane];
+  belief->vx[lane] = body->v[lane] * body->c[lane];
+  belief->vy[lane] = body->v[lane] * body->s[lane];
+  belief->locked[lane] = belief->unseen[lane] = 0;
+  return true;
+}
+
 // Launches a missile of one fighter in one lane. Returns false if the fighter is dead, has no missile left or has no
-// living enemy, or if no slot is free.
-static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, int lane) {
+// living enemy, if no slot is free, or if there is a picture without a track in it. `picture` is NULL without sensors.
+static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
   MrFighter *f = &b->fighters[fighter];
   int32_t target = mr_enemy_of(b, fighter, lane);
   int32_t slot = 0;
   while (slot < MR_MISSILES && b->missiles[slot].active[lane]) slot++;
   if (!f->alive[lane] || f->ammunition[lane] < 1 || target < 0 || slot == MR_MISSILES) return false;
+  if (picture && !mr_brief(&picture->contacts[fighter], &picture->beliefs[slot], lane)) return false;
 
   const MrBody *from = &f->body;
   MrMissile *m = &b->missiles[slot];
@@ -80,7 +94,7 @@ static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, int32_t fighter, 
 }
 
 // Launches a missile for every fighter whose fire command is set and that may launch now.
-static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
+static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b, MrPicture *picture) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     const MrFighter *fighter = &b->fighters[f];
     MR_ALIGNED int32_t wants[MR_LANES];
@@ -90,7 +104,7 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b) {
     }
     if (mr_count(wants) == 0) continue;
     MR_EACH_LANE(i) {
-      if (wants[i]) mr_launch_one(sim, b, f, i);
+      if (wants[i]) mr_launch_one(sim, b, picture, f, i);
     }
   }
 }

@@ -84,10 +84,9 @@ static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
   return mr_mix(near, far, cell.off);
 }
 
-// The ranges of one fighter's shot on its enemy, in all lanes. `sight` is the fighter's sight of the enemy.
-static void mr_look_up(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
+// The ranges of a fighter's shot on an enemy, in all lanes. `sight` is the fighter's sight of that enemy.
+static void mr_look_up(const struct MrSim *sim, const MrBody *own, const MrBody *enemy, const MrSight *sight,
                        MrShotRanges *out) {
-  const MrBody *own = &b->fighters[fighter].body, *enemy = &b->fighters[mr_opponent(fighter)].body;
   MR_ALIGNED int32_t corner[MR_LANES];
   MR_ALIGNED float off[MR_LANES], aspect[MR_LANES], launch[MR_LANES], target[MR_LANES];
   MR_ALIGNED float ranges[MR_LANES][4];

@@ -10,6 +10,7 @@
 // name, so a row without its variable does not compile.
 //
 // MR_OBSERVE_DEFAULT has the features of MR_FEATURES. MR_OBSERVE_STG has those of MR_STG_FEATURES after them.
+// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, which radar_view.h writes.
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
 #pragma once
@@ -17,7 +18,7 @@
 #include "definitions.h"
 #include "midrange.h"
 
-enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN_OWN };
+enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN_OWN, MR_HEARD_SEEKERS = 3 };
 
 // clang-format off
 #define MR_MISSILE_FEATURES(X, prefix) \
@@ -31,7 +32,7 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(prefix##_heading_left, 1, 1, "direction of the missile's velocity: sine of that angle") \
   X(prefix##_reach, 20000, 0, "distance that the missile could gain on the target, if the target now ran straight away, less the range [m]")
 
-#define MR_FIGHTER_FEATURES(X) \
+#define MR_OWN_FEATURES(X) \
   X(time_left, MR_CLOCK_SCALE, 0, "time until the time limit [s]; with a limit above 300 s, 300 s times the share of the limit that is left") \
   X(own_alive, 1, 0, "1 while the own fighter is alive") \
   X(own_speed, 500, 0, "own speed [m/s]") \
@@ -39,13 +40,18 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(own_throttle, 1, 0, "own throttle position") \
   X(own_ammunition, 6, 0, "missiles left") \
   X(own_reload, 10, 0, "time until the own next launch is allowed [s]") \
-  X(own_in_air, 6, 0, "own missiles in the air") \
+  X(own_in_air, 6, 0, "own missiles in the air")
+
+#define MR_FULL_FEATURES(X) \
   X(enemy_alive, 1, 0, "1 while the enemy is alive") \
   X(enemy_speed, 500, 0, "enemy's speed [m/s]") \
   X(enemy_rudder, 1, 1, "enemy's rudder position") \
   X(enemy_ammunition, 6, 0, "missiles the enemy has left") \
   X(enemy_reload, 10, 0, "time until the enemy's next launch is allowed [s]") \
-  X(enemy_in_air, 6, 0, "enemy's missiles in the air") \
+  X(enemy_in_air, 6, 0, "enemy's missiles in the air")
+
+// How the enemy stands, or the contact with it.
+#define MR_GEOMETRY_FEATURES(X) \
   X(enemy_ahead, 1, 0, "bearing of the enemy: cosine of the angle off the nose") \
   X(enemy_left, 1, 1, "bearing of the enemy: sine of that angle") \
   X(enemy_range, 100000, 0, "range to the enemy [m]") \
@@ -58,6 +64,8 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(own_aspect_left, 1, 1, "own bearing as the enemy sees it: sine of that angle") \
   X(own_reach, 40000, 0, "own R_max on the enemy less the range [m]") \
   X(enemy_reach, 40000, 0, "enemy's R_max on the own fighter less the range [m]")
+
+#define MR_FIGHTER_FEATURES(X) MR_OWN_FEATURES(X) MR_FULL_FEATURES(X) MR_GEOMETRY_FEATURES(X)
 
 #define MR_FEATURES(X) \
   MR_FIGHTER_FEATURES(X) \
@@ -82,27 +90,80 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(inbound_1_miss, 1, 0, MR_MISS_MEANING("first")) \
   X(inbound_2_miss, 1, 0, MR_MISS_MEANING("second")) \
   X(inbound_3_miss, 1, 0, MR_MISS_MEANING("third"))
+
+// What a side knows by its sensors. Without a track the features of the enemy are 0, and so are those that compare an
+// own missile with it: nearness, urgency and reach.
+#define MR_CONTACT_FEATURES(X) \
+  X(track_live, 1, 0, "1 while the own radar tracks the enemy") \
+  X(track_memory, 1, 0, "1 while the track lives on in memory: the enemy is believed to fly straight on") \
+  X(track_age, 10, 0, "time since the radar saw the enemy [s]") \
+  X(enemy_speed, 500, 0, "enemy's speed [m/s]")
+
+#define MR_RECEIVER_FEATURES(X) \
+  X(receiver_searched, 1, 0, "1 if the receiver hears the enemy's radar, which has no track") \
+  X(receiver_tracked, 1, 0, "1 if the enemy's radar tracks the own fighter") \
+  X(receiver_ahead, 1, 0, "bearing of that radar: cosine of the angle off the nose; 0 without one") \
+  X(receiver_left, 1, 1, "bearing of that radar: sine of that angle")
+
+// The missiles whose seekers have a lock on the own fighter, the one nearest the nose first.
+#define MR_SEEKER_FEATURES(X, prefix) \
+  X(prefix##_present, 1, 0, "1 if there is such a seeker; else 0, as are both others") \
+  X(prefix##_ahead, 1, 0, "bearing of the missile: cosine of the angle off the nose") \
+  X(prefix##_left, 1, 1, "bearing of the missile: sine of that angle")
+
+#define MR_GUIDED_FEATURES(X, prefix) \
+  MR_MISSILE_FEATURES(X, prefix) \
+  X(prefix##_supported, 1, 0, "1 while the own side has a track for this missile to fly at") \
+  X(prefix##_active, 1, 0, "1 while its own seeker has a lock")
+
+#define MR_RADAR_FEATURES(X) \
+  MR_OWN_FEATURES(X) \
+  MR_CONTACT_FEATURES(X) \
+  MR_GEOMETRY_FEATURES(X) \
+  MR_RECEIVER_FEATURES(X) \
+  MR_SEEKER_FEATURES(X, seeker_1) \
+  MR_SEEKER_FEATURES(X, seeker_2) \
+  MR_SEEKER_FEATURES(X, seeker_3) \
+  MR_GUIDED_FEATURES(X, own_missile_1) \
+  MR_GUIDED_FEATURES(X, own_missile_2)
 // clang-format on
 
 #define MR_ENUM_FEATURE(name, scale, lateral, meaning) MR_OBS_##name,
 enum { MR_FEATURES(MR_ENUM_FEATURE) MR_FEATURE_COUNT };
 enum { MR_LAST_FEATURE = MR_FEATURE_COUNT - 1, MR_STG_FEATURES(MR_ENUM_FEATURE) MR_STG_FEATURE_COUNT };
 
+#define MR_ENUM_RADAR_FEATURE(name, scale, lateral, meaning) MR_VIEW_##name,
+enum { MR_RADAR_FEATURES(MR_ENUM_RADAR_FEATURE) MR_RADAR_FEATURE_COUNT };
+
 static inline int32_t mr_features_of(MrObservation observation) {
-  return observation == MR_OBSERVE_STG ? MR_STG_FEATURE_COUNT : MR_FEATURE_COUNT;
+  static const int32_t counts[MR_OBSERVATION_COUNT] = {
+      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
+      [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,
+  };
+  return counts[observation];
 }
 
 // The features of one missile, numbered from 0 (MR_SEEN_missile_present).
 #define MR_ENUM_SEEN(name, scale, lateral, meaning) MR_SEEN_##name,
 enum { MR_MISSILE_FEATURES(MR_ENUM_SEEN, missile) MR_SEEN_FEATURES };
+enum { MR_GUIDED_FEATURES(MR_ENUM_SEEN, guided) MR_SEEN_GUIDED_FEATURES };
 
 // observation.h writes the lists of fighter and envelope features, MR_SEEN missiles, and one miss for each inbound
-// missile. A feature in no such list would stay unwritten.
+// missile. radar_view.h writes the lists of own, contact, geometry and receiver features, MR_HEARD_SEEKERS seekers and
+// MR_SEEN_OWN guided missiles. A feature in no such list would stay unwritten.
 #define MR_COUNT_FEATURE(name, scale, lateral, meaning) +1
 enum {
   MR_FIGHTER_FEATURE_COUNT = 0 MR_FIGHTER_FEATURES(MR_COUNT_FEATURE),
-  MR_ENVELOPE_FEATURE_COUNT = 0 MR_ENVELOPE_FEATURES(MR_COUNT_FEATURE)
+  MR_ENVELOPE_FEATURE_COUNT = 0 MR_ENVELOPE_FEATURES(MR_COUNT_FEATURE),
+  MR_SENSED_FEATURE_COUNT = 0 MR_OWN_FEATURES(MR_COUNT_FEATURE) MR_CONTACT_FEATURES(MR_COUNT_FEATURE)
+      MR_GEOMETRY_FEATURES(MR_COUNT_FEATURE) MR_RECEIVER_FEATURES(MR_COUNT_FEATURE),
+  MR_SEEKER_FEATURE_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker)
 };
+_Static_assert(MR_RADAR_FEATURE_COUNT == MR_SENSED_FEATURE_COUNT + MR_HEARD_SEEKERS * MR_SEEKER_FEATURE_COUNT +
+                                             MR_SEEN_OWN * MR_SEEN_GUIDED_FEATURES,
+               "every feature is in a list that radar_view.h writes");
+_Static_assert((int)MR_RADAR_FEATURE_COUNT <= (int)MR_STG_FEATURE_COUNT, "MrFeatures has room for each observation");
 _Static_assert(MR_FEATURE_COUNT == MR_FIGHTER_FEATURE_COUNT + MR_SEEN * MR_SEEN_FEATURES,
                "every feature is in a list that observation.h writes");
 _Static_assert(MR_STG_FEATURE_COUNT == MR_FEATURE_COUNT + MR_ENVELOPE_FEATURE_COUNT + MR_SEEN_INBOUND,

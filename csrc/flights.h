@@ -62,6 +62,47 @@ static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p
   p->count = n;
 }
 
+// What the packed missiles believe of their targets at the first step: position [m] and velocity [m/s], and whether they
+// have a lock. Those with a lock fly at the true target.
+typedef struct {
+  MR_ALIGNED float x[MR_ROOM], y[MR_ROOM], vx[MR_ROOM], vy[MR_ROOM];
+  MR_ALIGNED int32_t locked[MR_ROOM];
+} MrBelieved;
+
+static void mr_pack_beliefs(const MrBlock *b, const MrPicture *picture, MrBelieved *out) {
+  int32_t n = 0;
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrBelief *belief = &picture->beliefs[slot];
+    MrLanes lanes = mr_lanes_of(b->missiles[slot].active);
+    mr_pack(belief->x, lanes, &out->x[n]);
+    mr_pack(belief->y, lanes, &out->y[n]);
+    mr_pack(belief->vx, lanes, &out->vx[n]);
+    mr_pack(belief->vy, lanes, &out->vy[n]);
+    mr_pack(belief->locked, lanes, &out->locked[n]);
+    n += b->live[slot];
+  }
+  static const MR_ALIGNED int32_t zeros[MR_LANES];
+  memcpy(&out->x[n], zeros, sizeof zeros);
+  memcpy(&out->y[n], zeros, sizeof zeros);
+  memcpy(&out->vx[n], zeros, sizeof zeros);
+  memcpy(&out->vy[n], zeros, sizeof zeros);
+  memcpy(&out->locked[n], zeros, sizeof zeros);
+}
+
+// Gives the missiles of a flight without a lock the target that they believe in, `time` [s] after the first step.
+static inline void mr_believe(const MrBelieved *believed, float time, int64_t first, MrMotion *target) {
+  MR_FOR_LANES(i) {
+    int64_t n = first + i;
+    float vx = believed->vx[n], vy = believed->vy[n];
+    int locked = believed->locked[n];
+    target->x[i] = mr_select(locked, target->x[i], believed->x[n] + time * vx);
+    target->y[i] = mr_select(locked, target->y[i], believed->y[n] + time * vy);
+    target->vx[i] = mr_select(locked, target->vx[i], vx);
+    target->vy[i] = mr_select(locked, target->vy[i], vy);
+  }
+}
+
 // Puts the packed missiles' bodies back.
 static void mr_unpack_missiles(const MrPacked *p, MrBlock *b) {
   int32_t n = 0;
@@ -134,9 +175,11 @@ static void mr_begin_flights(const struct MrSim *sim, const MrBody *const fighte
 
 // The stages of a flight's step.
 
-static inline void mr_guide_flight(const MrConstants *k, const MrMotions *fighters, int64_t first, MrPacked *p) {
+static inline void mr_guide_flight(const MrConstants *k, int32_t step, const MrMotions *fighters, int64_t first,
+                                   const MrBelieved *believed, MrPacked *p) {
   MrMotion target;
   mr_pick_motions(fighters, &p->target[first], &target);
+  if (believed) mr_believe(believed, (float)step * k->dt, first, &target);
   MR_FOR_LANES(i) {
     int64_t n = first + i;
     float x = target.x[i] - p->x[n], y = target.y[i] - p->y[n];

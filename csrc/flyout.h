@@ -37,7 +37,7 @@ static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *
   target->throttle[lane] = mr_cruise_throttle(&sim->constants, shot->target_speed);
   shooter->alive[lane] = target->alive[lane] = 1;
   shooter->ammunition[lane] = 1;
-  mr_launch_one(sim, b, MR_SHOOTER, lane);
+  mr_launch_one(sim, b, NULL, MR_SHOOTER, lane);
 
   const MrEvasion *evasion = &mr_evasions()[shot->evasion];
   evaders->side[lane] = evasion->side;
@@ -77,7 +77,7 @@ static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32
     mr_intercept(&b, 0, &intercept);
     mr_give_up_outrun(sim, &intercept, &evaders, &b);
     mr_evade(&sim->constants, &intercept, &evaders, &b.fighters[MR_TARGET]);
-    mr_fly_steps(sim, &b, 1);
+    mr_fly_steps(sim, &b, NULL, 1);
   }
   for (int lane = 0; lane < count; lane++) hits[lane] = !b.fighters[MR_TARGET].alive[lane];
 }

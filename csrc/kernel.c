@@ -16,7 +16,9 @@
 #include "isas.h"
 #include "observation.h"
 #include "physics.h"
+#include "picture.h"
 #include "pilots.h"
+#include "radar_view.h"
 #include "reward.h"
 #include "scene.h"
 #include "sense.h"
@@ -44,6 +46,20 @@ static size_t row_floats(const MrSim *sim, const MrOutputs *out) {
   return (size_t)rows * (size_t)mr_features_of(sim->observation);
 }
 
+// Writes the block's rows as its sides see it with their sensors. `sights` are the true ones.
+static void write_views(const MrSim *sim, int32_t block, const MrSight sights[MR_FIGHTERS], const MrOutputs *out,
+                        float *row, size_t floats) {
+  const MrBlock *b = &sim->blocks[block];
+  const MrPicture *picture = &sim->pictures[block];
+  MrScene believed;
+  mr_look_around_by_picture(sim->constants.dt, b, picture, &believed);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    if (!has_row(sim, out, f)) continue;
+    mr_view_fighter(sim, b, f, &believed, sights, picture, mr_used_lanes(sim, block), row, floats);
+    row += MR_RADAR_FEATURE_COUNT;
+  }
+}
+
 // Writes the block's rows into `observations`, which has the rows of all blocks.
 static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                float *observations) {
@@ -51,11 +67,18 @@ static void write_observations(const MrSim *sim, int32_t block, const MrScene *s
   const MrBlock *b = &sim->blocks[block];
   size_t features = (size_t)mr_features_of(sim->observation), floats = row_floats(sim, out);
   float *row = observations + (size_t)block * MR_LANES * floats;
+  if (sim->pictures) {
+    write_views(sim, block, scene->sights, out, row, floats);
+    return;
+  }
   MrMissilesSeen missiles;
   MrShotRanges shot_ranges[MR_FIGHTERS];
-  mr_look_at_missiles(sim, b, scene, &missiles);
+  mr_collect_missiles(sim, b, scene, &missiles);
   if (sim->observation == MR_OBSERVE_STG) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_look_up(sim, b, f, &scene->sights[f], &shot_ranges[f]);
+    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+      const MrBody *enemy = &b->fighters[mr_opponent(f)].body;
+      mr_look_up(sim, &b->fighters[f].body, enemy, &scene->sights[f], &shot_ranges[f]);
+    }
   }
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!has_row(sim, out, f)) continue;
@@ -132,6 +155,20 @@ static bool any_ended(const MrBlock *b, const int32_t was_open[MR_LANES]) {
   return ended;
 }
 
+// Starts an episode, with its picture.
+static void start_lane(const MrSim *sim, int32_t block, int lane) {
+  mr_start(sim, &sim->blocks[block], lane);
+  if (sim->pictures) mr_start_picture(&sim->pictures[block], lane);
+}
+
+static void update_picture(const MrSim *sim, int32_t block) {
+  if (sim->pictures) mr_update_picture(sim, 0, &sim->blocks[block], &sim->pictures[block]);
+}
+
+static bool launch(const MrSim *sim, int32_t block, int32_t fighter, int lane) {
+  return mr_launch_one(sim, &sim->blocks[block], mr_picture(sim, block), fighter, lane);
+}
+
 // Records the engagements that have just ended and, with auto_reset, starts their next episodes; their missiles leave
 // the scene. Returns whether it started any.
 static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES], MrScene *scene) {
@@ -143,7 +180,7 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
     if (i < used) record(sim, block, i);
     if (!sim->auto_reset) continue;
     b->episode[i]++;
-    mr_start(sim, b, i);
+    start_lane(sim, block, i);
     mr_forget_missiles(scene, i);
     restarted = true;
   }
@@ -166,15 +203,17 @@ static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
 
 static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   MrBlock *b = &sim->blocks[block];
+  MrPicture *picture = mr_picture(sim, block);
   MrScene scene;
   MR_ALIGNED int32_t was_open[MR_LANES];
   MR_ALIGNED float reward[MR_FIGHTERS][MR_LANES];
   MrPotential potential;
 
   sim->ended[block] = 0;
-  mr_fly_pilots(sim, b);
-  mr_launch_commanded(sim, b);
-  mr_fly_decision(sim, b, sim->constants.substeps, ahead_of(sim, block, out));
+  mr_fly_pilots(sim, b, picture);
+  mr_launch_commanded(sim, b, picture);
+  mr_fly_decision(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
+  if (picture) mr_update_picture(sim, sim->constants.substeps, b, picture);
 
   MR_FOR_LANES(i) {
     was_open[i] = b->outcome[i] == MR_OPEN;
@@ -189,18 +228,19 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_write_states(sim, block, &scene, out->to.final_states);
   if (finish_lanes(sim, block, was_open, &scene)) {
     mr_look(b, scene.sights);
+    update_picture(sim, block);
     // The engagements that started anew need a potential. The other engagements get the same potential again.
     mr_potential(sim, b, &scene, &potential);
     MR_FOR_LANES(i) mr_keep_potential(&potential, b, i);
   }
   write_observations(sim, block, &scene, out, out->to.observations);
   mr_write_states(sim, block, &scene, out->to.states);
-  mr_assert_state(b);
+  mr_assert_state(b, picture);
 }
 
-static void advance_block(const MrSim *sim, MrBlock *b, int32_t steps) {
-  mr_fly_steps(sim, b, steps);
-  mr_assert_state(b);
+static void advance_block(const MrSim *sim, int32_t block, int32_t steps) {
+  mr_fly_steps(sim, &sim->blocks[block], mr_picture(sim, block), steps);
+  mr_assert_state(&sim->blocks[block], mr_picture(sim, block));
 }
 
 static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {
@@ -233,9 +273,10 @@ const MrKernel MR_OF_ISA(mr_kernel_) = {
     .decide_block = decide_block,
     .advance_block = advance_block,
     .observe_block = observe_block,
-    .start_lane = mr_start,
+    .start_lane = start_lane,
     .rate_lane = rate_lane,
-    .launch = mr_launch_one,
+    .launch = launch,
+    .update_picture = update_picture,
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
     .look_ahead = mr_look_ahead_lane,

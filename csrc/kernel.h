@@ -15,11 +15,12 @@ typedef struct {
 typedef struct MrKernel {
   const char *name;
   void (*decide_block)(MrSim *sim, int32_t block, const MrOutputs *out);
-  void (*advance_block)(const MrSim *sim, MrBlock *block, int32_t steps);
+  void (*advance_block)(const MrSim *sim, int32_t block, int32_t steps);
   void (*observe_block)(const MrSim *sim, int32_t block, const MrOutputs *out);
-  void (*start_lane)(const MrSim *sim, MrBlock *block, int lane);
+  void (*start_lane)(const MrSim *sim, int32_t block, int lane);
   void (*rate_lane)(const MrSim *sim, MrBlock *block, int lane);  // computes the lane's potential from its new state
-  bool (*launch)(const MrSim *sim, MrBlock *block, int32_t fighter, int lane);
+  bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
+  void (*update_picture)(const MrSim *sim, int32_t block);  // as of now, with sensors
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
   void (*look_ahead)(const MrSim *sim, const MrBlock *block, int lane, int32_t seat, int32_t interval,
@@ -27,12 +28,17 @@ typedef struct MrKernel {
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 
-// Asserts the invariants of a block's state (state.c) in builds without NDEBUG, such as those with sanitizers.
+// Asserts the invariants of a block's state (state.c), with its picture unless that is NULL, in builds without NDEBUG, such as those with sanitizers.
 #ifdef NDEBUG
-#define mr_assert_state(block) ((void)0)
+#define mr_assert_state(block, picture) ((void)0)
 #else
-void mr_assert_state(const MrBlock *block);
+void mr_assert_state(const MrBlock *block, const MrPicture *picture);
 #endif
+
+// The picture of a block; NULL without sensors.
+static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
+  return sim->pictures ? &sim->pictures[block] : NULL;
+}
 
 // Number of lanes of a block that hold engagements of the simulation. The last block may have spare lanes.
 static inline int mr_used_lanes(const MrSim *sim, int32_t block) {

@@ -60,6 +60,27 @@ static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius
   };
 }
 
+// The cosine of a sensor's half angle.
+static float half_angle_cosine(double degrees) {
+  float cosine, unused;
+  mr_unit_vector(degrees / 360.0, &cosine, &unused);
+  return degrees < 180.0 ? cosine : -2.0f;
+}
+
+static MrSensors derive_sensors(const MrParams *p) {
+  double crank = (double)p->radar_half_angle_deg - (double)p->pilot_cone_margin_deg;
+  MrSensors k = {
+      .radar_cosine = half_angle_cosine((double)p->radar_half_angle_deg),
+      .seeker_cosine = half_angle_cosine((double)p->seeker_half_angle_deg),
+      .acquire_time = mr_steps_of(p, p->radar_acquire_time),
+      .track_memory = mr_steps_of(p, p->track_memory),
+      .seeker_memory = mr_steps_of(p, p->seeker_memory),
+      .receiver_range = p->receiver_range * p->radar_range_nose,
+  };
+  mr_unit_vector((crank > 0.0 ? crank : 0.0) / 360.0, &k.crank_c, &k.crank_s);
+  return k;
+}
+
 static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   MrConstants k = {
       .one = 1.0f,
@@ -84,6 +105,7 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
   k.run_speed = sqrtf(k.fighter.thrust / k.fighter.cd0);
   float unused;
   mr_unit_vector((double)p->pilot_fire_off_boresight_deg / 360.0, &k.fire_cosine, &unused);
+  k.sensors = derive_sensors(p);
   k.reach = kernel->fly_out(&k, p->pilot_launch_speed, p->pilot_reach_speed, &k.reach_time);
   return k;
 }
@@ -128,13 +150,13 @@ static MrMap arrange_map(const MrEnvelope *e) {
   return map;
 }
 
-// Memory for the state, all zero, or NULL. From one huge page on it is made of huge pages where the system has them:
+// Memory for the state, all zero, or NULL. `size` is that of a block's part in it, a multiple of a cache line. From one huge page on it is made of huge pages where the system has them:
 // what a large batch needs next is then seldom of a page whose address the processor has to look up first.
-static MrBlock *make_blocks(int32_t count) {
+static void *make_blocks(int32_t count, size_t size) {
   enum { LINE = 64, HUGE_PAGE = 1 << 21 };
-  size_t bytes = (size_t)count * sizeof(MrBlock), unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE;
+  size_t bytes = (size_t)count * size, unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE;
   bytes = (bytes + unit - 1) / unit * unit;
-  MrBlock *blocks = aligned_alloc(unit, bytes);
+  void *blocks = aligned_alloc(unit, bytes);
   if (!blocks) return NULL;
 #ifdef MADV_HUGEPAGE
   if (unit == HUGE_PAGE) madvise(blocks, bytes, MADV_HUGEPAGE);  // without them it is only slower
@@ -162,12 +184,14 @@ MrSim *mr_create(const MrConfig *config) {
     sim->is_agent[f] = config->pilot_weights[f][MR_PILOT_agent] > 0.0f;
     sim->agents_per_env += sim->is_agent[f];
   }
-  sim->blocks = make_blocks(sim->num_blocks);
+  bool senses = config->params.sensing == MR_SENSING_RADAR;
+  sim->blocks = make_blocks(sim->num_blocks, sizeof(MrBlock));
+  if (senses) sim->pictures = make_blocks(sim->num_blocks, sizeof(MrPicture));
   sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
   sim->fresh_records = calloc((size_t)sim->num_blocks * MR_LANES, sizeof(MrRecord));
   sim->ended = calloc((size_t)sim->num_blocks, sizeof *sim->ended);
   sim->threads = config->threads;
-  if (!sim->blocks || !sim->records || !sim->fresh_records || !sim->ended) {
+  if (!sim->blocks || (senses && !sim->pictures) || !sim->records || !sim->fresh_records || !sim->ended) {
     mr_destroy(sim);
     return NULL;
   }
@@ -178,6 +202,7 @@ MrSim *mr_create(const MrConfig *config) {
 void mr_destroy(MrSim *sim) {
   if (!sim) return;
   free(sim->blocks);
+  free(sim->pictures);
   free(sim->records);
   free(sim->fresh_records);
   free(sim->ended);
@@ -223,8 +248,9 @@ static void reset_block(const BlockWork *work, int32_t block) {
   MR_EACH_LANE(i) {
     b->engagement[i] = block * MR_LANES + i;
     b->episode[i] = 0;
-    sim->kernel->start_lane(sim, b, i);
+    sim->kernel->start_lane(sim, block, i);
   }
+  sim->kernel->update_picture(sim, block);
   MR_EACH_LANE(i) sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -239,7 +265,8 @@ void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episo
   int lane = env % MR_LANES;
   b->engagement[lane] = engagement;
   b->episode[lane] = episode;
-  sim->kernel->start_lane(sim, b, lane);
+  sim->kernel->start_lane(sim, env / MR_LANES, lane);
+  sim->kernel->update_picture(sim, env / MR_LANES);
   sim->kernel->rate_lane(sim, b, lane);
 }
 
@@ -337,7 +364,7 @@ void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
 }
 
 static void advance_block(const BlockWork *work, int32_t block) {
-  work->sim->kernel->advance_block(work->sim, &work->sim->blocks[block], work->steps);
+  work->sim->kernel->advance_block(work->sim, block, work->steps);
 }
 
 void mr_advance(MrSim *sim, int32_t steps) {

@@ -77,8 +77,19 @@ typedef struct {
   MR_PARAMS(MR_DECLARE_PARAM)
 } MrParams;
 
-// What an agent observes, see feature_table.h.
-typedef enum { MR_OBSERVE_DEFAULT, MR_OBSERVE_STG, MR_OBSERVATION_COUNT } MrObservation;
+// What the parameter `sensing` may be.
+typedef enum { MR_SENSING_FULL, MR_SENSING_RADAR } MrSensing;
+
+// What a side's contact with an enemy rests on.
+typedef enum {
+  MR_UNSEEN,  // nothing: there never was a track
+  MR_RADAR,   // a track: the own radar sees the enemy
+  MR_MEMORY,  // a track: the radar saw the enemy a short time ago
+  MR_LOST     // nothing any more: where the enemy was when the track ended
+} MrSource;
+
+// What an agent observes, see feature_table.h. MR_OBSERVE_RADAR belongs to MR_SENSING_RADAR, the others do not.
+typedef enum { MR_OBSERVE_DEFAULT, MR_OBSERVE_STG, MR_OBSERVE_RADAR, MR_OBSERVATION_COUNT } MrObservation;
 
 // The missile envelope as a map. Its ranges [m] are of a missile launched now:
 //   aero: the farthest range of a hit on a target that flies on;
@@ -119,7 +130,7 @@ typedef struct {
   struct MrThreads *threads;
   // The map is copied. With NULL, shots are not classed, and neither MR_OBSERVE_STG nor pilots of by_map are allowed.
   const MrEnvelope *envelope;
-  MrObservation observation;
+  MrObservation observation;  // goes with params.sensing
 } MrConfig;
 
 // One fighter, as read or set from outside.
@@ -200,8 +211,10 @@ typedef struct {
   const char *name, *meaning;
 } MrStateInfo;
 
-// The kinds of things that have fields: the engagement, its MR_FIGHTERS fighters, its MR_MISSILES missile slots.
-typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE } MrEntity;
+// The kinds of things that have fields: the engagement, its MR_FIGHTERS fighters, its MR_MISSILES missile slots. With
+// sensors also what a side knows: the contact that each fighter has with its enemy, and each missile's belief of its
+// target.
+typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_ENTITY_COUNT } MrEntity;
 
 // A field of the state, a row of state_fields.h.
 typedef struct {
@@ -279,10 +292,11 @@ void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterSta
 void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
 void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
 // Launches a missile at once; the launch interval does not count. Returns false when the fighter is dead or has no
-// missile left, or when no enemy lives.
+// missile left, or when no enemy lives, or with sensors when it has no track.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
-// Copies one field of mr_fields(entity) from all engagements. values: [num_envs][entities of that kind in one
+// Copies one field of mr_fields(entity) from all engagements. Without sensors there are no contacts and beliefs to
+// copy. values: [num_envs][entities of that kind in one
 // engagement], int32 or float32.
 void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
 
@@ -394,6 +408,6 @@ typedef struct {
   const char *meaning;
 } MrFeature;
 enum { MR_OBSERVATION_VERSION = 1 };
-// The table of all features, which ends with a NULL name. An observation has the first mr_feature_count() of them.
-const MrFeature *mr_features(void);
+// The table of an observation's features: mr_feature_count() rows.
+const MrFeature *mr_features(MrObservation observation);
 int32_t mr_feature_count(MrObservation observation);

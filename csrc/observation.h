@@ -75,7 +75,7 @@ typedef struct {
   MrSeen at[MR_FIGHTERS][MR_SEEN_INBOUND];
 } MrMissilesSeen;
 
-static void mr_look_at_missiles(const struct MrSim *sim, const MrBlock *b, const MrScene *scene, MrMissilesSeen *out) {
+static void mr_collect_missiles(const struct MrSim *sim, const MrBlock *b, const MrScene *scene, MrMissilesSeen *out) {
   if (!scene->any) return;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
@@ -168,6 +168,37 @@ static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t f
   if (predicts) mr_see_misses(sim, own, missiles->at[fighter], inbound->keys, out);
 }
 
+// A launch's wait in lane i [s].
+static inline float mr_reload(const MrConstants *k, const MrBlock *b, const MrFighter *f, int i) {
+  int32_t wait = f->ready[i] - b->time[i];
+  return (float)mr_select_int(wait > 0, wait, 0) * k->dt;
+}
+
+// The variables of MR_OWN_FEATURES and MR_GEOMETRY_FEATURES in lane i, of a fighter with this sight of its enemy.
+#define MR_OWN_VALUES(k, b, own, in_air, i)                                               \
+  float time_left = (float)((k)->time_limit - (b)->time[i]) * (k)->dt * (k)->clock_rate; \
+  float own_alive = (float)(own)->alive[i];                                               \
+  float own_speed = (own)->body.v[i];                                                     \
+  float own_rudder = (own)->body.rudder[i];                                               \
+  float own_throttle = (own)->throttle[i];                                                \
+  float own_ammunition = (float)(own)->ammunition[i];                                     \
+  float own_reload = mr_reload(k, b, own, i);                                             \
+  float own_in_air = (float)(in_air);
+
+#define MR_GEOMETRY_VALUES(k, own, sight, i)                                   \
+  float enemy_range = (sight)->range[i];                                       \
+  float enemy_ahead = (sight)->ahead[i];                                       \
+  float enemy_left = (sight)->left[i];                                         \
+  float enemy_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + enemy_range);    \
+  float enemy_closing = (sight)->closing[i];                                   \
+  float enemy_los_rate = (sight)->los_rate[i];                                 \
+  float enemy_heading_ahead = (sight)->heading_ahead[i];                       \
+  float enemy_heading_left = (sight)->heading_left[i];                         \
+  float own_aspect_ahead = (sight)->aspect_ahead[i];                           \
+  float own_aspect_left = (sight)->aspect_left[i];                             \
+  float own_reach = mr_r_max(k, (sight)->approach[i]) - enemy_range;           \
+  float enemy_reach = mr_r_max(k, enemy_ahead * (own)->body.v[i]) - enemy_range;
+
 // Writes the features of both fighters and of the clock.
 static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
                             MrFeatures out) {
@@ -176,34 +207,14 @@ static void mr_see_fighters(const struct MrSim *sim, const MrBlock *b, int32_t f
   const MrConstants *k = &sim->constants;
   const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[other];
   MR_FOR_LANES(i) {
-    int32_t own_wait = own->ready[i] - b->time[i], enemy_wait = enemy->ready[i] - b->time[i];
-    float range = sight->range[i];
-    float time_left = (float)(k->time_limit - b->time[i]) * k->dt * k->clock_rate;
-    float own_alive = (float)own->alive[i];
-    float own_speed = own->body.v[i];
-    float own_rudder = own->body.rudder[i];
-    float own_throttle = own->throttle[i];
-    float own_ammunition = (float)own->ammunition[i];
-    float own_reload = (float)mr_select_int(own_wait > 0, own_wait, 0) * k->dt;
-    float own_in_air = (float)scene->inbound[other].in_air[i];
+    MR_OWN_VALUES(k, b, own, scene->inbound[other].in_air[i], i)
     float enemy_alive = (float)enemy->alive[i];
     float enemy_speed = enemy->body.v[i];
     float enemy_rudder = enemy->body.rudder[i];
     float enemy_ammunition = (float)enemy->ammunition[i];
-    float enemy_reload = (float)mr_select_int(enemy_wait > 0, enemy_wait, 0) * k->dt;
+    float enemy_reload = mr_reload(k, b, enemy, i);
     float enemy_in_air = (float)scene->inbound[fighter].in_air[i];
-    float enemy_ahead = sight->ahead[i];
-    float enemy_left = sight->left[i];
-    float enemy_range = range;
-    float enemy_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + range);
-    float enemy_closing = sight->closing[i];
-    float enemy_los_rate = sight->los_rate[i];
-    float enemy_heading_ahead = sight->heading_ahead[i];
-    float enemy_heading_left = sight->heading_left[i];
-    float own_aspect_ahead = sight->aspect_ahead[i];
-    float own_aspect_left = sight->aspect_left[i];
-    float own_reach = mr_r_max(k, sight->approach[i]) - range;
-    float enemy_reach = mr_r_max(k, sight->ahead[i] * own->body.v[i]) - range;
+    MR_GEOMETRY_VALUES(k, own, sight, i)
     MR_FIGHTER_FEATURES(MR_WRITE_FEATURE)
   }
 }

@@ -8,8 +8,10 @@
 // of the ini file, its range check and error message, `--help` and the documentation. Every constant of the game is
 // a row here; definitions.h has the constants of definitions. SI units; type is `float` or `int`.
 //
-// The groups rules, flight, missile and start define the game. Training may change the groups reward and pilot
+// The groups rules, flight, missile, sensor and start define the game. Training may change the groups reward and pilot
 // without changing what a result means, since evaluation always takes their defaults.
+//
+// A row whose unit has names with bars between them is a choice: its numbers stand for these names, from 0.
 //
 // The bound of a reward follows from the units of its rows. A row of unit "1" is the weight of a potential within
 // +-1, a row of unit "1/s" is the weight of a rate within +-1, and a row of unit "result" is what a result pays.
@@ -43,6 +45,18 @@
   X(missile, float, missile_hit_radius, 100, 1, 2000, "m", "a missile kills its target when it passes nearer than this") \
   X(missile, float, missile_spent_speed, 200, 1, 1000, "m/s", "below this speed, its motor burnt out, a missile is spent") \
   X(missile, float, missile_launch_offset, 20, 0, 1000, "m", "a missile starts this far ahead of its launcher") \
+  X(sensor, int, sensing, 0, 0, 1, "full|radar", "what a side knows: full = everything; radar = what its sensors show it") \
+  X(sensor, float, radar_half_angle_deg, 60, 1, 180, "deg", "a radar sees up to this angle off its fighter's nose") \
+  X(sensor, float, radar_range_nose, 55000, 100, 1000000, "m", "a radar sees a fighter with its nose to the radar from this range") \
+  X(sensor, float, radar_range_beam, 65000, 100, 1000000, "m", "a radar sees a fighter that shows its side from this range, unless radar_notch_speed hides it") \
+  X(sensor, float, radar_range_tail, 45000, 100, 1000000, "m", "a radar sees a fighter with its tail to the radar from this range") \
+  X(sensor, float, radar_notch_speed, 30, 0, 1000, "m/s", "radars and seekers do not see a fighter whose own speed along the line of sight is below this") \
+  X(sensor, float, radar_acquire_time, 1, 0, 60, "s", "a track begins when the radar has seen the enemy for this time without a break") \
+  X(sensor, float, track_memory, 8, 0, 600, "s", "a track of an enemy that is no longer seen lives on for this time") \
+  X(sensor, float, receiver_range, 1.5, 0, 10, "radar_range_nose", "a warning receiver hears the radars that point at it from this range") \
+  X(sensor, float, seeker_range, 13000, 0, 1000000, "m", "a missile's seeker looks when the target is believed nearer than this, and sees as far") \
+  X(sensor, float, seeker_half_angle_deg, 45, 1, 180, "deg", "a seeker sees up to this angle off its missile's nose") \
+  X(sensor, float, seeker_memory, 1.2, 0, 60, "s", "the lock of a seeker that no longer sees its target lives on for this time") \
   X(start, float, start_range_min, 30000, 100, 200000, "m", "least distance between the sides at the start") \
   X(start, float, start_range_max, 60000, 100, 200000, "m", "greatest distance between the sides at the start") \
   X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
@@ -61,6 +75,7 @@
   X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "the pilots' estimate R_max ends where a missile has slowed to this speed") \
   X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed of the missile in the pilots' estimate R_max") \
   X(pilot, float, pilot_fire_off_boresight_deg, 15, 1, 180, "deg", "pilots fire when the enemy is within this angle off the nose") \
+  X(pilot, float, pilot_cone_margin_deg, 5, 0, 90, "deg", "pilots that guide a missile by radar keep the enemy this far inside the radar's cone") \
   X(pilot, float, shooter_fire_min, 0.7, 0, 2, "R_max", "shooter and evader fire inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, shooter_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most this many of its missiles in the air") \
@@ -114,7 +129,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 5
+#define MR_RULES_VERSION 6
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -124,7 +139,20 @@
   X(reward_win, 4, 1)         \
   X(reward_draw, 4, 0)        \
   X(reward_loss, 4, -1)       \
-  X(pressing_margin, 5, 0)
+  X(pressing_margin, 5, 0)    \
+  X(sensing, 6, 0)            \
+  X(radar_half_angle_deg, 6, 60)  \
+  X(radar_range_nose, 6, 55000)   \
+  X(radar_range_beam, 6, 65000)   \
+  X(radar_range_tail, 6, 45000)   \
+  X(radar_notch_speed, 6, 30)     \
+  X(radar_acquire_time, 6, 1)     \
+  X(track_memory, 6, 8)           \
+  X(receiver_range, 6, 1.5)       \
+  X(seeker_range, 6, 13000)       \
+  X(seeker_half_angle_deg, 6, 45) \
+  X(seeker_memory, 6, 1.2)        \
+  X(pilot_cone_margin_deg, 6, 5)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

@@ -15,6 +15,7 @@
 #include "block.h"
 #include "flight.h"
 #include "flights.h"
+#include "picture.h"
 
 // When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
@@ -87,6 +88,7 @@ typedef struct {
   MrFlyer flyers[MR_FIGHTERS];
   MrMotions fighters;
   MrPacked missiles;
+  MrBelieved believed;  // set with sensors
   MrNear near;
 } MrSky;
 
@@ -96,13 +98,15 @@ static inline void mr_note_fighters(const MrFlyer flyers[MR_FIGHTERS], MrMotions
 
 // Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one
 // flight wait for each other's results; the same stage of different flights overlaps in the processor.
+// `believed` is NULL without sensors.
 static void mr_fly_step(const struct MrSim *sim, int32_t step, const MrConstants *restrict k, MrFlyer *restrict flyers,
-                        MrMotions *restrict fighters, MrPacked *restrict p, MrNear *restrict near) {
+                        MrMotions *restrict fighters, MrPacked *restrict p, const MrBelieved *restrict believed,
+                        MrNear *restrict near) {
   int64_t count = p->count;
   mr_note_fighters(flyers, fighters);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, &flyers[f]);
   for (int32_t j = 0; j < near->count; j++) mr_sight(fighters, p, near->first[j], &near->before[j]);
-  for (int64_t n = 0; n < count; n += MR_LANES) mr_guide_flight(k, fighters, n, p);
+  for (int64_t n = 0; n < count; n += MR_LANES) mr_guide_flight(k, step, fighters, n, believed, p);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&flyers[f]);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_steer_flight(k, n, p);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_speed_flight(k, step, n, p);
@@ -191,18 +195,19 @@ static void mr_settle(int32_t steps, MrSky *sky, MrBlock *b) {
   }
 }
 
-// Flies steps, and fetches a part of what is `ahead` at each.
-static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, int32_t steps, MrAhead ahead) {
+// Flies steps, and fetches a part of what is `ahead` at each. `picture` is NULL without sensors.
+static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t steps, MrAhead ahead) {
   if (steps < 1) return;
   MrSky sky;
   MrPacked *p = &sky.missiles;
   sky.constants = sim->constants;
   for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
   mr_pack_missiles(&sky.constants, b, p);
+  if (picture) mr_pack_beliefs(b, picture, &sky.believed);
   mr_begin_flights(sim, (const MrBody *[]){&sky.flyers[0].body, &sky.flyers[1].body}, steps, p, &sky.near);
   for (int32_t step = 0; step < steps; step++) {
     mr_fetch_ahead(&ahead);
-    mr_fly_step(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, &sky.near);
+    mr_fly_step(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, picture ? &sky.believed : NULL, &sky.near);
   }
   // A burnt-out missile only gets slower: those without a fuze need to be looked at once.
   for (int64_t n = 0; n < p->count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, p);
@@ -213,8 +218,9 @@ static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, int32_t steps, 
   }
   MR_FOR_LANES(i) b->time[i] += steps;
   mr_settle(steps, &sky, b);
+  if (picture) mr_fly_beliefs((float)steps * sim->constants.dt, b, picture);
 }
 
-static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, int32_t steps) {
-  mr_fly_decision(sim, b, steps, (MrAhead){0});
+static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t steps) {
+  mr_fly_decision(sim, b, picture, steps, (MrAhead){0});
 }

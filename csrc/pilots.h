@@ -10,6 +10,7 @@
 #include "block.h"
 #include "envelope.h"
 #include "frame.h"
+#include "picture.h"
 #include "sense.h"
 
 // The directions in which pilots steer: unit vectors in the own frame.
@@ -21,10 +22,22 @@ typedef struct {
 // number of its own missiles in the air.
 typedef struct {
   MR_ALIGNED int32_t present[MR_LANES];              // 1 if there is a missile to evade
-  MR_ALIGNED float time_to_go[MR_LANES];             // of that missile [s]
-  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // unit vector to that missile, own frame
+  MR_ALIGNED float time_to_go[MR_LANES];             // of that missile [s]; not known with sensors
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // the course that evades it, a unit vector in the own frame
   MR_ALIGNED int32_t own_in_air[MR_LANES];
+  MR_ALIGNED int32_t supported[MR_LANES];            // 1 if, with sensors, one of these has no lock yet
 } MrThreat;
+
+static void mr_no_threat(MrThreat *out) {
+  MR_FOR_LANES(i) {
+    out->present[i] = 0;
+    out->time_to_go[i] = MR_TIME_TO_GO_MAX;
+    out->ahead[i] = -1.0f;
+    out->left[i] = 0.0f;
+    out->own_in_air[i] = 0;
+    out->supported[i] = 0;
+  }
+}
 
 // Clears `threatens` where a prudent pilot does not evade, since the missile would not reach it, nor nearly. `ahead` is
 // the cosine of the missile's bearing.
@@ -42,13 +55,7 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
                              MrThreat *out) {
   const MrBody *own = &b->fighters[fighter].body;
   const MrTactics *t = &b->fighters[fighter].tactics;
-  MR_FOR_LANES(i) {
-    out->present[i] = 0;
-    out->time_to_go[i] = MR_TIME_TO_GO_MAX;
-    out->ahead[i] = 1.0f;
-    out->left[i] = 0.0f;
-    out->own_in_air[i] = 0;
-  }
+  mr_no_threat(out);
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     if (!b->live[slot]) continue;
     const MrMissile *m = &b->missiles[slot];
@@ -73,14 +80,61 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
     MR_FOR_LANES(i) {
       out->present[i] |= threatens[i];
       out->time_to_go[i] = mr_select(threatens[i], intercept.time_to_go[i], out->time_to_go[i]);
-      out->ahead[i] = mr_select(threatens[i], ahead[i], out->ahead[i]);
-      out->left[i] = mr_select(threatens[i], left[i], out->left[i]);
+      out->ahead[i] = mr_select(threatens[i], -ahead[i], out->ahead[i]);
+      out->left[i] = mr_select(threatens[i], -left[i], out->left[i]);
     }
   }
 }
 
+// The same with sensors: a pilot that evades at all turns its side to the seeker that has a lock on it, of several to
+// the one nearest its nose. It turns to the side that its nose is nearer to.
+static void mr_assess_warning(const MrBlock *b, const MrPicture *picture, int32_t fighter, MrThreat *out) {
+  const MrTactics *t = &b->fighters[fighter].tactics;
+  MrSeekers seekers;
+  mr_no_threat(out);
+  mr_listen_to_seekers(b, fighter, picture, &seekers);
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_FOR_LANES(i) {
+      int own = m->active[i] & (m->owner[i] == fighter);
+      out->own_in_air[i] += own;
+      out->supported[i] |= own & !picture->beliefs[slot].locked[i];
+    }
+  }
+  MR_FOR_LANES(i) {
+    float ahead = seekers.ahead[0][i], left = seekers.left[0][i];
+    float side = left < 0.0f ? -1.0f : 1.0f;
+    int present = seekers.present[0][i] & (t->cold_time[i] > 0.0f);
+    out->present[i] = present;
+    out->ahead[i] = mr_select(present, side * left, out->ahead[i]);
+    out->left[i] = mr_select(present, -side * ahead, out->left[i]);
+  }
+}
+
+// The angle off the enemy at which a pilot flies while its missile is in the air. With sensors, while the missile needs
+// support, the angle stays within the radar's cone; but who runs from the enemy altogether runs.
+static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, const MrThreat *threat, int i) {
+  int narrows = threat->supported[i] & (t->off_c[i] < k->crank_c) & (t->off_c[i] > -1.0f);
+  return (MrVector){mr_select(narrows, k->crank_c, t->off_c[i]), mr_select(narrows, k->crank_s, t->off_s[i])};
+}
+
+// The sight that a pilot with sensors has of its enemy: of its contact. Where there is no track, the direction is one to
+// search in: that of the radar its receiver hears; else where the enemy was last; else straight ahead.
+static void mr_search(const MrBlock *b, const MrPicture *picture, int32_t fighter, const MrHeard *heard, MrSight *sight) {
+  const MrContact *contact = &picture->contacts[fighter];
+  mr_look_at(&b->fighters[fighter].body, &contact->body, sight);
+  MR_FOR_LANES(i) {
+    int searches = !mr_is_track(contact->source[i]), ahead = searches & (contact->source[i] == MR_UNSEEN);
+    int follows = searches & heard->hears[i];
+    float left = mr_select(ahead, 0.0f, sight->left[i]);
+    sight->ahead[i] = mr_select(follows, heard->ahead[i], mr_select(ahead, 1.0f, sight->ahead[i]));
+    sight->left[i] = mr_select(follows, heard->left[i], left);
+  }
+}
+
 // The course of each pilot, by the first of these that applies:
-// - a missile threatens it: away from that missile, or weaving;
+// - a missile threatens it: the course that evades it, or weaving;
 // - it is prudent and has no missile left, on the wing or in the air: away from the enemy;
 // - a missile of its own is in the air and the delay is over: off the enemy by the angle of its tactics;
 // - toward the enemy.
@@ -94,7 +148,8 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
     MrVector enemy = {sight->ahead[i], sight->left[i]};
     int supports = (threat->own_in_air[i] > 0) & (b->time[i] - f->launched[i] >= t->delay[i]);
     // To the side of the enemy on which the nose already is.
-    MrVector off = mr_turn(enemy, t->off_c[i], enemy.left > 0.0f ? -t->off_s[i] : t->off_s[i]);
+    MrVector angle = mr_crank_angle(&sim->constants.sensors, t, threat, i);
+    MrVector off = mr_turn(enemy, angle.ahead, enemy.left > 0.0f ? -angle.left : angle.left);
     out->ahead[i] = mr_select(supports, off.ahead, enemy.ahead);
     out->left[i] = mr_select(supports, off.left, enemy.left);
 
@@ -102,8 +157,8 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
     out->ahead[i] = mr_select(leaves, -enemy.ahead, out->ahead[i]);
     out->left[i] = mr_select(leaves, -enemy.left, out->left[i]);
 
-    out->ahead[i] = mr_select(threat->present[i], -threat->ahead[i], out->ahead[i]);
-    out->left[i] = mr_select(threat->present[i], -threat->left[i], out->left[i]);
+    out->ahead[i] = mr_select(threat->present[i], threat->ahead[i], out->ahead[i]);
+    out->left[i] = mr_select(threat->present[i], threat->left[i], out->left[i]);
     weaves[i] = threat->present[i] & (t->weave_s[i] != 0.0f);
   }
   if (mr_count(weaves) == 0) return;
@@ -117,8 +172,8 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
 }
 
 // R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
-static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight *sight,
-                         float nez[MR_LANES]) {
+static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
+                             const MrSight *sight, float nez[MR_LANES]) {
   const MrTactics *t = &b->fighters[fighter].tactics;
   MR_ALIGNED int32_t asks[MR_LANES];
   MrShotRanges ranges;
@@ -127,19 +182,19 @@ static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t 
     nez[i] = 0.0f;
   }
   if (mr_count(asks) == 0) return;
-  mr_look_up(sim, b, fighter, sight, &ranges);
+  mr_look_up(sim, &b->fighters[fighter].body, enemy, sight, &ranges);
   MR_FOR_LANES(i) nez[i] = ranges.nez[i];
 }
 
 // Whether each pilot fires. The enemy must be near its nose, and inside the range at which its tactics fire with the
 // missiles that it has left. It must have fewer missiles in the air than its salvo.
-static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
+static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                            const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
   MR_ALIGNED float nez[MR_LANES];
-  mr_look_up_r_nez(sim, b, fighter, sight, nez);
+  mr_look_up_r_nez(sim, b, fighter, enemy, sight, nez);
   MR_FOR_LANES(i) {
     int far = (sight->range[i] < t->fire_r_max[i] * mr_r_max(k, sight->approach[i])) &
               (f->ammunition[i] > t->reserve[i]);
@@ -150,16 +205,25 @@ static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fi
 
 // Sets the commands of fighting pilots. With the course at angle e off the nose, the rudder is clip(gain * sin e), or
 // full when the course is behind.
-static void mr_fight(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
+static void mr_fight(const struct MrSim *sim, MrBlock *b, const MrPicture *picture, int32_t fighter) {
   MrSight sights[MR_FIGHTERS];
-  const MrSight *sight = &sights[fighter];
+  MrSight *sight = &sights[fighter];
+  const MrBody *enemy = picture ? &picture->contacts[fighter].body : &b->fighters[mr_opponent(fighter)].body;
   MrThreat threat;
   MrCourse course;
   MR_ALIGNED int32_t fire[MR_LANES];
   mr_look(b, sights);
-  mr_assess_threat(sim, b, fighter, &threat);
+  if (picture) {
+    MrHeard heard;
+    mr_listen(sim, b, fighter, sights, picture, &heard);
+    mr_assess_warning(b, picture, fighter, &threat);
+    mr_search(b, picture, fighter, &heard, sight);
+  } else {
+    mr_assess_threat(sim, b, fighter, &threat);
+  }
   mr_choose_course(sim, b, fighter, sight, &threat, &course);
-  mr_choose_fire(sim, b, fighter, sight, &threat, fire);
+  mr_choose_fire(sim, b, fighter, enemy, sight, &threat, fire);
+  if (picture) MR_FOR_LANES(i) fire[i] &= mr_is_track(picture->contacts[fighter].source[i]);
   MrFighter *f = &b->fighters[fighter];
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
@@ -182,8 +246,8 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   }
 }
 
-// Sets the commands of all scripted fighters of a block.
-static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
+// Sets the commands of all scripted fighters of a block. `picture` is NULL without sensors.
+static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b, const MrPicture *picture) {
   for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
     MrFighter *f = &b->fighters[fighter];
     int32_t agents = 0, weaving = 0, fighting = 0;  // lanes
@@ -201,6 +265,6 @@ static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b) {
       f->fire[i] = mr_select_int(scripted, 0, f->fire[i]);
     }
     if (weaving) mr_weave(sim, b, fighter);
-    if (fighting) mr_fight(sim, b, fighter);
+    if (fighting) mr_fight(sim, b, picture, fighter);
   }
 }

@@ -47,9 +47,10 @@ static inline void mr_insert(int32_t keys[MR_SEEN_INBOUND][MR_LANES], int i, int
   }
 }
 
-static inline void mr_look_at_slot(const MrBlock *b, int32_t slot, MrScene *scene) {
+static inline void mr_look_at_slot(const MrBlock *b, int32_t slot, const MrBody *const targets[MR_FIGHTERS],
+                                   MrScene *scene) {
   MR_FOR_LANES(i) {
-    MrStanding standing = mr_standing(&b->missiles[slot], b->fighters, i);
+    MrStanding standing = mr_standing(&b->missiles[slot], targets, i);
     scene->range[slot][i] = standing.range;
     scene->time_to_go[slot][i] = standing.time_to_go;
   }
@@ -75,12 +76,13 @@ static inline void mr_rank_slot(float dt, const MrBlock *b, int32_t slot, MrScen
   }
 }
 
-static void mr_look_around(float dt, const MrBlock *b, MrScene *scene) {
+// Gathers the missiles. `targets` are the fighters' bodies, true ones or believed ones.
+static void mr_look_at_missiles(float dt, const MrBlock *b, const MrBody *const targets[MR_FIGHTERS],
+                                MrScene *scene) {
   int32_t slot = 0;
   while (slot < MR_MISSILES && !b->live[slot]) slot++;
   scene->any = slot < MR_MISSILES;
   scene->first_live = slot;
-  mr_look(b, scene->sights);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MrInbound *inbound = &scene->inbound[f];
     MR_FOR_LANES(i) {
@@ -93,11 +95,24 @@ static void mr_look_around(float dt, const MrBlock *b, MrScene *scene) {
     }
   }
   for (int32_t n = slot; n < MR_MISSILES; n++) {
-    if (b->live[n]) mr_look_at_slot(b, n, scene);
+    if (b->live[n]) mr_look_at_slot(b, n, targets, scene);
   }
   for (int32_t n = slot; n < MR_MISSILES; n++) {
     if (b->live[n]) mr_rank_slot(dt, b, n, scene);
   }
+}
+
+static void mr_look_around(float dt, const MrBlock *b, MrScene *scene) {
+  mr_look(b, scene->sights);
+  mr_look_at_missiles(dt, b, (const MrBody *[]){&b->fighters[0].body, &b->fighters[1].body}, scene);
+}
+
+// The same as each side believes it: its enemy has the body of its contact.
+static void mr_look_around_by_picture(float dt, const MrBlock *b, const MrPicture *picture, MrScene *scene) {
+  const MrBody *red = &picture->contacts[1].body, *blue = &picture->contacts[0].body;  // as their enemies believe
+  mr_look_at(&b->fighters[0].body, blue, &scene->sights[0]);
+  mr_look_at(&b->fighters[1].body, red, &scene->sights[1]);
+  mr_look_at_missiles(dt, b, (const MrBody *[]){red, blue}, scene);
 }
 
 // Takes the missiles of a lane, which started anew, out of the scene.

@@ -25,6 +25,30 @@ typedef struct {
   MR_ALIGNED float approach[MR_LANES];                               // enemy's speed toward the fighter [m/s]
 } MrSight;
 
+// A fighter's sight of an enemy with that body: what mr_look has of it, to the bit.
+static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *out) {
+  MR_FOR_LANES(i) {
+    float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
+    float c = own->c[i], s = own->s[i], ec = enemy->c[i], es = enemy->s[i];
+    float range = sqrtf(dx * dx + dy * dy);
+    float inverse = 1.0f / (range > 1.0f ? range : 1.0f);
+    float ux = dx * inverse, uy = dy * inverse;
+    float wx = enemy->v[i] * ec - own->v[i] * c, wy = enemy->v[i] * es - own->v[i] * s;
+    MrVector enemy_seen = mr_into_frame(ux, uy, c, s), own_seen = mr_into_frame(-ux, -uy, ec, es);
+    MrVector heading = mr_into_frame(ec, es, c, s);
+    out->range[i] = range;
+    out->ahead[i] = enemy_seen.ahead;
+    out->left[i] = enemy_seen.left;
+    out->closing[i] = -(wx * ux + wy * uy);
+    out->los_rate[i] = (ux * wy - uy * wx) * inverse;
+    out->heading_ahead[i] = heading.ahead;
+    out->heading_left[i] = heading.left;
+    out->aspect_ahead[i] = own_seen.ahead;
+    out->aspect_left[i] = own_seen.left;
+    out->approach[i] = own_seen.ahead * enemy->v[i];
+  }
+}
+
 // Where one slot's missiles stand to their targets.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES];               // missile - target [m]
@@ -64,17 +88,18 @@ static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
   }
 }
 
-// Where the missile of one lane stands to its target: what MrIntercept has of it.
+// Where the missile of one lane stands to its target: what MrIntercept has of it. `targets` are the fighters' bodies,
+// true ones or believed ones.
 typedef struct {
   float x, y, range, time_to_go;
 } MrStanding;
 
-static inline MrStanding mr_standing(const MrMissile *m, const MrFighter fighters[MR_FIGHTERS], int i) {
-  float tx = MR_OF_TARGET(m, fighters, body.x, i);
-  float ty = MR_OF_TARGET(m, fighters, body.y, i);
-  float tv = MR_OF_TARGET(m, fighters, body.v, i);
-  float tc = MR_OF_TARGET(m, fighters, body.c, i);
-  float ts = MR_OF_TARGET(m, fighters, body.s, i);
+static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const targets[MR_FIGHTERS], int i) {
+  float tx = MR_OF_TARGET(m, targets, x, i);
+  float ty = MR_OF_TARGET(m, targets, y, i);
+  float tv = MR_OF_TARGET(m, targets, v, i);
+  float tc = MR_OF_TARGET(m, targets, c, i);
+  float ts = MR_OF_TARGET(m, targets, s, i);
   float x = m->body.x[i] - tx, y = m->body.y[i] - ty;
   float wx = m->body.v[i] * m->body.c[i] - tv * tc, wy = m->body.v[i] * m->body.s[i] - tv * ts;
   float range = sqrtf(x * x + y * y);
@@ -86,8 +111,9 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrFighter fighter
 }
 
 static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
+  const MrBody *const targets[] = {&b->fighters[0].body, &b->fighters[1].body};
   MR_FOR_LANES(i) {
-    MrStanding standing = mr_standing(&b->missiles[slot], b->fighters, i);
+    MrStanding standing = mr_standing(&b->missiles[slot], targets, i);
     out->x[i] = standing.x;
     out->y[i] = standing.y;
     out->range[i] = standing.range;

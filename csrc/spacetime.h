@@ -45,7 +45,7 @@ static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
     b->fighters[seat].throttle_command[lane] = 1.0f;
     if (lane < MR_AHEAD_THREATENED) continue;
     mr_clear_missiles(b, lane);
-    mr_launch_one(sim, b, mr_opponent(seat), lane);
+    mr_launch_one(sim, b, NULL, mr_opponent(seat), lane);
   }
 }
 
@@ -156,7 +156,7 @@ static void mr_look_ahead_lane(const struct MrSim *sim, const MrBlock *now, int 
     bool flies[MR_MISSILES];
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) flies[slot] = b.live[slot] > 0;
     mr_escape(&b, seat);
-    mr_fly_steps(sim, &b, 1);
+    mr_fly_steps(sim, &b, NULL, 1);
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
       if (flies[slot]) mr_follow_approach(sim, &b, slot, step, &approaches[slot]);
     }

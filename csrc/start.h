@@ -44,6 +44,18 @@ static void mr_clear_missiles(MrBlock *b, int lane) {
   }
 }
 
+static void mr_start_picture(MrPicture *picture, int lane) {
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MrContact *to = &picture->contacts[f];
+    mr_start_body(&to->body, lane);
+    MR_CONTACT_FIELDS(MR_START_FIELD)
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    MrBelief *to = &picture->beliefs[slot];
+    MR_BELIEF_FIELDS(MR_START_FIELD)
+  }
+}
+
 // Starts the episode whose engagement and episode number the lane already has. The random numbers are keyed by them.
 static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
   const MrParams *p = &sim->params;

@@ -22,40 +22,57 @@
 #define MR_OF_FIGHTER_BODY(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrFighter, body.name))
 #define MR_OF_MISSILE(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrMissile, name))
 #define MR_OF_MISSILE_BODY(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrMissile, body.name))
+#define MR_OF_BELIEVED(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrContact, body.name))
+#define MR_OF_A_CONTACT(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrContact, name))
+#define MR_OF_BELIEF(type, name, start, ...) MR_DESCRIBE(type, name, __VA_ARGS__, offsetof(MrBelief, name))
 
 static const MrField engagement_fields[] = {
     MR_KEY_FIELDS(MR_OF_ENGAGEMENT) MR_ENGAGEMENT_FIELDS(MR_OF_ENGAGEMENT){0}};
 static const MrField fighter_fields[] = {
     MR_BODY_FIELDS(MR_OF_FIGHTER_BODY) MR_TACTICS_FIELDS(MR_OF_TACTICS) MR_FIGHTER_FIELDS(MR_OF_FIGHTER){0}};
 static const MrField missile_fields[] = {MR_BODY_FIELDS(MR_OF_MISSILE_BODY) MR_MISSILE_FIELDS(MR_OF_MISSILE){0}};
+static const MrField contact_fields[] = {MR_BODY_FIELDS(MR_OF_BELIEVED) MR_CONTACT_FIELDS(MR_OF_A_CONTACT){0}};
+static const MrField belief_fields[] = {MR_BELIEF_FIELDS(MR_OF_BELIEF){0}};
 
-// The fields of a kind of entity, and where its structs are in a block: the first at `offset`, each of `size` bytes,
-// `count` in all.
+// The fields of a kind of entity, and where its structs are in a block, or in a block's picture if it is `known`: the
+// first at `offset`, each of `size` bytes, `count` in all.
 typedef struct {
   const MrField *fields;
   size_t offset, size;
   int32_t count;
+  bool known;
 } Entity;
 
-static const Entity entities[] = {
-    [MR_ENGAGEMENT] = {engagement_fields, 0, sizeof(MrBlock), 1},
-    [MR_FIGHTER] = {fighter_fields, offsetof(MrBlock, fighters), sizeof(MrFighter), MR_FIGHTERS},
-    [MR_MISSILE] = {missile_fields, offsetof(MrBlock, missiles), sizeof(MrMissile), MR_MISSILES},
+static const Entity entities[MR_ENTITY_COUNT] = {
+    [MR_ENGAGEMENT] = {engagement_fields, 0, sizeof(MrBlock), 1, false},
+    [MR_FIGHTER] = {fighter_fields, offsetof(MrBlock, fighters), sizeof(MrFighter), MR_FIGHTERS, false},
+    [MR_MISSILE] = {missile_fields, offsetof(MrBlock, missiles), sizeof(MrMissile), MR_MISSILES, false},
+    [MR_CONTACT] = {contact_fields, offsetof(MrPicture, contacts), sizeof(MrContact), MR_FIGHTERS, true},
+    [MR_BELIEF] = {belief_fields, offsetof(MrPicture, beliefs), sizeof(MrBelief), MR_MISSILES, true},
 };
 
 const MrField *mr_fields(MrEntity entity) { return entities[entity].fields; }
 
-// The address of a field's four bytes: in one lane of the entity `number` of its kind, in a block.
-static const char *place(const void *block, const Entity *entity, int32_t number, const MrField *field, int lane) {
-  return (const char *)block + entity->offset + (size_t)number * entity->size + field->offset + 4 * (size_t)lane;
+// A block and its picture, which is NULL without sensors. They may be at any address, aligned or not.
+typedef struct {
+  const void *block, *picture;
+} State;
+
+static State state_of(const MrSim *sim, int32_t block) { return (State){&sim->blocks[block], mr_picture(sim, block)}; }
+
+// The address of a field's four bytes: in one lane of the entity `number` of its kind.
+static const char *place(State state, const Entity *entity, int32_t number, const MrField *field, int lane) {
+  const char *from = entity->known ? state.picture : state.block;
+  return from + entity->offset + (size_t)number * entity->size + field->offset + 4 * (size_t)lane;
 }
 
 void mr_get_field(const MrSim *sim, MrEntity kind, const MrField *field, void *values) {
   const Entity *entity = &entities[kind];
   char *to = values;
+  if (entity->known && !sim->pictures) return;
   for (int32_t env = 0; env < sim->num_envs; env++) {
     for (int32_t number = 0; number < entity->count; number++, to += 4) {
-      memcpy(to, place(&sim->blocks[env / MR_LANES], entity, number, field, env % MR_LANES), 4);
+      memcpy(to, place(state_of(sim, env / MR_LANES), entity, number, field, env % MR_LANES), 4);
     }
   }
 }
@@ -70,15 +87,15 @@ static bool in_range(const MrField *field, const char *at) {
   return value >= field->minimum && value <= field->maximum;
 }
 
-// The first field of a block that is out of its range; NULL if there is none. The block may be at any address,
-// aligned or not.
-static const MrField *field_out_of_range(const void *block) {
-  for (size_t kind = 0; kind < sizeof entities / sizeof entities[0]; kind++) {
+// The first field that is out of its range; NULL if there is none.
+static const MrField *field_out_of_range(State state) {
+  for (size_t kind = 0; kind < MR_ENTITY_COUNT; kind++) {
     const Entity *entity = &entities[kind];
+    if (entity->known && !state.picture) continue;
     for (const MrField *field = entity->fields; field->name; field++) {
       for (int32_t number = 0; number < entity->count; number++) {
         MR_EACH_LANE(i) {
-          if (!in_range(field, place(block, entity, number, field, i))) return field;
+          if (!in_range(field, place(state, entity, number, field, i))) return field;
         }
       }
     }
@@ -92,8 +109,8 @@ static void assert_unit(const MrBody *body, int lane) {
   assert(length2 > 0.99f && length2 < 1.01f && "a direction is a unit vector");
 }
 
-void mr_assert_state(const MrBlock *b) {
-  const MrField *wrong = field_out_of_range(b);
+void mr_assert_state(const MrBlock *b, const MrPicture *picture) {
+  const MrField *wrong = field_out_of_range((State){b, picture});
   if (wrong) fprintf(stderr, "midrange: %s is out of its range\n", wrong->name);
   assert(!wrong && "every field is in its range");  // stderr has just named the field
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
@@ -154,7 +171,7 @@ void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterSta
   f->ammunition[i] = state->ammunition;
   f->ready[i] = b->time[i] + state->launch_wait;
   drop_missiles_at_dead(b, i);
-  mr_assert_state(b);
+  mr_assert_state(b, mr_picture(sim, env / MR_LANES));
   sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -167,6 +184,15 @@ void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState 
       .active = 1, .owner = m->owner[i], .target = m->target[i], .age = m->age[i],
       .x = m->body.x[i], .y = m->body.y[i], .direction_x = m->body.c[i],
       .direction_y = m->body.s[i], .speed = m->body.v[i], .rudder = m->body.rudder[i]};
+}
+
+// Gives a missile that is set from outside the true target to believe in, without a lock.
+static void believe(MrBelief *belief, const MrBody *target, int lane) {
+  belief->x[lane] = target->x[lane];
+  belief->y[lane] = target->y[lane];
+  belief->vx[lane] = target->v[lane] * target->c[lane];
+  belief->vy[lane] = target->v[lane] * target->s[lane];
+  belief->locked[lane] = belief->unseen[lane] = 0;
 }
 
 void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
@@ -184,34 +210,43 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
   m->body.v[i] = state->speed;
   m->body.rudder[i] = state->rudder;
   b->live[slot] = mr_count(m->active);
+  if (sim->pictures) believe(&sim->pictures[env / MR_LANES].beliefs[slot], &b->fighters[state->target].body, i);
   drop_missiles_at_dead(b, i);
-  mr_assert_state(b);
+  mr_assert_state(b, mr_picture(sim, env / MR_LANES));
   sim->kernel->rate_lane(sim, b, i);
 }
 
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter) {
-  return sim->kernel->launch(sim, &sim->blocks[env / MR_LANES], fighter, env % MR_LANES);
+  return sim->kernel->launch(sim, env / MR_LANES, fighter, env % MR_LANES);
 }
 
 // Snapshots and hash --------------------------------------------------------------------------------------
 
-size_t mr_snapshot_bytes(const MrSim *sim) {
-  return sizeof sim->seed + (size_t)sim->num_blocks * sizeof(MrBlock);
+// A snapshot is the seed, the blocks, and with sensors their pictures.
+static size_t blocks_bytes(const MrSim *sim) { return (size_t)sim->num_blocks * sizeof(MrBlock); }
+static size_t pictures_bytes(const MrSim *sim) {
+  return sim->pictures ? (size_t)sim->num_blocks * sizeof(MrPicture) : 0;
 }
 
+size_t mr_snapshot_bytes(const MrSim *sim) { return sizeof sim->seed + blocks_bytes(sim) + pictures_bytes(sim); }
+
 void mr_snapshot(const MrSim *sim, void *bytes) {
-  memcpy(bytes, &sim->seed, sizeof sim->seed);
-  memcpy((char *)bytes + sizeof sim->seed, sim->blocks, (size_t)sim->num_blocks * sizeof(MrBlock));
+  char *to = bytes;
+  memcpy(to, &sim->seed, sizeof sim->seed);
+  memcpy(to + sizeof sim->seed, sim->blocks, blocks_bytes(sim));
+  if (sim->pictures) memcpy(to + sizeof sim->seed + blocks_bytes(sim), sim->pictures, pictures_bytes(sim));
 }
 
 const char *mr_restore(MrSim *sim, const void *bytes) {
-  const char *from = (const char *)bytes + sizeof sim->seed;
+  const char *blocks = (const char *)bytes + sizeof sim->seed, *pictures = blocks + blocks_bytes(sim);
   for (int32_t block = 0; block < sim->num_blocks; block++) {
-    const MrField *wrong = field_out_of_range(from + (size_t)block * sizeof(MrBlock));
+    const char *picture = sim->pictures ? pictures + (size_t)block * sizeof(MrPicture) : NULL;
+    const MrField *wrong = field_out_of_range((State){blocks + (size_t)block * sizeof(MrBlock), picture});
     if (wrong) return wrong->name;
   }
   memcpy(&sim->seed, bytes, sizeof sim->seed);
-  memcpy(sim->blocks, from, (size_t)sim->num_blocks * sizeof(MrBlock));
+  memcpy(sim->blocks, blocks, blocks_bytes(sim));
+  if (sim->pictures) memcpy(sim->pictures, pictures, pictures_bytes(sim));
   return NULL;
 }
 
@@ -222,21 +257,29 @@ static uint64_t mix(uint64_t hash, const void *word) {
   return (hash ^ bits) * 1099511628211u;
 }
 
-static uint64_t hash_entity(uint64_t h, const MrBlock *b, MrEntity kind, int32_t number, int lane) {
+static uint64_t hash_entity(uint64_t h, State state, MrEntity kind, int32_t number, int lane) {
   const Entity *entity = &entities[kind];
   for (const MrField *field = entity->fields; field->name; field++) {
-    if (field->hashed) h = mix(h, place(b, entity, number, field, lane));
+    if (field->hashed) h = mix(h, place(state, entity, number, field, lane));
   }
   return h;
 }
 
-static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
-  h = hash_entity(h, b, MR_ENGAGEMENT, 0, lane);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) h = hash_entity(h, b, MR_FIGHTER, f, lane);
+static uint64_t hash_engagement(uint64_t h, const MrSim *sim, int32_t env) {
+  const MrBlock *b = &sim->blocks[env / MR_LANES];
+  State state = state_of(sim, env / MR_LANES);
+  int lane = env % MR_LANES;
+  h = hash_entity(h, state, MR_ENGAGEMENT, 0, lane);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    h = hash_entity(h, state, MR_FIGHTER, f, lane);
+    if (sim->pictures) h = hash_entity(h, state, MR_CONTACT, f, lane);
+  }
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     h = mix(h, &b->missiles[slot].active[lane]);
     // The fields of an empty slot do not matter: they are those of the slot's last missile.
-    if (b->missiles[slot].active[lane]) h = hash_entity(h, b, MR_MISSILE, slot, lane);
+    if (!b->missiles[slot].active[lane]) continue;
+    h = hash_entity(h, state, MR_MISSILE, slot, lane);
+    if (sim->pictures) h = hash_entity(h, state, MR_BELIEF, slot, lane);
   }
   return h;
 }
@@ -244,7 +287,7 @@ static uint64_t hash_engagement(uint64_t h, const MrBlock *b, int lane) {
 uint64_t mr_fight_hash(const MrSim *sim) {
   uint64_t h = 14695981039346656037u;
   for (int32_t env = 0; env < sim->num_envs; env++) {
-    h = hash_engagement(h, &sim->blocks[env / MR_LANES], env % MR_LANES);
+    h = hash_engagement(h, sim, env);
   }
   return h;
 }

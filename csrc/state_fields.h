@@ -90,4 +90,19 @@
   X(int32_t, target, 0, 0, MR_FIGHTERS - 1, 1, "the fighter that it attacks") \
   X(int32_t, age, 0, 0, INT32_MAX, 1, "physics steps since the launch")
 
+// What a fighter's side knows of its enemy, beside the body it believes it has: MR_BODY_FIELDS, whose rudder is always 0.
+#define MR_CONTACT_FIELDS(X) \
+  X(int32_t, source, MR_UNSEEN, MR_UNSEEN, MR_LOST, 1, "MrSource") \
+  X(int32_t, age, 0, 0, INT32_MAX, 1, "time since the enemy was last seen, once there was a track [physics steps]") \
+  X(int32_t, seen, -1, -1, INT32_MAX, 1, "time for which the radar has seen the enemy without a break, -1 if it does not [physics steps]")
+
+// What a missile believes of its target. The fields of an empty slot do not matter.
+#define MR_BELIEF_FIELDS(X) \
+  X(float, x, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \
+  X(float, y, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \
+  X(float, vx, 0, -FLT_MAX, FLT_MAX, 1, "velocity [m/s]") \
+  X(float, vy, 0, -FLT_MAX, FLT_MAX, 1, "velocity [m/s]") \
+  X(int32_t, locked, 0, 0, 1, 1, "1 if the seeker has a lock") \
+  X(int32_t, unseen, 0, 0, INT32_MAX, 1, "time since the seeker of a locked missile last saw the target [physics steps]")
+
 // clang-format on

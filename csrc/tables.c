@@ -42,9 +42,10 @@ const MrStateInfo *mr_states(void) {
 }
 
 #define MR_DESCRIBE_FEATURE(name, scale, lateral, meaning) {#name, (float)(scale), lateral, meaning},
-const MrFeature *mr_features(void) {
-  static const MrFeature table[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE){0}};
-  return table;
+const MrFeature *mr_features(MrObservation observation) {
+  static const MrFeature full[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE)};
+  static const MrFeature radar[] = {MR_RADAR_FEATURES(MR_DESCRIBE_FEATURE)};
+  return observation == MR_OBSERVE_RADAR ? radar : full;
 }
 
 int32_t mr_feature_count(MrObservation observation) { return mr_features_of(observation); }

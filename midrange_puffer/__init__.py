@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from midrange_puffer.game.observation import (
         FEATURES,
         OBSERVATION_VERSION,
+        RADAR_FEATURES,
         STG_FEATURES,
         Feature,
     )
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FEATURES",
     "OBSERVATION_VERSION",
+    "RADAR_FEATURES",
     "STG_FEATURES",
     "Decision",
     "Feature",

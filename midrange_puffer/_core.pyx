@@ -74,7 +74,8 @@ cdef class Core:
     fly_shots and threat_cone, which need nothing of the state.
 
     Args:
-        parameters: a value for every row of the parameter table, already checked.
+        parameters: a value for every row of the parameter table, already checked; of a choice its
+            name.
         num_envs: number of engagements, from 1 to MAX_ENVS.
         seed: 0 <= seed < 2**64.
         pilot_weights: shares [fighters][pilots] of who flies each seat.
@@ -118,11 +119,15 @@ cdef class Core:
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
         if observation not in OBSERVATIONS:
             raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
+        if (observation == "radar") != (parameters["sensing"] == "radar"):
+            raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
         if envelope is None:
             _check_no_map(pilot_weights, observation)
         memset(&config, 0, sizeof(config))
         while row.name != NULL:
             value = parameters[row.name.decode()]
+            if isinstance(value, str):
+                value = row.unit.decode().split("|").index(value)
             if row.is_int:
                 (<int32_t *> (params + row.offset))[0] = value
             else:
@@ -141,7 +146,7 @@ cdef class Core:
         if envelope is not None:
             _take_envelope(&ranges, envelope)
             config.envelope = &ranges
-        config.observation = MR_OBSERVE_STG if observation == "stg" else MR_OBSERVE_DEFAULT
+        config.observation = _OBSERVATIONS[observation]
         self.sim = mr_create(&config)
         if self.sim == NULL:
             raise MemoryError(f"no memory for {num_envs} engagements")
@@ -369,23 +374,27 @@ cdef class Core:
         mr_set_missile(self._idle(), env, slot, &state)
 
     def launch(self, Py_ssize_t env, Py_ssize_t fighter):
-        """Launch at once; False without a missile left or a living enemy."""
+        """Launch at once; False without a missile left, a living enemy, or with sensors a track."""
         self._check_index(env, fighter, MR_FIGHTERS, "fighter")
         return bool(mr_launch(self._idle(), env, fighter))
 
     def read(self, str entity):
         """The fields of an entity: name -> array [num_envs, entities of an engagement].
 
-        `entity` is "engagement", "fighter" or "missile"; csrc/state_fields.h lists the fields.
-        float32, and int32 for whole numbers; copies.
+        `entity` is "engagement", "fighter" or "missile", and with sensors also "contact" or
+        "belief"; csrc/state_fields.h lists the fields. float32, and int32 for whole numbers;
+        copies.
 
         Raises:
             KeyError: no such entity.
+            ValueError: a contact or a belief without sensors.
         """
         cdef MrEntity kind
         cdef const MrField *field
         cdef uint8_t[:, ::1] values
         kind, count = _ENTITIES[entity]
+        if entity in ("contact", "belief") and self.parameters["sensing"] == "full":
+            raise ValueError(f"{entity}: there is none with sensing = full")
         field = mr_fields(kind)
         out = {}
         cdef MrSim *sim = self._begin()

@@ -54,6 +54,8 @@ cdef extern from "midrange.h" nogil:
         MR_ENGAGEMENT
         MR_FIGHTER
         MR_MISSILE
+        MR_CONTACT
+        MR_BELIEF
     ctypedef struct MrField:
         const char *name
         const char *meaning
@@ -66,6 +68,7 @@ cdef extern from "midrange.h" nogil:
     ctypedef enum MrObservation:
         MR_OBSERVE_DEFAULT
         MR_OBSERVE_STG
+        MR_OBSERVE_RADAR
     # Arrays [MR_MAP_OFF][MR_MAP_ASPECT][MR_MAP_LAUNCH][MR_MAP_TARGET]; Cython need not know.
     ctypedef struct MrRanges "MrRanges":
         pass
@@ -132,7 +135,7 @@ cdef extern from "midrange.h" nogil:
     const MrPilotInfo *mr_pilots()
     const MrStateInfo *mr_states()
     const MrField *mr_fields(MrEntity entity)
-    const MrFeature *mr_features()
+    const MrFeature *mr_features(MrObservation observation)
     int32_t mr_feature_count(MrObservation observation)
     MrParams mr_default_params()
     const char *const *mr_isas()

@@ -7,10 +7,14 @@ ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
 RULES_VERSION = MR_RULES_VERSION
 SAME_BITS_SINCE = MR_SAME_BITS_SINCE
-# What an agent may observe: name -> so many of feature_rows().
+# What an agent may observe: name -> number of its feature_rows().
 OBSERVATIONS = {
     "default": mr_feature_count(MR_OBSERVE_DEFAULT),
     "stg": mr_feature_count(MR_OBSERVE_STG),
+    "radar": mr_feature_count(MR_OBSERVE_RADAR),
+}
+_OBSERVATIONS = {
+    "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
 }
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
@@ -20,11 +24,13 @@ MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bit
 # Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
 MAX_START = 2**30
 
-# What has fields, and how many of them an engagement has.
+# What has fields, and how many of them an engagement has; the last two with sensors only.
 _ENTITIES = {
     "engagement": (MR_ENGAGEMENT, 1),
     "fighter": (MR_FIGHTER, MR_FIGHTERS),
     "missile": (MR_MISSILE, MR_MISSILES),
+    "contact": (MR_CONTACT, MR_FIGHTERS),
+    "belief": (MR_BELIEF, MR_MISSILES),
 }
 
 # MrRecord, MrShot, MrMoment and MrPrediction, member by member.
@@ -112,11 +118,13 @@ def parameter_rows():
     rows = []
     while row.name != NULL:
         kind = int if row.is_int else float
+        default, unit = kind(row.default_value), row.unit.decode()
+        choices = tuple(unit.split("|")) if "|" in unit else ()
         rows.append({
             "group": row.group.decode(), "name": row.name.decode(), "kind": kind,
-            "default": kind(row.default_value), "minimum": kind(row.minimum),
-            "maximum": kind(row.maximum), "unit": row.unit.decode(),
-            "meaning": row.meaning.decode(),
+            "default": choices[default] if choices else default, "minimum": kind(row.minimum),
+            "maximum": kind(row.maximum), "unit": unit, "meaning": row.meaning.decode(),
+            "choices": choices,
         })
         row += 1
     return rows
@@ -183,13 +191,13 @@ def evasion_rows():
     return rows
 
 
-def feature_rows():
-    """(name, scale, lateral, meaning) of all features; an observation has the first of them."""
-    cdef const MrFeature *row = mr_features()
+def feature_rows(str observation):
+    """(name, scale, lateral, meaning) of the features of one of OBSERVATIONS."""
+    cdef const MrFeature *row = mr_features(_OBSERVATIONS[observation])
     rows = []
-    while row.name != NULL:
-        rows.append((row.name.decode(), row.scale, bool(row.lateral), row.meaning.decode()))
-        row += 1
+    for index in range(OBSERVATIONS[observation]):
+        rows.append((row[index].name.decode(), row[index].scale, bool(row[index].lateral),
+                     row[index].meaning.decode()))
     return rows
 
 

@@ -21,7 +21,7 @@ from midrange_puffer.config.machine import (
 )
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.parameters import POOL
+from midrange_puffer.game.parameters import POOL, observed
 from midrange_puffer.policies.mix import count_agents, parse_mix
 
 REPLAY_SETS = 10  # in a run, by default
@@ -43,6 +43,7 @@ def settle(config: Config, machine: Machine) -> Config:
     config = _settle_source(config, machine)
     _say_engine(config, reason)
     config = _settle_memory(config)
+    config = _settle_observation(config)
     _check_pool(config)
     _check_population(config)
     _check_looks(config)
@@ -93,6 +94,18 @@ def _settle_memory(config: Config) -> Config:
         )
     sizes = dict.fromkeys(open_sizes, hidden)
     return config.replaced("rnn", f"policy.hidden_size is {hidden}", **sizes)
+
+
+def _settle_observation(config: Config) -> Config:
+    """Let the agents observe what the game has: with sensors what these show them."""
+    env = config["env"]
+    try:
+        observation = observed(env["observation"], env)
+    except ValueError as error:
+        raise ConfigError(f"[env] {error}") from None
+    if observation == env["observation"]:
+        return config
+    return config.replaced("env", f"sensing is {env['sensing']}", observation=observation)
 
 
 def _settle_update(config: Config, machine: Machine) -> Config:

@@ -10,6 +10,7 @@ from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import covariance_within
 from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.observation import observation_for
 from midrange_puffer.game.parameters import (
     SCRIPTED,
     checked_num_envs,
@@ -21,7 +22,7 @@ from midrange_puffer.game.records import outcomes
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
-from midrange_puffer.policies.player import Player, observation_for, player_seed
+from midrange_puffer.policies.player import Player, player_seed
 
 # A pilot's name, a mix of pilots as `Midrange` takes it, a policy on the CPU, a function, which is
 # given observations float32 [n, features] and returns actions [n, 3], or a mix of all these.
@@ -84,7 +85,7 @@ def play(
     checked_num_envs(num_envs)
     checked_seed(seed)
     players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads))
-    observation = observation_for(player.features for player, _ in players)
+    observation = observation_for((player.features for player, _ in players), parameters)
     features = _core.OBSERVATIONS[observation]
     try_out((who for fight in fights for who in (fight.red, fight.blue)), features)
     cores = [

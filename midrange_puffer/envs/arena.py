@@ -19,6 +19,7 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     checked_threads,
+    observed,
     seat_weights,
 )
 from midrange_puffer.game.records import summary
@@ -77,9 +78,8 @@ class Arena:
         self.num_envs = checked_num_envs(num_envs)
         self.seat = SEATS.index(checked_choice("seat", seat))
         self.render_mode = checked_render_mode(render_mode)
-        self.spaces = spaces_of(
-            checked_choice("observation", observation), checked_choice("action_mode", action_mode)
-        )
+        observation = observed(observation, parameters)
+        self.spaces = spaces_of(observation, checked_choice("action_mode", action_mode))
         decision = parameters["physics_dt"] * parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
         self._auto_reset = auto_reset

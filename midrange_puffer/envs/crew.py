@@ -85,7 +85,7 @@ def find_opposition(
     else:
         found = find_contestant("opponent", opponent)
         mixed = Mixed({"agent": 1.0}, (Outsider(_name(opponent), 1.0, found),))
-    mixed.check_features("opponent", features, f"observation = {observation!r}")
+    mixed.check_observation("opponent", observation, f"observation = {observation!r}")
 
     def make_crew(seed: int) -> Crew:
         return OutsideCrew(mixed.outsiders, num_envs, seed, threads, action_mode)

@@ -25,6 +25,7 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     checked_threads,
+    observed,
     resolve,
     seat_weights,
 )
@@ -92,7 +93,7 @@ class Midrange(pufferlib.PufferEnv):
             drawn for each engagement where it starts. Or a policy on the CPU, or a function:
             observations float32 [n, features] -> actions [n, 3] of this action mode.
         seat: the agent's seat against others than itself, "red" or "blue".
-        observation: "default" or "stg".
+        observation: "default" or "stg"; with sensing = radar it is "radar", whatever it says.
         action_mode: "discrete" or "continuous".
         seed: 0 <= seed < 2**64. The same seed and actions give the same bits everywhere, and with a
             pool the same pool, too.
@@ -151,7 +152,7 @@ class Midrange(pufferlib.PufferEnv):
         self.num_envs = checked_num_envs(num_envs)
         settings = self._take_settings(parameters)
         self.parameters = resolve(parameters, type(self))
-        self.observation = checked_choice("observation", observation)
+        self.observation = observed(observation, self.parameters)
         self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)
         named = isinstance(opponent, str)

@@ -1,12 +1,15 @@
 """What an agent sees and does: the tables of features (csrc/feature_table.h), and the spaces."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.game.parameters import FULL, RADAR
 from midrange_puffer.gymnasium_import import gymnasium
 
 
@@ -24,16 +27,54 @@ OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
 def features_of(observation: str) -> tuple[Feature, ...]:
-    """The features of an observation; those of "default" come first in any.
+    """The features of an observation; those of "default" come first in "stg".
 
     Raises:
         KeyError: There is no such observation.
     """
-    return STG_FEATURES[: _core.OBSERVATIONS[observation]]
+    return tuple(Feature(*row) for row in _core.feature_rows(observation))
 
 
-STG_FEATURES: tuple[Feature, ...] = tuple(Feature(*row) for row in _core.feature_rows())
 FEATURES: tuple[Feature, ...] = features_of("default")
+STG_FEATURES: tuple[Feature, ...] = features_of("stg")
+RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
+
+
+def shows(observation: str, features: int) -> bool:
+    """Whether a policy of so many features, or a function (0), finds them in an observation."""
+    if not features:
+        return True
+    count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
+    if observation == RADAR:
+        return features == of_sensors
+    return features <= count and features != of_sensors
+
+
+def check_sees(who: str, features: int, observation: str, where: str) -> None:
+    """Raise UsageError where a policy of so many features does not find them in an observation."""
+    if shows(observation, features):
+        return
+    count = _core.OBSERVATIONS[observation]
+    if len(RADAR_FEATURES) in (features, count):
+        own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
+        raise UsageError(f"{who}: is of sensing = {own}, and cannot fly where sensing = {other}")
+    raise UsageError(f"{who}: sees {features} features, more than the {count} of {where}")
+
+
+def observation_for(features: Iterable[int], parameters: Mapping[str, float | str]) -> str:
+    """The least observation of a game in which policies of so many features each find theirs.
+
+    Raises:
+        UsageError: One of them is of a game with another `sensing`.
+    """
+    *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")
+    counts = list(features)
+    for name in least:
+        if all(shows(name, count) for count in counts):
+            return name
+    for count in counts:
+        check_sees("a policy", count, largest, "this game")
+    return largest
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import difflib
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from midrange_puffer import _core
@@ -18,16 +18,17 @@ from midrange_puffer.game.actions import ACTION_MODES
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number with a name: one row of csrc/params.h."""
+    """A number with a name, or a choice: one row of csrc/params.h."""
 
-    group: str  # rules, flight, missile, start: the game; reward, pilot: training only
+    group: str  # rules, flight, missile, sensor, start: the game; reward, pilot: training only
     name: str
     kind: type  # int or float
-    default: int | float
+    default: int | float | str
     minimum: int | float
     maximum: int | float
     unit: str
     meaning: str
+    choices: tuple[str, ...] = ()  # of a choice: what its value may be
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ MODEL_SUFFIXES = (".pt", EXPORTED)
 MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
 SEATS: tuple[str, ...] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
+FULL, RADAR = "full", "radar"  # of `sensing`; RADAR is also the observation that goes with it
 
 OPTIONS: dict[str, Option] = {
     option.name: option
@@ -89,7 +91,8 @@ OPTIONS: dict[str, Option] = {
             str,
             "default",
             "what the agents see; stg adds how both stand in each other's missile envelope, and by "
-            "how much the inbound missiles would miss",
+            "how much the inbound missiles would miss; radar is what their sensors show them, the "
+            "only one with sensing = radar",
             choices=OBSERVATIONS,
         ),
         Option(
@@ -116,7 +119,7 @@ def keywords(function: Callable) -> list[str]:
     return [each.name for each in arguments if each.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
-def check(name: str, value: object, caller: Callable | None = None) -> int | float:
+def check(name: str, value: object, caller: Callable | None = None) -> int | float | str:
     """The value of a parameter in its own type.
 
     Args:
@@ -125,12 +128,15 @@ def check(name: str, value: object, caller: Callable | None = None) -> int | flo
         caller: who was given it, beside arguments of its own, one of which may have been meant.
 
     Raises:
-        ValueError: No such parameter, not a number, not whole where it must be, or out of range.
+        ValueError: No such parameter, not a number, not whole where it must be, out of range, or
+            none of its choices.
     """
     if name not in PARAMETERS:
         known = [*PARAMETERS, *(keywords(caller) if caller else ())]
         raise ValueError(f"{name} = {value!r}: no such parameter{suggest(name, known)}")
     row = PARAMETERS[name]
+    if row.choices:
+        return _checked_choice(name, value, row.choices)
     number = finite(value)
     if number is None or (row.kind is int and number != math.floor(number)):
         wanted = "a whole number" if row.kind is int else "a number"
@@ -179,7 +185,7 @@ def resolve(
 def neutral_values(rules_version: int) -> dict[str, int | float]:
     """The rows added since a version of the rules, each at the value that changes nothing."""
     return {
-        name: PARAMETERS[name].kind(neutral)
+        name: row.choices[int(neutral)] if (row := PARAMETERS[name]).choices else row.kind(neutral)
         for name, version, neutral in ADDITIONS
         if version > rules_version
     }
@@ -235,7 +241,30 @@ def checked_choice(name: str, value: str) -> str:
     Raises:
         ValueError: It is none of them.
     """
-    choices = OPTIONS[name].choices
+    return _checked_choice(name, value, OPTIONS[name].choices)
+
+
+def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
+    """The observation of the agents in a game: with sensors it is "radar".
+
+    Args:
+        observation: as it was asked for; "default" is what the game has.
+        parameters: of the game.
+
+    Raises:
+        ValueError: There is no such observation, or it does not go with the game's `sensing`.
+    """
+    checked_choice("observation", observation)
+    sensing = parameters["sensing"]
+    allowed = ("default", RADAR) if sensing == RADAR else ("default", "stg")
+    if observation not in allowed:
+        raise ValueError(
+            f"observation = {observation!r}: must be {' or '.join(allowed)} with sensing = {sensing}"
+        )
+    return RADAR if sensing == RADAR else observation
+
+
+def _checked_choice(name: str, value: object, choices: Sequence[str]) -> str:
     if value not in choices:
         raise ValueError(
             f"{name} = {value!r}: must be {' or '.join(choices)}{suggest(str(value), choices)}"

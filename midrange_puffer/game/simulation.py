@@ -12,11 +12,11 @@ from midrange_puffer.game.parameters import (
     CONTROLLERS,
     MAP_PILOTS,
     PARAMETERS,
-    checked_choice,
     checked_num_envs,
     checked_seed,
     checked_threads,
     finite,
+    observed,
     resolve,
     seat_weights,
     suggest,
@@ -27,6 +27,10 @@ MAX_POSITION = 1e7
 MAX_SPEED = 10_000.0
 MAX_AMMUNITION = PARAMETERS["ammunition"].maximum
 MAX_AGE = 1_000_000_000
+
+# What a contact rests on: there was no track yet; the radar sees the enemy; the track lives on in
+# memory; the track is lost.
+SOURCES = ("unseen", "radar", "memory", "lost")
 
 _SNAPSHOT_MAGIC = b"midrange-snapshot-1\n"
 _DIGEST_BYTES = 32
@@ -44,7 +48,8 @@ class Simulation:
         seed: 0 <= seed < 2**64; draws the starts.
         red, blue: who flies: "agent" (controls from outside) or the name of a pilot.
         isa: instruction set, "auto" for the best this machine has.
-        observation: what `observe` shows, "default" or "stg".
+        observation: what `observe` shows, "default" or "stg". With `sensing="radar"`, "default" is
+            what the sensors show.
         threads: that step the engagements, the caller's among them; the result does not depend on
             it. They share the engagements in parts of 64.
         **parameters: rows of csrc/params.h.
@@ -69,7 +74,7 @@ class Simulation:
         seed = checked_seed(seed)
         self._seats = [red, blue]
         weights = [_controller("red", red), _controller("blue", blue)]
-        checked_choice("observation", observation)
+        observation = observed(observation, self.parameters)
         # Only who goes by the map waits for it to be built.
         asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
         envelope = game_envelope(self.parameters) if asks else None
@@ -188,7 +193,11 @@ class Simulation:
         self._core.set_missile(env, missile, state)
 
     def launch(self, env: int, fighter: int) -> bool:
-        """Launch now, whatever the launch interval; False without a missile or a living enemy."""
+        """Launch now, whatever the launch interval.
+
+        Returns:
+            False without a missile or a living enemy, or with sensors without a track.
+        """
         return self._core.launch(env, fighter)
 
     @property
@@ -218,6 +227,34 @@ class Simulation:
         state = self._core.read("missile")
         out = _motion(state) | {name: state[name] for name in ("active", "owner", "target", "age")}
         return {name: np.where(state["active"], values, 0) for name, values in out.items()}
+
+    @property
+    def contacts(self) -> dict[str, np.ndarray]:
+        """What each fighter knows of its enemy, copies [num_envs, fighters]; with sensors only.
+
+        float32 x y vx vy speed heading of the enemy as it is believed; int32 source, an index into
+        `SOURCES`, age and seen. age in physics steps since the enemy was last seen, once there was
+        a track; seen in physics steps for which the radar has seen it without a break, or -1.
+
+        Raises:
+            ValueError: The game has no sensors.
+        """
+        state = self._core.read("contact")
+        return _motion(state) | {name: state[name] for name in ("source", "age", "seen")}
+
+    @property
+    def beliefs(self) -> dict[str, np.ndarray]:
+        """What each missile believes of its target, copies [num_envs, slots]; with sensors only.
+
+        float32 x y vx vy; int32 locked, 1 while its seeker has a lock, and unseen, physics steps
+        since the seeker of a locked missile last saw the target. All zero where no missile flies.
+
+        Raises:
+            ValueError: The game has no sensors.
+        """
+        active = self._core.read("missile")["active"]
+        beliefs = self._core.read("belief")
+        return {name: np.where(active, values, 0) for name, values in beliefs.items()}
 
     @property
     def outcome(self) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.observation import RADAR_FEATURES, check_sees
 from midrange_puffer.game.parameters import SCRIPTED
 from midrange_puffer.policies.mix import (
     FIGHTERS,
@@ -66,15 +67,11 @@ class Mixed:
         pilots = [name for name in self.shares if name != "agent"]
         return ",".join([*pilots, *(one.name for one in self.outsiders)])
 
-    def check_features(self, argument: str, features: int, where: str) -> None:
-        """Raise UsageError where one of them needs to see more than the `features` of `where`."""
+    def check_observation(self, argument: str, observation: str, where: str) -> None:
+        """Raise UsageError where one of them does not find what it sees in the observation."""
         for one in self.outsiders:
-            needed = getattr(one.flyer, "features", 0)
-            if needed > features:
-                raise UsageError(
-                    f"{argument} = {one.name}: sees {needed} features, more than the {features} of "
-                    f"{where}"
-                )
+            features = getattr(one.flyer, "features", 0)
+            check_sees(f"{argument} = {one.name}", features, observation, where)
 
 
 if TYPE_CHECKING:
@@ -259,7 +256,7 @@ class MixedPlayer:
             player_for(one.flyer, num_envs, own_seed, greedy, threads, action_mode)
             for one, own_seed in zip(outsiders, seeds, strict=True)
         ]
-        self.features = max(player.features for player in self._players)
+        self.features = _seen_by_all([player.features for player in self._players])
         self._flying = self._drawn(num_envs)  # [num_envs], who of them flies it
 
     def reset(self, envs: np.ndarray) -> None:
@@ -284,3 +281,11 @@ class MixedPlayer:
 
     def _drawn(self, count: int) -> np.ndarray:
         return self._random.choice(len(self._shares), count, p=self._shares)
+
+
+def _seen_by_all(features: Sequence[int]) -> int:
+    """The features of the observation in which policies of so many each find theirs."""
+    of_sensors = len(RADAR_FEATURES)
+    if of_sensors in features and not {*features} <= {0, of_sensors}:
+        raise UsageError("a mix has policies of sensing = radar and of sensing = full")
+    return max(features)

@@ -1,12 +1,9 @@
 """A policy at the controls."""
 
-from collections.abc import Iterable
-
 import numpy as np
 import torch
 from torch import nn
 
-from midrange_puffer import _core
 from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.policies.drawing import draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
@@ -106,12 +103,6 @@ class Player:
         self._random.set_state(random)
         for name, values in memory.items():
             self._memory[name].copy_(values)
-
-
-def observation_for(features: Iterable[int]) -> str:
-    """The least observation in which players of so many features each find theirs."""
-    most = max(features, default=0)
-    return next(name for name, count in _core.OBSERVATIONS.items() if count >= most)
 
 
 def player_seed(seed: int, seat: int) -> int:

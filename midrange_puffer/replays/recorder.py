@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.observation import FEATURES
-from midrange_puffer.game.parameters import CONTROLLERS, SEATS
+from midrange_puffer.game.observation import features_of
+from midrange_puffer.game.parameters import CONTROLLERS, RADAR, SEATS
 from midrange_puffer.game.paths import FighterPath, MissilePath, Paths
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.game.simulation import Simulation
@@ -20,11 +20,6 @@ KINDS = LOST, CLOSEST, LONGEST, FIRST = "lost", "closest", "longest", "first"
 # Engagements in which a missile was seen nearest, for one in which it passed nearest: what is seen
 # at a decision may be half a second from the least distance.
 CANDIDATES = 8
-_NEARNESS = [
-    index
-    for index, feature in enumerate(FEATURES)
-    if re.fullmatch(r"inbound_\d_nearness", feature.name)
-]
 _PILOTS = tuple(CONTROLLERS)
 
 
@@ -40,7 +35,8 @@ class FightRecorder:
 
     Attributes:
         nearness: float32 [engagements, fighters]: of the nearest missile that each has seen come,
-            as the features inbound_…_nearness; 0 if it has seen none.
+            as the features inbound_…_nearness; 0 if it has seen none. In a game with sensors, as
+            the enemy has seen its own missiles, by own_missile_…_nearness.
     """
 
     def __init__(
@@ -57,9 +53,17 @@ class FightRecorder:
         self._parameters = [{**parameters, **part} for part in parts]
         self._size, self._meta = num_envs // len(parts), dict(meta)
         self.nearness = np.zeros((watched, _core.FIGHTERS), np.float32)
+        self._has_sensors = parameters["sensing"] == RADAR
+        features = features_of(RADAR if self._has_sensors else "default")
+        kind = "own_missile" if self._has_sensors else "inbound"
+        self._nearness = [
+            index
+            for index, feature in enumerate(features)
+            if re.fullmatch(rf"{kind}_\d_nearness", feature.name)
+        ]
         # What each saw last; and of each part for each decision the engagements still open and
         # their controls.
-        self._seen = np.zeros((watched, _core.FIGHTERS, len(FEATURES)), np.float32)
+        self._seen = np.zeros((watched, _core.FIGHTERS, len(features)), np.float32)
         self._controls: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in parts]
 
     def __call__(
@@ -70,8 +74,10 @@ class FightRecorder:
         rows = np.flatnonzero(is_open[: max(len(self.nearness) - first, 0)])
         envs = first + rows
         self._controls[part].append((envs, controls[rows]))
-        self._seen[envs] = seen[rows, :, : len(FEATURES)]
-        nearest = self._seen[envs][..., _NEARNESS].max(axis=-1)
+        self._seen[envs] = seen[rows, :, : self._seen.shape[-1]]
+        nearest = self._seen[envs][..., self._nearness].max(axis=-1)
+        if self._has_sensors:
+            nearest = nearest[:, ::-1]
         self.nearness[envs] = np.maximum(self.nearness[envs], nearest)
 
     def replay(self, record: np.void, **meta: object) -> Replay:
@@ -92,7 +98,7 @@ class FightRecorder:
         sim.start(0, env)
         recorder = Recorder(sim, seed=self._seed, pilots=pilots, names=names, engagement=env)
         for envs, controls in self._controls[part][:decisions]:
-            seen = sim.observe()[0, :, : len(FEATURES)]
+            seen = sim.observe()[0, :, : self._seen.shape[-1]]
             command = controls[[np.searchsorted(envs, env)]]
             sim.step(command)
             recorder.add(command)

@@ -17,7 +17,8 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import HUMAN, OBSERVATIONS, SEATS, checked_seed, resolve
+from midrange_puffer.game.observation import observation_for
+from midrange_puffer.game.parameters import HUMAN, SEATS, checked_seed, resolve
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.policies.contestants import Mixed, player_for, try_out
@@ -212,11 +213,7 @@ class Session:
     def _least_observation(self) -> str:
         """The observation in which all policies find what they see."""
         players = self._make_players().values()
-        if not players:
-            return OBSERVATIONS[0]
-        from midrange_puffer.policies.player import observation_for
-
-        return observation_for(player.features for player in players)
+        return observation_for((player.features for player in players), self._game)
 
     def _make_players(self) -> dict[int, "Player"]:
         """Of the seats that policies fly."""

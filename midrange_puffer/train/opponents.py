@@ -76,4 +76,4 @@ def check_opponents(config: Config) -> None:
         observation = env["observation"]
         features = _core.OBSERVATIONS[observation]
         mixed = load_mix(env["opponent"], KINDS, OPPONENT, features)
-        mixed.check_features(OPPONENT, features, f"env.observation = {observation}")
+        mixed.check_observation(OPPONENT, observation, f"env.observation = {observation}")

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// What a side knows in a game with sensors: contacts with the enemy, and what its missiles believe of their targets.
+// Between updates, which come with the decisions, what is believed flies straight on. RULES.md, "Sensors".
+//
+// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+
+#pragma once
+
+#include <math.h>
+
+#include "block.h"
+#include "feature_table.h"
+#include "sense.h"
+
+// Whether a contact of this source is a track.
+static inline int mr_is_track(int32_t source) { return (source == MR_RADAR) | (source == MR_MEMORY); }
+
+// Whether a sensor with this cosine of its half angle and this range sees a target: `ahead` is the cosine of the
+// target's bearing, `radial` its own speed along the line of sight [m/s].
+static inline int mr_sees(float cosine, float reach, float notch, float ahead, float range, float radial) {
+  return (ahead >= cosine) & (range <= reach) & (fabsf(radial) >= notch);
+}
+
+// The range of a radar on a target that shows it `toward`, the cosine of its aspect [m].
+static inline float mr_radar_range(const MrParams *p, float toward) {
+  float end = mr_select(toward > 0.0f, p->radar_range_nose, p->radar_range_tail);
+  return p->radar_range_beam + (end - p->radar_range_beam) * (toward * toward);
+}
+
+// Lets everything that is believed fly straight on for a time [s]. A lost contact stays where it is.
+static void mr_fly_beliefs(float time, const MrBlock *b, MrPicture *picture) {
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    MrContact *contact = &picture->contacts[f];
+    MrBody *body = &contact->body;
+    MR_FOR_LANES(i) {
+      float way = mr_select(mr_is_track(contact->source[i]), time * body->v[i], 0.0f);
+      body->x[i] += way * body->c[i];
+      body->y[i] += way * body->s[i];
+    }
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    MrBelief *belief = &picture->beliefs[slot];
+    MR_FOR_LANES(i) {
+      belief->x[i] += time * belief->vx[i];
+      belief->y[i] += time * belief->vy[i];
+    }
+  }
+}
+
+// Updates the contact of a fighter with its enemy. `steps` have been flown since the last update.
+static void mr_update_contact(const struct MrSim *sim, const MrBlock *b, int32_t fighter, int32_t steps,
+                              const MrSight *sight, MrContact *contact) {
+  const MrSensors *k = &sim->constants.sensors;
+  const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[mr_opponent(fighter)];
+  MrBody *body = &contact->body;
+  float notch = sim->params.radar_notch_speed;
+  MR_FOR_LANES(i) {
+    float reach = mr_radar_range(&sim->params, sight->aspect_ahead[i]);
+    int sees = own->alive[i] & enemy->alive[i] &
+               mr_sees(k->radar_cosine, reach, notch, sight->ahead[i], sight->range[i], sight->approach[i]);
+    int32_t before = contact->seen[i], source = contact->source[i];
+    int32_t seen = mr_select_int(sees, mr_select_int(before < 0, 0, before + steps), -1);
+    int32_t age = contact->age[i] + steps;
+    int tracked = mr_is_track(source);
+    int live = sees & (tracked | (seen >= k->acquire_time));
+    int remembered = tracked & (age <= k->track_memory);
+    source = mr_select_int(source == MR_UNSEEN, MR_UNSEEN, MR_LOST);
+    source = mr_select_int(remembered, MR_MEMORY, source);
+    source = mr_select_int(live, MR_RADAR, source);
+    contact->seen[i] = seen;
+    contact->source[i] = source;
+    contact->age[i] = mr_select_int(live | (source == MR_UNSEEN), 0, age);
+    body->x[i] = mr_select(live, enemy->body.x[i], body->x[i]);
+    body->y[i] = mr_select(live, enemy->body.y[i], body->y[i]);
+    body->c[i] = mr_select(live, enemy->body.c[i], body->c[i]);
+    body->s[i] = mr_select(live, enemy->body.s[i], body->s[i]);
+    body->v[i] = mr_select(live, enemy->body.v[i], body->v[i]);
+  }
+}
+
+// A field of the contact that the owner of a missile has with its target.
+#define MR_OF_CONTACT(m, picture, field, i) \
+  ((m)->owner[i] == 1 ? (picture)->contacts[1].field[i] : (picture)->contacts[0].field[i])
+
+// Updates what the missiles of a slot believe, by the first of these that applies: their seeker sees the target; it
+// remembers it; the own side has a track; what they believed before. Marks in `strays` those that know nothing.
+static void mr_update_belief(const struct MrSim *sim, const MrBlock *b, int32_t slot, int32_t steps,
+                             MrPicture *picture, int32_t strays[MR_LANES]) {
+  const MrSensors *k = &sim->constants.sensors;
+  const MrMissile *m = &b->missiles[slot];
+  const MrBody *const fighters[] = {&b->fighters[0].body, &b->fighters[1].body};
+  MrBelief *belief = &picture->beliefs[slot];
+  float reach = sim->params.seeker_range, notch = sim->params.radar_notch_speed;
+  MR_FOR_LANES(i) {
+    float tv = MR_OF_TARGET(m, fighters, v, i);
+    float tx = MR_OF_TARGET(m, fighters, x, i), ty = MR_OF_TARGET(m, fighters, y, i);
+    float tvx = tv * MR_OF_TARGET(m, fighters, c, i), tvy = tv * MR_OF_TARGET(m, fighters, s, i);
+    int tracked = mr_is_track(MR_OF_CONTACT(m, picture, source, i));
+    float speed = MR_OF_CONTACT(m, picture, body.v, i);
+    int told = tracked & !belief->locked[i];
+    float x = mr_select(told, MR_OF_CONTACT(m, picture, body.x, i), belief->x[i]);
+    float y = mr_select(told, MR_OF_CONTACT(m, picture, body.y, i), belief->y[i]);
+    float vx = mr_select(told, speed * MR_OF_CONTACT(m, picture, body.c, i), belief->vx[i]);
+    float vy = mr_select(told, speed * MR_OF_CONTACT(m, picture, body.s, i), belief->vy[i]);
+
+    float mx = m->body.x[i], my = m->body.y[i];
+    int looks = (x - mx) * (x - mx) + (y - my) * (y - my) <= reach * reach;
+    float dx = tx - mx, dy = ty - my;
+    float range = sqrtf(dx * dx + dy * dy), inverse = 1.0f / mr_max(range, 1.0f);
+    float ahead = (dx * m->body.c[i] + dy * m->body.s[i]) * inverse;
+    float radial = (dx * tvx + dy * tvy) * inverse;
+    int sees = looks & mr_sees(k->seeker_cosine, reach, notch, ahead, range, radial);
+
+    int32_t unseen = mr_select_int(sees, 0, belief->unseen[i] + steps);
+    int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory));
+    // A lock that ends in this update leaves the missile to the track, if there is one.
+    int falls_back = belief->locked[i] & !locked & tracked;
+    x = mr_select(falls_back, MR_OF_CONTACT(m, picture, body.x, i), x);
+    y = mr_select(falls_back, MR_OF_CONTACT(m, picture, body.y, i), y);
+    vx = mr_select(falls_back, speed * MR_OF_CONTACT(m, picture, body.c, i), vx);
+    vy = mr_select(falls_back, speed * MR_OF_CONTACT(m, picture, body.s, i), vy);
+    belief->x[i] = mr_select(sees, tx, x);
+    belief->y[i] = mr_select(sees, ty, y);
+    belief->vx[i] = mr_select(sees, tvx, vx);
+    belief->vy[i] = mr_select(sees, tvy, vy);
+    belief->locked[i] = locked;
+    belief->unseen[i] = mr_select_int(locked, unseen, 0);
+    strays[i] = m->active[i] & !locked & !tracked;
+  }
+}
+
+// Removes a slot's burnt-out missiles that know nothing of their targets.
+static void mr_drop_strays(const MrConstants *k, const int32_t strays[MR_LANES], MrBlock *b, int32_t slot) {
+  MrMissile *m = &b->missiles[slot];
+  MR_FOR_LANES(i) m->active[i] &= !(strays[i] & ((float)m->age[i] >= k->burn_steps));
+  b->live[slot] = mr_count(m->active);
+}
+
+// Updates the picture after `steps` physics steps: contacts, what missiles believe, and which missiles are lost. A
+// second update with 0 steps changes nothing.
+static void mr_update_picture(const struct MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
+  MrSight sights[MR_FIGHTERS];
+  mr_look(b, sights);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    mr_update_contact(sim, b, f, steps, &sights[f], &picture->contacts[f]);
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    MR_ALIGNED int32_t strays[MR_LANES];
+    if (!b->live[slot]) continue;
+    mr_update_belief(sim, b, slot, steps, picture, strays);
+    mr_drop_strays(&sim->constants, strays, b, slot);
+  }
+}
+
+// The warning receiver -------------------------------------------------------------------------------------
+
+// What the receiver of a fighter hears of the enemy's radar: whether it points here, and whether it has a track.
+// Flags are 0 or 1. The bearing is a unit vector in the own frame.
+typedef struct {
+  MR_ALIGNED int32_t hears[MR_LANES], tracked[MR_LANES];
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
+} MrHeard;
+
+// `sights` are the true ones.
+static void mr_listen(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight sights[MR_FIGHTERS],
+                      const MrPicture *picture, MrHeard *out) {
+  const MrSensors *k = &sim->constants.sensors;
+  int32_t other = mr_opponent(fighter);
+  const MrSight *sight = &sights[fighter], *of_enemy = &sights[other];
+  const MrContact *contact = &picture->contacts[other];
+  MR_FOR_LANES(i) {
+    int hears = b->fighters[fighter].alive[i] & b->fighters[other].alive[i] &
+                (of_enemy->ahead[i] >= k->radar_cosine) & (sight->range[i] <= k->receiver_range);
+    out->hears[i] = hears;
+    out->tracked[i] = hears & (contact->source[i] == MR_RADAR);
+    out->ahead[i] = mr_select(hears, sight->ahead[i], 0.0f);
+    out->left[i] = mr_select(hears, sight->left[i], 0.0f);
+  }
+}
+
+// The seekers with a lock on a fighter, the one nearest its nose first. The bearings are unit vectors in the own frame.
+typedef struct {
+  MR_ALIGNED int32_t present[MR_HEARD_SEEKERS][MR_LANES];
+  MR_ALIGNED float ahead[MR_HEARD_SEEKERS][MR_LANES], left[MR_HEARD_SEEKERS][MR_LANES];
+} MrSeekers;
+
+// Inserts a seeker among those of a lane, which are sorted. Those behind it move down; the last one drops out.
+static inline void mr_insert_seeker(MrSeekers *seekers, int i, int32_t present, float ahead, float left) {
+  for (int rank = 0; rank < MR_HEARD_SEEKERS; rank++) {
+    int32_t here = seekers->present[rank][i];
+    float here_ahead = seekers->ahead[rank][i], here_left = seekers->left[rank][i];
+    int before = present & (!here | (ahead > here_ahead));
+    seekers->present[rank][i] = mr_select_int(before, present, here);
+    seekers->ahead[rank][i] = mr_select(before, ahead, here_ahead);
+    seekers->left[rank][i] = mr_select(before, left, here_left);
+    present = mr_select_int(before, here, present);
+    ahead = mr_select(before, here_ahead, ahead);
+    left = mr_select(before, here_left, left);
+  }
+}
+
+static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPicture *picture, MrSeekers *out) {
+  const MrBody *own = &b->fighters[fighter].body;
+  for (int rank = 0; rank < MR_HEARD_SEEKERS; rank++) {
+    MR_FOR_LANES(i) {
+      out->present[rank][i] = 0;
+      out->ahead[rank][i] = out->left[rank][i] = 0.0f;
+    }
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    const MrBelief *belief = &picture->beliefs[slot];
+    MR_FOR_LANES(i) {
+      float dx = m->body.x[i] - own->x[i], dy = m->body.y[i] - own->y[i];
+      float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
+      MrVector place = mr_into_frame(dx, dy, own->c[i], own->s[i]);
+      int present = m->active[i] & (m->target[i] == fighter) & belief->locked[i];
+      mr_insert_seeker(out, i, present, place.ahead * inverse, place.left * inverse);
+    }
+  }
+}
