@@ -62,11 +62,11 @@ static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p
   p->count = n;
 }
 
-// What the packed missiles believe of their targets at the first step: position [m] and velocity [m/s], and whether they
-// have a lock. Those with a lock fly at the true target.
+// What the packed missiles believe of their targets at the first step: position [m] and velocity [m/s], and whether
+// their seekers see them. Those that do fly at the true target.
 typedef struct {
   MR_ALIGNED float x[MR_ROOM], y[MR_ROOM], vx[MR_ROOM], vy[MR_ROOM];
-  MR_ALIGNED int32_t locked[MR_ROOM];
+  MR_ALIGNED int32_t sees[MR_ROOM];
 } MrBelieved;
 
 static void mr_pack_beliefs(const MrBlock *b, const MrPicture *picture, MrBelieved *out) {
@@ -75,11 +75,13 @@ static void mr_pack_beliefs(const MrBlock *b, const MrPicture *picture, MrBeliev
     if (!b->live[slot]) continue;
     const MrBelief *belief = &picture->beliefs[slot];
     MrLanes lanes = mr_lanes_of(b->missiles[slot].active);
+    MR_ALIGNED int32_t sees[MR_LANES];
+    MR_FOR_LANES(i) sees[i] = belief->locked[i] & (belief->unseen[i] == 0);
     mr_pack(belief->x, lanes, &out->x[n]);
     mr_pack(belief->y, lanes, &out->y[n]);
     mr_pack(belief->vx, lanes, &out->vx[n]);
     mr_pack(belief->vy, lanes, &out->vy[n]);
-    mr_pack(belief->locked, lanes, &out->locked[n]);
+    mr_pack(sees, lanes, &out->sees[n]);
     n += b->live[slot];
   }
   static const MR_ALIGNED int32_t zeros[MR_LANES];
@@ -87,19 +89,20 @@ static void mr_pack_beliefs(const MrBlock *b, const MrPicture *picture, MrBeliev
   memcpy(&out->y[n], zeros, sizeof zeros);
   memcpy(&out->vx[n], zeros, sizeof zeros);
   memcpy(&out->vy[n], zeros, sizeof zeros);
-  memcpy(&out->locked[n], zeros, sizeof zeros);
+  memcpy(&out->sees[n], zeros, sizeof zeros);
 }
 
-// Gives the missiles of a flight without a lock the target that they believe in, `time` [s] after the first step.
+// Gives the missiles of a flight that do not see their target the one that they believe in, `time` [s] after the first
+// step.
 static inline void mr_believe(const MrBelieved *believed, float time, int64_t first, MrMotion *target) {
   MR_FOR_LANES(i) {
     int64_t n = first + i;
     float vx = believed->vx[n], vy = believed->vy[n];
-    int locked = believed->locked[n];
-    target->x[i] = mr_select(locked, target->x[i], believed->x[n] + time * vx);
-    target->y[i] = mr_select(locked, target->y[i], believed->y[n] + time * vy);
-    target->vx[i] = mr_select(locked, target->vx[i], vx);
-    target->vy[i] = mr_select(locked, target->vy[i], vy);
+    int sees = believed->sees[n];
+    target->x[i] = mr_select(sees, target->x[i], believed->x[n] + time * vx);
+    target->y[i] = mr_select(sees, target->y[i], believed->y[n] + time * vy);
+    target->vx[i] = mr_select(sees, target->vx[i], vx);
+    target->vy[i] = mr_select(sees, target->vy[i], vy);
   }
 }
 

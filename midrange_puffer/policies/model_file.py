@@ -14,10 +14,13 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import (
     FIRST_RULES,
+    FULL,
     OPTIONS,
     PARAMETERS,
     RULES_VERSION,
+    check,
     neutral_values,
+    observed,
 )
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.metadata import PanelScore, checked_metadata
@@ -162,6 +165,10 @@ def check_entries(path: Path, entries: object) -> None:
         if value not in choices:
             allowed = " or ".join(choices)
             raise CheckpointError(f"{path}: its env.{name} = {value!r}: must be {allowed}")
+    try:
+        observed(env["observation"], {"sensing": check("sensing", env.get("sensing", FULL))})
+    except ValueError as error:
+        raise CheckpointError(f"{path}: its env.{error}") from None
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})
 
 

@@ -46,8 +46,11 @@ NEAR = {"start_range_min": 3000, "start_range_max": 9000}
 @pytest.mark.parametrize("end", ["minimum", "maximum"])
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
-    value = getattr(PARAMETERS[name], end)
-    overrides = {name: value}
+    row = PARAMETERS[name]
+    value = getattr(row, end)
+    overrides = {name: row.choices[value] if row.choices else value}
+    if row.group == "sensor":
+        overrides = {"sensing": "radar"} | overrides
     if not name.startswith("start_range"):
         overrides |= NEAR
     fly_randomly(with_pairs(overrides), 100)
@@ -55,6 +58,8 @@ def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
 
 def any_value(name: str) -> st.SearchStrategy:
     row = PARAMETERS[name]
+    if row.choices:
+        return st.sampled_from(row.choices)
     if row.kind is int:
         return st.integers(row.minimum, row.maximum)
     ends = st.sampled_from([row.minimum, row.maximum])

@@ -152,14 +152,24 @@ def test_the_core_refuses_numbers_at_an_odd_address(name):
 # Parameters
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+NUMBERS = [name for name, row in PARAMETERS.items() if not row.choices]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
 def test_a_parameter_that_is_no_number_is_refused(name):
     for value in NOT_A_NUMBER:
         with pytest.raises(ValueError, match=re.escape(f"{name} = {value!r}: must be a")):
             resolve({name: value})
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("value", ["Radar", "", 1, None, "fulll", ["radar"]])
+def test_what_is_no_choice_is_refused_with_the_choices(value):
+    expected = re.escape(f"sensing = {value!r}: must be full or radar")
+    with pytest.raises(ValueError, match=f"{expected}{'; did you mean' if value == 'fulll' else ''}"):
+        resolve({"sensing": value})
+
+
+@pytest.mark.parametrize("name", NUMBERS)
 def test_a_parameter_out_of_range_is_refused_with_the_range(name):
     row = PARAMETERS[name]
     away = 1 if row.kind is int else 1e-3
@@ -169,7 +179,7 @@ def test_a_parameter_out_of_range_is_refused_with_the_range(name):
             resolve({name: value})
 
 
-@pytest.mark.parametrize("name", [name for name, row in PARAMETERS.items() if row.kind is int])
+@pytest.mark.parametrize("name", [name for name in NUMBERS if PARAMETERS[name].kind is int])
 def test_a_fraction_of_a_whole_number_is_refused(name):
     with pytest.raises(ValueError, match=f"{name} = 1.5: must be a whole number"):
         resolve({name: 1.5})

@@ -286,6 +286,9 @@ def parameter_sets(draw: Callable) -> dict[str, float]:
     chosen = {}
     for row in PARAMETERS.values():
         low, high = row.minimum, row.maximum
+        if row.choices:
+            chosen[row.name] = draw(st.sampled_from(row.choices))
+            continue
         inside = st.integers(low, high) if row.kind is int else st.floats(low, high)
         chosen[row.name] = draw(st.sampled_from([row.default, low, high]) | inside)
     chosen["substeps"] = min(chosen["substeps"], 8)  # for the time it takes

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from flights import exactly, without_draws
-from reference import OPEN, Engagement, Fighter, Missile
+from reference import OPEN, Body, Engagement, Fighter, Missile
 from reference_pilots import Pilot
+from reference_sensors import Belief, Contact, Sensed, SensedPilot
 from scenes import State, read
 
 from midrange_puffer import Simulation
@@ -25,7 +26,7 @@ from midrange_puffer.game.parameters import PILOTS, resolve
 
 pytestmark = pytest.mark.slow
 
-POSITION, SPEED, RUDDER, REWARD = 4.0, 0.02, 0.02, 3e-4  # m, m/s, 1, 1
+POSITION, SPEED, RUDDER, REWARD = 4.0, 0.03, 0.02, 3e-4  # m, m/s, 1, 1
 NEAR = {
     "fuze": POSITION,
     "beam": POSITION,
@@ -35,6 +36,10 @@ NEAR = {
     "side": 1e-4,
     "time to go": 1e-2,
     "run down": 5.0,  # m; the gain of a missile changes by up to 20 m for each m/s of its speed
+    "cone": 1e-4,
+    "sensor range": POSITION,
+    "notch": 10 * SPEED,
+    "phantom": 500.0,
 }
 
 Controls = dict[int, list[tuple[float, float, float]]]
@@ -71,6 +76,17 @@ def assert_same_state(ours: State, theirs: Fighter | Missile) -> None:
         assert ours["rudder"] == pytest.approx(theirs.rudder, abs=RUDDER)
 
 
+def believed(state: State) -> Body:
+    speed = np.hypot(state["vx"], state["vy"])
+    c, s = (state["vx"] / speed, state["vy"] / speed) if speed else (1.0, 0.0)
+    return Body(state["x"], state["y"], c, s, speed)
+
+
+def assert_same_belief(ours: Body, theirs: Body) -> None:
+    assert (ours.x, ours.y) == pytest.approx((theirs.x, theirs.y), abs=POSITION)
+    assert ours.velocity == pytest.approx(theirs.velocity, abs=10 * SPEED)
+
+
 @dataclass
 class Core:
     """What the core shows of all its engagements."""
@@ -80,10 +96,14 @@ class Core:
     def __post_init__(self) -> None:
         self.fighters, self.missiles = self.sim.fighters, self.sim.missiles
         self.outcome, self.truncated = self.sim.outcome, self.sim.truncated
+        self.has_sensors = self.sim.parameters["sensing"] == "radar"
+        if self.has_sensors:
+            self.contacts, self.beliefs = self.sim.contacts, self.sim.beliefs
 
     def copy(self, env: int, p: dict[str, float]) -> Engagement:
         """An engagement as the reference keeps it."""
-        fight = Engagement(p, [], time=int(self.sim.time[env]), outcome=int(self.outcome[env]))
+        kind = Sensed if self.has_sensors else Engagement
+        fight = kind(p, [], time=int(self.sim.time[env]), outcome=int(self.outcome[env]))
         for (owner, age), shot in self.in_the_air(env).items():
             fight.missiles.append(Missile(*motion(shot), owner=owner, age=age))
         for seat in range(2):
@@ -96,7 +116,24 @@ class Core:
             fighter.last_launch = fight.time - min(since) if since else None
             fighter.pressed = int(f["pressed"])
             fight.fighters.append(fighter)
+        if self.has_sensors:
+            fight.contacts = [self.contact(env, seat) for seat in range(2)]
+            fight.beliefs = self.known(env, fight.time)
         return fight
+
+    def contact(self, env: int, seat: int) -> Contact:
+        """A fighter's, as the reference keeps it."""
+        c = read(self.contacts, seat, env)
+        return Contact(believed(c), int(c["source"]), int(c["age"]), int(c["seen"]))
+
+    def known(self, env: int, time: int) -> dict[tuple[int, int], Belief]:
+        """What the missiles believe, by owner and time of the launch."""
+        out = {}
+        for slot in np.flatnonzero(self.missiles["active"][env]):
+            shot, belief = read(self.missiles, slot, env), read(self.beliefs, slot, env)
+            key = int(shot["owner"]), time - int(shot["age"])
+            out[key] = Belief(believed(belief), bool(belief["locked"]), int(belief["unseen"]))
+        return out
 
     def assert_same(self, env: int, fight: Engagement, rewards: tuple[float, float]) -> None:
         """The same alive, in the air and decided, the same states and rewards."""
@@ -112,6 +149,19 @@ class Core:
         for shot in fight.missiles:
             assert_same_state(in_the_air[shot.owner, shot.age], shot)
         assert self.sim.rewards[env] == pytest.approx(rewards, abs=REWARD)
+        if self.has_sensors:
+            self.assert_same_picture(env, fight)
+
+    def assert_same_picture(self, env: int, fight: Sensed) -> None:
+        """The same contacts and beliefs."""
+        for seat, theirs in enumerate(fight.contacts):
+            ours = self.contact(env, seat)
+            assert (ours.source, ours.age, ours.seen) == (theirs.source, theirs.age, theirs.seen)
+            assert_same_belief(ours.body, theirs.body)
+        for key, ours in self.known(env, fight.time).items():
+            theirs = fight.beliefs[key]
+            assert (ours.locked, ours.unseen) == (theirs.locked, theirs.unseen)
+            assert_same_belief(ours.body, theirs.body)
 
     def in_the_air(self, env: int) -> dict[tuple[int, int], State]:
         """Missiles by owner and age: a fighter launches at most one a decision."""
@@ -177,10 +227,23 @@ class RandomHands:
         return tuple(self.held[env, seat])
 
 
+# Sensors whose every row matters within a minute, at 3 to 40 km.
+SHARP = {
+    "sensing": "radar",
+    "radar_half_angle_deg": 80,
+    "radar_range_nose": 30_000,
+    "radar_range_beam": 38_000,
+    "radar_range_tail": 22_000,
+    "radar_notch_speed": 60,
+    "track_memory": 5,
+}
+
+
+@pytest.mark.parametrize("sensors", [{}, SHARP], ids=["full", "radar"])
 @pytest.mark.parametrize("margin", [0, 3])
-def test_random_engagements(margin):
+def test_random_engagements(margin, sensors):
     """Under random controls and launches core and reference agree in state, event and reward."""
-    settings = {
+    settings = sensors | {
         "start_range_min": 3_000,
         "start_range_max": 40_000,
         "time_limit": 60,
@@ -198,9 +261,9 @@ def test_random_engagements(margin):
         return {env: [hands.control(env, seat) for seat in range(2)] for env in fights}
 
     tally = compare(sim, resolve(settings), controls_of)
-    assert tally.forks <= 2
-    assert tally.kills > 20
-    assert tally.launches > 150
+    assert tally.forks <= (8 if sensors else 2)
+    assert tally.kills > (10 if sensors else 20)
+    assert tally.launches > (75 if sensors else 150)
     assert tally.truncated > 0
 
 
@@ -224,16 +287,19 @@ PAIRS = [
 ]
 
 
+@pytest.mark.parametrize("sensing", ["full", "radar"])
 @pytest.mark.parametrize(("red", "blue"), PAIRS)
-def test_pilots(red, blue):
+def test_pilots(red, blue, sensing):
     """The core's pilots fight each other, and random controls, as the reference's pilots do."""
     # Cold from 30 s on, so that an evader gets away and recommits; few missiles, so that an ace
     # comes down to those it keeps, and to none.
     settings = without_draws() | exactly(evader_cold_time=30) | {"ammunition": 3}
+    settings["sensing"] = sensing
     sim = Simulation(num_envs=6, seed=5, red=red, blue=blue, **settings)
     p = resolve(settings)
     hands = RandomHands(5, 6)
-    pilots = [None if name == "agent" else Pilot(name, p) for name in (red, blue)]
+    kind = SensedPilot if sensing == "radar" else Pilot
+    pilots = [None if name == "agent" else kind(name, p) for name in (red, blue)]
 
     def controls_of(fights: dict[int, Engagement]) -> Controls:
         hands.move()

@@ -322,5 +322,5 @@ def test_an_observation_cannot_change_with_a_stage(tmp_path):
 
 @pytest.mark.parametrize("make", [Midrange, Simulation])
 def test_an_unknown_observation_is_refused(make):
-    with pytest.raises(ValueError, match=r"'sgt'.*default or stg; did you mean 'stg'"):
+    with pytest.raises(ValueError, match=r"'sgt'.*default or stg or radar; did you mean 'stg'"):
         make(num_envs=1, observation="sgt")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from places import ROOT
 
-from midrange_puffer import FEATURES, OBSERVATION_VERSION, STG_FEATURES, _core
+from midrange_puffer import FEATURES, OBSERVATION_VERSION, RADAR_FEATURES, STG_FEATURES, _core
 from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS, PILOTS
 
 RULES = (ROOT / "csrc" / "RULES.md").read_text()
@@ -29,12 +29,14 @@ SYMBOLS = {
 
 @pytest.mark.parametrize("row", PARAMETERS.values(), ids=PARAMETERS)
 def test_a_row_of_the_parameters_is_whole(row):
-    assert type(row.default) is type(row.minimum) is type(row.maximum) is row.kind
-    assert row.minimum <= row.default <= row.maximum
+    default = row.choices.index(row.default) if row.choices else row.default
+    assert type(default) is type(row.minimum) is type(row.maximum) is row.kind
+    assert row.minimum <= default <= row.maximum
+    assert not row.choices or row.maximum == len(row.choices) - 1
     assert row.minimum < row.maximum
     assert row.unit
     assert row.meaning
-    assert row.group in ("rules", "flight", "missile", "start", "reward", "pilot")
+    assert row.group in ("rules", "flight", "missile", "sensor", "start", "reward", "pilot")
     if row.group in ("missile", "start", "reward"):
         assert row.name.startswith(f"{row.group}_")
 
@@ -70,13 +72,22 @@ def test_the_rules_give_the_action_space():
     assert f"MultiDiscrete {list(_core.ACTION_LEVELS)}" in RULES
 
 
-def test_features():
-    names = [feature.name for feature in STG_FEATURES]
+@pytest.mark.parametrize("table", [STG_FEATURES, RADAR_FEATURES], ids=["stg", "radar"])
+def test_features(table):
+    names = [feature.name for feature in table]
     assert len(set(names)) == len(names)
-    assert STG_FEATURES[: len(FEATURES)] == FEATURES
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names)
-    assert all(feature.scale > 0 and feature.meaning for feature in STG_FEATURES)
+    assert all(feature.scale > 0 and feature.meaning for feature in table)
     assert OBSERVATION_VERSION >= 1
+
+
+def test_what_all_observations_have_is_the_same_in_all():
+    """A feature of a name is lateral or not in any, and has one scale, so that policies compare."""
+    assert STG_FEATURES[: len(FEATURES)] == FEATURES
+    of_full = {feature.name: feature for feature in STG_FEATURES}
+    for feature in RADAR_FEATURES:
+        same = of_full.get(feature.name, feature)
+        assert (same.scale, same.lateral) == (feature.scale, feature.lateral)
 
 
 def test_structs_are_described_member_by_member():

@@ -199,6 +199,7 @@ class Engagement:
         self.launch([fire for _, _, fire in commands])
         for _ in range(self.p["substeps"]):
             self.step(commands)
+        self.update_picture(self.p["substeps"])
         self.count_pressing()
         self.judge()
         change = (0.0 if self.outcome else self.potential(RED)) - before
@@ -225,7 +226,8 @@ class Engagement:
         for seat, fighter in enumerate(self.fighters):
             rested = fighter.last_launch is None or self.time - fighter.last_launch >= interval
             enemy = self.fighters[1 - seat]
-            if fire[seat] and fighter.alive and enemy.alive and fighter.ammo > 0 and rested:
+            may = fighter.alive and enemy.alive and fighter.ammo > 0 and self.has_track(seat)
+            if fire[seat] and rested and may:
                 fighter.ammo -= 1
                 fighter.last_launch = self.time
                 self.missiles.append(self.missile_of(fighter, seat))
@@ -238,7 +240,7 @@ class Engagement:
     def step(self, commands: Sequence[tuple[float, float, bool]]) -> None:
         """One physics step."""
         before = [self.toward_target(m) for m in self.missiles]
-        missile_commands = [guidance(m, self.fighters[m.target], self.p) for m in self.missiles]
+        missile_commands = [guidance(m, self.aim(m), self.p) for m in self.missiles]
         for fighter, (rudder, throttle, _) in zip(self.fighters, commands, strict=True):
             if fighter.alive:
                 self.fly_fighter(fighter, rudder, throttle)
@@ -259,6 +261,19 @@ class Engagement:
             for m, hit in zip(self.missiles, hits, strict=True)
             if not hit and self.fighters[m.target].alive and not self.spent(m)
         ]
+
+    # What a game with sensors has otherwise: reference_sensors.py
+
+    def has_track(self, seat: int) -> bool:
+        """Whether a fighter knows where its enemy is."""
+        return True
+
+    def aim(self, missile: Missile) -> Body:
+        """What a missile flies at."""
+        return self.fighters[missile.target]
+
+    def update_picture(self, steps: int) -> None:
+        """Look by the sensors, after so many physics steps."""
 
     def fly_fighter(self, fighter: Fighter, rudder: float, throttle: float) -> None:
         rudder_travel = self.p["fighter_rudder_rate"] * self.dt

@@ -149,7 +149,8 @@ class Pilot:
             return self.weave(engagement), 1.0, 0.0
         x, y = self.course(engagement, seat)
         rudder = self.steer(engagement, engagement.fighters[seat], x, y)
-        return rudder, 1.0, float(self.wants_to_fire(engagement, seat))
+        fires = self.wants_to_fire(engagement, seat, engagement.fighters[1 - seat])
+        return rudder, 1.0, float(fires)
 
     def weave(self, engagement: Engagement) -> float:
         """Left in the first and last quarter of the period, right between them."""
@@ -180,7 +181,7 @@ class Pilot:
         if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
             return -to_enemy[0], -to_enemy[1]
         if in_the_air and self.delay_is_over(engagement, fighter):
-            return self.off_the_enemy(engagement, fighter, to_enemy)
+            return self.off_the_enemy(engagement, fighter, to_enemy, self.tactics.off_deg)
         return to_enemy
 
     def delay_is_over(self, engagement: Engagement, fighter: Fighter) -> bool:
@@ -188,10 +189,10 @@ class Pilot:
         return engagement.time - fighter.last_launch >= delay
 
     def off_the_enemy(
-        self, engagement: Engagement, fighter: Body, to_enemy: tuple[float, float]
+        self, engagement: Engagement, fighter: Body, to_enemy: tuple[float, float], degrees: float
     ) -> tuple[float, float]:
         """Off the line to the enemy on the side of it on which the nose is; from on it, left."""
-        angle = radians(self.tactics.off_deg)
+        angle = radians(degrees)
         if angle in (0, pi):
             return turned_left(*to_enemy, angle)
         nose_is_left = not engagement.below("side", -off_boresight(fighter, *to_enemy)[1], 0)
@@ -223,8 +224,8 @@ class Pilot:
 
     # When it fires
 
-    def wants_to_fire(self, engagement: Engagement, seat: int) -> bool:
-        fighter, enemy = engagement.fighters[seat], engagement.fighters[1 - seat]
+    def wants_to_fire(self, engagement: Engagement, seat: int, enemy: Body) -> bool:
+        fighter = engagement.fighters[seat]
         rx, ry, _, _ = relative(fighter, enemy)
         distance = hypot(rx, ry)
         off = radians(self.p["pilot_fire_off_boresight_deg"])

@@ -1,0 +1,211 @@
+"""The sensors of csrc/RULES.md a second time, in float64, written from that text alone.
+
+`Sensed` is an engagement with sensors, `SensedPilot` a pilot in it.
+"""
+
+from dataclasses import dataclass, field
+from math import cos, hypot, radians
+
+from reference import Body, Engagement, Missile, off_boresight
+from reference_pilots import Pilot
+
+UNSEEN, LIVE, MEMORY, LOST = range(4)
+
+
+@dataclass
+class Contact:
+    """What a fighter knows of its enemy."""
+
+    body: Body = field(default_factory=lambda: Body(0, 0, 1, 0, 0))
+    source: int = UNSEEN
+    age: int = 0  # steps since the enemy was last seen, once there was a track
+    seen: int = -1  # steps for which the radar has seen it without a break
+
+    @property
+    def is_track(self) -> bool:
+        return self.source in (LIVE, MEMORY)
+
+
+@dataclass
+class Belief:
+    """What a missile knows of its target."""
+
+    body: Body
+    locked: bool = False
+    unseen: int = 0  # steps since the seeker of a locked missile saw the target
+
+
+def straight_on(body: Body, time: float) -> Body:
+    vx, vy = body.velocity
+    return Body(body.x + time * vx, body.y + time * vy, body.c, body.s, body.speed)
+
+
+@dataclass
+class Sensed(Engagement):
+    """One fight with sensors."""
+
+    contacts: list[Contact] = field(default_factory=lambda: [Contact(), Contact()])
+    beliefs: dict[tuple[int, int], Belief] = field(default_factory=dict)  # by owner and launch
+
+    def key(self, missile: Missile) -> tuple[int, int]:
+        """A missile's name: a fighter launches one at a time."""
+        return missile.owner, self.time - missile.age
+
+    def has_track(self, seat: int) -> bool:
+        return self.contacts[seat].is_track
+
+    def aim(self, missile: Missile) -> Body:
+        """The truth with a lock; else what is believed, which is of the last update."""
+        belief = self.beliefs.setdefault(
+            self.key(missile), Belief(self.contacts[missile.owner].body)
+        )
+        if belief.locked and belief.unseen == 0:
+            return self.fighters[missile.target]
+        body = straight_on(belief.body, (self.time - self.updated) * self.dt)
+        # Where it passes the place that it believes in, it turns sharply, to this side or that.
+        self.margins.append(("phantom", hypot(body.x - missile.x, body.y - missile.y)))
+        return body
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.updated = self.time
+
+    def sees(self, sensor: str, looker: Body, target: Body, reach: float) -> bool:
+        """Whether a sensor of this body sees the target."""
+        x, y = target.x - looker.x, target.y - looker.y
+        half_angle = self.p[f"{sensor}_half_angle_deg"]
+        ahead = off_boresight(looker, x, y)[0]
+        in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
+        near = not self.below("sensor range", reach, hypot(x, y))
+        vx, vy = target.velocity
+        radial = abs(x * vx + y * vy) / max(hypot(x, y), 1)
+        return in_cone and near and not self.below("notch", radial, self.p["radar_notch_speed"])
+
+    def radar_range(self, looker: Body, target: Body) -> float:
+        toward = off_boresight(target, looker.x - target.x, looker.y - target.y)[0]
+        end = self.p["radar_range_nose" if toward > 0 else "radar_range_tail"]
+        return self.p["radar_range_beam"] * (1 - toward**2) + end * toward**2
+
+    def update_picture(self, steps: int) -> None:
+        time = (self.time - self.updated) * self.dt
+        self.updated = self.time
+        for seat in range(2):
+            self.update_contact(seat, steps, time)
+        for missile in self.missiles:
+            self.update_belief(missile, steps, time)
+        self.missiles = [m for m in self.missiles if not self.is_lost(m)]
+
+    def update_contact(self, seat: int, steps: int, time: float) -> None:
+        own, enemy, contact = self.fighters[seat], self.fighters[1 - seat], self.contacts[seat]
+        if contact.is_track:
+            contact.body = straight_on(contact.body, time)
+        reach = self.radar_range(own, enemy)
+        sees = own.alive and enemy.alive and self.sees("radar", own, enemy, reach)
+        contact.seen = (0 if contact.seen < 0 else contact.seen + steps) if sees else -1
+        contact.age += steps
+        if sees and (contact.is_track or contact.seen >= self.steps("radar_acquire_time")):
+            contact.source, contact.age = LIVE, 0
+            contact.body = straight_on(enemy, 0)
+        elif contact.is_track:
+            kept = contact.age <= self.steps("track_memory")
+            contact.source = MEMORY if kept else LOST
+        elif contact.source == UNSEEN:
+            contact.age = 0
+
+    def update_belief(self, missile: Missile, steps: int, time: float) -> None:
+        belief, contact = self.beliefs[self.key(missile)], self.contacts[missile.owner]
+        belief.body = straight_on(belief.body, time)
+        if contact.is_track and not belief.locked:
+            belief.body = contact.body
+        target, reach = self.fighters[missile.target], self.p["seeker_range"]
+        distance = hypot(belief.body.x - missile.x, belief.body.y - missile.y)
+        looks = not self.below("sensor range", reach, distance)
+        if looks and self.sees("seeker", missile, target, reach):
+            belief.body, belief.locked, belief.unseen = straight_on(target, 0), True, 0
+        elif belief.locked:
+            belief.unseen += steps
+            if belief.unseen > self.steps("seeker_memory"):
+                belief.locked, belief.unseen = False, 0
+                belief.body = contact.body if contact.is_track else belief.body
+
+    def is_lost(self, missile: Missile) -> bool:
+        knows = self.beliefs[self.key(missile)].locked or self.contacts[missile.owner].is_track
+        return missile.age >= self.steps("missile_burn_time") and not knows
+
+    def seekers_on(self, seat: int) -> list[Missile]:
+        """The missiles that its receiver warns of."""
+        return [
+            missile
+            for missile in self.inbound(seat)
+            if (belief := self.beliefs.get(self.key(missile))) and belief.locked
+        ]
+
+    def heard(self, seat: int) -> tuple[float, float] | None:
+        """The direction of the radar that its receiver hears."""
+        own, enemy = self.fighters[seat], self.fighters[1 - seat]
+        x, y = enemy.x - own.x, enemy.y - own.y
+        half_angle = self.p["radar_half_angle_deg"]
+        ahead = off_boresight(enemy, -x, -y)[0]
+        in_cone = half_angle >= 180 or not self.below("cone", ahead, cos(radians(half_angle)))
+        reach = self.p["receiver_range"] * self.p["radar_range_nose"]
+        near = not self.below("sensor range", reach, hypot(x, y))
+        return (x, y) if in_cone and near and own.alive and enemy.alive else None
+
+
+class SensedPilot(Pilot):
+    """A scripted pilot that knows what its sensors show it."""
+
+    def control(self, engagement: Sensed, seat: int) -> tuple[float, float, float]:
+        if self.name in ("straight", "weave"):
+            return super().control(engagement, seat)
+        x, y = self.course(engagement, seat)
+        rudder = self.steer(engagement, engagement.fighters[seat], x, y)
+        contact = engagement.contacts[seat]
+        fires = contact.is_track and self.wants_to_fire(engagement, seat, contact.body)
+        return rudder, 1.0, float(fires)
+
+    def course(self, engagement: Sensed, seat: int) -> tuple[float, float]:
+        fighter, in_the_air = engagement.fighters[seat], engagement.inbound(1 - seat)
+        to_enemy = self.search(engagement, seat)
+        seekers = engagement.seekers_on(seat)
+        if seekers and self.tactics.evade_time > 0:
+            if self.tactics.weave_deg is not None:
+                return self.snake(engagement, to_enemy)
+            return self.beam(engagement, fighter, seekers)
+        if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
+            return -to_enemy[0], -to_enemy[1]
+        if in_the_air and self.delay_is_over(engagement, fighter):
+            degrees = self.tactics.off_deg
+            if degrees < 180 and any(not self.has_lock(engagement, m) for m in in_the_air):
+                widest = self.p["radar_half_angle_deg"] - self.p["pilot_cone_margin_deg"]
+                degrees = min(degrees, max(widest, 0))
+            return self.off_the_enemy(engagement, fighter, to_enemy, degrees)
+        return to_enemy
+
+    def has_lock(self, engagement: Sensed, missile: Missile) -> bool:
+        belief = engagement.beliefs.get(engagement.key(missile))
+        return belief is not None and belief.locked
+
+    def search(self, engagement: Sensed, seat: int) -> tuple[float, float]:
+        """The direction of the enemy, or one in which it may be."""
+        fighter, contact = engagement.fighters[seat], engagement.contacts[seat]
+        if not contact.is_track:
+            if heard := engagement.heard(seat):
+                return heard
+            if contact.source == UNSEEN:
+                return fighter.c, fighter.s
+        return contact.body.x - fighter.x, contact.body.y - fighter.y
+
+    def beam(
+        self, engagement: Sensed, fighter: Body, seekers: list[Missile]
+    ) -> tuple[float, float]:
+        """Across the line to the seeker nearest the nose, to the side that the nose is nearer."""
+        seen = [
+            (off_boresight(fighter, m.x - fighter.x, m.y - fighter.y), m) for m in seekers
+        ]
+        (ahead, left), first = max(seen, key=lambda one: one[0][0])
+        for (other, _), missile in seen:
+            if missile is not first:
+                engagement.margins.append(("boresight", ahead - other))
+        x, y = first.x - fighter.x, first.y - fighter.y
+        return (-y, x) if engagement.below("side", left, 0) else (y, -x)
