@@ -23,6 +23,8 @@ FIGHTS = {
     "self": (AGENT, "default"),
     "pilots": (dict.fromkeys(PILOTS, 1.0), "default"),
     "stg": (AGENT, "stg"),
+    "radar": (AGENT, "radar"),
+    "radar pilots": (dict.fromkeys(PILOTS, 1.0), "radar"),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -31,6 +33,8 @@ HASHES = {
     "self": (0x7D2E8600F7BA172C, 0x161262722BE92558),
     "pilots": (0xD6947D6A5BDA4FD8, 0x013994E84D6F3F71),
     "stg": (0x7D2E8600F7BA172C, 0x3155C733DB9BA098),
+    "radar": (0x6F56E9F879CD9396, 0x79DD939FF8990AD7),
+    "radar pilots": (0xA7F6DA92C53A669D, 0xEB6609C2E189BD6B),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -63,8 +67,9 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     """The core after DECISIONS, and the checksum of what came out until then."""
     shares, observation = FIGHTS[fight]
     weights = seat_weights(AGENT), seat_weights(shares)
+    sensing = "radar" if observation == "radar" else "full"
     core = _core.Core(
-        resolve({}), ENGAGEMENTS, SEED, weights, True, isa, Crooked(), observation=observation
+        resolve({"sensing": sensing}), ENGAGEMENTS, SEED, weights, True, isa, Crooked(), observation=observation
     )
     observations = np.zeros((core.agents, core.features), np.float32)
     rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)
@@ -120,14 +125,17 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
 
 
 @EACH_ISA
+@pytest.mark.parametrize("sensing", ["full", "radar"])
 @pytest.mark.parametrize("opponent", ["self", "shooter,snake,ace"])
-def test_an_engagement_does_not_depend_on_the_others(opponent, isa):
+def test_an_engagement_does_not_depend_on_the_others(opponent, sensing, isa):
     """In any batch size, and so whatever flies in the other lanes, an engagement is the same."""
     seats = 2 if opponent == "self" else 1
     actions = random_actions(33 * seats, 300)
     seen = {}
     for num_envs in (33, 16, 7, 1):
-        env = Midrange(num_envs=num_envs, opponent=opponent, seed=1, isa=isa, **SHORT)
+        env = Midrange(
+            num_envs=num_envs, opponent=opponent, seed=1, isa=isa, sensing=sensing, **SHORT
+        )
         history = [[env.reset()[0].copy()]]
         for step in actions[:, : num_envs * seats]:
             history.append([buffer.copy() for buffer in env.step(step)[:4]])
@@ -203,11 +211,12 @@ def flown(sim: Simulation, controls: np.ndarray) -> list[np.ndarray]:
     return [*seen, np.array(sim.state_hash(), np.uint64)]
 
 
-def test_a_snapshot_rewinds_exactly():
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+def test_a_snapshot_rewinds_exactly(sensing):
     """Also into another object and onto another instruction set; a hash is as good as the state."""
     rng = np.random.default_rng(5)
     controls = rng.uniform(-1, 1, (120, 18, 2, 3))
-    kwargs = {"num_envs": 18, "blue": "ace", **SHORT}
+    kwargs = {"num_envs": 18, "blue": "ace", "sensing": sensing, **SHORT}
     sims = [Simulation(seed=seed, isa=isa, **kwargs) for seed, isa in enumerate(ISAS)]
     sim = Simulation(seed=9, **kwargs)
     flown(sim, controls[:20])

@@ -2,7 +2,7 @@
 //
 // state_hash ENGAGEMENTS DECISIONS SEED OBSERVATION WEIGHT...
 //
-// Plays random actions, with an MrObservation, against pilots drawn with these weights (in the order of
+// Plays random actions, with an MrObservation (with sensors if that is theirs), against pilots drawn with these weights (in the order of
 // MR_PILOTS), who know the missile envelope by a map that is none of any missile's, and prints a line for each instruction set: the state's hash at the end, and a checksum of all observations and rewards.
 // test_determinism.py builds it with other compilers than the package was, and does the same.
 
@@ -94,6 +94,7 @@ int main(int argc, char **argv) {
       .envelope = &envelope,
       .observation = (MrObservation)atoi(argv[4]),
   };
+  if (config.observation == MR_OBSERVE_RADAR) config.params.sensing = MR_SENSING_RADAR;
   config.pilot_weights[0][MR_PILOT_agent] = 1.0f;
   for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[1][i] = strtof(argv[5 + i], NULL);
   for (const char *const *isa = mr_isas(); *isa; isa++) {
