@@ -73,8 +73,9 @@ def _env_keys(env_class: str) -> tuple[Key, ...]:
         for o in OPTIONS.values()
     ]  # fmt: skip
     parameters = [
-        Key(p.name, str, p.meaning, p.default, choices=p.choices) if p.choices else
-        Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
+        Key(p.name, str, p.meaning, p.default, choices=p.choices)
+        if p.choices
+        else Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
         for p in PARAMETERS.values()
     ]
     if env_class == MIDRANGE:

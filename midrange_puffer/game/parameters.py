@@ -258,9 +258,8 @@ def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
     sensing = parameters["sensing"]
     allowed = ("default", RADAR) if sensing == RADAR else ("default", "stg")
     if observation not in allowed:
-        raise ValueError(
-            f"observation = {observation!r}: must be {' or '.join(allowed)} with sensing = {sensing}"
-        )
+        words = " or ".join(allowed)
+        raise ValueError(f"observation = {observation!r}: must be {words} with sensing = {sensing}")
     return RADAR if sensing == RADAR else observation
 
 

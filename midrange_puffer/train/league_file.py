@@ -29,7 +29,7 @@ class Rating:
 class LeagueFile:
     """The content of the file."""
 
-    parameters: dict[str, float]
+    parameters: dict[str, float | str]
     # By ratings far beyond these, or more games than there may be, no fit comes to an end.
     anchors: dict[str, Annotated[float, Within(-1e4, 1e4)]]
     ratings: list[Rating]

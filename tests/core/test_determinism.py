@@ -69,7 +69,14 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     weights = seat_weights(AGENT), seat_weights(shares)
     sensing = "radar" if observation == "radar" else "full"
     core = _core.Core(
-        resolve({"sensing": sensing}), ENGAGEMENTS, SEED, weights, True, isa, Crooked(), observation=observation
+        resolve({"sensing": sensing}),
+        ENGAGEMENTS,
+        SEED,
+        weights,
+        True,
+        isa,
+        Crooked(),
+        observation=observation,
     )
     observations = np.zeros((core.agents, core.features), np.float32)
     rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)

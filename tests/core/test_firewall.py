@@ -1,4 +1,4 @@
-"""The information firewall: what a side cannot know changes nothing that it sees, decides or guides.
+"""The information firewall: what a side cannot know changes nothing that it sees or does.
 
 Two engagements are the same but for such things. Red sees the same in both, and its pilot and its
 missiles do the same, bit for bit, until a sensor shows the difference.

@@ -162,7 +162,7 @@ def test_the_receiver_tells_a_search_from_a_track_and_the_bearing():
     for aspect in (0, 40, -90, 180):  # in the notch as well
         sim = scene(30_000, 10, aspect_deg=aspect)
         tracked = aspect != -90
-        # Blue's nose is `aspect` off the line to red, counter-clockwise: red is as far to its right.
+        # Blue's nose is `aspect` off the line to red, to the left: red is as far to its right.
         bearing = cos(radians(aspect)), -sin(radians(aspect))
         expected = (float(not tracked), float(tracked), *bearing)
         assert heard(sim) == pytest.approx(expected, abs=1e-3)
@@ -285,9 +285,7 @@ def test_a_missile_without_a_lock_flies_at_the_contact():
 # What is observed
 
 
-@given(
-    st.integers(0, 2**31), st.sampled_from(["ace", "crank", "turn_back", "evader", "snake"])
-)
+@given(st.integers(0, 2**31), st.sampled_from(["ace", "crank", "turn_back", "evader", "snake"]))
 @settings(max_examples=30)
 def test_the_observed_enemy_is_the_contact(seed, pilot):
     """Range, bearing, closing speed and aspect by plain geometry from what `contacts` tells."""
@@ -360,12 +358,12 @@ def test_a_pilot_keeps_the_enemy_in_its_radar_while_its_missile_needs_it():
     for _ in range(200):
         sim.step()
         beliefs, missiles, own = sim.beliefs, sim.missiles, sim.fighters
-        needs = ((missiles["active"] == 1) & (missiles["owner"] == RED) & ~(beliefs["locked"] == 1))
+        needs = (missiles["active"] == 1) & (missiles["owner"] == RED) & ~(beliefs["locked"] == 1)
         contact = sim.contacts
         dx, dy = (own[name][:, BLUE] - own[name][:, RED] for name in "xy")
-        ahead = (dx * np.cos(own["heading"][:, RED]) + dy * np.sin(own["heading"][:, RED])) / np.sqrt(
-            dx**2 + dy**2
-        )
+        ahead = (
+            dx * np.cos(own["heading"][:, RED]) + dy * np.sin(own["heading"][:, RED])
+        ) / np.sqrt(dx**2 + dy**2)
         rows = needs.any(axis=1) & (contact["source"][:, RED] == RADAR) & (sim.outcome == 0)
         assert (ahead[rows] > widest).all()
         checked += rows.sum()

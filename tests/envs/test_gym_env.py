@@ -11,10 +11,11 @@ import pytest
 from quick_fights import SHORT
 
 import midrange_puffer.gym  # noqa: F401, registers the environment
-from midrange_puffer import FEATURES, Simulation
+from midrange_puffer import Simulation
 from midrange_puffer.envs.gym.env import MidrangeEnv
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES, controls
+from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
 from midrange_puffer.gymnasium_import import gymnasium
 
@@ -62,9 +63,10 @@ def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
 @pytest.mark.parametrize("action_mode", ACTION_MODES)
 def test_gymnasium_has_nothing_to_say_against_it(action_mode, observation, seat, display):
     """Its own check, of every render mode, too; any warning of it would be an error here."""
-    env = make(action_mode=action_mode, observation=observation, seat=seat)
+    sensing = "radar" if observation == "radar" else "full"
+    env = make(action_mode=action_mode, observation=observation, seat=seat, sensing=sensing)
     check_env(env)
-    assert env.observation_space.shape[0] >= len(FEATURES)
+    assert env.observation_space.shape == (len(features_of(observation)),)
 
 
 def test_nothing_is_said_while_it_is_used_as_gymnasium_makes_it():

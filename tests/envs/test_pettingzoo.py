@@ -60,7 +60,10 @@ def same(one: list[tuple], other: list[tuple]) -> bool:
 @pytest.mark.parametrize("action_mode", ACTION_MODES)
 def test_pettingzoo_has_nothing_to_say_against_it(action_mode, observation):
     def make() -> MidrangeParallelEnv:
-        return parallel_env(action_mode=action_mode, observation=observation, **SHORT)
+        sensing = "radar" if observation == "radar" else "full"
+        return parallel_env(
+            action_mode=action_mode, observation=observation, sensing=sensing, **SHORT
+        )
 
     parallel_api_test(make())
     parallel_seed_test(make)

@@ -200,9 +200,7 @@ class SensedPilot(Pilot):
         self, engagement: Sensed, fighter: Body, seekers: list[Missile]
     ) -> tuple[float, float]:
         """Across the line to the seeker nearest the nose, to the side that the nose is nearer."""
-        seen = [
-            (off_boresight(fighter, m.x - fighter.x, m.y - fighter.y), m) for m in seekers
-        ]
+        seen = [(off_boresight(fighter, m.x - fighter.x, m.y - fighter.y), m) for m in seekers]
         (ahead, left), first = max(seen, key=lambda one: one[0][0])
         for (other, _), missile in seen:
             if missile is not first:
