@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike
 
-from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer import FEATURES, RADAR_FEATURES, Midrange, _core
 from midrange_puffer.envs.gym.env import MidrangeEnv
 from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.parameters import SELF, resolve, seat_weights
+from midrange_puffer.game.parameters import SELF, observed, resolve, seat_weights
 
 # isort: split
 import pufferlib.vector
@@ -22,9 +22,12 @@ import pufferlib.vector
 PHYSICS_DT = 0.1  # s
 PROCESS_LAYERS = ("processes", "multiprocessing")
 POOL_BYTES = 2**25  # of actions drawn beforehand
-IN_AIR = [
-    [feature.name for feature in FEATURES].index(name) for name in ("own_in_air", "enemy_in_air")
-]
+# The features of the missiles in the air, own and enemy's. With sensors an agent knows of its own
+# alone; both seats are alike.
+NAMES = [feature.name for feature in FEATURES]
+IN_AIR = [NAMES.index("own_in_air"), NAMES.index("enemy_in_air")]
+SCALE = FEATURES[IN_AIR[0]].scale  # of each of them
+IN_AIR_BY_SENSORS = [[feature.name for feature in RADAR_FEATURES].index("own_in_air")] * 2
 
 
 @dataclass
@@ -43,6 +46,7 @@ class Workload:
     threads: int = 1
     fire: float = 0.5  # probability
     observation: str = "default"
+    sensing: str = "full"
     rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
     in_air: list[float] = field(default_factory=list)  # missiles of an engagement
 
@@ -74,8 +78,9 @@ class Stepper:
     def missiles_in_air(self) -> float:
         """Mean over some thousand engagements."""
         stride = max(1, self.agents // 4096) | 1  # odd, for both seats
-        means = self.observations[::stride, IN_AIR].mean(axis=0)
-        return float(sum(mean * FEATURES[i].scale for mean, i in zip(means, IN_AIR, strict=True)))
+        with_sensors = self.observations.shape[1] == len(RADAR_FEATURES)
+        columns = IN_AIR_BY_SENSORS if with_sensors else IN_AIR
+        return float(self.observations[::stride, columns].mean(axis=0).sum() * SCALE)
 
 
 class Core(Stepper):
@@ -83,7 +88,9 @@ class Core(Stepper):
 
     def __init__(self, work: Workload) -> None:
         agent = seat_weights({"agent": 1})
-        parameters = resolve({"physics_dt": PHYSICS_DT, "substeps": work.substeps})
+        parameters = resolve(
+            {"physics_dt": PHYSICS_DT, "substeps": work.substeps, "sensing": work.sensing}
+        )
         self._core = _core.Core(
             parameters,
             work.num_envs,
@@ -92,7 +99,7 @@ class Core(Stepper):
             True,
             work.isa,
             game_envelope(parameters),
-            work.observation,
+            observed(work.observation, parameters),
             work.threads,
         )
         self.agents = self._core.agents
@@ -303,6 +310,7 @@ def env_kwargs(work: Workload, *without: str) -> dict[str, object]:
         "opponent": work.opponent,
         "isa": work.isa,
         "observation": work.observation,
+        "sensing": work.sensing,
         "threads": work.threads // work.processes,
         "physics_dt": PHYSICS_DT,
         "substeps": work.substeps,

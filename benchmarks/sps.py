@@ -25,7 +25,8 @@ What is crossed (`--only` runs some of it):
     rules      core and env by instruction set by 1, 5 and 10 substeps by many missiles in the air
                (7 to 8: half the actions fire) and few (2: one in 50 at 10 substeps fires, fewer at
                fewer), 2,048 engagements
-    sees       core by instruction set by observation, 2,048 engagements
+    sees       core by instruction set by observation, 2,048 engagements; `radar` is the game with
+               sensors
     processes  processes and multiprocessing by 256 ... 16,384 engagements by 1 and 2 processes
     wrappers   the environments of Gymnasium, PettingZoo and Stable-Baselines3 against Midrange
     serial     core, env and serial by 1 and 5 substeps, 2,048 engagements
@@ -48,7 +49,7 @@ from layers import LAYERS, PHYSICS_DT, PROCESS_LAYERS, Processes, Stepper, Workl
 
 from midrange_puffer import _core
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import OBSERVATIONS, OPTIONS, PARAMETERS
+from midrange_puffer.game.parameters import OBSERVATIONS, OPTIONS, PARAMETERS, RADAR
 from midrange_puffer.train.loggers import format_duration
 
 ROUNDS = 5
@@ -63,6 +64,7 @@ RATE, START = 1e7, 0.2
 FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 48, 86
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
 FEW = 0.002  # probability to fire, for each substep of a decision
+FULL_OBSERVATIONS = [name for name in OBSERVATIONS if name != RADAR]
 DEFAULTS = {
     "opponent": OPTIONS["opponent"].default,
     "substeps": PARAMETERS["substeps"].default,
@@ -154,7 +156,10 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
             for substeps in (1, 5, 10)
         ],
         "sees": [
-            [Workload("core", 2048, isa=isa, observation=name) for name in OBSERVATIONS]
+            [
+                *(Workload("core", 2048, isa=isa, observation=name) for name in FULL_OBSERVATIONS),
+                Workload("core", 2048, isa=isa, observation=RADAR, sensing=RADAR),
+            ]
             for isa in isas
         ],
         "processes": [
