@@ -10,7 +10,7 @@ import pytest
 from places import ROOT
 
 from midrange_puffer.config.schema import schema
-from midrange_puffer.game.observation import STG_FEATURES
+from midrange_puffer.game.observation import RADAR_FEATURES, STG_FEATURES
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 
 # What `make docs` runs, so that its words are tested, too.
@@ -63,7 +63,8 @@ def test_reference_pages_have_every_key_parameter_feature_and_pilot(site):
     keys = {name for section in schema().values() for name in section}
     assert keys <= words(reference / "configuration.html")
     assert PARAMETERS.keys() <= words(reference / "parameters.html")
-    assert {one.name for one in STG_FEATURES} <= words(reference / "features.html")
+    shown = words(reference / "features.html")
+    assert {one.name for one in (*STG_FEATURES, *RADAR_FEATURES)} <= shown
     assert set(PILOTS) <= words(reference / "pilots.html")
 
 

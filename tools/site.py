@@ -16,8 +16,8 @@ from mkdocs.structure.pages import Page
 
 from midrange_puffer.config.schema import help_sections
 from midrange_puffer.contest.round_robin import ANCHORS
-from midrange_puffer.game.observation import FEATURES, STG_FEATURES, Feature
-from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, PILOTS
+from midrange_puffer.game.observation import FEATURES, RADAR_FEATURES, STG_FEATURES, Feature
+from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, PILOTS, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
 # Pages outside docs/: path in the repository -> path on the site.
@@ -36,6 +36,7 @@ GROUPS = {
     "rules": "The rules",
     "flight": "Fighters",
     "missile": "Missiles",
+    "sensor": "Sensors",
     "start": "Starts",
     "reward": "Rewards",
     "pilot": "Pilots",
@@ -122,8 +123,7 @@ def _parameters() -> str:
     ]
     for group in dict.fromkeys(one.group for one in PARAMETERS.values()):
         rows = (
-            (f"`{one.name}`", f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}",
-             _with_unit(one))
+            (f"`{one.name}`", *_values(one), _with_unit(one))
             for one in PARAMETERS.values()
             if one.group == group
         )  # fmt: skip
@@ -131,6 +131,13 @@ def _parameters() -> str:
             f"## {GROUPS[group]}\n\n" + _table("parameter | default | range | meaning", rows)
         )
     return "\n".join(parts)
+
+
+def _values(one: Parameter) -> tuple[str, str]:
+    """A parameter's default, and what it may be."""
+    if one.choices:
+        return one.default, " or ".join(one.choices)
+    return f"{one.default:g}", f"{one.minimum:g} to {one.maximum:g}"
 
 
 def _features() -> str:
@@ -142,6 +149,8 @@ def _features() -> str:
         + _feature_table(FEATURES, 0)
         + "\n## With `observation = stg`\n\n"
         + _feature_table(more, len(FEATURES))
+        + "\n## With `sensing = radar`\n\nInstead of all these. [Sensors](../sensors.md).\n\n"
+        + _feature_table(RADAR_FEATURES, 0)
     )
 
 
@@ -180,7 +189,8 @@ def _pilots() -> str:
 
 
 def _with_unit(one: object) -> str:
-    unit = f" [{one.unit}]" if one.unit not in ("", "1") else ""
+    is_plain = one.unit in ("", "1") or one.choices
+    unit = "" if is_plain else f" [{one.unit}]"
     return _cell(one.meaning + unit)
 
 

@@ -57,7 +57,7 @@ def check_sees(who: str, features: int, observation: str, where: str) -> None:
     count = _core.OBSERVATIONS[observation]
     if len(RADAR_FEATURES) in (features, count):
         own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
-        raise UsageError(f"{who}: is of sensing = {own}, and cannot fly where sensing = {other}")
+        raise UsageError(f"{who} is of sensing = {own}: it cannot fly where sensing = {other}")
     raise UsageError(f"{who}: sees {features} features, more than the {count} of {where}")
 
 

@@ -1,0 +1,110 @@
+"""Policies of the game with sensors, and who may fly where."""
+
+import re
+
+import numpy as np
+import pytest
+from policies import random_policy
+from runs import small_config, train
+
+from midrange_puffer import RADAR_FEATURES, Midrange, Simulation
+from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.settle import settle
+from midrange_puffer.errors import UserError
+from midrange_puffer.evaluate import evaluate
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies import model_file
+from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.train.machine import this_machine
+
+SHORT = {"time_limit": 20, "start_range_min": 10_000, "start_range_max": 20_000}
+SENSES = {"sensing": "radar"} | SHORT
+
+
+def save(path, sensing: str):
+    """A model file with random weights, of one game or the other."""
+    observation = "radar" if sensing == "radar" else "default"
+    words = ["--policy.hidden-size=16", f"--env.sensing={sensing}"]
+    config = load_config(None, [*words, f"--env.observation={observation}"])
+    policy = random_policy(observation=observation)
+    model_file.save_model(path, config, policy.state_dict(), 0)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    return {sensing: save(tmp_path / f"{sensing}.pt", sensing) for sensing in ("full", "radar")}
+
+
+def test_the_observation_of_a_game_with_sensors_is_radar_whatever_is_asked_for():
+    for observation in ("default", "radar"):
+        env = Midrange(4, observation=observation, **SENSES)
+        assert env.single_observation_space.shape == (len(RADAR_FEATURES),)
+    for sensing, observation in (("radar", "stg"), ("full", "radar")):
+        expected = re.escape(f"observation = {observation!r}: must be default or ")
+        with pytest.raises(ValueError, match=f"{expected}.* with sensing = {sensing}"):
+            Midrange(4, observation=observation, sensing=sensing)
+        with pytest.raises(ValueError, match=expected):
+            Simulation(4, observation=observation, sensing=sensing)
+
+
+def test_a_run_with_sensors_trains_and_its_policy_flies_everywhere(tmp_path):
+    """Trained, evaluated with replays, exported, and flown as the opponent of others."""
+    words = ("--env.sensing", "radar", "--env.opponent", "self:2,ace:1,pool:1")
+    assert train(tmp_path, *words) == 0
+    run = tmp_path / "run"
+    assert "observation = radar" in (run / "config.ini").read_text()
+    model, exported = str(max(run.glob("model_*.pt"))), str(tmp_path / "fighter.onnx")
+    policy, entries = load_policy(model)
+    assert policy.features == len(RADAR_FEATURES)
+    assert entries["env"]["sensing"] == "radar"
+    folder = tmp_path / "replays"
+    fight = ["--opponent", "ace", "--episodes", "20", "--save-replays", "2"]
+    named = ["--load-model-path", model]
+    assert cli.run("eval", [*named, *fight, "--replay-dir", str(folder)]) == 0
+    replays = [Replay.read(path) for path in folder.rglob("*.replay")]
+    assert len(replays) > 2
+    for replay in replays:
+        assert replay.parameters["sensing"] == "radar"
+        replay.verify()
+    assert cli.run("export", [*named, "--out", exported]) == 0
+    report = evaluate(exported, model, 20, 0, **resolve(SENSES))
+    assert report["episodes"] == 20
+    env = Midrange(4, opponent=exported, **SENSES)
+    env.reset()
+    for _ in range(5):
+        env.step(np.zeros((4, 3), np.int32))
+
+
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+def test_a_policy_of_one_sensing_is_refused_in_the_other_game(files, sensing):
+    other = {"full": "radar", "radar": "full"}[sensing]
+    expected = f"is of sensing = {other}: it cannot fly where sensing = {sensing}"
+    game = {"sensing": sensing} | SHORT
+    with pytest.raises(UserError, match=expected):
+        Midrange(4, opponent=str(files[other]), **game)
+    with pytest.raises(UserError, match=expected):
+        evaluate(files[other], "ace", 4, 0, **resolve(game))
+    with pytest.raises(UserError, match=expected):
+        evaluate(files[sensing], files[other], 4, 0, **resolve(game))
+    evaluate(files[sensing], files[sensing], 4, 0, **resolve(game))
+
+
+def test_a_mix_of_both_sensings_is_refused_in_both_games(files):
+    for sensing in ("full", "radar"):
+        mix = ",".join(f"{path}:1" for path in files.values())
+        with pytest.raises(UserError, match=r"sensing = (radar|full)"):
+            evaluate(files[sensing], mix, 4, 0, **resolve({"sensing": sensing} | SHORT))
+
+
+def test_a_run_refuses_a_misspelt_sensing_and_an_observation_that_does_not_go_with_it(tmp_path):
+    config = str(small_config(tmp_path))
+    for words, expected in (
+        (["--env.sensing", "rader"], "sensing.*must be one of full, radar"),
+        (["--env.sensing", "radar", "--env.observation", "stg"], "default or radar"),
+        (["--env.observation", "radar"], "default or stg"),
+    ):
+        with pytest.raises(UserError, match=expected):
+            settle(load_config(config, words), this_machine())
