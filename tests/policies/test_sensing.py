@@ -69,7 +69,7 @@ def test_a_run_with_sensors_trains_and_its_policy_flies_everywhere(tmp_path):
     for replay in replays:
         assert replay.parameters["sensing"] == "radar"
         replay.verify()
-    assert cli.run("export", [*named, "--out", exported]) == 0
+    assert cli.run("export", [*named, "--onnx", exported]) == 0
     report = evaluate(exported, model, 20, 0, **resolve(SENSES))
     assert report["episodes"] == 20
     env = Midrange(4, opponent=exported, **SENSES)
