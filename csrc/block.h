@@ -109,7 +109,7 @@ typedef struct {
   float reach, reach_time;  // distance [m] and time [s] of a missile flown straight until it slows to pilot_reach_speed
   float run_speed;          // top speed of a fighter that flies straight [m/s]
   float fire_cosine;        // cosine of pilot_fire_off_boresight_deg
-  int32_t weave_period, snake_period;  // [physics steps]
+  int32_t weave_period, snake_period, notcher_period, notcher_time;  // [physics steps]
   MrSensors sensors;
 } MrConstants;
 

@@ -100,6 +100,8 @@ static MrConstants derive_constants(const MrParams *p, const MrKernel *kernel) {
       .navigation_gain = p->missile_navigation * p->missile_turn_radius,
       .weave_period = mr_steps_of(p, p->weave_period),
       .snake_period = mr_steps_of(p, p->snake_period),
+      .notcher_period = mr_steps_of(p, p->notcher_period),
+      .notcher_time = mr_steps_of(p, p->notcher_time),
   };
   k.load_by_navigation = k.missile.load_limit / k.navigation_gain;
   k.run_speed = sqrtf(k.fighter.thrust / k.fighter.cd0);

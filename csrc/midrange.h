@@ -24,6 +24,7 @@ enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for miss
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
 // Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
+// Sensor pilots are fighting ones that fly only where the game has sensors.
 // X(name, by_map, meaning). A pilot whose by_map is 1 fires by R_NEZ, so its simulation needs an MrEnvelope.
 // Peaceful pilots never fire. A fighting pilot has its tactics from the function mr_tactics_NAME of tactics.h.
 #define MR_PEACEFUL_PILOTS(X)                                                        \
@@ -40,7 +41,10 @@ enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTI
   X(snake, 0, "weaves against inbound missiles and counter-attacks")                 \
   X(ace, 1, "fires a probing shot, keeps missiles for R_NEZ, turns cold late, only from missiles that can reach it")
 
-#define MR_PILOTS(X) MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X)
+#define MR_SENSOR_PILOTS(X)                                                          \
+  X(notcher, 0, "turns its side to a radar that tracks it, comes back and fires like shooter")
+
+#define MR_PILOTS(X) MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X) MR_SENSOR_PILOTS(X)
 
 #define MR_ENUM_PILOT(name, by_map, meaning) MR_PILOT_##name,
 #define MR_COUNT_PILOT(name, by_map, meaning) +1
@@ -189,7 +193,7 @@ typedef struct {
 
 typedef struct {
   const char *name, *meaning;
-  bool by_map;
+  bool by_map, needs_sensors;
 } MrPilotInfo;
 
 // What is told of each fighter to who asks for states. X(name, meaning)

@@ -116,7 +116,12 @@
   X(pilot, float, ace_cold_time_min, 7, 0, 100, "s", "ace turns cold from a missile with less time to go; drawn per engagement") \
   X(pilot, float, ace_cold_time_max, 8, 0, 100, "s", "upper end of that draw") \
   X(pilot, float, ace_guard_min, 8000, -50000, 50000, "m", "ace evades only missiles that could run it down or would fall short by less than this guard; full guard nose-on, none tail-on; drawn per engagement") \
-  X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw")
+  X(pilot, float, ace_guard_max, 13000, -50000, 50000, "m", "upper end of that draw") \
+  X(pilot, float, notcher_fire_min, 0.6, 0, 2, "R_max", "notcher fires inside this fraction of R_max; drawn per engagement") \
+  X(pilot, float, notcher_fire_max, 0.8, 0, 2, "R_max", "upper end of that draw") \
+  X(pilot, int, notcher_salvo, 2, 1, 6, "missiles", "notcher has at most this many of its missiles in the air") \
+  X(pilot, float, notcher_period, 24, 1, 200, "s", "notcher: time from the beginning of one notch to that of the next") \
+  X(pilot, float, notcher_time, 12, 0, 200, "s", "notcher: how long a notch lasts at most")
 // clang-format on
 
 // The version of the rules, which is written into replays and models. Whoever adds a row raises the version and
@@ -152,7 +157,12 @@
   X(seeker_range, 6, 13000)       \
   X(seeker_half_angle_deg, 6, 45) \
   X(seeker_memory, 6, 1.2)        \
-  X(pilot_cone_margin_deg, 6, 5)
+  X(pilot_cone_margin_deg, 6, 5)  \
+  X(notcher_fire_min, 6, 0.6)     \
+  X(notcher_fire_max, 6, 0.8)     \
+  X(notcher_salvo, 6, 2)          \
+  X(notcher_period, 6, 24)        \
+  X(notcher_time, 6, 12)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \
@@ -171,4 +181,5 @@
   X(ace_probe_min, ace_probe_max)                \
   X(ace_fire_min, ace_fire_max)                  \
   X(ace_cold_time_min, ace_cold_time_max)        \
-  X(ace_guard_min, ace_guard_max)
+  X(ace_guard_min, ace_guard_max)                \
+  X(notcher_fire_min, notcher_fire_max)

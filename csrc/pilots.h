@@ -86,6 +86,12 @@ static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
+// The course across a line of sight, on the side that the nose is nearer to. (ahead, left) is the unit vector along it.
+static inline MrVector mr_beam(float ahead, float left) {
+  float side = left < 0.0f ? -1.0f : 1.0f;
+  return (MrVector){side * left, -side * ahead};
+}
+
 // The same with sensors: a pilot that evades at all turns its side to the seeker that has a lock on it, of several to
 // the one nearest its nose. It turns to the side that its nose is nearer to.
 static void mr_assess_warning(const MrBlock *b, const MrPicture *picture, int32_t fighter, MrThreat *out) {
@@ -103,12 +109,11 @@ static void mr_assess_warning(const MrBlock *b, const MrPicture *picture, int32_
     }
   }
   MR_FOR_LANES(i) {
-    float ahead = seekers.ahead[0][i], left = seekers.left[0][i];
-    float side = left < 0.0f ? -1.0f : 1.0f;
+    MrVector beam = mr_beam(seekers.ahead[0][i], seekers.left[0][i]);
     int present = seekers.present[0][i] & (t->cold_time[i] > 0.0f);
     out->present[i] = present;
-    out->ahead[i] = mr_select(present, side * left, out->ahead[i]);
-    out->left[i] = mr_select(present, -side * ahead, out->left[i]);
+    out->ahead[i] = mr_select(present, beam.ahead, out->ahead[i]);
+    out->left[i] = mr_select(present, beam.left, out->left[i]);
   }
 }
 
@@ -171,6 +176,21 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
+// Has notchers beam the radar that tracks them, in the first part of each period, unless a seeker has a lock on them or
+// a missile of their own needs them.
+static void mr_notch(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrHeard *heard,
+                     const MrThreat *threat, MrCourse *course) {
+  int32_t period = sim->constants.notcher_period, time = sim->constants.notcher_time;
+  const MrFighter *f = &b->fighters[fighter];
+  MR_FOR_LANES(i) {
+    int notches = (f->pilot[i] == MR_PILOT_notcher) & heard->tracked[i] & (b->time[i] % period < time) &
+                  !threat->present[i] & !threat->supported[i];
+    MrVector beam = mr_beam(heard->ahead[i], heard->left[i]);
+    course->ahead[i] = mr_select(notches, beam.ahead, course->ahead[i]);
+    course->left[i] = mr_select(notches, beam.left, course->left[i]);
+  }
+}
+
 // R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
 static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                              const MrSight *sight, float nez[MR_LANES]) {
@@ -212,9 +232,9 @@ static void mr_fight(const struct MrSim *sim, MrBlock *b, const MrPicture *pictu
   MrThreat threat;
   MrCourse course;
   MR_ALIGNED int32_t fire[MR_LANES];
+  MrHeard heard;
   mr_look(b, sights);
   if (picture) {
-    MrHeard heard;
     mr_listen(sim, b, fighter, sights, picture, &heard);
     mr_assess_warning(b, picture, fighter, &threat);
     mr_search(b, picture, fighter, &heard, sight);
@@ -222,6 +242,7 @@ static void mr_fight(const struct MrSim *sim, MrBlock *b, const MrPicture *pictu
     mr_assess_threat(sim, b, fighter, &threat);
   }
   mr_choose_course(sim, b, fighter, sight, &threat, &course);
+  if (picture) mr_notch(sim, b, fighter, &heard, &threat, &course);
   mr_choose_fire(sim, b, fighter, enemy, sight, &threat, fire);
   if (picture) MR_FOR_LANES(i) fire[i] &= mr_is_track(picture->contacts[fighter].source[i]);
   MrFighter *f = &b->fighters[fighter];

@@ -29,9 +29,11 @@ const MrParameterAddition *mr_parameter_additions(void) {
   return additions;
 }
 
-#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map},
+#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map, false},
+#define MR_DESCRIBE_SENSOR_PILOT(name, by_map, meaning) {#name, meaning, by_map, true},
 const MrPilotInfo *mr_pilots(void) {
-  static const MrPilotInfo table[] = {MR_PILOTS(MR_DESCRIBE_PILOT){0}};
+  static const MrPilotInfo table[] = {MR_PEACEFUL_PILOTS(MR_DESCRIBE_PILOT) MR_FIGHTING_PILOTS(MR_DESCRIBE_PILOT)
+                                          MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT){0}};
   return table;
 }
 

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "block.h"
+#include "definitions.h"
 #include "trig.h"
 
 // One pilot's tactics in one engagement: the values of MrTactics (state_fields.h has their meanings), in seconds and
@@ -80,6 +81,14 @@ static MrTacticsRow mr_tactics_ace(const MrParams *p, float evade_draw, float fi
                         .prudent = 1};
 }
 
+// It evades every seeker that it hears of: no time to go is above the greatest.
+static MrTacticsRow mr_tactics_notcher(const MrParams *p, float evade_draw, float fire_draw) {
+  (void)evade_draw;
+  return (MrTacticsRow){.fire_r_max = mr_between(p->notcher_fire_min, p->notcher_fire_max, fire_draw),
+                        .salvo = p->notcher_salvo,
+                        .cold_time = MR_TIME_TO_GO_MAX};
+}
+
 // Tactics of peaceful pilots. The salvo is 0, so they never fire.
 static MrTacticsRow mr_no_tactics(const MrParams *p, float evade_draw, float fire_draw) {
   (void)p, (void)evade_draw, (void)fire_draw;
@@ -90,7 +99,7 @@ typedef MrTacticsRow MrTacticsOf(const MrParams *p, float evade_draw, float fire
 #define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_no_tactics,
 #define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
 static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
-    MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS)};
+    MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS)};
 
 // Gives a pilot its tactics for the episode that starts in a lane.
 static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,

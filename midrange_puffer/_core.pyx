@@ -27,6 +27,13 @@ def _check_no_map(pilot_weights, str observation):
             raise ValueError(f"pilot {name}: needs an envelope")
 
 
+def _check_no_sensors(pilot_weights):
+    """Refuse, without sensors, who flies by them."""
+    for index, (name, _) in enumerate(pilot_rows()):
+        if name in sensor_pilots() and any(weights[index] > 0 for weights in pilot_weights):
+            raise ValueError(f"pilot {name}: needs sensing = radar")
+
+
 cdef int _take_ranges(MrRanges *to, values, str name) except -1:
     """Copy a range of a map."""
     cdef const float[:, :, :, ::1] ranges = np.ascontiguousarray(values, np.float32)
@@ -121,6 +128,8 @@ cdef class Core:
             raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
         if (observation == "radar") != (parameters["sensing"] == "radar"):
             raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
+        if parameters["sensing"] == "full":
+            _check_no_sensors(pilot_weights)
         if envelope is None:
             _check_no_map(pilot_weights, observation)
         memset(&config, 0, sizeof(config))

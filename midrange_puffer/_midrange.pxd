@@ -49,7 +49,7 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrPilotInfo:
         const char *name
         const char *meaning
-        c_bool by_map
+        c_bool by_map, needs_sensors
     ctypedef enum MrEntity:
         MR_ENGAGEMENT
         MR_FIGHTER

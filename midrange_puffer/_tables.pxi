@@ -171,6 +171,17 @@ def map_pilots():
     return tuple(names)
 
 
+def sensor_pilots():
+    """Names of the pilots that fly only where the game has sensors."""
+    cdef const MrPilotInfo *row = mr_pilots()
+    names = []
+    while row.name != NULL:
+        if row.needs_sensors:
+            names.append(row.name.decode())
+        row += 1
+    return tuple(names)
+
+
 def state_rows():
     """(name, meaning) of the states of a fighter."""
     cdef const MrStateInfo *row = mr_states()

@@ -30,7 +30,7 @@ from midrange_puffer.contest.standings import (
     rank,
 )
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.game.parameters import ALL, CONTROLLERS, RADAR, SENSOR_PILOTS
 from midrange_puffer.names import shown
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.nash_file import NASH, NashMember, write_nash
@@ -45,7 +45,8 @@ def main(options: argparse.Namespace) -> int:
     models, parameters = load_models(list(paths.values()), options)
     policies = {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
     functions = {name: load_contestant(text) for name, text in options.functions.items()}
-    players = {name: name for name in options.players} | policies | functions
+    more = SENSOR_PILOTS if options.pilots == ALL and parameters["sensing"] == RADAR else ()
+    players = {name: name for name in (*options.players, *more)} | policies | functions
     results = _play(players, options, parameters)
     fixed, scale = choose_anchors(players, parameters, options.threads)
     standings = rank(list(players), results, fixed)
@@ -74,7 +75,7 @@ def choose_anchors(
     players: Collection[str], parameters: Mapping[str, float], threads: int = 1
 ) -> tuple[dict[str, float], str]:
     """The ratings that are fixed in a league of these players, and in words what that means."""
-    pilots = [name for name in players if name in PILOTS]
+    pilots = [name for name in players if name in CONTROLLERS]
     if not pilots:
         return {}, f"no pilots: ratings compare only within this league, their mean is {MEAN:.0f}"
     if len(pilots) == len(players):

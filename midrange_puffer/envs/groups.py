@@ -9,7 +9,13 @@ from midrange_puffer import _core
 from midrange_puffer.envs.crew import Crew
 from midrange_puffer.envs.ledger import RAW, Ledger
 from midrange_puffer.game.actions import controls
-from midrange_puffer.game.parameters import CONTROLLERS, PILOTS, SEATS, most_decisions
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    PILOTS,
+    SEATS,
+    SENSOR_PILOTS,
+    most_decisions,
+)
 from midrange_puffer.game.records import summary
 
 
@@ -142,8 +148,8 @@ class Group:
         """
         infos, records, _ = self._tell(step)
         for index, pilot in enumerate(CONTROLLERS):
-            if pilot in PILOTS:
-                against = records["pilot"][:, 1 - self._seat] == index
+            against = records["pilot"][:, 1 - self._seat] == index
+            if pilot in PILOTS or (pilot in SENSOR_PILOTS and against.any()):
                 infos[f"score_vs_{pilot}"] = infos["score"][against]
                 infos[f"win_vs_{pilot}"] = infos["win"][against]
         return infos

@@ -231,7 +231,7 @@ class Midrange(pufferlib.PufferEnv):
             opponent, self._counts.get(OTHERS, 0), self.observation, self.action_mode, threads,
             allowed=(*FIGHTERS, SELF, POOL),
         )  # fmt: skip
-        pilots = seat_weights({name: others.shares.get(name, 0.0) for name in PILOTS})
+        pilots = seat_weights({**others.shares, "agent": 0.0})
         envelope = game_envelope(self.parameters)
         groups: list[Group] = []
         for seed, (kind, count) in zip(self._seeds(), self._counts.items(), strict=True):

@@ -54,7 +54,9 @@ PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 
 # Who may fly a fighter, in the core's order: outside control, then the scripted pilots.
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
-PILOTS: tuple[str, ...] = tuple(CONTROLLERS)[1:]
+# Those that fly only where the game has sensors are apart: all others are the nine pilots.
+SENSOR_PILOTS: tuple[str, ...] = _core.sensor_pilots()
+PILOTS: tuple[str, ...] = tuple(name for name in CONTROLLERS if name not in SENSOR_PILOTS)[1:]
 # From the easiest to fly against to the hardest.
 LADDER: tuple[str, ...] = (
     "straight", "weave", "shooter", "crank", "bracket_shooter", "snake", "turn_back", "evader",
@@ -219,11 +221,11 @@ def pilot_names(text: str) -> tuple[str, ...]:
     """
     if text == ALL:
         return PILOTS
-    names = tuple(name.strip() for name in text.split(","))
+    names, known = tuple(name.strip() for name in text.split(",")), (*PILOTS, *SENSOR_PILOTS)
     for name in names:
-        if name not in PILOTS:
+        if name not in known:
             raise ValueError(
-                f"{name}: must be of {', '.join(PILOTS)}, or {ALL}{suggest(name, PILOTS)}"
+                f"{name}: must be of {', '.join(known)}, or {ALL}{suggest(name, known)}"
             )
         if names.count(name) > 1:
             raise ValueError(f"{name} is given twice")

@@ -27,6 +27,7 @@ from midrange_puffer.game.parameters import (
     HUMAN,
     MODEL_SUFFIXES,
     PILOTS,
+    SENSOR_PILOTS,
     POOL,
     SCRIPTED,
     SELF,
@@ -77,7 +78,7 @@ TAKEN = {
 
 def kind_of(name: str) -> str | None:
     """Of which of `KINDS` a contestant is, by its name; None of none."""
-    if name in PILOTS:
+    if name in PILOTS or name in SENSOR_PILOTS:
         return SCRIPTED
     if name in (SELF, POOL):
         return name
@@ -231,7 +232,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return {name: name for name in names}  # but for their suffixes some are alike
 
 
-_RESERVED = (*PILOTS, SELF, POOL, ALL)
+_RESERVED = (*PILOTS, *SENSOR_PILOTS, SELF, POOL, ALL)
 
 
 def _names_of(name: str) -> list[str]:
@@ -268,7 +269,7 @@ def _joined(parts: Iterable[tuple[str, str]]) -> str:
 
 def _split(part: str) -> tuple[str, str]:
     first, _, rest = (piece.strip() for piece in part.partition(":"))
-    if first in (*PILOTS, SELF, POOL):
+    if first in (*PILOTS, *SENSOR_PILOTS, SELF, POOL):
         return first, rest
     name, _, last = (piece.strip() for piece in part.rpartition(":"))
     return (name, last) if name and (not last or _is_number(last)) else (part, "")
@@ -284,7 +285,7 @@ def _check_name(where: str, name: str, allowed: Sequence[str]) -> None:
     taken = TAKEN.get(kind or name)
     names = ", ".join(EXPECTED[one] for one in (SCRIPTED, SELF, POOL) if one in allowed)
     others = "".join(f"; or {EXPECTED[one]}" for one in (MODEL, FUNCTION, RUN) if one in allowed)
-    plain = (*PILOTS, SELF, POOL, *shipped_models(), LATEST, BEST)
+    plain = (*PILOTS, *SENSOR_PILOTS, SELF, POOL, *shipped_models(), LATEST, BEST)
     near = suggest(name, [one for one in plain if kind_of(one) in allowed])
     raise ValueError(
         f"{where}: {name!r} is none of {names}{near}{others}{f'; {name} {taken}' if taken else ''}"

@@ -22,7 +22,7 @@ from reference_sensors import Belief, Contact, Sensed, SensedPilot
 from scenes import State, read
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.game.parameters import PILOTS, SENSOR_PILOTS, resolve
 
 pytestmark = pytest.mark.slow
 
@@ -287,8 +287,17 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("sensing", ["full", "radar"])
-@pytest.mark.parametrize(("red", "blue"), PAIRS)
+# Of pilots that fly only by sensors.
+SENSED_PAIRS = [("notcher", "ace"), ("agent", "notcher"), ("notcher", "evader")]
+
+
+@pytest.mark.parametrize(
+    ("red", "blue", "sensing"),
+    [
+        *((*pair, sensing) for pair in PAIRS for sensing in ("full", "radar")),
+        *((*pair, "radar") for pair in SENSED_PAIRS),
+    ],
+)
 def test_pilots(red, blue, sensing):
     """The core's pilots fight each other, and random controls, as the reference's pilots do."""
     # Cold from 30 s on, so that an evader gets away and recommits; few missiles, so that an ace
@@ -320,3 +329,4 @@ def test_pilots(red, blue, sensing):
 def test_all_pilots_are_compared():
     """The fights above show every pilot there is."""
     assert {pilot for pair in PAIRS for pilot in pair} == {*PILOTS, "agent"}
+    assert {pilot for pair in SENSED_PAIRS for pilot in pair} >= {*SENSOR_PILOTS}

@@ -7,7 +7,13 @@ import pytest
 from places import ROOT
 
 from midrange_puffer import FEATURES, OBSERVATION_VERSION, RADAR_FEATURES, STG_FEATURES, _core
-from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS, PILOTS
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    PAIRS,
+    PARAMETERS,
+    PILOTS,
+    SENSOR_PILOTS,
+)
 
 RULES = (ROOT / "csrc" / "RULES.md").read_text()
 WORDS = set(re.findall(r"[a-z]+(?:_[a-z]+)*", RULES))
@@ -65,7 +71,8 @@ def test_the_rules_name_no_parameter_that_is_none():
 def test_the_rules_describe_exactly_the_pilots_that_there_are():
     section = RULES[RULES.index("## Pilots") : RULES.index("## Actions")]
     assert tuple(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == PILOTS
-    assert list(CONTROLLERS) == ["agent", *PILOTS]
+    assert list(CONTROLLERS) == ["agent", *PILOTS, *SENSOR_PILOTS]
+    assert all(f"* `{name}` flies only where there are sensors" in RULES for name in SENSOR_PILOTS)
 
 
 def test_the_rules_give_the_action_space():

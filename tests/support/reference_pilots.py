@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import cos, hypot, inf, log, pi, radians, sin, sqrt
 
 from reference import (
+    LONGEST_TIME_TO_GO,
     Airframe,
     Body,
     Engagement,
@@ -120,6 +121,10 @@ def tactics(name: str, p: Parameters) -> Tactics:
                 evade_time=drawn("ace_cold_time"),
                 guard=drawn("ace_guard"),
                 leaves=True,
+            )
+        case "notcher":
+            return Tactics(
+                far=drawn("notcher_fire"), salvo=p["notcher_salvo"], evade_time=LONGEST_TIME_TO_GO
             )
     raise ValueError(name)
 

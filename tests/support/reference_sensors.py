@@ -171,7 +171,9 @@ class SensedPilot(Pilot):
         if seekers and self.tactics.evade_time > 0:
             if self.tactics.weave_deg is not None:
                 return self.snake(engagement, to_enemy)
-            return self.beam(engagement, fighter, seekers)
+            return self.beam(engagement, fighter, self.nearest_nose(engagement, fighter, seekers))
+        if self.notches(engagement, seat, in_the_air):
+            return self.beam(engagement, fighter, engagement.fighters[1 - seat])
         if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
             return -to_enemy[0], -to_enemy[1]
         if in_the_air and self.delay_is_over(engagement, fighter):
@@ -181,6 +183,14 @@ class SensedPilot(Pilot):
                 degrees = min(degrees, max(widest, 0))
             return self.off_the_enemy(engagement, fighter, to_enemy, degrees)
         return to_enemy
+
+    def notches(self, engagement: Sensed, seat: int, in_the_air: list[Missile]) -> bool:
+        """Whether a notcher turns its side to the radar that tracks it."""
+        if self.name != "notcher" or any(not self.has_lock(engagement, m) for m in in_the_air):
+            return False
+        tracked = engagement.heard(seat) and engagement.contacts[1 - seat].source == LIVE
+        phase = engagement.time % engagement.steps("notcher_period")
+        return bool(tracked) and phase < engagement.steps("notcher_time")
 
     def has_lock(self, engagement: Sensed, missile: Missile) -> bool:
         belief = engagement.beliefs.get(engagement.key(missile))
@@ -196,14 +206,16 @@ class SensedPilot(Pilot):
                 return fighter.c, fighter.s
         return contact.body.x - fighter.x, contact.body.y - fighter.y
 
-    def beam(
-        self, engagement: Sensed, fighter: Body, seekers: list[Missile]
-    ) -> tuple[float, float]:
-        """Across the line to the seeker nearest the nose, to the side that the nose is nearer."""
-        seen = [(off_boresight(fighter, m.x - fighter.x, m.y - fighter.y), m) for m in seekers]
-        (ahead, left), first = max(seen, key=lambda one: one[0][0])
-        for (other, _), missile in seen:
-            if missile is not first:
-                engagement.margins.append(("boresight", ahead - other))
-        x, y = first.x - fighter.x, first.y - fighter.y
+    def nearest_nose(self, engagement: Sensed, fighter: Body, seekers: list[Missile]) -> Missile:
+        """Of several seekers the one nearest the nose."""
+        ahead = [off_boresight(fighter, m.x - fighter.x, m.y - fighter.y)[0] for m in seekers]
+        first = max(range(len(seekers)), key=lambda n: ahead[n])
+        gaps = [ahead[first] - other for n, other in enumerate(ahead) if n != first]
+        engagement.margins += [("boresight", gap) for gap in gaps]
+        return seekers[first]
+
+    def beam(self, engagement: Sensed, fighter: Body, other: Body) -> tuple[float, float]:
+        """Across the line to another body, to the side that the nose is nearer."""
+        x, y = other.x - fighter.x, other.y - fighter.y
+        left = off_boresight(fighter, x, y)[1]
         return (-y, x) if engagement.below("side", left, 0) else (y, -x)
