@@ -16,7 +16,6 @@ from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import (
     OPTIONS,
-    PILOTS,
     POOL,
     SCRIPTED,
     SEATS,

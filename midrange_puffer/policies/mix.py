@@ -27,10 +27,10 @@ from midrange_puffer.game.parameters import (
     HUMAN,
     MODEL_SUFFIXES,
     PILOTS,
-    SENSOR_PILOTS,
     POOL,
     SCRIPTED,
     SELF,
+    SENSOR_PILOTS,
     suggest,
 )
 from midrange_puffer.policies import own_code
