@@ -89,7 +89,7 @@ def parser() -> Parser:
     )  # fmt: skip
     parser.add_argument(
         "--exploit", nargs="+", metavar="REPORT", default=(),
-        help="draw the curves of these reports of `puffer exploit --json` instead",
+        help="draw the curves of these reports of `exploit` or `panel --exploit` instead",
     )  # fmt: skip
     meaning = "the file to write; None = engagement.png, or curves, population or exploit.png"
     page = f"where *{PAGE} of --run is a web page"
