@@ -1,5 +1,6 @@
 """A picture of one engagement, seen from above."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,11 +60,15 @@ def record_engagement(
     session = Session((red, blue), seed=seed, greedy=greedy, **parameters)
     while not session.over:
         session.step()
-    names = tuple(
-        who if isinstance(who, str) else getattr(who, "__name__", "policy") for who in (red, blue)
-    )
     paths, outcome = session.paths, outcome_words(session.sim)
-    return Engagement(names, paths.fighters, paths.missiles, paths.time, outcome)
+    return Engagement(names_of((red, blue)), paths.fighters, paths.missiles, paths.time, outcome)
+
+
+def names_of(contestants: Sequence[str | nn.Module | Function]) -> tuple[str, ...]:
+    """What contestants are called in a picture."""
+    return tuple(
+        who if isinstance(who, str) else getattr(who, "__name__", "policy") for who in contestants
+    )
 
 
 def plot_engagement(engagement: Engagement, path: str | Path) -> None:
@@ -77,9 +82,9 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
     figure = Figure(figsize=(10, 6.5), layout="constrained")
     axes = figure.add_subplot()
     for missile in engagement.missiles:
-        _draw_missile(axes, missile)
+        draw_missile(axes, missile)
     for fighter, name in zip(engagement.fighters, engagement.names, strict=True):
-        _draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {label(name)}")
+        draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {label(name)}")
     _draw_frame(axes, engagement)
     save_figure(figure, path)
 
@@ -89,7 +94,7 @@ def _trail(path: BodyPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array(path.times), np.array(path.x) / 1000, np.array(path.y) / 1000
 
 
-def _draw_missile(axes: "Axes", path: MissilePath) -> None:
+def draw_missile(axes: "Axes", path: MissilePath) -> None:
     """Thick while its motor burns, thin while it coasts."""
     times, x, y = _trail(path)
     burning = times <= path.burnt_out
@@ -100,7 +105,7 @@ def _draw_missile(axes: "Axes", path: MissilePath) -> None:
         axes.plot(x[-1], y[-1], marker="x", ms=4, mew=1, color=colour, alpha=0.8, zorder=3)
 
 
-def _draw_fighter(axes: "Axes", path: FighterPath, label: str) -> None:
+def draw_fighter(axes: "Axes", path: FighterPath, label: str) -> None:
     """A dot every TICK seconds, and at the end an arrowhead, or a star where it died."""
     from matplotlib.markers import MarkerStyle
     from matplotlib.patheffects import withStroke
@@ -133,6 +138,17 @@ def _draw_fighter(axes: "Axes", path: FighterPath, label: str) -> None:
     axes.plot(x[-1], y[-1], color=colour, mec=colour, mew=1.4, zorder=6, **end)
 
 
+def style_plane(axes: "Axes") -> None:
+    """Axes in km, to one scale."""
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.06)
+    axes.grid(color="0.9", lw=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_xlabel("x [km]")
+    axes.set_ylabel("y [km]")
+
+
 def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
     """Scale, title and legend."""
     grey = "0.35"
@@ -144,13 +160,7 @@ def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
         (f"every {TICK:.0f} s", {"ls": "", "marker": "o", "ms": 5, "mfc": "white"}),
     ):
         axes.plot([], [], color=grey, label=meaning, **style)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.06)
-    axes.grid(color="0.9", lw=0.7)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel("x [km]")
-    axes.set_ylabel("y [km]")
+    style_plane(axes)
     red, blue = map(label, engagement.names)
     axes.set_title(
         f"{red} (red) against {blue} (blue): {engagement.outcome} after {engagement.length:.0f} s"

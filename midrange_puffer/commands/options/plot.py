@@ -79,6 +79,9 @@ def parser() -> Parser:
         Key("spacetime", float, "draw the seat's space-time graph at this time instead",
             None, 0, 3600, unit="s")
     )  # fmt: skip
+    parser.add_key(
+        Key("pictures", bool, "with sensors: draw the truth, and beside it what each side knew")
+    )
     parser.add_argument(
         "--run", nargs="+", metavar="RUN", default=(),
         help="draw the learning curves of these runs instead: folders, names, or latest",
