@@ -35,6 +35,9 @@ typedef struct MrKernel {
 void mr_assert_state(const MrBlock *block, const MrPicture *picture);
 #endif
 
+// What follows from the parameters (constants.c).
+MrConstants mr_derive_constants(const MrParams *params, const MrKernel *kernel);
+
 // The picture of a block; NULL without sensors.
 static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
   return sim->pictures ? &sim->pictures[block] : NULL;

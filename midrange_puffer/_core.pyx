@@ -18,60 +18,7 @@ from midrange_puffer._threads import find_threads
 include "_tables.pxi"
 
 
-def _check_no_map(pilot_weights, str observation):
-    """Refuse, without a map, who goes by it."""
-    if observation == "stg":
-        raise ValueError("observation = 'stg': needs an envelope")
-    for index, (name, _) in enumerate(pilot_rows()):
-        if name in map_pilots() and any(weights[index] > 0 for weights in pilot_weights):
-            raise ValueError(f"pilot {name}: needs an envelope")
-
-
-def _check_no_sensors(pilot_weights):
-    """Refuse, without sensors, who flies by them."""
-    for index, (name, _) in enumerate(pilot_rows()):
-        if name in sensor_pilots() and any(weights[index] > 0 for weights in pilot_weights):
-            raise ValueError(f"pilot {name}: needs sensing = radar")
-
-
-cdef int _take_ranges(MrRanges *to, values, str name) except -1:
-    """Copy a range of a map."""
-    cdef const float[:, :, :, ::1] ranges = np.ascontiguousarray(values, np.float32)
-    if tuple(ranges.shape)[:4] != MAP_SHAPE:
-        raise ValueError(f"envelope.{name} of shape {tuple(ranges.shape)[:4]}: must be {MAP_SHAPE}")
-    if not np.isfinite(ranges).all():
-        raise ValueError(f"envelope.{name} must be finite")
-    memcpy(to, &ranges[0, 0, 0, 0], sizeof(MrRanges))
-    return 0
-
-
-cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
-    """Copy a map of the missile envelope."""
-    _take_ranges(&to.aero, envelope.aero, "aero")
-    _take_ranges(&to.nez, envelope.nez, "nez")
-    _take_ranges(&to.cold, envelope.cold, "cold")
-    _take_ranges(&to.minimum, envelope.minimum, "minimum")
-    to.launch_speed_min, *_, to.launch_speed_max = envelope.launch_speeds
-    to.target_speed_min, *_, to.target_speed_max = envelope.target_speeds
-    for low, high in ((to.launch_speed_min, to.launch_speed_max),
-                      (to.target_speed_min, to.target_speed_max)):
-        if not (isfinite(low) and isfinite(high) and low < high):
-            raise ValueError("envelope: launch_speeds and target_speeds must rise and be finite")
-    return 0
-
-
-cdef int _check_aligned(const void *numbers, str name) except -1:
-    """Refuse numbers of 4 bytes at an address that C may not read them from."""
-    if <size_t> numbers % 4:
-        raise ValueError(f"{name} must be aligned: begin at a multiple of 4 bytes")
-    return 0
-
-
-cdef int _check_moments(Py_ssize_t interval, Py_ssize_t count) except -1:
-    if not (1 <= count <= MAX_MOMENTS and 1 <= interval <= MAX_ADVANCE // MAX_MOMENTS):
-        raise ValueError(f"{count} moments {interval} physics steps apart: at least 1 of each, at "
-                         f"most {MAX_MOMENTS} moments {MAX_ADVANCE // MAX_MOMENTS} steps apart")
-    return 0
+include "_checks.pxi"
 
 
 cdef class Core:

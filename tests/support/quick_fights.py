@@ -1,5 +1,7 @@
 """Settings with which many engagements are fought in little time, and simply rewarded."""
 
+import numpy as np
+
 from midrange_puffer.game.parameters import PARAMETERS
 
 # Engagements that end soon, and in every way.
@@ -15,3 +17,8 @@ UNSHAPED = {
     name: 0 for name, row in PARAMETERS.items() if row.group == "reward" and not row.minimum
 }
 LEVELS = (5, 3, 2)  # of rudder, throttle and fire
+
+
+def draw_actions(seed: int, steps: int, agents: int) -> np.ndarray:
+    """Random actions int32 [steps, agents, 3]."""
+    return np.random.default_rng(seed).integers(0, LEVELS, (steps, agents, 3), np.int32)
