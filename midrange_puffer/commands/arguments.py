@@ -1,6 +1,7 @@
 """What the options of several modes share. What is heavy, as torch, is not imported for them."""
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     PILOTS,
     SELF,
+    blindness,
     resolve,
     suggest,
 )
@@ -173,14 +175,19 @@ def resolve_game(
 ) -> dict[str, int | float]:
     """A value for every parameter of a game, of models in these files and the command line.
 
+    It says so where sensors can have no track.
+
     Raises:
         UsageError: They are at odds.
     """
     try:
-        return resolve(parameters)
+        resolved = resolve(parameters)
     except ValueError as error:
         where = [*map(str, paths[:1]), "the command line"]
         raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
+    if reason := blindness(resolved):
+        print(f"no radar will have a track: {reason}", file=sys.stderr)
+    return resolved
 
 
 def model_path(options: argparse.Namespace) -> Path:

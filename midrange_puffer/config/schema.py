@@ -47,7 +47,7 @@ RETIRED = ("env.pilot_turn_loss",)
 
 # What makes the whole run and cannot change with a stage, by section.
 RUN_KEYS = {
-    "env": frozenset({"observation", "action_mode"}),
+    "env": frozenset({"observation", "action_mode", "sensing"}),
     "train": frozenset(
         {
             "device", "engine", "threads", "torch_threads", "seed", "total_timesteps", "data_dir",

@@ -273,6 +273,26 @@ def _checked_choice(name: str, value: object, choices: Sequence[str]) -> str:
     return value
 
 
+def blindness(parameters: Mapping[str, float | str]) -> str | None:
+    """Why no radar of a game with sensors can ever have a track; None where one can.
+
+    Args:
+        parameters: a value for every parameter, as of `resolve`.
+    """
+    if parameters["sensing"] != RADAR:
+        return None
+    wait, limit = parameters["radar_acquire_time"], parameters["time_limit"]
+    if wait >= limit:
+        return f"radar_acquire_time = {wait:g}: an engagement ends after time_limit = {limit:g} s"
+    # Thrust equals zero-lift drag, g / terminal speed², times speed²: see csrc/RULES.md, "Flight".
+    share = parameters["fighter_thrust"] / parameters["gravity"]
+    top = parameters["fighter_terminal_speed"] * math.sqrt(share)
+    fastest, notch = max(top, parameters["start_speed_max"]), parameters["radar_notch_speed"]
+    if notch > fastest:
+        return f"radar_notch_speed = {notch:g}: no fighter is faster than {fastest:.0f} m/s"
+    return None
+
+
 def most_decisions(parameters: Mapping[str, float]) -> int:
     """How many an engagement can have; one more, as the core counts by physics steps."""
     decision = parameters["physics_dt"] * parameters["substeps"]

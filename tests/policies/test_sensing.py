@@ -13,7 +13,7 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.errors import UserError
 from midrange_puffer.evaluate import evaluate
-from midrange_puffer.game.parameters import resolve
+from midrange_puffer.game.parameters import blindness, resolve
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.replays.replay import Replay
@@ -97,6 +97,31 @@ def test_a_mix_of_both_sensings_is_refused_in_both_games(files):
         mix = ",".join(f"{path}:1" for path in files.values())
         with pytest.raises(UserError, match=r"sensing = (radar|full)"):
             evaluate(files[sensing], mix, 4, 0, **resolve({"sensing": sensing} | SHORT))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"radar_notch_speed": 600}, "radar_notch_speed = 600: no fighter is faster than 490 m/s"),
+        ({"radar_acquire_time": 20}, "radar_acquire_time = 20: an engagement ends after"),
+    ],
+)
+def test_sensors_that_can_have_no_track_are_said_aloud(files, wrong, reason, capsys, tmp_path):
+    """And the core agrees: nobody ever has one."""
+    sim = Simulation(32, red="ace", blue="shooter", **SENSES, **wrong)
+    for _ in range(40):
+        sim.step()
+        assert not sim.contacts["source"][sim.outcome == 0].any()
+    words = [
+        f"--env.{name.replace('_', '-')}={value}" for name, value in {**SENSES, **wrong}.items()
+    ]
+    named = ["--load-model-path", str(files["radar"]), "--opponent", "ace", "--episodes", "2"]
+    assert cli.run("eval", [*named, *words]) == 0
+    assert reason in capsys.readouterr().err
+    settle(load_config(str(small_config(tmp_path)), words), this_machine())
+    assert reason in capsys.readouterr().out
+    assert blindness(resolve(SENSES)) is None
+    assert blindness(resolve(wrong)) is None  # without sensors
 
 
 def test_a_run_refuses_a_misspelt_sensing_and_an_observation_that_does_not_go_with_it(tmp_path):
