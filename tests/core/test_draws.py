@@ -30,6 +30,9 @@ def launch_ranges(pilot: str, seat: int, seed: int = 0, **parameters: float) -> 
         "start_off_boresight_max_deg": 0,
     }
     few = {"ammunition": 1, "ace_reserve": 0, "substeps": 1, "time_limit": 60}
+    if pilot in SENSOR_PILOTS:  # they see the enemy at once, and do not turn from it
+        few |= {"sensing": "radar", "radar_range_nose": 100_000, "radar_acquire_time": 0}
+        few |= {"notcher_time": 0}
     fight = Fight(pilot, "straight") if seat == RED else Fight("straight", pilot)
     records = play([fight], COUNT, seed, parameters=resolve(alike | few | parameters))[0]
     assert (records["shots"][:, seat] == 1).all()
@@ -97,6 +100,7 @@ DRAWS = {  # threshold: what shows it, and the pilots that draw it
     "snake_fire": (launch_ranges, "snake"),
     "ace_probe": (launch_ranges, "ace"),
     "ace_fire": (launch_ranges, "ace"),
+    "notcher_fire": (launch_ranges, "notcher"),
     "evader_cold_time": (evasion_times, "evader"),
     "crank_cold_time": (evasion_times, "crank"),
     "bracket_cold_time": (evasion_times, "bracket_shooter"),

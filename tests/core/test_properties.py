@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
 
 from midrange_puffer import STG_FEATURES, Midrange, Simulation
-from midrange_puffer.game.parameters import CONTROLLERS, PAIRS, PARAMETERS, resolve, reward_bound
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    PAIRS,
+    PARAMETERS,
+    SENSOR_PILOTS,
+    resolve,
+    reward_bound,
+)
 
 LATERAL = np.array([feature.lateral for feature in STG_FEATURES])
 BODY = ("x", "y", "vx", "vy", "speed", "rudder")
@@ -302,6 +309,8 @@ def parameter_sets(draw: Callable) -> dict[str, float]:
 @SETTINGS
 def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
     """Within the parameters' limits everything stays finite, whoever flies."""
+    if {red, blue} & {*SENSOR_PILOTS}:
+        parameters["sensing"] = "radar"
     sim = Simulation(num_envs=2, red=red, blue=blue, **parameters)
     for _ in range(30):
         sim.step(np.ones((2, 2, 3), np.float32))

@@ -14,9 +14,8 @@ def build(folder: Path, name: str, compiler: str, *flags: str) -> Path:
     # A sanitizer preloaded into this process is none of the compiler's business.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     units = {f"kernel_{isa}.o": [CSRC / "kernel.c", f"-DMR_ISA={isa}"] for isa in KERNELS}
-    units |= {
-        f"{unit}.o": [CSRC / f"{unit}.c"] for unit in ("midrange", "state", "tables", "threads")
-    }
+    once = ("constants", "midrange", "state", "tables", "threads")
+    units |= {f"{unit}.o": [CSRC / f"{unit}.c"] for unit in once}
     units[f"{name}.o"] = [SUPPORT / f"{name}.c"]
     commands = [["-c", *unit, "-o", target] for target, unit in units.items()]
     for command in [*commands, [*units, "-lm", "-pthread", "-o", name]]:
