@@ -10,7 +10,7 @@ from scenes import BLUE, RED, fighter, missile
 
 from midrange_puffer import FEATURES, Simulation
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, resolve
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, SENSOR_PILOTS, resolve
 
 SEATS = ("red", "blue")
 RUDDER = [feature.name for feature in FEATURES].index("own_rudder")
