@@ -86,6 +86,8 @@ typedef struct {
   float cd0_dt, k_dt, thrust_dt;  // for a physics step: times dt
 } MrAirframe;
 
+_Static_assert(sizeof(MrPicture) % (4 * MR_LANES) == 0, "a picture is of arrays [lane] of 4 bytes");
+
 // Constants of the sensors, RULES.md, "Sensors". A cosine is -2 where every angle is seen.
 typedef struct {
   float radar_cosine, seeker_cosine;         // of the half angles

@@ -155,14 +155,18 @@ static bool any_ended(const MrBlock *b, const int32_t was_open[MR_LANES]) {
   return ended;
 }
 
-// Starts an episode, with its picture.
+// Starts an episode, with its picture. An update is of a whole block: it is done on a copy, of which one lane is kept.
 static void start_lane(const MrSim *sim, int32_t block, int lane) {
   mr_start(sim, &sim->blocks[block], lane);
-  if (sim->pictures) mr_start_picture(&sim->pictures[block], lane);
-}
-
-static void update_picture(const MrSim *sim, int32_t block) {
-  if (sim->pictures) mr_update_picture(sim, 0, &sim->blocks[block], &sim->pictures[block]);
+  if (!sim->pictures) return;
+  MrPicture *picture = &sim->pictures[block], seen;
+  MrBlock b = sim->blocks[block];
+  mr_start_picture(picture, lane);
+  seen = *picture;
+  mr_update_picture(sim, 0, &b, &seen);
+  for (size_t at = 4 * (size_t)lane; at < sizeof seen; at += 4 * MR_LANES) {
+    memcpy((char *)picture + at, (const char *)&seen + at, 4);
+  }
 }
 
 static bool launch(const MrSim *sim, int32_t block, int32_t fighter, int lane) {
@@ -228,7 +232,6 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_write_states(sim, block, &scene, out->to.final_states);
   if (finish_lanes(sim, block, was_open, &scene)) {
     mr_look(b, scene.sights);
-    update_picture(sim, block);
     // The engagements that started anew need a potential. The other engagements get the same potential again.
     mr_potential(sim, b, &scene, &potential);
     MR_FOR_LANES(i) mr_keep_potential(&potential, b, i);
@@ -276,7 +279,6 @@ const MrKernel MR_OF_ISA(mr_kernel_) = {
     .start_lane = start_lane,
     .rate_lane = rate_lane,
     .launch = launch,
-    .update_picture = update_picture,
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
     .look_ahead = mr_look_ahead_lane,

@@ -20,7 +20,6 @@ typedef struct MrKernel {
   void (*start_lane)(const MrSim *sim, int32_t block, int lane);
   void (*rate_lane)(const MrSim *sim, MrBlock *block, int lane);  // computes the lane's potential from its new state
   bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
-  void (*update_picture)(const MrSim *sim, int32_t block);  // as of now, with sensors
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
   void (*look_ahead)(const MrSim *sim, const MrBlock *block, int lane, int32_t seat, int32_t interval,

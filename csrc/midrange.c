@@ -183,7 +183,6 @@ static void reset_block(const BlockWork *work, int32_t block) {
     b->episode[i] = 0;
     sim->kernel->start_lane(sim, block, i);
   }
-  sim->kernel->update_picture(sim, block);
   MR_EACH_LANE(i) sim->kernel->rate_lane(sim, b, i);
 }
 
@@ -199,7 +198,6 @@ void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episo
   b->engagement[lane] = engagement;
   b->episode[lane] = episode;
   sim->kernel->start_lane(sim, env / MR_LANES, lane);
-  sim->kernel->update_picture(sim, env / MR_LANES);
   sim->kernel->rate_lane(sim, b, lane);
 }
 

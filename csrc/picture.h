@@ -138,8 +138,7 @@ static void mr_drop_strays(const MrConstants *k, const int32_t strays[MR_LANES],
   b->live[slot] = mr_count(m->active);
 }
 
-// Updates the picture after `steps` physics steps: contacts, what missiles believe, and which missiles are lost. A
-// second update with 0 steps changes nothing.
+// Updates the picture after `steps` physics steps: contacts, what missiles believe, and which missiles are lost.
 static void mr_update_picture(const struct MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
   MrSight sights[MR_FIGHTERS];
   mr_look(b, sights);

@@ -13,7 +13,7 @@ def _check_no_sensors(pilot_weights):
     """Refuse, without sensors, who flies by them."""
     for index, (name, _) in enumerate(pilot_rows()):
         if name in sensor_pilots() and any(weights[index] > 0 for weights in pilot_weights):
-            raise ValueError(f"pilot {name}: needs sensing = radar")
+            raise UsageError(f"pilot {name}: needs sensing = radar")
 
 
 cdef int _take_ranges(MrRanges *to, values, str name) except -1:

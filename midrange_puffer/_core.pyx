@@ -14,6 +14,7 @@ from midrange_puffer._midrange cimport *
 from midrange_puffer._threads cimport Threads
 
 from midrange_puffer._threads import find_threads
+from midrange_puffer.errors import UsageError
 
 include "_tables.pxi"
 

@@ -43,6 +43,7 @@ SHORTER = {
 # What is in a command -> why it is not run here.
 NOT_RUN = {
     "--render": "a window, open until it is closed: tests/show/test_play_window.py",
+    "--pictures": "a model of a game with sensors: tests/show/test_picture_plot.py",
     "puffer play": "a window, open until it is closed: tests/show/test_play_window.py",
     "--ranks": "tests/train/test_ranks.py",
     "cluster.ini": "Ray: tests/train/test_cluster.py",

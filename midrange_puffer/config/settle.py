@@ -21,7 +21,7 @@ from midrange_puffer.config.machine import (
 )
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.parameters import POOL, blindness, observed
+from midrange_puffer.game.parameters import POOL, RADAR, SENSOR_PILOTS, blindness, observed
 from midrange_puffer.policies.mix import count_agents, parse_mix
 
 REPLAY_SETS = 10  # in a run, by default
@@ -103,6 +103,9 @@ def _settle_observation(config: Config) -> Config:
         observation = observed(env["observation"], env)
     except ValueError as error:
         raise ConfigError(f"[env] {error}") from None
+    for name in parse_mix(env["opponent"]):
+        if name in SENSOR_PILOTS and env["sensing"] != RADAR:
+            raise ConfigError(f"env.opponent = {name}: needs env.sensing = {RADAR}")
     if reason := blindness(env):
         print(f"no radar will have a track: {reason}")
     if observation == env["observation"]:

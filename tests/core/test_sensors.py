@@ -334,6 +334,20 @@ def test_an_own_missile_tells_whether_it_is_supported_and_active():
     assert {*locks} == {True, False}
 
 
+def test_what_starts_beside_an_engagement_does_not_look_for_it():
+    """The picture of an engagement that was changed from outside is of its own last update."""
+    alone, beside = (Simulation(2, **QUICK) for _ in range(2))
+    for sim in (alone, beside):
+        hold(sim, 1)
+        sim.set_fighter(0, BLUE, x=0, y=0, heading_deg=0, speed=300)
+        sim.set_fighter(0, RED, x=-20_000, y=0, heading_deg=0, speed=300)
+    before = alone.contacts["source"][0].tolist()
+    beside.start(1, 7, 3)
+    assert beside.contacts["source"][0].tolist() == before
+    hold(alone, 1)
+    assert alone.contacts["source"][0].tolist() != before
+
+
 def test_there_are_no_contacts_without_sensors():
     sim = Simulation(1)
     for name in ("contacts", "beliefs"):

@@ -92,6 +92,16 @@ def test_a_policy_of_one_sensing_is_refused_in_the_other_game(files, sensing):
     evaluate(files[sensing], files[sensing], 4, 0, **resolve(game))
 
 
+def test_a_pilot_that_flies_by_sensors_is_refused_without_them(files):
+    for sensing in ("full", "radar"):
+        words = ["--load-model-path", str(files[sensing]), "--opponent", "notcher"]
+        if sensing == "radar":
+            assert cli.run("eval", [*words, "--episodes", "2", "--env.time-limit=5"]) == 0
+        else:
+            with pytest.raises(UserError, match="pilot notcher: needs sensing = radar"):
+                cli.run("eval", words)
+
+
 def test_a_mix_of_both_sensings_is_refused_in_both_games(files):
     for sensing in ("full", "radar"):
         mix = ",".join(f"{path}:1" for path in files.values())
@@ -130,6 +140,7 @@ def test_a_run_refuses_a_misspelt_sensing_and_an_observation_that_does_not_go_wi
         (["--env.sensing", "rader"], "sensing.*must be one of full, radar"),
         (["--env.sensing", "radar", "--env.observation", "stg"], "default or radar"),
         (["--env.observation", "radar"], "default or stg"),
+        (["--env.opponent", "ace:1,notcher:2"], "notcher: needs env.sensing = radar"),
     ):
         with pytest.raises(UserError, match=expected):
             settle(load_config(config, words), this_machine())

@@ -11,7 +11,7 @@ from replays import forged, random_controls, record, with_header, with_parameter
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.game.parameters import CONTROLLERS
+from midrange_puffer.game.parameters import CONTROLLERS, SENSOR_PILOTS
 from midrange_puffer.replays.replay import HASH_INTERVAL, Recorder, Replay, ReplayError
 
 FIRST_LINE = b"midrange_puffer replay 1\n"
@@ -31,9 +31,9 @@ def test_a_thousand_random_fights_are_flown_again_bit_for_bit():
     for number in range(1000):
         pilots = pairs[number % len(pairs)]
         controls = wild_controls if number % 3 == 0 else random_controls
-        replay, expected = record(
-            pilots, number, number % 7, number % 5, controls, launch_interval=number / 500
-        )
+        by_sensors = number % 2 or not {*pilots}.isdisjoint(SENSOR_PILOTS)
+        game = {"launch_interval": number / 500, "sensing": "radar" if by_sensors else "full"}
+        replay, expected = record(pilots, number, number % 7, number % 5, controls, **game)
         read = Replay.from_bytes(replay.to_bytes())
         assert read.controls.tobytes() == replay.controls.tobytes()
         assert [sim.fight_hash() for sim in read.play()] == expected
