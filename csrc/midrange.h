@@ -299,9 +299,8 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
 // missile left, or when no enemy lives, or with sensors when it has no track.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
-// Copies one field of mr_fields(entity) from all engagements. Without sensors there are no contacts and beliefs to
-// copy. values: [num_envs][entities of that kind in one
-// engagement], int32 or float32.
+// Copies one field of mr_fields(entity) from all engagements. values: [num_envs][entities of that kind in one
+// engagement], int32 or float32. Without sensors there are no contacts and beliefs to copy.
 void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
 
 // Exact copies of the state. mr_restore takes a snapshot of a simulation with an equal configuration. It returns

@@ -25,7 +25,7 @@ typedef struct {
   MR_ALIGNED float time_to_go[MR_LANES];             // of that missile [s]; not known with sensors
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // the course that evades it, a unit vector in the own frame
   MR_ALIGNED int32_t own_in_air[MR_LANES];
-  MR_ALIGNED int32_t supported[MR_LANES];            // 1 if, with sensors, one of these has no lock yet
+  MR_ALIGNED int32_t needs_support[MR_LANES];        // 1 if, with sensors, one of these has no lock yet
 } MrThreat;
 
 static void mr_no_threat(MrThreat *out) {
@@ -35,7 +35,7 @@ static void mr_no_threat(MrThreat *out) {
     out->ahead[i] = -1.0f;
     out->left[i] = 0.0f;
     out->own_in_air[i] = 0;
-    out->supported[i] = 0;
+    out->needs_support[i] = 0;
   }
 }
 
@@ -105,7 +105,7 @@ static void mr_assess_warning(const MrBlock *b, const MrPicture *picture, int32_
     MR_FOR_LANES(i) {
       int own = m->active[i] & (m->owner[i] == fighter);
       out->own_in_air[i] += own;
-      out->supported[i] |= own & !picture->beliefs[slot].locked[i];
+      out->needs_support[i] |= own & !picture->beliefs[slot].locked[i];
     }
   }
   MR_FOR_LANES(i) {
@@ -120,7 +120,7 @@ static void mr_assess_warning(const MrBlock *b, const MrPicture *picture, int32_
 // The angle off the enemy at which a pilot flies while its missile is in the air. With sensors, while the missile needs
 // support, the angle stays within the radar's cone; but who runs from the enemy altogether runs.
 static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, const MrThreat *threat, int i) {
-  int narrows = threat->supported[i] & (t->off_c[i] < k->crank_c) & (t->off_c[i] > -1.0f);
+  int narrows = threat->needs_support[i] & (t->off_c[i] < k->crank_c) & (t->off_c[i] > -1.0f);
   return (MrVector){mr_select(narrows, k->crank_c, t->off_c[i]), mr_select(narrows, k->crank_s, t->off_s[i])};
 }
 
@@ -184,7 +184,7 @@ static void mr_notch(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
   const MrFighter *f = &b->fighters[fighter];
   MR_FOR_LANES(i) {
     int notches = (f->pilot[i] == MR_PILOT_notcher) & heard->tracked[i] & (b->time[i] % period < time) &
-                  !threat->present[i] & !threat->supported[i];
+                  !threat->present[i] & !threat->needs_support[i];
     MrVector beam = mr_beam(heard->ahead[i], heard->left[i]);
     course->ahead[i] = mr_select(notches, beam.ahead, course->ahead[i]);
     course->left[i] = mr_select(notches, beam.left, course->left[i]);
