@@ -18,7 +18,7 @@ from midrange_puffer.names import label, shown
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.engagement_plot import names_of, plot_engagement, record_engagement
 from midrange_puffer.show.figures import save_figure
-from midrange_puffer.show.picture_plot import draw_pictures, record_pictures
+from midrange_puffer.show.picture_plot import draw_pictures
 from midrange_puffer.show.spacetime_plot import draw_spacetime
 
 
@@ -73,11 +73,12 @@ def plot_pictures(session: Session, names: Sequence[str], path: str | Path) -> s
     """
     if session.sim.parameters["sensing"] != RADAR:
         raise UsageError("--pictures: both sides know everything here; give --env.sensing radar")
-    pictures = record_pictures(session)
+    while not session.over:
+        session.step()
     outcome = outcome_words(session.sim)
     red, blue = map(label, names)
     title = f"{red} (red) against {blue} (blue): {outcome} after {session.paths.time:.0f} s"
-    save_figure(draw_pictures(session, pictures, title), path)
+    save_figure(draw_pictures(session.paths, title), path)
     return outcome
 
 

@@ -5,12 +5,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.contact_path import TRACKS, ContactPath, note_contacts
+from midrange_puffer.game.parameters import RADAR, SEATS
 from midrange_puffer.game.simulation import Simulation
 
 SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
 # How a missile's flight has gone so far, or ended. `lost`: its target was killed by another one.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
+# What a missile flies at: where its target was last believed; its side's track; what its own seeker
+# has a lock on. Without sensors it always sees its target.
+ALONE, SUPPORTED, ACTIVE = range(3)
 
 
 @dataclass
@@ -68,6 +72,7 @@ class MissilePath(BodyPath):
         owner, target: Fighters.
         launched, burnt_out: When it starts, and when its motor stops [s].
         fate: FLYING, HIT, SPENT or LOST.
+        guided: ALONE, SUPPORTED or ACTIVE, for every time it was noted.
     """
 
     owner: int = 0
@@ -75,6 +80,7 @@ class MissilePath(BodyPath):
     launched: float = 0.0
     burnt_out: float = 0.0
     fate: str = FLYING
+    guided: list[int] = field(default_factory=list)
 
 
 class Paths:
@@ -83,14 +89,21 @@ class Paths:
     Args:
         sim: whose `step` is followed by a `note` every time.
         env: which of its engagements.
+
+    Attributes:
+        fighters, missiles: Where they went.
+        contacts: What each side knew of its enemy; without sensors none.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
         self._sim = sim
         self._env = env
+        self._has_sensors = sim.parameters["sensing"] == RADAR
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # in the air: age, and its path
         self.fighters = [FighterPath(seat=seat) for seat in range(len(SEATS))]
         self.missiles: list[MissilePath] = []
+        seats = range(len(SEATS)) if self._has_sensors else ()
+        self.contacts = [ContactPath(seat=seat) for seat in seats]
         self.note()
 
     @property
@@ -101,7 +114,9 @@ class Paths:
     def note(self) -> None:
         """Add where everything is now."""
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
-        missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
+        missiles = self._missiles()
+        if self._has_sensors:
+            note_contacts(self.contacts, self._sim, self._env, self.time)
         killed = []
         for path in self.fighters:
             if path.died is not None:
@@ -129,7 +144,7 @@ class Paths:
         step = self._sim.parameters["physics_dt"]
         end = self.time + step / 2
         self.missiles = [path for path in self.missiles if path.launched < end - step]
-        for path in (*self.fighters, *self.missiles):
+        for path in (*self.fighters, *self.missiles, *self.contacts):
             keep = bisect_right(path.times, end)
             for values in vars(path).values():
                 if isinstance(values, list):
@@ -137,7 +152,7 @@ class Paths:
         for fighter in self.fighters:
             if fighter.died is not None and fighter.died > end:
                 fighter.died = None
-        missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
+        missiles = self._missiles()
         paths = {(path.owner, round(path.launched / step)): path for path in self.missiles}
         self._slots = {}
         for slot in np.flatnonzero(missiles["active"]):
@@ -147,8 +162,18 @@ class Paths:
                 path.fate = FLYING
             else:  # dropped above with those launched in the next decision
                 path = self._launched(missiles, slot)
-                self._add(path, missiles, slot, "missile")
+                self._add_missile(path, missiles, slot)
             self._slots[slot] = age, path
+
+    def _missiles(self) -> dict[str, np.ndarray]:
+        """All slots, with what guides the missiles in them."""
+        missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
+        guided = np.full(len(missiles["active"]), ACTIVE)
+        if self._has_sensors:
+            locked = self._sim.beliefs["locked"][self._env]
+            tracks = np.isin(self._sim.contacts["source"][self._env], TRACKS)
+            guided = np.where(locked, ACTIVE, np.where(tracks[missiles["owner"]], SUPPORTED, ALONE))
+        return missiles | {"guided": guided}
 
     def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissilePath]:
         """Extend the missiles' paths; return those that have ended."""
@@ -160,7 +185,7 @@ class Paths:
                 if path:  # another one has taken its slot
                     ended.append(path)
                 path = self._launched(missiles, slot)
-            self._add(path, missiles, slot, "missile")
+            self._add_missile(path, missiles, slot)
             self._slots[slot] = int(missiles["age"][slot]), path
         return [*ended, *(path for _, path in before.values())]
 
@@ -199,6 +224,7 @@ class Paths:
                 getattr(path, name).append(getattr(shooter, name)[index])
             path.rudder.append(0.0)
             path.load.append(0.0)
+            path.guided.append(SUPPORTED if self._has_sensors else ACTIVE)
         self.missiles.append(path)
         return path
 
@@ -216,8 +242,12 @@ class Paths:
         path.times.append(self.time)
         path.x.append(x)
         path.y.append(y)
-        for name in ("speed", "heading", "rudder", "load"):
+        for name in ("speed", "heading", "rudder", "load", "guided"):
             getattr(path, name).append(getattr(path, name)[-1])
+
+    def _add_missile(self, path: MissilePath, missiles: dict[str, np.ndarray], slot: int) -> None:
+        self._add(path, missiles, slot, "missile")
+        path.guided.append(int(missiles["guided"][slot]))
 
     def _add(self, path: BodyPath, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
         """Add an entry of what fighters and missiles have in common."""

@@ -95,6 +95,13 @@ FILM_OPTIONS = {
         "speed", float, "seconds of the engagement in one second of the film", film.SPEED, 0.01, 100
     ),
     "view": Key("mode", str, "what a film shows", PLANE, choices=MODES),
+    "picture": Key(
+        "picture",
+        str,
+        "of a fight with sensors: the truth, or what a side knows",
+        film.TRUTH,
+        choices=film.PICTURES,
+    ),
 }
 
 

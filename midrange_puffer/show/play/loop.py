@@ -7,6 +7,7 @@ from pathlib import Path
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
+from midrange_puffer.game.contact_path import TRACKS
 from midrange_puffer.game.parameters import HUMAN, LADDER, SEATS
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.spacetime import spacetime
@@ -20,8 +21,9 @@ from midrange_puffer.show.play.overlay import (
     draw_notice,
     draw_warning,
 )
-from midrange_puffer.show.play.threats import Threat, advice, find_threats
+from midrange_puffer.show.play.threats import Threat, advice, find_threats, heard_threats
 from midrange_puffer.show.view import PLANE
+from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.theme import FAINT
 from midrange_puffer.show.view.viewer import Viewer
@@ -62,6 +64,7 @@ class Game(Viewer):
         self._folder = folder
         self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
         self._own_view, self._enemy_zones, self._help = True, False, False
+        self._shows_truth = False  # of a fight with sensors that is over
         self._fight = 0
         self._outcomes: dict[int, int] = {}  # of the fights of these two, by number: MrOutcome
         self._debriefs: dict[int, list[str]] = {}  # of the humans, once the fight is over
@@ -167,7 +170,7 @@ class Game(Viewer):
 
     def _begin(self) -> None:
         """A fight has begun: nothing of the one before goes on in it."""
-        self._help = self.session.paused = False
+        self._help = self.session.paused = self._shows_truth = False
         self.session.time_scale = 1.0
         self._kept = 0
         self._fight += 1
@@ -211,7 +214,11 @@ class Game(Viewer):
         for seat in self.session.humans:
             graph = spacetime(self.session.sim, 0, seat)
             inbound = [one.escape_miss for one in graph.missiles if one.target == seat]
-            self._threats[seat] = find_threats(self.session.sim, graph)
+            self._threats[seat] = (
+                heard_threats(moment(self.session.paths, side=seat), seat)
+                if self._has_sensors
+                else find_threats(self.session.sim, graph)
+            )
             if inbound:
                 is_open = any(all(misses[side] > 0 for misses in inbound) for side in (0, 1))
                 self._looks[seat].append(Look(now, is_open))
@@ -266,6 +273,7 @@ class Game(Viewer):
                 lines=self._lines(seat),
                 names=session.names,
                 enemy_zones=self._enemy_zones,
+                side=self._known_to(seat),
             )
             self._draw_words(surface, seat, rect)
         if self._help:
@@ -290,10 +298,33 @@ class Game(Viewer):
         elif threats:
             draw_warning(surface, rect, threats[0].words, advice(threats))
 
+    def _known_to(self, seat: int | None) -> int | None:
+        """As which seat a view is known: humans see what their sensors show; None: the truth."""
+        humans = self.session.humans
+        if not humans or not self._has_sensors:
+            return self._side
+        if self.session.over and self._shows_truth:
+            return None
+        return humans[0] if seat is None else seat
+
+    def _next_side(self) -> None:
+        """Where humans fly, the truth is for afterwards."""
+        if not self.session.humans:
+            super()._next_side()
+        elif self.session.over:
+            self._shows_truth = not self._shows_truth
+        else:
+            self._say("the truth is shown when the fight is over")
+
     def _views(self, whole: pygame.Rect) -> list[tuple[int | None, pygame.Rect]]:
-        """Whose views there are, and where: side by side where two humans have their own."""
+        """Whose views there are, and where: side by side where two humans have their own.
+
+        With sensors two humans never share one: each would see what only the other one knows.
+        """
         humans = self.session.humans
         shared = self._mode == PLANE and not self._own_view
+        if len(humans) == len(SEATS) and self._has_sensors:
+            shared = shared and self.session.over and self._shows_truth
         if len(humans) < 2 or shared:
             return [(None if shared or not humans else humans[0], whole)]
         width = (whole.width - GAP) // 2
@@ -307,12 +338,16 @@ class Game(Viewer):
             lines.append(self._tally(seat))
         if self.session.over:
             harder = "O next opponent   " if len(self.session.humans) < len(SEATS) else ""
+            if self._has_sensors:
+                lines.append(f"{self._side_words(self._known_to(seat))}: F changes that")
             return [*lines, f"R again   N next start   {harder}Backspace back in time   Esc quit"]
         if seat is not None:
             lines.append(launch_words(self.session, seat))
         else:
             humans = self.session.humans
             lines += [f"{SEATS[human]}: {launch_words(self.session, human)}" for human in humans]
+        if self._has_sensors and not self.session.humans:
+            lines.append(f"{self._side_words(self._side)}: F changes that")
         if self.session.time_scale != 1:
             lines.append(f"{self.session.time_scale:g}x time")
         return [*lines, "H help"]
@@ -333,5 +368,7 @@ def launch_words(session: Session, seat: int) -> str:
         return "shot down"
     if not fighters["ammo"]:
         return "no missile left"
+    if session.paths.contacts and session.paths.contacts[seat].source[-1] not in TRACKS:
+        return "no track: nothing to launch at"
     wait = fighters["wait"] * session.sim.parameters["physics_dt"]
     return f"next missile in {wait:.1f} s" if wait else "missile ready"

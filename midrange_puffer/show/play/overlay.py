@@ -35,6 +35,7 @@ KEYS = (
     ("V", "from above, or space-time graph (drag to turn it)"),
     ("Z", "your view with launch zones, or all that flies"),
     ("E", "the enemy's launch zones, too"),
+    ("F", "with sensors, afterwards: the truth, or what you knew"),
     ("O", "an easier opponent: straight, and from then on harder ones up to ace"),
     ("F5", "save a replay"),
     ("H  F1", "this help; time stands still"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime
+from midrange_puffer.show.view.moment import Moment
 
 BEHIND = math.radians(150)  # from here on a missile is behind, and to be kept there
 
@@ -58,6 +59,17 @@ def find_threats(sim: Simulation, graph: SpaceTime) -> list[Threat]:
         is_outrun = not one.hits and (one.harmless is not None or closing <= 0)
         threats.append(Threat(bearing, one.ended if one.hits else seconds, is_outrun))
     return sorted(threats, key=lambda one: (one.outrun, _soon(one)))
+
+
+def heard_threats(known: Moment, seat: int) -> list[Threat]:
+    """The missiles that the receiver of a seat warns of, the one nearest its nose first."""
+    heading = known.fighters[seat].heading
+    bearings = [
+        math.remainder(warning.bearing - heading, math.tau)
+        for warning in known.warnings
+        if warning.is_seeker
+    ]
+    return [Threat(bearing, None, outrun=False) for bearing in sorted(bearings, key=abs)]
 
 
 def _soon(threat: Threat) -> float:

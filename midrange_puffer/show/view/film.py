@@ -13,6 +13,7 @@ import numpy as np
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
+from midrange_puffer.game.parameters import RADAR, SEATS
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE, theme
@@ -24,6 +25,8 @@ SMALLEST = (320, 180)  # there is room for the instruments and for some of the p
 FPS = 20
 SPEED = 4.0
 LAST = 3.0  # s that the end is shown
+TRUTH = "truth"
+PICTURES = (TRUTH, *SEATS)
 MOST = 10_000  # pictures, as those of a .gif are all in memory
 SHADES = 6  # of each colour in a .gif
 
@@ -50,6 +53,7 @@ def write_film(
     fps: int = FPS,
     speed: float = SPEED,
     mode: str = PLANE,
+    picture: str = TRUTH,
     progress: Callable[[int], None] = lambda count: None,
 ) -> None:
     """Write a film of a replay, whole, in the format that the file's name ends in.
@@ -59,6 +63,7 @@ def write_film(
         fps: Pictures a second; at most 50, which is all that a .gif can do.
         speed: Seconds of the engagement in one of the film.
         mode: "plane" or "spacetime".
+        picture: Of PICTURES: the truth, or what a side of a game with sensors knows.
         progress: Called with the number of decisions shown since.
 
     Raises:
@@ -75,8 +80,11 @@ def write_film(
         raise UsageError(f"fps = {fps}: must be from 1 to 50")
     if not 0.01 <= speed <= 100:
         raise UsageError(f"speed = {speed:g}: must be from 0.01 to 100")
+    if picture != TRUTH and replay.parameters["sensing"] != RADAR:
+        raise UsageError(f"picture = {picture}: in this fight both sides know everything")
     _check_length(replay, fps, speed)
-    frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, progress)
+    side = None if picture == TRUTH else SEATS.index(picture)
+    frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, side, progress)
     encode = _gif if Path(path).suffix == ".gif" else _mp4
     write_whole(Path(path), encode(frames, size, fps))
 
@@ -97,6 +105,7 @@ def _frames(
     interval: float,
     last: int,
     mode: str,
+    side: int | None,
     progress: Callable[[int], None],
 ) -> Iterator[np.ndarray]:
     """Pictures uint8 [height, width, 3], `interval` s of the engagement apart, the end repeated."""
@@ -108,7 +117,7 @@ def _frames(
     shown = 0
 
     def picture(time: float | None) -> np.ndarray:
-        renderer.draw(sim, paths, time=time, mode=mode, names=replay.names)
+        renderer.draw(sim, paths, time=time, mode=mode, names=replay.names, side=side)
         return renderer.rgb()
 
     for _ in replay.play(sim):
@@ -145,7 +154,8 @@ def _gif(frames: Iterator[np.ndarray], size: tuple[int, int], fps: int) -> bytes
 
 def _palette() -> list[theme.Colour]:
     """The shades of the viewer's colours, at most 256."""
-    colours = [theme.TEXT, theme.BRIGHT, *theme.SEATS, theme.STAR, theme.FLAME, theme.SAFE]
+    colours = [theme.TEXT, theme.BRIGHT, *theme.SEATS, theme.STAR, theme.FLAME]
+    colours += [theme.SAFE, theme.LOCK]
     shades = [
         theme.mix(colour, step / SHADES, ground)
         for ground in (theme.BACKGROUND, theme.PANEL)

@@ -1,11 +1,16 @@
-"""How an engagement stands at any time of its paths, between two decisions, too."""
+"""How an engagement stands at any time of its paths, between two decisions, too.
+
+With sensors it may be shown as one side knows it: then the enemy is a `Contact`, of missiles there
+are the own ones, and of the others what the receiver says of them.
+"""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from midrange_puffer.game.paths import FLYING, BodyPath, FighterPath, MissilePath, Paths
+from midrange_puffer.game.contact_path import SILENT, TRACKED, TRACKS, UNSEEN, ContactPath
+from midrange_puffer.game.paths import ACTIVE, FLYING, BodyPath, FighterPath, MissilePath, Paths
 
 STEPS = 3  # of a trail, from one entry of its path to the next
 
@@ -52,6 +57,68 @@ class Fighter(Body):
     throttle: float
     ammo: int
 
+    @property
+    def seat(self) -> int:
+        """Red (0) or blue (1)."""
+        return self.path.seat
+
+
+@dataclass(frozen=True)
+class Contact:
+    """What a side knows of its enemy at one time.
+
+    Attributes:
+        path: It is of.
+        index: Of the path's last entry until then.
+        place: [2] in the plane, where it is believed to be, or was lost [m].
+        age: Since it was last seen [s].
+    """
+
+    path: ContactPath
+    index: int
+    place: np.ndarray
+    age: float
+
+    @property
+    def seat(self) -> int:
+        """The enemy's: red (0) or blue (1)."""
+        return 1 - self.path.seat
+
+    @property
+    def source(self) -> int:
+        """What it rests on, an index into `SOURCES`."""
+        return self.path.source[self.index]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there has been a track: until then it is nowhere."""
+        return self.source != UNSEEN
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is a track. Nobody is told of a kill."""
+        return self.source in TRACKS
+
+    @property
+    def heading(self) -> float:
+        """Counter-clockwise from +x [rad]."""
+        return self.path.heading[self.index]
+
+    @property
+    def speed(self) -> float:
+        """As it is believed [m/s]."""
+        return self.path.speed[self.index]
+
+    @property
+    def tracks(self) -> list[np.ndarray]:
+        """The curves on which it has been tracked until now, [n, 2] each."""
+        end = self.index + 1
+        source = np.array(self.path.source[:end])
+        places = np.column_stack([self.path.x[:end], self.path.y[:end]])
+        breaks = np.flatnonzero(np.diff(np.isin(source, TRACKS))) + 1
+        parts = zip(np.split(places, breaks), np.split(source, breaks), strict=True)
+        return [places for places, sources in parts if sources[0] in TRACKS]
+
 
 @dataclass(frozen=True)
 class Missile(Body):
@@ -61,28 +128,98 @@ class Missile(Body):
     flying: bool
     burning: bool
 
+    @property
+    def guided(self) -> int:
+        """What it flies at: ALONE, SUPPORTED or ACTIVE."""
+        return self.path.guided[self.index]
+
+
+@dataclass(frozen=True)
+class ReceiverWarning:
+    """What the receiver of a side tells: where from, and of what.
+
+    Attributes:
+        bearing: Counter-clockwise from +x [rad].
+        is_seeker: A missile's seeker with a lock; else the enemy's radar.
+        is_tracking: Whether that has a track.
+    """
+
+    bearing: float
+    is_seeker: bool
+    is_tracking: bool
+
 
 @dataclass(frozen=True)
 class Moment:
-    """Both fighters, and all missiles launched until `time` [s]."""
+    """Both fighters, and all missiles launched until `time` [s].
+
+    As a side knows it: the enemy's place among the fighters is a contact's, the missiles are the
+    own ones, and there are the `warnings` of the own receiver.
+    """
 
     time: float
-    fighters: tuple[Fighter, Fighter]
+    fighters: tuple[Fighter | Contact, Fighter | Contact]
     missiles: tuple[Missile, ...]
+    warnings: tuple[ReceiverWarning, ...] = ()
 
     @property
-    def range(self) -> float:
-        """Between the fighters [m]."""
+    def known(self) -> list[Fighter | Contact]:
+        """The fighters of which it is known where they are or were."""
+        return [one for one in self.fighters if isinstance(one, Fighter) or one.is_known]
+
+    @property
+    def range(self) -> float | None:
+        """Between the fighters [m]; None where the enemy is not tracked."""
         red, blue = self.fighters
+        if any(isinstance(one, Contact) and not one.alive for one in self.fighters):
+            return None
         return math.dist(red.place, blue.place)
 
 
-def moment(paths: Paths, time: float | None = None) -> Moment:
-    """An engagement at a time [s], by default the last one noted."""
+def moment(paths: Paths, time: float | None = None, side: int | None = None) -> Moment:
+    """An engagement at a time [s], by default the last one noted.
+
+    Args:
+        side: The seat as which it is known; None: as it is.
+    """
     time = paths.time if time is None else min(max(time, 0.0), paths.time)
-    fighters = tuple(_fighter(path, time) for path in paths.fighters)
+    fighters = [_fighter(path, time) for path in paths.fighters]
     missiles = tuple(_missile(path, time) for path in paths.missiles if path.at(time) is not None)
-    return Moment(time, fighters, missiles)
+    if side is None:
+        return Moment(time, tuple(fighters), missiles)
+    own = fighters[side]
+    contact = fighters[1 - side] = _contact(paths.contacts[side], time)
+    warnings = _warnings(own, contact, missiles) if own.alive else ()
+    mine = tuple(missile for missile in missiles if missile.path.owner == side)
+    return Moment(time, tuple(fighters), mine, warnings)
+
+
+def _contact(path: ContactPath, time: float) -> Contact:
+    index = path.at(time)
+    since = time - path.times[index]
+    place = np.array([path.x[index], path.y[index]])
+    if path.source[index] in TRACKS:  # it is believed to fly straight on
+        heading = path.heading[index]
+        place = place + since * path.speed[index] * np.array([math.cos(heading), math.sin(heading)])
+    return Contact(path, index, place, path.age[index] + since)
+
+
+def _warnings(
+    own: Fighter, contact: Contact, missiles: tuple[Missile, ...]
+) -> tuple[ReceiverWarning, ...]:
+    """Of the enemy's radar, and of all missiles with a lock on the own fighter."""
+    heard = contact.path.heard[contact.index]
+    found = []
+    if heard != SILENT:
+        bearing = contact.path.bearing[contact.index]
+        found.append(ReceiverWarning(bearing, is_seeker=False, is_tracking=heard == TRACKED))
+    for missile in missiles:
+        is_locked = missile.flying and missile.guided == ACTIVE
+        if is_locked and missile.path.target == own.path.seat:
+            ahead, left = missile.place - own.place
+            bearing = math.atan2(left, ahead)
+            found.append(ReceiverWarning(bearing, is_seeker=True, is_tracking=True))
+    return tuple(found)
 
 
 def _fighter(path: FighterPath, time: float) -> Fighter:

@@ -1,6 +1,7 @@
 """The plane from above: grid, trails, fighters, missiles, and arrows to what is not in view."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pygame
@@ -9,7 +10,13 @@ from midrange_puffer.game.envelope import Envelope
 from midrange_puffer.game.paths import HIT
 from midrange_puffer.show.view.camera import Camera, grid_spacing
 from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.moment import STEPS, Fighter, Missile, Moment
+from midrange_puffer.show.view.moment import STEPS, Body, Contact, Fighter, Missile, Moment
+from midrange_puffer.show.view.sensors import (
+    draw_contact,
+    draw_guidance,
+    draw_radar,
+    draw_warnings,
+)
 from midrange_puffer.show.view.theme import (
     BACKGROUND,
     BRIGHT,
@@ -27,6 +34,7 @@ GUTTER = (36, 18)  # at the left and below, for the grid's labels [px]
 GRID_SPACING = 80  # least distance between its lines [px]
 TICK = 20.0  # s between the marks on a fighter's trail
 NEAREST = 4_000.0  # least distance from the middle of the view to its border [m]
+UNKNOWN = 30_000.0  # the same, for a side that does not know where the enemy is [m]
 MARGIN = 1.4  # of the view around what it shows
 # Around a whole fight; above it, for its outcome; below it, where a pilot is told why [px].
 BORDER, HEADROOM, FOOTROOM = 24, 96, 190
@@ -53,13 +61,16 @@ def draw_plane(
     envelope: Envelope | None,
     whole: bool = False,
     enemy_zones: bool = False,
+    sensors: Mapping[str, float] | None = None,
 ) -> None:
     """Draw into an area of the canvas.
 
     Args:
+        moment: The truth, or as a side knows it.
         focus: The fighter that it is drawn for; None: everything that flies is in view.
         envelope: For the launch zones of `focus`, and with `enemy_zones` of its enemy.
         whole: The camera shows all that has happened, whoever it follows.
+        sensors: Parameters of a game with sensors: the radars' cones, and what missiles fly at.
     """
     left, below = GUTTER
     camera.area = pygame.Rect(area.x + left, area.y, area.width - left, area.height - below)
@@ -74,32 +85,44 @@ def draw_plane(
         draw_zones(canvas, camera, envelope, own, enemy)
         if enemy_zones:
             draw_zones(canvas, camera, envelope, enemy, own, row=1)
+    seen = [one for one in moment.fighters if isinstance(one, Fighter)]
+    contacts = [one for one in moment.fighters if isinstance(one, Contact)]
+    if sensors:
+        for fighter in seen:
+            draw_radar(canvas, camera, fighter, sensors)
     for missile in moment.missiles:
         _draw_missile_trail(canvas, camera, missile)
-    for fighter in moment.fighters:
+    for fighter in seen:
         _draw_trail(canvas, camera, fighter)
     for missile in moment.missiles:
         _draw_missile(canvas, camera, missile)
-    for fighter in moment.fighters:
+        if sensors:
+            draw_guidance(canvas, camera, missile)
+    for contact in contacts:
+        draw_contact(canvas, camera, contact)
+    for fighter in seen:
         _draw_fighter(canvas, camera, fighter)
+    if contacts:
+        draw_warnings(canvas, camera, seen[0], moment.warnings)
     if focus is not None:
         _draw_arrows(canvas, camera, moment, focus)
     canvas.clip(None)
 
 
 def aim(camera: Camera, moment: Moment, focus: int | None) -> None:
-    """Show both fighters and the missiles in the air; of one fighter only those that are near it.
+    """Show all fighters that are known and the missiles in the air; of one fighter only near ones.
 
     A missile that has passed, or follows its target from far behind, is of no more use to see.
     """
-    fighters = [fighter.place for fighter in moment.fighters]
+    fighters = [fighter.place for fighter in moment.known]
     flying = [missile.place for missile in moment.missiles if missile.flying]
     low, high = np.min(fighters, axis=0), np.max(fighters, axis=0)
     reach = np.inf if focus is None else max(NEAREST, float(np.max(high - low)) / 2)
     near = [place for place in flying if _distance(place, low, high) <= reach]
     places = np.array([*fighters, *near])
     low, high = places.min(axis=0), places.max(axis=0)
-    half = np.maximum(MARGIN * (high - low) / 2, NEAREST)
+    least = NEAREST if len(fighters) > 1 else UNKNOWN
+    half = np.maximum(MARGIN * (high - low) / 2, least)
     camera.aim((low + high) / 2, tuple(half), moment.time)
 
 
@@ -110,7 +133,9 @@ def _distance(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
 
 def aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
     """Show all that has been flown until now, at once; `footroom` is what is left below it [px]."""
-    places = np.vstack([body.trail for body in (*moment.fighters, *moment.missiles)])
+    trails = [body.trail for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)]
+    tracks = [part for one in moment.fighters if isinstance(one, Contact) for part in one.tracks]
+    places = np.vstack([*trails, *tracks])
     low, high = places.min(axis=0), places.max(axis=0)
     size = np.array(camera.area.size)
     headroom, footroom = (min(each, size[1] / 4) for each in (HEADROOM, footroom))

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pygame
 
+from midrange_puffer.game.belief import believed
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.parameters import RADAR, SEATS
 from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import spacetime
@@ -50,6 +51,7 @@ class Renderer:
         lines: Sequence[str] = (),
         names: tuple[str, str] = SEATS,
         enemy_zones: bool = False,
+        side: int | None = None,
     ) -> None:
         """Draw one view; a split screen has two of them.
 
@@ -66,20 +68,30 @@ class Renderer:
             lines: Texts at the bottom, such as the keys.
             names: Who flies red and blue.
             enemy_zones: Draw the launch zones of the enemy of `focus`, too.
+            side: With sensors, the seat as which the engagement is known; None: as it is.
         """
+        focus = side if focus is None else focus
         rect = self.surface.get_rect() if rect is None else rect
         canvas, camera = self._view(rect, focus)
-        now = moment(paths, time)
+        now = moment(paths, time, side)
         canvas.clear(BACKGROUND)
         bar = pygame.Rect(0, 0, rect.width, status.HEIGHT)
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
         is_over = bool(sim.outcome[env]) and now.time >= paths.time
         if mode == SPACETIME and sim.fighters["alive"][env, focus or 0] and not sim.outcome[env]:
-            self._draw_graph(canvas, area, sim, env, focus or 0)
+            known = (sim, env) if side is None else (believed(sim, env, side), 0)
+            self._draw_graph(canvas, area, *known, focus or 0)
         else:
-            envelope = None if focus is None else game_envelope(sim.parameters)
             draw_plane(
-                canvas, area, camera, now, focus, envelope, whole=is_over, enemy_zones=enemy_zones
+                canvas,
+                area,
+                camera,
+                now,
+                focus,
+                None if focus is None else game_envelope(sim.parameters),
+                whole=is_over,
+                enemy_zones=enemy_zones,
+                sensors=sim.parameters if sim.parameters["sensing"] == RADAR else None,
             )
             area = camera.area  # the texts below cover no labels
         status.draw_status(canvas, bar, now, focus, names)

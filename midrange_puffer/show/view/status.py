@@ -5,7 +5,8 @@ import pygame
 from midrange_puffer.game.parameters import SEATS as SEAT_NAMES
 from midrange_puffer.game.paths import SPEED_OF_SOUND
 from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.moment import Fighter, Moment
+from midrange_puffer.show.view.moment import Contact, Fighter, Moment
+from midrange_puffer.show.view.sensors import contact_words
 from midrange_puffer.show.view.theme import (
     BRIGHT,
     FAINT,
@@ -42,10 +43,14 @@ def draw_status(
             1: pygame.Rect(clock.right, bar.y, bar.right - clock.right, bar.height),
         }
     for seat, panel in panels.items():
-        _draw_seat(canvas, panel, moment, moment.fighters[seat], names[seat])
+        fighter = moment.fighters[seat]
+        if isinstance(fighter, Contact):
+            _draw_contact(canvas, panel, fighter, names[seat])
+        else:
+            _draw_seat(canvas, panel, moment, fighter, names[seat])
     minutes, seconds = divmod(int(moment.time), 60)
     canvas.text(f"{minutes}:{seconds:02}", (clock.centerx, bar.y + 9), BRIGHT, LARGE, "midtop")
-    words = f"{moment.range / 1000:.1f} km"
+    words = "– km" if moment.range is None else f"{moment.range / 1000:.1f} km"
     canvas.text(words, (clock.centerx, bar.bottom - 10), TEXT, MIDDLE, "midbottom")
 
 
@@ -53,13 +58,9 @@ def _draw_seat(
     canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, name: str
 ) -> None:
     """The seat's name and missiles, and below its instruments, as many as there is room for."""
-    seat = fighter.path.seat
-    colour = SEATS[seat] if fighter.alive else FAINT
-    canvas.box(pygame.Rect(panel.x, panel.y, 4, panel.height), colour)
-    words = SEAT_NAMES[seat]
-    if panel.width > NARROW and name != words:
-        words = f"{words}: {name}"
-    canvas.text(words if fighter.alive else f"{words} †", (panel.x + 14, panel.y + 9), colour)
+    colour = SEATS[fighter.seat] if fighter.alive else FAINT
+    words = _title(panel, fighter.seat, name)
+    _draw_title(canvas, panel, words if fighter.alive else f"{words} †", colour)
     _draw_missiles(canvas, panel, moment, fighter, colour)
     instruments = (
         ("m/s", f"{fighter.speed:.0f}"),
@@ -70,14 +71,50 @@ def _draw_seat(
     )
     count = min(len(instruments), (panel.width - 14) // LEAST_WIDTH)
     for index, (label, reading) in enumerate(instruments[:count]):
-        place = panel.move(14 + index * (panel.width - 24) // count, 32).topleft
-        canvas.text(label, place, FAINT, SMALL)
+        place = _draw_label(canvas, panel, label, index, count)
         if isinstance(reading, str):
             shade = BRIGHT if fighter.alive else FAINT
             canvas.text(reading, (place[0], place[1] + 13), shade)
         elif fighter.alive:
             width = (panel.width - 24) // count - 14
             _draw_gauge(canvas, pygame.Rect(place[0], place[1] + 17, width, 6), *reading, colour)
+
+
+def _draw_contact(canvas: Canvas, panel: pygame.Rect, contact: Contact, name: str) -> None:
+    """What the other side knows of this seat: speed, while there is a track."""
+    colour = SEATS[contact.seat] if contact.alive else FAINT
+    _draw_title(canvas, panel, _title(panel, contact.seat, name), colour)
+    words = contact_words(contact)
+    canvas.text(words, (panel.right - 14, panel.y + 10), TEXT, SMALL, "topright")
+    if not contact.alive:
+        return
+    readings = {
+        "m/s": f"{contact.speed:.0f}",
+        "Mach": f"{contact.speed / SPEED_OF_SOUND:.2f}",
+    }
+    for index, (label, reading) in enumerate(readings.items()):
+        x, y = _draw_label(canvas, panel, label, index, 5)
+        canvas.text(reading, (x, y + 13), BRIGHT)
+
+
+def _title(panel: pygame.Rect, seat: int, name: str) -> str:
+    """The seat, and who flies it if there is room."""
+    words = SEAT_NAMES[seat]
+    return f"{words}: {name}" if panel.width > NARROW and name != words else words
+
+
+def _draw_title(canvas: Canvas, panel: pygame.Rect, words: str, colour: tuple) -> None:
+    canvas.box(pygame.Rect(panel.x, panel.y, 4, panel.height), colour)
+    canvas.text(words, (panel.x + 14, panel.y + 9), colour)
+
+
+def _draw_label(
+    canvas: Canvas, panel: pygame.Rect, label: str, index: int, count: int
+) -> tuple[int, int]:
+    """Of an instrument, one of `count`; returns where it stands."""
+    place = panel.move(14 + index * (panel.width - 24) // count, 32).topleft
+    canvas.text(label, place, FAINT, SMALL)
+    return place
 
 
 def _draw_missiles(

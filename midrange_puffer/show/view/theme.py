@@ -12,6 +12,7 @@ SEATS: tuple[Colour, Colour] = ((255, 99, 88), (86, 160, 255))  # red and blue
 STAR: Colour = (255, 197, 46)
 FLAME: Colour = (255, 224, 150)
 SAFE: Colour = (94, 214, 140)
+LOCK: Colour = (190, 120, 255)  # a missile's seeker has a lock
 
 SMALL, MIDDLE, LARGE, HUGE = 14, 17, 24, 38
 

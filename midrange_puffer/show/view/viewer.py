@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pygame
 
+from midrange_puffer.game.parameters import RADAR, SEATS
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view import PLANE, SPACETIME
 from midrange_puffer.show.view.renderer import Renderer
@@ -32,6 +33,7 @@ class Viewer(ABC):
         self.session = session
         self._renderer, self._show = renderer, show
         self._running, self._mode = True, PLANE
+        self._side: int | None = None  # as which seat knows it; None: the truth
 
     def run(self) -> None:
         """Show one frame after another until somebody quits."""
@@ -71,6 +73,23 @@ class Viewer(ABC):
                 session.scale_time(faster=True)
             case pygame.K_v:
                 self._mode = SPACETIME if self._mode == PLANE else PLANE
+            case pygame.K_f if self._has_sensors:
+                self._next_side()
+
+    @property
+    def _has_sensors(self) -> bool:
+        return self.session.sim.parameters["sensing"] == RADAR
+
+    def _next_side(self) -> None:
+        """The truth, then what red knows, then what blue knows."""
+        order = (None, *range(len(SEATS)))
+        self._side = order[(order.index(self._side) + 1) % len(order)]
+
+    def _side_words(self, side: int | None) -> str:
+        """Whose picture is shown, with sensors; else nothing."""
+        if not self._has_sensors:
+            return ""
+        return "the truth" if side is None else f"what {SEATS[side]} knows"
 
     def _turn_graph(self, right: int, down: int) -> None:
         """Turn the space-time graph with the mouse, by pixels."""

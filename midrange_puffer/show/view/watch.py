@@ -13,6 +13,7 @@ from midrange_puffer.show.view.window import Window
 
 LAST = 3.0  # s that the end of a fight is shown
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
+SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {KEYS}"
 
 
 def watch(
@@ -90,12 +91,17 @@ class Watcher(Viewer):
     def _draw(self) -> None:
         session = self.session
         speed = f"{session.time_scale:g}x" if session.time_scale != 1 else ""
+        state = "paused" if session.paused else speed
         self._renderer.draw(
             session.sim,
             session.paths,
             time=session.time,
             mode=self._mode,
-            lines=["paused" if session.paused else speed, KEYS],
+            lines=[
+                "   ".join(filter(None, (self._side_words(self._side), state))),
+                SENSOR_KEYS if self._has_sensors else KEYS,
+            ],
             names=session.names,
+            side=self._side,
         )
         self._show(self._renderer.surface)

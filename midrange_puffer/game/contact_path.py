@@ -1,0 +1,67 @@
+"""What a side knew over time, in a game with sensors: its contact, and what its receiver heard."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.game.parameters import RADAR
+from midrange_puffer.game.simulation import SOURCES, Simulation
+
+# Of a contact: its place among SOURCES.
+UNSEEN, LIVE, MEMORY, LOST = (SOURCES.index(name) for name in ("unseen", RADAR, "memory", "lost"))
+TRACKS = (LIVE, MEMORY)
+# What the warning receiver says of the enemy's radar.
+SILENT, SEARCHED, TRACKED = range(3)
+_PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}
+
+
+@dataclass
+class ContactPath:
+    """What a side knew of its enemy, an entry of each list for every time it was noted.
+
+    Attributes:
+        seat: whose contact it is.
+        times: since the start [s].
+        x, y, heading, speed: of the enemy, as it was believed [m, rad, m/s].
+        source: an index into `SOURCES`.
+        age: since the enemy was last seen [s].
+        heard: of the enemy's radar: SILENT, SEARCHED or TRACKED.
+        bearing: where that came from, counter-clockwise from +x [rad].
+    """
+
+    seat: int = 0
+    times: list[float] = field(default_factory=list)
+    x: list[float] = field(default_factory=list)
+    y: list[float] = field(default_factory=list)
+    heading: list[float] = field(default_factory=list)
+    speed: list[float] = field(default_factory=list)
+    source: list[int] = field(default_factory=list)
+    age: list[float] = field(default_factory=list)
+    heard: list[int] = field(default_factory=list)
+    bearing: list[float] = field(default_factory=list)
+
+    def at(self, time: float) -> int | None:
+        """Index of the last entry not after `time`; None before the first."""
+        index = bisect_right(self.times, time) - 1
+        return index if index >= 0 else None
+
+
+def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: float) -> None:
+    """Add what both sides know now."""
+    known = {name: values[env] for name, values in sim.contacts.items()}
+    views, headings = sim.observe()[env], sim.fighters["heading"][env]
+    for path in contacts:
+        seat, view = path.seat, views[path.seat]
+        path.times.append(time)
+        for name in ("x", "y", "heading", "speed"):
+            getattr(path, name).append(float(known[name][seat]))
+        path.source.append(int(known["source"][seat]))
+        path.age.append(float(known["age"][seat] * sim.parameters["physics_dt"]))
+        path.heard.append(
+            SEARCHED * bool(view[_PLACE["receiver_searched"]])
+            + TRACKED * bool(view[_PLACE["receiver_tracked"]])
+        )
+        off_nose = np.arctan2(view[_PLACE["receiver_left"]], view[_PLACE["receiver_ahead"]])
+        path.bearing.append(float(headings[seat] + off_nose))
