@@ -2,9 +2,9 @@
 
     puffer train midrange --config configs/radar.ini --policy-name stacked_frames:StackedFrames
 
-That is typed in the folder of this file; elsewhere it is the file's path with :StackedFrames. Its
-arguments are keys of [policy]: --policy.frames 8 --policy.spacing 2. `puffer eval`, `play`, `league`
-and `export` take its models where they are told the same --policy-name.
+That is typed in the folder of this file. Its arguments are keys of [policy]: --policy.frames 8
+--policy.spacing 2. `puffer eval`, `play`, `league` and `export` take its models where they are told
+the same --policy-name.
 """
 
 import torch

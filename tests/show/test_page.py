@@ -1,6 +1,5 @@
 """The page of a fight needs nothing else, and holds the fight that was flown."""
 
-import base64
 import json
 import re
 from dataclasses import replace
@@ -8,6 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from pages import columns, unpack
 from replays import record
 
 from midrange_puffer import Simulation
@@ -19,7 +19,6 @@ from midrange_puffer.replays.replay import Recorder, ReplayError
 from midrange_puffer.show.page.writer import write_page
 
 NAMES = ('</script><b>"A"', "Böb & <i>'s $title")
-TYPES = {"float32": "<f4", "int16": "<i2"}
 VOID = {"meta", "input"}  # elements of HTML without an end
 FETCHES = (
     r"""\bfetch\b|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import\b|url\(|@import|https?:"""
@@ -65,16 +64,6 @@ def page(replay, tmp_path_factory):
 @pytest.fixture(scope="module")
 def fight(page):
     return json.loads(page.texts["script", "fight"])
-
-
-def unpack(packed):
-    numbers = np.frombuffer(base64.b64decode(packed["data"]), TYPES[packed["type"]])
-    missing = (packed["type"] == "int16") & (numbers == -32768)
-    return np.where(missing, np.nan, numbers * packed["scale"]).reshape(packed["shape"])
-
-
-def columns(packed):
-    return dict(zip(packed["columns"], unpack(packed["entries"]), strict=True))
 
 
 def test_the_page_needs_nothing_else(page):

@@ -5,6 +5,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from browser import NEEDED, Browser
+from pages import go, is_shown, picture, status, text, time_of
 from replays import record
 
 from midrange_puffer import Simulation
@@ -50,44 +51,9 @@ def page(window, address):
     assert window.requests == [address]
 
 
-def text(page, element):
-    return page.evaluate(f"document.getElementById('{element}').textContent")
-
-
-def picture(page, element):
-    return page.evaluate(f"document.getElementById('{element}').toDataURL()")
-
-
-def is_shown(page, element):
-    return page.evaluate(f"document.getElementById('{element}').checkVisibility()")
-
-
-def click(page, element):
-    page.evaluate(f"document.getElementById('{element}').click()")
-    page.frame()
-
-
 def middle(page, element):
     box = f"document.getElementById('{element}').getBoundingClientRect()"
     return page.evaluate(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
-
-
-def time_of(page):
-    return page.evaluate("document.getElementById('time').valueAsNumber")
-
-
-def status(page):
-    """What is told of both seats, by name."""
-    rows = page.evaluate(
-        "Array.from(document.getElementById('status').tBodies[0].rows, "
-        "(row) => Array.from(row.cells, (cell) => cell.textContent))"
-    )
-    return {name: cells for name, *cells in rows}
-
-
-def go(page, place):
-    page.evaluate(f"void (location.hash = '{place}')")
-    page.frame()
 
 
 def colour_count(page, element):

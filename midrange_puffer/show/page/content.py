@@ -6,9 +6,11 @@ from dataclasses import fields
 
 import numpy as np
 
+from midrange_puffer.game.belief import believed
+from midrange_puffer.game.contact_path import TRACKS, ContactPath
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import SHOWN, launch_zone
-from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.parameters import RADAR, SEATS
 from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime, spacetime
@@ -19,6 +21,8 @@ from midrange_puffer.show.page.packing import Packed, pack, pack_coarsely
 INTERVAL = 1.0  # s, about, from one space-time graph to the next
 MOST = 300  # graphs of a seat: in longer fights they are farther apart, or the page grows too large
 BEARINGS = 48
+
+_CONE = ("radar_half_angle_deg", "radar_range_nose")  # what a radar's cone is drawn by
 
 # What a prediction of a missile's flight says, besides its points.
 _PREDICTION = ("slot", "owner", "target", "hits", "miss", "ended", "harmless")
@@ -39,7 +43,9 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     every = max(round(max(INTERVAL, replay.duration / MOST) / decision), 1)
     paths = Paths(sim)
     graphs: tuple[list[SpaceTime], ...] = ([], [])
-    fighters = []
+    beliefs: tuple[list[SpaceTime], ...] = ([], [])
+    fighters, contacts = [], []
+    has_sensors = sim.parameters["sensing"] == RADAR
     for count, _ in enumerate(itertools.chain([sim], replay.play(sim))):
         if count:
             paths.note()
@@ -47,6 +53,18 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         if count % every == 0:
             fighters.append(sim.fighters)
             _note_graphs(sim, graphs)
+            if has_sensors:
+                contacts.append(sim.contacts)
+                _note_graphs(sim, beliefs, as_believed=True)
+    if has_sensors:
+        known = [
+            {
+                "contact": _pack_path(paths.contacts[seat]),
+                "graphs": _pack_graphs(beliefs[seat]),
+                "zones": pack_coarsely(_zones(sim.parameters, _known(fighters, contacts, seat))),
+            }
+            for seat in range(len(SEATS))
+        ]
     return {
         "names": [shown(name) for name in replay.names],
         "outcome": shown(replay.outcome),
@@ -58,14 +76,36 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         "interval": every * decision,
         "graphs": [_pack_graphs(of_seat) for of_seat in graphs],
         "zones": pack_coarsely(_zones(sim.parameters, fighters)),
+        "radar": {name: sim.parameters[name] for name in _CONE} if has_sensors else None,
+        "known": known if has_sensors else [],
     }
 
 
-def _note_graphs(sim: Simulation, graphs: Sequence[list[SpaceTime]]) -> None:
-    """Add a graph for every seat that is alive."""
+def _note_graphs(
+    sim: Simulation, graphs: Sequence[list[SpaceTime]], as_believed: bool = False
+) -> None:
+    """Add a graph for every seat that is alive, of the true game or as that seat believes it."""
     for seat in range(len(SEATS)):
         if sim.fighters["alive"][0, seat]:
-            graphs[seat].append(spacetime(sim, 0, seat))
+            game = believed(sim, 0, seat) if as_believed else sim
+            graphs[seat].append(spacetime(game, 0, seat))
+
+
+def _known(
+    fighters: Sequence[Mapping[str, np.ndarray]],
+    contacts: Sequence[Mapping[str, np.ndarray]],
+    seat: int,
+) -> list[dict[str, np.ndarray]]:
+    """States of the fighters, of which the enemy's are what a seat knows: perhaps it may fire."""
+    out = []
+    for state, contact in zip(fighters, contacts, strict=True):
+        known = {name: state[name].copy() for name in ("heading", "speed", "ammo", "alive")}
+        for name in ("heading", "speed"):
+            known[name][0, 1 - seat] = contact[name][0, seat]
+        known["ammo"][0, 1 - seat] = 1
+        known["alive"][0, 1 - seat] = contact["source"][0, seat] in TRACKS
+        out.append(known)
+    return out
 
 
 def _zones(
@@ -90,7 +130,7 @@ def _zones(
     return np.where(may_fire[:, :, None], np.stack(zones, axis=2), np.nan)
 
 
-def _pack_path(path: BodyPath) -> dict[str, object]:
+def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
     """Its single values as they are, its lists as columns."""
     values = {field.name: getattr(path, field.name) for field in fields(path)}
     lists = {name: value for name, value in values.items() if isinstance(value, list)}

@@ -17,6 +17,8 @@ SCRIPTS = (
     "canvas.js",
     "labels.js",
     "gestures.js",
+    "knowledge.js",
+    "sensors.js",
     "plane.js",
     "charts.js",
     "scenes.js",

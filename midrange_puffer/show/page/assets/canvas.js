@@ -19,7 +19,7 @@ function begin(canvas) {
 /** The page's colours as they are now, in light or in dark. */
 function colours() {
   const style = getComputedStyle(document.documentElement);
-  const names = ["ink", "paper", "dim", "line", "mark", "red", "blue", "star", "safe", "danger"];
+  const names = ["ink", "paper", "dim", "line", "mark", "red", "blue", "star", "safe", "danger", "lock"];
   const found = Object.fromEntries(
     names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
   );
@@ -42,7 +42,13 @@ function multiples(step, low, high) {
 function line(context, points, colour, width = 1, alpha = 1) {
   Object.assign(context, { strokeStyle: colour, lineWidth: width, globalAlpha: alpha });
   context.beginPath();
-  for (const { x, y } of points) context.lineTo(x, y);
+  let begins = true; // anew after a gap, of not-a-number
+  for (const { x, y } of points) {
+    const isGap = Number.isNaN(x) || Number.isNaN(y);
+    if (!isGap && begins) context.moveTo(x, y);
+    else if (!isGap) context.lineTo(x, y);
+    begins = isGap;
+  }
   context.stroke();
   context.globalAlpha = 1;
 }

@@ -8,11 +8,12 @@ const LEAST_STRIP = 72; // px, of a chart with its title: lower ones would cover
 const EMPTY_SHARE = 0.06; // of a chart, above and below its curves
 
 class Charts {
-  constructor(canvas, fight, jump) {
-    Object.assign(this, { canvas, fight, length: Math.max(fight.length, 1) });
-    this.strips = makeStrips(fight);
-    this.bars = TITLE_HEIGHT + fight.missiles.length * (BAR + 1) + 6; // height of the missiles
-    const least = LEAST_STRIP * this.strips.length + this.bars + MARGIN.bottom;
+  constructor(canvas, fights, settings, jump) {
+    const { length, missiles } = fights.truth;
+    Object.assign(this, { canvas, fights, settings, length: Math.max(length, 1) });
+    this.stripsOf = mapValues(fights, makeStrips);
+    this.bars = TITLE_HEIGHT + missiles.length * (BAR + 1) + 6; // height of the missiles
+    const least = LEAST_STRIP * this.stripsOf.truth.length + this.bars + MARGIN.bottom;
     canvas.style.minHeight = `${least}px`; // its column scrolls where there is no room
     const go = (event) => jump(this._timeAt(event.offsetX));
     canvas.addEventListener("pointerdown", (event) => {
@@ -24,6 +25,8 @@ class Charts {
 
   draw(time) {
     const context = begin(this.canvas);
+    this.fight = this.fights[this.settings.picture];
+    this.strips = this.stripsOf[this.settings.picture];
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
     Object.assign(this, { context, time, width, height, colours: colours() });
     const each = (height - MARGIN.bottom - this.bars) / this.strips.length;
@@ -92,7 +95,8 @@ class Charts {
     for (const { colour, times, values } of [...strip.series].reverse()) {
       const { index, next, share } = between(times, this.time);
       const over = this.time > times[times.length - 1];
-      const text = over ? "–" : strip.value(mix(values[index], values[next], share));
+      const value = mix(values[index], values[next], share);
+      const text = over || Number.isNaN(value) ? "–" : strip.value(value);
       this._text(text, right, y, this.colours[colour], "right");
       right -= this.context.measureText(text).width + 12;
     }
@@ -164,7 +168,8 @@ function rangeSeries({ fighters }) {
 }
 
 function scaled(strip) {
-  const values = strip.series.flatMap((series) => [...series.values]);
+  const isNumber = (value) => !Number.isNaN(value);
+  const values = strip.series.flatMap((series) => [...series.values].filter(isNumber));
   // Not spread over the arguments of Math.min, of which there may not be 100,000.
   const [least, most] = [Math.min, Math.max].map((of) => values.reduce((a, b) => of(a, b)));
   const room = Math.max((most - least) * EMPTY_SHARE, 1e-3 * Math.abs(most), 0.01);

@@ -37,6 +37,11 @@ function lastNotAfter(times, time) {
   return low - 1;
 }
 
+/** An object with the same names, and what `act` makes of the values. */
+function mapValues(object, act) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, act(value)]));
+}
+
 function mix(from, to, share) {
   return share ? from + (to - from) * share : from;
 }
@@ -82,10 +87,16 @@ function phaseOf(missile, time) {
 }
 
 class Fight {
-  constructor(content) {
-    Object.assign(this, content);
-    this.fighters = content.fighters.map(decodePath);
-    this.missiles = content.missiles.map(decodePath);
+  constructor(parts) {
+    Object.assign(this, parts);
+  }
+
+  /** Out of what the page holds. */
+  static decode(content) {
+    const { fighters, missiles } = content;
+    return new Fight({
+      ...content, fighters: fighters.map(decodePath), missiles: missiles.map(decodePath),
+    });
   }
 
   states(time) {

@@ -5,15 +5,23 @@ const CHOICES = {
   follow: ["both", "red", "blue", "off"],
   trails: ["whole", "fading"],
   zones: ["on", "off"],
+  picture: ["truth"],
 };
 const element = (id) => document.getElementById(id);
-const fight = new Fight(JSON.parse(element("fight").textContent));
-const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on" };
+const fight = Fight.decode(JSON.parse(element("fight").textContent));
+const fights = { truth: fight }; // and, with sensors, as each side knows it
+fight.known.forEach((_, seat) => {
+  fights[SEATS[seat]] = new SideFight(fight, seat);
+  CHOICES.picture.push(SEATS[seat]);
+});
+const settings = {
+  view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth",
+};
 const player = new Player(fight.length, changed);
-const plane = new Plane(element("plane"), fight, settings, changed);
-const graph = new Graph(element("graph"), fight, settings, changed);
-const charts = new Charts(element("charts"), fight, (time) => player.jump(time));
-const status = new Status(element("status"), element("range"), fight);
+const plane = new Plane(element("plane"), fights, settings, changed);
+const graph = new Graph(element("graph"), fights, settings, changed);
+const charts = new Charts(element("charts"), fights, settings, (time) => player.jump(time));
+const status = new Status(element("status"), element("range"), fights, settings);
 let waiting = false;
 
 /** Draw anew with the next frame. */
@@ -38,8 +46,8 @@ function draw() {
 
 function drawCaption() {
   const lines = settings.view === "plane"
-    ? planeCaption(settings)
-    : graphCaption(graph.scene(player.time), settings.seat, fight, player.time);
+    ? planeCaption(settings, Boolean(fight.radar))
+    : graphCaption(graph.scene(player.time), settings.seat, graph.fight, player.time);
   element("caption").replaceChildren(...lines.map((parts) => {
     const paragraph = document.createElement("p");
     for (const [className, textContent] of parts) {
@@ -57,10 +65,15 @@ function drawButtons() {
   for (const [id, value] of Object.entries(pressed)) {
     element(id).setAttribute("aria-pressed", value);
   }
-  for (const name of ["follow", "trails", "zones"]) {
+  for (const name of ["follow", "trails", "zones", "picture"]) {
     setText(element(name), `${name[0].toUpperCase()}${name.slice(1)}: ${settings[name]}`);
     element(name).hidden = settings.view !== "plane";
   }
+  element("picture").hidden = !fight.radar;
+  // A side knows its own graph only.
+  SEATS.forEach((seat) => {
+    element(`view-${seat}`).hidden = fights[settings.picture].enemy === SEATS.indexOf(seat);
+  });
   setText(element("play"), player.playing ? "Pause" : "Play");
 }
 
@@ -73,13 +86,19 @@ function drawClock() {
 }
 
 function show(view, seat = settings.seat) {
-  Object.assign(settings, { view, seat });
+  Object.assign(settings, { view, seat: fights[settings.picture].side ?? seat });
 }
 
 /** The next choice of a setting. */
 function cycle(name) {
   const values = CHOICES[name];
   settings[name] = values[(values.indexOf(settings[name]) + 1) % values.length];
+}
+
+/** The truth, then what red knows, then what blue knows. */
+function cyclePicture() {
+  cycle("picture");
+  settings.seat = fights[settings.picture].side ?? settings.seat;
 }
 
 function fit() {
@@ -100,6 +119,7 @@ const BUTTONS = {
   "follow": () => cycle("follow"),
   "trails": () => cycle("trails"),
   "zones": () => cycle("zones"),
+  "picture": cyclePicture,
   "fit": fit,
   "help-open": toggleHelp,
   "play": () => player.toggle(),
@@ -122,6 +142,7 @@ const KEYS = {
   "f": () => cycle("follow"),
   "t": () => cycle("trails"),
   "z": () => cycle("zones"),
+  "k": cyclePicture,
   "0": fit,
   "?": toggleHelp,
 };
@@ -149,6 +170,7 @@ function readAddress() {
     if (values.includes(asked.get(name))) settings[name] = asked.get(name);
   }
   if (SEATS.includes(asked.get("seat"))) settings.seat = SEATS.indexOf(asked.get("seat"));
+  show(settings.view);
   const degree = Math.PI / 180;
   const { yaw, pitch, zoom } = graph.camera;
   graph.turn(number("yaw", yaw / degree) * degree, number("pitch", pitch / degree) * degree);

@@ -4,18 +4,24 @@ const FADE = 30; // s, after which a fading trail has gone
 const END_SHOWN = 8; // s for which the end of a missile is marked while trails fade
 const TRAIL = 2.2; // px wide
 const LEAST_VIEW = 6000; // m across, when the view follows both
+const BLIND_VIEW = 60000; // the same, for a side that does not know where the enemy is
 const GRID_SPACING = 90; // px, at least, between lines
 
 class Plane {
-  constructor(canvas, fight, settings, changed) {
-    Object.assign(this, { canvas, fight, settings, changed });
-    this.zones = new Zones(fight.zones, fight.interval);
+  constructor(canvas, fights, settings, changed) {
+    Object.assign(this, { canvas, fights, settings, changed });
+    this.zones = mapValues(fights, (fight) => new Zones(fight.zones, fight.interval));
     this.view = { x: 0, y: 0, scale: 0 }; // centre [m], pixels per metre
-    this.whole = [...fight.fighters, ...fight.missiles].flatMap(cornersOf); // of all that happens
+    const { fighters, missiles } = fights.truth;
+    this.whole = [...fighters, ...missiles].flatMap(cornersOf); // of all that happens
     listen(canvas, {
       onDrag: (dx, dy) => this._pan(dx, dy),
       onZoom: (factor, point) => this._zoom(factor, point),
     });
+  }
+
+  get fight() {
+    return this.fights[this.settings.picture];
   }
 
   /** Show everything that happens in the fight. */
@@ -33,12 +39,28 @@ class Plane {
     this.states = this.fight.states(time);
     this._follow();
     this._drawGrid();
+    this._drawRadars();
     if (this.settings.zones === "on") SEATS.forEach((_, seat) => this._drawZones(seat));
     this._drawRange();
     this.fight.missiles.forEach((missile) => this._drawMissile(missile));
     this.fight.fighters.forEach((fighter) => this._drawTrail(fighter));
     this.fight.fighters.forEach((fighter) => this._drawFighter(fighter));
+    this._drawWarnings();
     this.labels.draw();
+  }
+
+  /** The cones of the radars of those who are seen as they are. */
+  _drawRadars() {
+    if (!this.fight.radar || this.settings.zones !== "on") return;
+    this.states.forEach((state, seat) => {
+      const isShown = seat !== this.fight.enemy && !isDead(this.fight.fighters[seat], this.time);
+      if (isShown) drawRadar(this, state, this.colours.seats[seat]);
+    });
+  }
+
+  _drawWarnings() {
+    const { fight, states, time } = this;
+    if (fight.contact) drawWarnings(this, states[fight.side], fight.warningsAt(time), fight.enemy);
   }
 
   _pan(dx, dy) {
@@ -63,17 +85,19 @@ class Plane {
   /** Look at those who are followed; where both are, at the whole fight once it is over. */
   _follow() {
     const seat = SEATS.indexOf(this.settings.follow);
-    if (seat >= 0) ({ x: this.view.x, y: this.view.y } = this.states[seat]);
+    const known = this.states.filter((state) => state.known !== false);
+    if (known.includes(this.states[seat])) ({ x: this.view.x, y: this.view.y } = this.states[seat]);
     const isOver = this.time >= this.fight.length;
-    if (this.settings.follow === "both") this._frame(isOver ? this.whole : this.states);
-    else if (!this.view.scale) this._frame(this.states);
+    const least = known.length > 1 ? LEAST_VIEW : BLIND_VIEW;
+    if (this.settings.follow === "both" && isOver) this._frame(this.whole);
+    else if (this.settings.follow === "both" || !this.view.scale) this._frame(known, least);
   }
 
-  _frame(points) {
+  _frame(points, least = LEAST_VIEW) {
     const range = (values) => [Math.min(...values), Math.max(...values)];
     const [left, right] = range(points.map((point) => point.x));
     const [bottom, top] = range(points.map((point) => point.y));
-    const fits = (pixels, metres) => (0.72 * pixels) / Math.max(metres, 0.72 * LEAST_VIEW);
+    const fits = (pixels, metres) => (0.72 * pixels) / Math.max(metres, 0.72 * least);
     const { clientWidth, clientHeight } = this.canvas;
     this.view = {
       x: (left + right) / 2,
@@ -82,7 +106,8 @@ class Plane {
     };
   }
 
-  _place({ x, y }) {
+  /** Where a point of the plane [m] is on the canvas. */
+  place({ x, y }) {
     const { view } = this;
     return {
       x: this.width / 2 + (x - view.x) * view.scale,
@@ -96,12 +121,12 @@ class Plane {
     const half = { x: width / 2 / view.scale, y: height / 2 / view.scale };
     const name = (metres) => String(Math.round(metres / 100) / 10);
     for (const x of multiples(step, view.x - half.x, view.x + half.x)) {
-      const at = this._place({ x, y: 0 }).x;
+      const at = this.place({ x, y: 0 }).x;
       line(this.context, [{ x: at, y: 0 }, { x: at, y: height }], colour);
       this.labels.fixed(name(x), at, height - 10, { colour: dim, align: "center" });
     }
     for (const y of multiples(step, view.y - half.y, view.y + half.y)) {
-      const at = this._place({ x: 0, y }).y;
+      const at = this.place({ x: 0, y }).y;
       line(this.context, [{ x: 0, y: at }, { x: width, y: at }], colour);
       this.labels.fixed(name(y), 6, at, { colour: dim });
     }
@@ -125,8 +150,9 @@ class Plane {
     const { context, time, states } = this;
     if (this.fight.fighters.some((fighter) => isDead(fighter, time))) return;
     const colour = this.colours.seats[seat];
-    const [aero, nez] = this.zones.at(time, seat, states[seat])
-      .map((edge) => [...edge, edge[0]].map((point) => this._place(point)));
+    const [aero, nez] = this.zones[this.settings.picture]
+      .at(time, seat, states[seat])
+      .map((edge) => [...edge, edge[0]].map((point) => this.place(point)));
     if (!aero) return;
     dashed(context, [7, 5], () => line(context, aero, colour, 1, 0.55));
     line(context, nez, colour, 1.4, 0.7);
@@ -138,7 +164,8 @@ class Plane {
   /** The line between the fighters, and how long it is. */
   _drawRange() {
     const { states, colours: { dim } } = this;
-    const [from, to] = states.map((state) => this._place(state));
+    if (states.some((state) => state.tracked === false)) return;
+    const [from, to] = states.map((state) => this.place(state));
     dashed(this.context, [2, 5], () => line(this.context, [from, to], dim));
     if (distance(from, to) < 110) return;
     const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
@@ -157,11 +184,16 @@ class Plane {
     for (let i = lastNotAfter(times, from) + 1; i < times.length && times[i] < end; i += 1) {
       inner.push({ x: x[i], y: y[i] });
     }
-    return [start, ...inner, stateAt({ entries }, end)].map((point) => this._place(point));
+    return [start, ...inner, stateAt({ entries }, end)].map((point) => this.place(point));
   }
 
   _drawTrail(fighter) {
     const colour = this.colours.seats[fighter.seat];
+    if (fighter.seat === this.fight.enemy) {
+      const from = this.settings.trails === "whole" ? 0 : this.time - FADE;
+      drawTracks(this, this.fight.contact, from, this.time, colour);
+      return;
+    }
     if (this.settings.trails === "whole") {
       line(this.context, this._path(fighter, 0, this.time), colour, TRAIL);
       return;
@@ -187,7 +219,7 @@ class Plane {
     const alpha = phase === "flying" ? 1 : 0.6;
     line(context, this._path(missile, begun, burnt), colour, 4.5, 0.4 * alpha);
     line(context, this._path(missile, begun, time), colour, 1.1, 0.9 * alpha);
-    const at = this._place(stateAt(missile, time));
+    const at = this.place(stateAt(missile, time));
     if (phase === "flying") this._drawFlying(missile, at, colour);
     else if (phase === "hit") drawStar(context, at, 11, star, colour);
     else drawCross(context, at, 4, colour);
@@ -198,12 +230,17 @@ class Plane {
     const burning = this.time < missile.burnt_out;
     const tail = { x: at.x - 9 * Math.cos(heading), y: at.y + 9 * Math.sin(heading) };
     line(this.context, [tail, at], colour, burning ? 4 : 2.2);
+    if (this.fight.radar) drawGuidance(this, missile, at);
   }
 
   _drawFighter(fighter) {
     const { context, colours: { seats, paper, star } } = this;
     const [state, colour] = [this.states[fighter.seat], seats[fighter.seat]];
-    const at = this._place(state);
+    if (fighter.seat === this.fight.enemy) {
+      drawContact(this, state, colour);
+      return;
+    }
+    const at = this.place(state);
     const dead = isDead(fighter, this.time);
     const outside = at.x < 0 || at.y < 0 || at.x > this.width || at.y > this.height;
     if (outside) {

@@ -8,9 +8,10 @@ const TURN = 0.008; // rad per pixel of a drag
 const BOX_MARGIN = { x: 56, y: 30 }; // px, left around the box
 
 class Graph {
-  constructor(canvas, fight, settings, changed) {
-    Object.assign(this, { canvas, fight, settings });
-    this.scenes = fight.graphs.map((packed, seat) => new Scenes(packed, seat, fight.interval));
+  constructor(canvas, fights, settings, changed) {
+    Object.assign(this, { canvas, fights, settings });
+    this.scenes = mapValues(fights, ({ graphs, interval }) => (
+      graphs.map((packed, seat) => new Scenes(packed, seat, interval))));
     this.reset();
     listen(canvas, {
       onDrag: (dx, dy) => {
@@ -24,9 +25,13 @@ class Graph {
     });
   }
 
+  get fight() {
+    return this.fights[this.settings.picture];
+  }
+
   /** Look at the first line between the fighters from its side, and somewhat from above. */
   reset() {
-    const [a, b] = this.fight.states(0);
+    const [a, b] = this.fights.truth.states(0);
     const sight = Math.atan2(b.y - a.y, b.x - a.x);
     this.camera = { yaw: Math.PI / 5 - sight, pitch: PITCH.start, zoom: 1, shift: { x: 0, y: 0 } };
   }
@@ -50,10 +55,10 @@ class Graph {
 
   /** What lies ahead of the seat; null once it is dead. */
   scene(time) {
-    const { seat } = this.settings;
+    const { seat, picture } = this.settings;
     const [own, enemy] = [this.fight.fighters[seat], this.fight.fighters[1 - seat]];
     if (isDead(own, time)) return null;
-    const scene = this.scenes[seat].at(time);
+    const scene = this.scenes[picture][seat].at(time);
     return isDead(enemy, time) ? withoutEnemy(scene, isDead(enemy, scene.noted)) : scene;
   }
 
@@ -63,16 +68,18 @@ class Graph {
     Object.assign(this, { context, width, height, colours: colours() });
     const scene = this.scene(time);
     if (!scene) return;
-    const { seat } = this.settings;
+    const { seat, picture } = this.settings;
     this.own = this.colours.seats[seat];
     this.threat = this.colours.seats[1 - seat];
     this.labels = new Labels(context, width, height, this.colours.paper);
     const enemy = this.fight.fighters[1 - seat];
-    this.enemy = isDead(enemy, time) ? [] : this.scenes[1 - seat].at(time).own;
-    this.box = boxAround(scene, [this.fight.states(time), this.enemy]);
+    const isHidden = isDead(enemy, time) || this.fight.contact;
+    this.enemy = isHidden ? [] : this.scenes[picture][1 - seat].at(time).own;
+    this.states = this.fight.states(time);
+    this.box = boxAround(scene, [this.states.filter(({ known }) => known !== false), this.enemy]);
     this.projection = new Projection(this.box, this.camera, width, height);
     this._drawTimes();
-    this._nameFighters(time);
+    this._nameFighters();
     this._drawFloor(scene);
     this.parts = [];
     this._addCone(scene);
@@ -236,7 +243,8 @@ class Graph {
   /** Where both are now, in the plane on top. */
   _drawFighters(time) {
     this.fight.fighters.forEach((fighter, seat) => {
-      const state = stateAt(fighter, time);
+      const state = this.states[seat];
+      if (state.known === false) return;
       const [at, colour] = [this._at(state, 0), this.colours.seats[seat]];
       const ahead = { x: state.x + Math.cos(state.heading), y: state.y + Math.sin(state.heading) };
       const nose = this._at(ahead, 0);
@@ -246,8 +254,9 @@ class Graph {
     });
   }
 
-  _nameFighters(time) {
-    this.fight.states(time).forEach((state, seat) => {
+  _nameFighters() {
+    this.states.forEach((state, seat) => {
+      if (state.known === false) return;
       const at = this._at(state, 0);
       this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
       const colour = this.colours.seats[seat];

@@ -1,5 +1,6 @@
 // What is said in words: the state of both seats, and what the drawing shows.
 
+const OF_CONTACT = ["speed", "Mach"]; // what a side knows of an enemy that it tracks
 const side = (value) => (value > 0 ? "left" : "right");
 
 /** A share as a percentage with its side, of what is positive to the left. */
@@ -22,8 +23,10 @@ function statusRows(fight) {
 }
 
 class Status {
-  constructor(table, rangeLine, fight) {
-    Object.assign(this, { rangeLine, fight, rows: statusRows(fight), cells: {} });
+  constructor(table, rangeLine, fights, settings) {
+    Object.assign(this, { rangeLine, fights, settings, cells: {} });
+    this.rowsOf = mapValues(fights, statusRows);
+    this.rows = this.rowsOf.truth;
     for (const name of Object.keys(this.rows)) {
       const row = table.tBodies[0].insertRow();
       const head = document.createElement("th");
@@ -35,6 +38,8 @@ class Status {
   }
 
   draw(time) {
+    this.fight = this.fights[this.settings.picture];
+    this.rows = this.rowsOf[this.settings.picture];
     const states = this.fight.states(time);
     for (const [name, cells] of Object.entries(this.cells)) {
       cells.forEach((cell, seat) => setText(cell, this._value(name, states[seat], seat, time)));
@@ -44,6 +49,7 @@ class Status {
 
   _value(name, state, seat, time) {
     const fighter = this.fight.fighters[seat];
+    if (seat === this.fight.enemy && !(state.tracked && OF_CONTACT.includes(name))) return "–";
     if (name !== "missiles" && isDead(fighter, time)) {
       return name === "speed" ? `killed at ${formatTime(fighter.died)}` : "–";
     }
@@ -51,10 +57,13 @@ class Status {
   }
 
   _range(states, time) {
+    const contact = states[this.fight.enemy]; // none where the truth is shown
+    const told = contact ? `, ${contactWords(contact)}` : "";
+    if (contact && !contact.tracked) return `Range unknown${told}`;
     const range = `Range ${(distance(...states) / 1000).toFixed(1)} km`;
     if (this.fight.fighters.some((fighter) => isDead(fighter, time))) return range;
     const closing = Math.round(closingSpeed(...states));
-    return `${range}, ${closing < 0 ? "opening" : "closing"} at ${Math.abs(closing)} m/s`;
+    return `${range}, ${closing < 0 ? "opening" : "closing"} at ${Math.abs(closing)} m/s${told}`;
   }
 }
 
@@ -70,21 +79,31 @@ function formatTime(seconds) {
 }
 
 /** What the plane view shows, as lines of parts [class, text]. */
-function planeCaption({ zones }) {
+function planeCaption({ zones, picture }, hasSensors) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
   const rule = "Launch zones, were the enemy there, on its present course and speed: " +
     "dashed R_aero, a missile fired now hits if it flies on; " +
     "filled R_NEZ, hits against every declared evasion.";
-  return [...(zones === "on" ? [[["", rule]]] : []), [["", symbols]]];
+  const whose = picture === "truth" ? "The truth." : `What ${picture} knows. Of the enemy: ◆ on ` +
+    "radar, ◇ from memory, × where it was lost. Strokes: warnings of radars and seekers, of no range.";
+  const guided = "Ring: the missile's own seeker has a lock. Cone: what a radar sees, nose-on.";
+  return [
+    ...(hasSensors ? [[["", `${whose} ${guided}`]]] : []),
+    ...(zones === "on" ? [[["", rule]]] : []),
+    [["", symbols]],
+  ];
 }
 
 /** What the space-time graph shows, likewise. */
 function graphCaption(scene, seat, fight, time) {
   const name = SEATS[seat];
   if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[seat].died)}.`]]];
-  const inTheAir = "Dash-dotted: missiles in the air.";
+  const inTheAir = fight.contact
+    ? "Dash-dotted: own missiles in the air. Nobody knows how far the enemy's are: they are not shown."
+    : "Dash-dotted: missiles in the air.";
+  const isBlind = fight.contact && !fight.contactAt(time).tracked;
   const [rule, lines] = Number.isNaN(scene.escapeMiss[0])
-    ? [`${SEATS[1 - seat]} can fire no missile: there is no cone.`, inTheAir]
+    ? [isBlind ? `No track of ${SEATS[1 - seat]}: nothing is known of what it could fire.` : `${SEATS[1 - seat]} can fire no missile: there is no cone.`, inTheAir]
     : [`Cone: where a missile that ${SEATS[1 - seat]} fires now could be. ` +
         "An escape that stays outside is safe.",
       `Dotted: that missile, guided at the escapes. ${inTheAir}`];

@@ -1,0 +1,52 @@
+"""What a page of a fight holds, and what it shows in a browser."""
+
+import base64
+
+import numpy as np
+
+TYPES = {"float32": "<f4", "int16": "<i2"}
+
+
+def unpack(packed):
+    numbers = np.frombuffer(base64.b64decode(packed["data"]), TYPES[packed["type"]])
+    missing = (packed["type"] == "int16") & (numbers == -32768)
+    return np.where(missing, np.nan, numbers * packed["scale"]).reshape(packed["shape"])
+
+
+def columns(packed):
+    return dict(zip(packed["columns"], unpack(packed["entries"]), strict=True))
+
+
+def text(page, element):
+    return page.evaluate(f"document.getElementById('{element}').textContent")
+
+
+def picture(page, element):
+    return page.evaluate(f"document.getElementById('{element}').toDataURL()")
+
+
+def is_shown(page, element):
+    return page.evaluate(f"document.getElementById('{element}').checkVisibility()")
+
+
+def click(page, element):
+    page.evaluate(f"document.getElementById('{element}').click()")
+    page.frame()
+
+
+def time_of(page):
+    return page.evaluate("document.getElementById('time').valueAsNumber")
+
+
+def status(page):
+    """What is told of both seats, by name."""
+    rows = page.evaluate(
+        "Array.from(document.getElementById('status').tBodies[0].rows, "
+        "(row) => Array.from(row.cells, (cell) => cell.textContent))"
+    )
+    return {name: cells for name, *cells in rows}
+
+
+def go(page, place):
+    page.evaluate(f"void (location.hash = '{place}')")
+    page.frame()
