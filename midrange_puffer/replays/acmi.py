@@ -5,15 +5,18 @@ to the north, and lifted to one altitude. U and V are x and y themselves.
 """
 
 import io
+import itertools
 import math
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from midrange_puffer.files import write_whole
+from midrange_puffer.game.contact_path import LIVE
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import (
+    ACTIVE,
     FLYING,
     HIT,
     SPEED_OF_SOUND,
@@ -66,10 +69,12 @@ def format_acmi(replay: Replay, paths: Paths) -> str:
     # What ends comes after where everything is, a missile before its target.
     missiles = [_missile(path, number) for number, path in enumerate(paths.missiles)]
     fighters = [_fighter(path, replay.names[path.seat]) for path in paths.fighters]
-    for part in (_positions, _end):
-        for body in (*missiles, *fighters):
-            for time, line in part(body):
-                frames.setdefault(round(time, 3), []).append(line)
+    bodies = (*missiles, *fighters)
+    positions = (line for body in bodies for line in _positions(body))
+    ends = (line for body in bodies for line in _end(body))
+    locks = _locks(paths, missiles, replay.parameters)
+    for time, line in itertools.chain(positions, locks, ends):
+        frames.setdefault(round(time, 3), []).append(line)
     end = frames.setdefault(round(paths.time, 3), [])
     end.append(f"0,Event=Bookmark|{_text(replay.outcome)}")
     lines = [*HEADER, f"0,Title={_text(f'{red} (red) against {blue} (blue)')}"]
@@ -126,6 +131,36 @@ def _instruments(path: BodyPath, index: int) -> str:
         text += f",Throttle={path.throttle[index]:.2f},Rudder={-path.rudder[index]:z.2f}"
         return f"{text},VerticalGForce={math.hypot(1, load):.2f}"
     return f"{text},LateralGForce={-load:z.2f}"
+
+
+def _locks(
+    paths: Paths, missiles: Sequence[_Body], parameters: Mapping[str, float]
+) -> Iterator[tuple[float, str]]:
+    """With sensors: each fighter's radar, whom it has on it, and which missiles have a lock."""
+    for contact in paths.contacts:
+        own, enemy = _fighter_id(contact.seat), _fighter_id(1 - contact.seat)
+        width = 2 * parameters["radar_half_angle_deg"]
+        yield 0.0, f"{own},RadarMode=1,RadarHorizontalBeamwidth={width:g}"
+        last = paths.fighters[contact.seat].times[-1]
+        is_live = (source == LIVE for source in contact.source)
+        for time, on_radar in _changes(contact.times, is_live):
+            if time <= last:
+                target = f",LockedTarget={enemy}" if on_radar else ""
+                yield time, f"{own},LockedTargetMode={on_radar:d}{target}"
+    if paths.contacts:
+        for body in missiles:
+            is_active = (guided == ACTIVE for guided in body.path.guided)
+            for time, has_lock in _changes(body.path.times, is_active):
+                yield time, f"{body.id},LockedTargetMode={has_lock:d}"
+
+
+def _changes(times: Sequence[float], values: Iterable[bool]) -> Iterator[tuple[float, bool]]:
+    """The first of some values, and every later one that differs from the one before."""
+    before = None
+    for time, value in zip(times, values, strict=True):
+        if value != before:
+            yield time, value
+        before = value
 
 
 def _end(body: _Body) -> Iterator[tuple[float, str]]:

@@ -111,6 +111,34 @@ def test_how_everything_ended(flown):
     assert sum(kind == "LeftArea" for _, kind, _ in happened) == missed
 
 
+def test_locks_are_those_of_the_radars_and_the_seekers():
+    """Whom a radar sees at every time, and when each missile's seeker has a lock."""
+    replay, _ = record(("shooter", "notcher"), seed=1, sensing="radar", start_range_max=40_000)
+    paths = replay.paths()
+    recording = acmi_reader.read(format_acmi(replay, paths).encode())
+    counts = {"0": 0, "1": 0}
+    for path, body in bodies(paths, recording):
+        is_fighter = path in paths.fighters
+        if is_fighter:
+            assert body.locks[0]["RadarHorizontalBeamwidth"] == "120"
+        mode = None
+        for index, time in enumerate(path.times):
+            told = body.locks.get(round(time, 3), {})
+            mode = told.get("LockedTargetMode", mode)
+            if is_fighter:
+                expected = paths.contacts[path.seat].source[index] == 1
+                assert told.get("LockedTarget", f"{2 - path.seat}") == f"{2 - path.seat}"
+            else:
+                expected = path.guided[index] == 2
+            assert mode == f"{expected:d}"
+            counts[mode] += 1
+    assert min(counts.values()) > 10
+
+
+def test_without_sensors_there_are_no_locks(flown):
+    assert not any(body.locks for body in flown[2].bodies.values())
+
+
 def test_names_are_free(tmp_path):
     replay, _ = record(names=("Ann, the \n first\\", "Zoë=|#-\x1b[0m\u202e"))
     write_acmi(replay, tmp_path / "names.acmi")

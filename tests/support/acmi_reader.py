@@ -12,6 +12,7 @@ GLOBAL = {"ReferenceTime", "ReferenceLongitude", "ReferenceLatitude", "DataSourc
 IDS = {"Parent", "LockedTarget"}
 TEXTS = {"Name", "Type", "Pilot", "Coalition", "Color"} | IDS
 NUMBERS = {"IAS", "TAS", "Mach", "Throttle", "Rudder", "VerticalGForce", "LateralGForce"}
+LOCKS = {"LockedTargetMode", "LockedTarget", "RadarMode", "RadarHorizontalBeamwidth"}
 COLOURS = {"Red", "Orange", "Yellow", "Green", "Cyan", "Blue", "Violet"}
 TYPES = {"Air+FixedWing", "Weapon+Missile"}
 TIMEOUT = {"SourceId", "AmmoType", "AmmoCount", "TargetId", "Outcome"}
@@ -19,9 +20,10 @@ TIMEOUT = {"SourceId", "AmmoType", "AmmoCount", "TargetId", "Outcome"}
 
 @dataclass
 class Body:
-    """An object: its texts, its numbers by time, and when it was removed."""
+    """An object: its texts, its numbers and what it has locked by time, and when it was removed."""
 
     texts: dict[str, str] = field(default_factory=dict)
+    locks: dict[float, dict[str, str]] = field(default_factory=dict)
     numbers: dict[float, dict[str, float]] = field(default_factory=dict)
     removed: float | None = None
 
@@ -82,6 +84,11 @@ def _take(recording: Recording, line: str) -> None:
 
 
 def _take_body(body: Body, time: float, pairs: dict[str, str]) -> None:
+    if "T" not in pairs:  # of sensors
+        assert body.texts
+        assert set(pairs) <= LOCKS
+        body.locks[time] = body.locks.get(time, {}) | pairs
+        return
     before = next(reversed(body.numbers.values()), {})
     assert time not in body.numbers
     parts = pairs.pop("T").split("|")
