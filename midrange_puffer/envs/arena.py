@@ -10,6 +10,7 @@ from midrange_puffer.envs.crew import find_opposition
 from midrange_puffer.envs.groups import FlownGroup, Group, SelfGroup
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
+from midrange_puffer.envs.truth import truth
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
@@ -145,6 +146,10 @@ class Arena:
             self.truncations,
             self.final_observations,
         )
+
+    def truth(self, env: int = 0) -> np.ndarray:
+        """An engagement as it is, whatever the sides know; see envs/truth.py."""
+        return truth(self._core, env)
 
     @property
     def isa(self) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from midrange_puffer.envs.arena import NOBODY, Arena
 from midrange_puffer.envs.rendering import RENDER_MODES
+from midrange_puffer.envs.truth import STATE
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.parameters import OPTIONS, SEATS, resolve
 from midrange_puffer.gymnasium_import import gymnasium
@@ -25,6 +26,8 @@ class MidrangeParallelEnv(ParallelEnv):
     engagement, episode and actions. Both agents' episodes end at once: terminated when the fight is
     decided, truncated when the time limit was reached with both alive. Spaces, infos and arguments
     are those of `midrange_puffer.gym.MidrangeEnv`, where they apply; rewards are zero-sum.
+
+    `state()` is the engagement as it is, whatever the agents know of it; `STATE` names its numbers.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -62,6 +65,7 @@ class MidrangeParallelEnv(ParallelEnv):
         self.observation_spaces = {
             agent: copy.deepcopy(spaces.single_observation_space) for agent in AGENTS
         }
+        self.state_space = gymnasium.spaces.Box(-1.0, 1.0, (len(STATE),), dtype=np.float32)
         self.action_spaces = {agent: copy.deepcopy(spaces.single_action_space) for agent in AGENTS}
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
@@ -124,6 +128,10 @@ class MidrangeParallelEnv(ParallelEnv):
 
     def _observations(self) -> dict[str, np.ndarray]:
         return _by_agent([row.copy() for row in self._arena.observations])
+
+    def state(self) -> np.ndarray:
+        """The engagement as it is, float32 [len(STATE)]: for critics that see everything."""
+        return self._arena.truth()
 
     def render(self) -> np.ndarray | None:
         """As `MidrangeEnv.render`."""

@@ -8,6 +8,7 @@ from quick_fights import SHORT
 
 from midrange_puffer import Simulation
 from midrange_puffer.envs.pettingzoo import AGENTS, MidrangeParallelEnv, parallel_env
+from midrange_puffer.envs.truth import STATE
 from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.game.parameters import OBSERVATIONS
 from midrange_puffer.gymnasium_import import gymnasium
@@ -18,6 +19,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # PettingZoo's tests import what PettingZoo calls outdated
     from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test
+    from pettingzoo.test.state_test import state_test
 
 SEED = 5
 RED, BLUE = AGENTS
@@ -207,3 +209,37 @@ def test_options_must_be_a_dict():
 def test_arguments_of_other_environments_are_not_its_own(name):
     with pytest.raises(ValueError, match=f"{name} = 1: no such parameter$"):
         parallel_env(**{name: 1})
+
+
+# The state
+
+
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+def test_pettingzoo_has_nothing_to_say_against_its_state(sensing):
+    env = parallel_env(sensing=sensing, **SHORT)
+    state_test(parallel_to_aec(env), env)
+
+
+def test_the_state_is_the_truth_whatever_the_agents_know():
+    """As a simulation tells it, in a game where most of it is hidden from both."""
+    env = parallel_env(sensing="radar")
+    env.reset(SEED)
+    sim = Simulation(1, SEED, sensing="radar")
+    place = {name: index for index, name in enumerate(STATE)}
+    fire = np.array([2, 2, 1])
+    for _ in range(60):
+        env.step({RED: fire, BLUE: fire})
+        sim.step([[[0, 1, 1], [0, 1, 1]]])
+        state = env.state()
+        assert state[place["time_left"]] == pytest.approx(1 - sim.time[0] * 0.1 / 300)
+        for seat, fighter in enumerate(("red", "blue")):
+            told = {name: float(values[0, seat]) for name, values in sim.fighters.items()}
+            assert state[place[f"{fighter}_x"]] == pytest.approx(told["x"] / 200_000)
+            assert state[place[f"{fighter}_speed"]] == pytest.approx(told["speed"] / 2_000)
+            assert state[place[f"{fighter}_alive"]] == told["alive"]
+        for slot, active in enumerate(sim.missiles["active"][0]):
+            owner, x = (float(sim.missiles[name][0, slot]) for name in ("owner", "x"))
+            assert state[place[f"missile_{slot}_active"]] == active
+            assert state[place[f"missile_{slot}_owner"]] == active * owner
+            assert state[place[f"missile_{slot}_x"]] == pytest.approx(x / 200_000)
+    assert sim.missiles["active"].any()
