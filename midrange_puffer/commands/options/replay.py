@@ -98,9 +98,9 @@ FILM_OPTIONS = {
     "picture": Key(
         "picture",
         str,
-        "of a fight with sensors: the truth, or what a side knows",
+        "of a fight with sensors: the truth, what a side knows, or all side by side",
         film.TRUTH,
-        choices=film.PICTURES,
+        choices=tuple(film.PICTURES),
     ),
 }
 

@@ -24,7 +24,7 @@ from midrange_puffer.show.play.overlay import (
 from midrange_puffer.show.play.threats import Threat, advice, find_threats, heard_threats
 from midrange_puffer.show.view import PLANE
 from midrange_puffer.show.view.moment import moment
-from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.renderer import Renderer, columns
 from midrange_puffer.show.view.theme import FAINT
 from midrange_puffer.show.view.viewer import Viewer
 
@@ -33,7 +33,6 @@ REWIND_RATE = 8.0  # s of the fight taken back in a second
 MESSAGE_TIME = 4.0  # s
 LOOK_INTERVAL = 0.2  # s of the fight, from one look at the space-time graph to the next
 BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # end the help
-GAP = 2  # px, between the two views of a split screen
 
 
 class Game(Viewer):
@@ -327,9 +326,7 @@ class Game(Viewer):
             shared = shared and self.session.over and self._shows_truth
         if len(humans) < 2 or shared:
             return [(None if shared or not humans else humans[0], whole)]
-        width = (whole.width - GAP) // 2
-        left = pygame.Rect(0, 0, width, whole.height)
-        return [(humans[0], left), (humans[1], left.move(width + GAP, 0))]
+        return list(zip(humans, columns(whole.size, len(humans)), strict=True))
 
     def _lines(self, seat: int | None) -> list[str]:
         """What stands below a view of a seat, or of all."""

@@ -5,7 +5,7 @@ import importlib.util
 import io
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import RADAR, SEATS
+from midrange_puffer.game.parameters import RADAR
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE, theme
@@ -25,8 +25,9 @@ SMALLEST = (320, 180)  # there is room for the instruments and for some of the p
 FPS = 20
 SPEED = 4.0
 LAST = 3.0  # s that the end is shown
-TRUTH = "truth"
-PICTURES = (TRUTH, *SEATS)
+TRUTH, ALL = "truth", "all"
+# Whose picture of a fight with sensors is shown: the seats, or None for the truth, side by side.
+PICTURES = {TRUTH: (None,), "red": (0,), "blue": (1,), ALL: (None, 0, 1)}
 MOST = 10_000  # pictures, as those of a .gif are all in memory
 SHADES = 6  # of each colour in a .gif
 
@@ -63,7 +64,8 @@ def write_film(
         fps: Pictures a second; at most 50, which is all that a .gif can do.
         speed: Seconds of the engagement in one of the film.
         mode: "plane" or "spacetime".
-        picture: Of PICTURES: the truth, or what a side of a game with sensors knows.
+        picture: One of PICTURES: the truth, what a side of a game with sensors knows, or all of
+            these side by side.
         progress: Called with the number of decisions shown since.
 
     Raises:
@@ -83,8 +85,8 @@ def write_film(
     if picture != TRUTH and replay.parameters["sensing"] != RADAR:
         raise UsageError(f"picture = {picture}: in this fight both sides know everything")
     _check_length(replay, fps, speed)
-    side = None if picture == TRUTH else SEATS.index(picture)
-    frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, side, progress)
+    sides = PICTURES[picture]
+    frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, sides, progress)
     encode = _gif if Path(path).suffix == ".gif" else _mp4
     write_whole(Path(path), encode(frames, size, fps))
 
@@ -105,11 +107,11 @@ def _frames(
     interval: float,
     last: int,
     mode: str,
-    side: int | None,
+    sides: Sequence[int | None],
     progress: Callable[[int], None],
 ) -> Iterator[np.ndarray]:
     """Pictures uint8 [height, width, 3], `interval` s of the engagement apart, the end repeated."""
-    from midrange_puffer.show.view.renderer import Renderer
+    from midrange_puffer.show.view.renderer import Renderer, columns
 
     renderer = Renderer(size)
     sim = replay.simulation()
@@ -117,7 +119,10 @@ def _frames(
     shown = 0
 
     def picture(time: float | None) -> np.ndarray:
-        renderer.draw(sim, paths, time=time, mode=mode, names=replay.names, side=side)
+        for rect, side in zip(columns(size, len(sides)), sides, strict=True):
+            renderer.draw(
+                sim, paths, time=time, mode=mode, rect=rect, names=replay.names, side=side
+            )
         return renderer.rgb()
 
     for _ in replay.play(sim):

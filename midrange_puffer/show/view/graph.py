@@ -95,14 +95,19 @@ def draw_graph(
     enemy: np.ndarray,
     yaw: float,
     pitch: float,
+    is_believed: bool = False,
 ) -> None:
     """Draw a space-time graph into an area of the canvas, with its legend.
 
     Args:
         enemy: [2], where the enemy is [m].
         yaw, pitch: As of `Projection`.
+        is_believed: It is of the game as the seat believes it, see game/belief.py.
     """
     legend = _legend(graph)
+    if is_believed:
+        words = f"missiles of {SEAT_NAMES[1 - graph.seat]}: their range is not known"
+        legend.append((FAINT, words))
     room = area.copy()
     if area.height < SMALLEST:
         legend = []

@@ -20,6 +20,7 @@ from midrange_puffer.show.view.plane import draw_plane
 from midrange_puffer.show.view.theme import BACKGROUND, BRIGHT, HUGE, LARGE, MIDDLE, PANEL, TEXT
 
 SIZE = (1280, 720)
+GAP = 2  # px, between two views side by side
 
 
 class Renderer:
@@ -79,8 +80,7 @@ class Renderer:
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
         is_over = bool(sim.outcome[env]) and now.time >= paths.time
         if mode == SPACETIME and sim.fighters["alive"][env, focus or 0] and not sim.outcome[env]:
-            known = (sim, env) if side is None else (believed(sim, env, side), 0)
-            self._draw_graph(canvas, area, *known, focus or 0)
+            self._draw_graph(canvas, area, sim, env, focus or 0, is_believed=side is not None)
         else:
             draw_plane(
                 canvas,
@@ -101,11 +101,20 @@ class Renderer:
         canvas.show(self.surface.subsurface(rect))
 
     def _draw_graph(
-        self, canvas: Canvas, area: pygame.Rect, sim: Simulation, env: int, seat: int
+        self,
+        canvas: Canvas,
+        area: pygame.Rect,
+        sim: Simulation,
+        env: int,
+        seat: int,
+        is_believed: bool,
     ) -> None:
+        if is_believed:
+            sim, env = believed(sim, env, seat), 0
         fighters = sim.fighters
         enemy = np.array([fighters[axis][env, 1 - seat] for axis in ("x", "y")], float)
-        draw_graph(canvas, area, spacetime(sim, env, seat), enemy, self.yaw, self.pitch)
+        graph = spacetime(sim, env, seat)
+        draw_graph(canvas, area, graph, enemy, self.yaw, self.pitch, is_believed)
 
     def rgb(self) -> np.ndarray:
         """The picture as uint8 [height, width, 3]."""
@@ -119,6 +128,12 @@ class Renderer:
         if key not in self._views:
             self._views[key] = Canvas(rect.size), Camera(rect)
         return self._views[key]
+
+
+def columns(size: tuple[int, int], count: int) -> list[pygame.Rect]:
+    """Parts of a surface for views side by side, with a gap between them."""
+    width = (size[0] - GAP * (count - 1)) // count
+    return [pygame.Rect(index * (width + GAP), 0, width, size[1]) for index in range(count)]
 
 
 def _draw_lines(canvas: Canvas, area: pygame.Rect, lines: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ CROSS = np.array([(1, 1), (1, -1)]) * 6
 BESIDE = np.array([14, -8])  # px, from a symbol to its word
 COURSE = 20.0  # s of flight, which the stroke before a contact is long
 STROKE = (26, 74)  # px from the own fighter, between which a warning's stroke is
+WORD = 0.25  # rad, between strokes that have a word each
 ARC = np.linspace(-1, 1, 25)  # points of the cone's far end, in half angles
 
 
@@ -70,12 +71,15 @@ def draw_warnings(
 ) -> None:
     """A stroke toward each, from a ring around the own fighter on: they have no range."""
     [place] = camera.to_screen([own.place])
-    for warning in warnings:
+    named: list[float] = []  # bearings at which there is a word
+    for warning in sorted(warnings, key=lambda one: not one.is_seeker):
         words, colour = warning_style(warning, 1 - own.seat)
         way = np.array([math.cos(warning.bearing), -math.sin(warning.bearing)])
         ends = [place + length * way for length in STROKE]
         canvas.line(ends, colour, 3 if warning.is_tracking else 1.5)
-        canvas.text(words, ends[1] + 16 * way, colour, SMALL, "center")
+        if all(abs(math.remainder(warning.bearing - at, math.tau)) > WORD for at in named):
+            canvas.text(words, ends[1] + 16 * way, colour, SMALL, "center")
+            named.append(warning.bearing)
 
 
 def warning_style(warning: ReceiverWarning, enemy: int) -> tuple[str, tuple[int, int, int]]:
