@@ -6,6 +6,7 @@ import numpy as np
 import pygame
 import pytest
 from keyboard import Player, count
+from PIL import Image
 from scenes import BLUE, RED
 
 from midrange_puffer import Simulation
@@ -246,7 +247,24 @@ def test_who_looks_on_may_see_each_side():
     assert sides == [None, RED, BLUE, None]
 
 
+def test_a_film_of_all_is_the_films_of_truth_red_and_blue_side_by_side(tmp_path):
+    session = Session(("shooter", "notcher"), seed=1, sensing="radar", time_limit=20)
+    while not session.over:
+        session.step()
+    last = {}
+    for picture, width in (("all", 3 * 320 + 4), ("truth", 320), ("red", 320), ("blue", 320)):
+        path = tmp_path / f"{picture}.gif"
+        write_film(session.replay(), path, (width, 180), fps=1, speed=4, picture=picture)
+        with Image.open(path) as film:
+            film.seek(film.n_frames - 1)
+            last[picture] = np.array(film.convert("RGB"))
+    for place, picture in enumerate(("truth", "red", "blue")):
+        assert np.array_equal(last["all"][:, 322 * place : 322 * place + 320], last[picture])
+
+
 def test_a_film_of_one_side_needs_sensors(tmp_path):
     replay = Session(("ace", "evader"), seed=1).replay()
     with pytest.raises(UsageError, match="picture = red: in this fight both sides know everything"):
         write_film(replay, tmp_path / "film.gif", picture="red")
+    with pytest.raises(UsageError, match="picture = green: must be one of truth, red, blue, all"):
+        write_film(replay, tmp_path / "film.gif", picture="green")

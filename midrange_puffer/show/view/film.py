@@ -82,6 +82,8 @@ def write_film(
         raise UsageError(f"fps = {fps}: must be from 1 to 50")
     if not 0.01 <= speed <= 100:
         raise UsageError(f"speed = {speed:g}: must be from 0.01 to 100")
+    if picture not in PICTURES:
+        raise UsageError(f"picture = {picture}: must be one of {', '.join(PICTURES)}")
     if picture != TRUTH and replay.parameters["sensing"] != RADAR:
         raise UsageError(f"picture = {picture}: in this fight both sides know everything")
     _check_length(replay, fps, speed)
