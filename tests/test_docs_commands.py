@@ -44,6 +44,7 @@ SHORTER = {
 NOT_RUN = {
     "--render": "a window, open until it is closed: tests/show/test_play_window.py",
     "--pictures": "a model of a game with sensors: tests/show/test_picture_plot.py",
+    "<replay>": "a fight with sensors: tests/show/test_page_sensors.py, test_view_sensors.py",
     "puffer play": "a window, open until it is closed: tests/show/test_play_window.py",
     "--ranks": "tests/train/test_ranks.py",
     "cluster.ini": "Ray: tests/train/test_cluster.py",
