@@ -1,11 +1,11 @@
 """What a side knew over time, in a game with sensors: its contact, and what its receiver heard."""
 
-from bisect import bisect_right
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.game.course import Course
 from midrange_puffer.game.parameters import RADAR
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
@@ -18,34 +18,22 @@ _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADA
 
 
 @dataclass
-class ContactPath:
-    """What a side knew of its enemy, an entry of each list for every time it was noted.
+class ContactPath(Course):
+    """What a side knew of its enemy: its course, as it was believed, and what the receiver heard.
 
     Attributes:
-        seat: whose contact it is.
-        times: since the start [s].
-        x, y, heading, speed: of the enemy, as it was believed [m, rad, m/s].
-        source: an index into `SOURCES`.
-        age: since the enemy was last seen [s].
-        heard: of the enemy's radar: SILENT, SEARCHED or TRACKED.
-        bearing: where that came from, counter-clockwise from +x [rad].
+        seat: Whose contact it is.
+        source: An index into `SOURCES`.
+        age: Since the enemy was last seen [s].
+        heard: Of the enemy's radar: SILENT, SEARCHED or TRACKED.
+        bearing: Where that came from, counter-clockwise from +x [rad].
     """
 
     seat: int = 0
-    times: list[float] = field(default_factory=list)
-    x: list[float] = field(default_factory=list)
-    y: list[float] = field(default_factory=list)
-    heading: list[float] = field(default_factory=list)
-    speed: list[float] = field(default_factory=list)
     source: list[int] = field(default_factory=list)
     age: list[float] = field(default_factory=list)
     heard: list[int] = field(default_factory=list)
     bearing: list[float] = field(default_factory=list)
-
-    def at(self, time: float) -> int | None:
-        """Index of the last entry not after `time`; None before the first."""
-        index = bisect_right(self.times, time) - 1
-        return index if index >= 0 else None
 
 
 def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: float) -> None:

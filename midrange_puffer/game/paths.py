@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from midrange_puffer.game.contact_path import TRACKS, ContactPath, note_contacts
+from midrange_puffer.game.course import Course
 from midrange_puffer.game.parameters import RADAR, SEATS
 from midrange_puffer.game.simulation import Simulation
 
@@ -18,30 +19,16 @@ ALONE, SUPPORTED, ACTIVE = range(3)
 
 
 @dataclass
-class BodyPath:
-    """The flight of one body, an entry of each list for every time it was noted.
+class BodyPath(Course):
+    """The flight of one body.
 
     Attributes:
-        times: Since the start [s].
-        x, y: [m]
-        speed: [m/s]
-        heading: Counter-clockwise from +x [rad].
         rudder: Position, -1 (right) to 1 (left).
         load: Lateral acceleration, positive to the left [g].
     """
 
-    times: list[float] = field(default_factory=list)
-    x: list[float] = field(default_factory=list)
-    y: list[float] = field(default_factory=list)
-    speed: list[float] = field(default_factory=list)
-    heading: list[float] = field(default_factory=list)
     rudder: list[float] = field(default_factory=list)
     load: list[float] = field(default_factory=list)
-
-    def at(self, time: float) -> int | None:
-        """Index of the last entry not after `time`; None before the first."""
-        index = bisect_right(self.times, time) - 1
-        return index if index >= 0 else None
 
 
 @dataclass

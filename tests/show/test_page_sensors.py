@@ -18,16 +18,8 @@ TIMES = range(0, 70, 7)  # s of the fight that are looked at
 
 
 @pytest.fixture(scope="module")
-def fight() -> Session:
-    session = Session(("shooter", "notcher"), seed=1, sensing="radar")
-    while not session.over:
-        session.step()
-    return session
-
-
-@pytest.fixture(scope="module")
-def content(fight) -> dict:
-    return collect(fight.replay(), lambda count: None)
+def content(notch_fight) -> dict:
+    return collect(notch_fight.replay(), lambda count: None)
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +43,8 @@ def show(window, content, folder):
     window.open(path.as_uri())
 
 
-def test_the_contacts_are_the_fights(fight, content):
-    for packed, path in zip(content["known"], fight.paths.contacts, strict=True):
+def test_the_contacts_are_the_fights(notch_fight, content):
+    for packed, path in zip(content["known"], notch_fight.paths.contacts, strict=True):
         found = columns(packed["contact"])
         assert set(found) == {
             *("times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"),
@@ -61,13 +53,13 @@ def test_the_contacts_are_the_fights(fight, content):
             np.testing.assert_array_equal(values, np.float32(getattr(path, name)))
 
 
-def test_there_are_zones_where_there_is_a_track(fight, content):
+def test_there_are_zones_where_there_is_a_track(notch_fight, content):
     """Of both, as the side believes them; the own one only while there is a missile left."""
     for seat, known in enumerate(content["known"]):
-        zones, path = unpack(known["zones"]), fight.paths.contacts[seat]
+        zones, path = unpack(known["zones"]), notch_fight.paths.contacts[seat]
         interval = content["interval"]
         sources = [path.source[path.at(n * interval + 1e-6)] for n in range(len(zones))]
-        died = fight.paths.fighters[seat].died
+        died = notch_fight.paths.fighters[seat].died
         alive = [died is None or n * interval < died - 1e-6 for n in range(len(zones))]
         tracked = np.isin(sources, TRACKS) & alive
         assert not tracked.all()
@@ -121,8 +113,8 @@ def test_what_a_side_cannot_know_changes_nothing_on_its_page(window, content, tm
 
 
 @NEEDED
-def test_numbers_of_the_enemy_are_the_contacts(page, fight):
-    contact = fight.paths.contacts[RED]
+def test_numbers_of_the_enemy_are_the_contacts(page, notch_fight):
+    contact = notch_fight.paths.contacts[RED]
     kinds = set()
     for time in TIMES:
         go(page, f"t={time}&picture=red")

@@ -26,15 +26,6 @@ SIZE = (640, 480)
 
 
 @pytest.fixture(scope="module")
-def fight() -> Session:
-    """Flown to its end: contacts from every source, and missiles of every kind."""
-    session = Session(("shooter", "notcher"), seed=1, sensing="radar")
-    while not session.over:
-        session.step()
-    return session
-
-
-@pytest.fixture(scope="module")
 def lost() -> Simulation:
     """Red has just lost its track, and hears nothing."""
     sim = Simulation(1, 1, "shooter", "notcher", sensing="radar")
@@ -73,13 +64,13 @@ def test_what_a_side_cannot_know_changes_no_pixel_of_its_picture(lost, mode):
     assert not np.array_equal(*views[1])
 
 
-def test_the_enemy_is_where_it_is_believed_to_be(fight):
-    contact = fight.paths.contacts[RED]
+def test_the_enemy_is_where_it_is_believed_to_be(notch_fight):
+    contact = notch_fight.paths.contacts[RED]
     for source in (LIVE, MEMORY, LOST):
         index = contact.source.index(source)
         time = contact.times[index] + 0.1
-        shown = moment(fight.paths, time, RED).fighters[BLUE]
-        truth = moment(fight.paths, time).fighters[BLUE]
+        shown = moment(notch_fight.paths, time, RED).fighters[BLUE]
+        truth = moment(notch_fight.paths, time).fighters[BLUE]
         off = np.linalg.norm(shown.place - truth.place)
         assert isinstance(shown, Contact)
         assert shown.alive == (source != LOST)
@@ -91,9 +82,9 @@ def test_the_enemy_is_where_it_is_believed_to_be(fight):
         assert flown == pytest.approx([way * math.cos(heading), way * math.sin(heading)])
 
 
-def test_between_live_contacts_it_flies_straight_on(fight):
+def test_between_live_contacts_it_flies_straight_on(notch_fight):
     """From the last sight on, as the rules say, whatever the enemy does."""
-    contact = fight.paths.contacts[RED]
+    contact = notch_fight.paths.contacts[RED]
     first = contact.source.index(MEMORY)
     seen, heading = first - 1, contact.heading[first - 1]
     since = contact.times[first] - contact.times[seen]
@@ -103,14 +94,14 @@ def test_between_live_contacts_it_flies_straight_on(fight):
     assert contact.age[first] == pytest.approx(since)
 
 
-def test_what_missiles_fly_at_is_noted(fight):
+def test_what_missiles_fly_at_is_noted(notch_fight):
     """A missile begins with support, and one that nobody guides has lost it."""
-    guided = {value for missile in fight.paths.missiles for value in missile.guided}
+    guided = {value for missile in notch_fight.paths.missiles for value in missile.guided}
     assert guided == {ALONE, SUPPORTED, ACTIVE}
-    for missile in fight.paths.missiles:
+    for missile in notch_fight.paths.missiles:
         assert len(missile.guided) == len(missile.times)
         assert missile.guided[0] == SUPPORTED
-        contact = fight.paths.contacts[missile.owner]
+        contact = notch_fight.paths.contacts[missile.owner]
         for time, guided in list(zip(missile.times, missile.guided, strict=True))[1:-1]:
             tracked = contact.source[contact.at(time)] in (LIVE, MEMORY)
             assert guided == ACTIVE or (guided == SUPPORTED) == tracked
@@ -124,23 +115,23 @@ def test_without_sensors_every_missile_sees_its_target():
     assert {*session.paths.missiles[0].guided} == {ACTIVE}
 
 
-def test_going_back_takes_what_was_known_with_it(fight):
+def test_going_back_takes_what_was_known_with_it(notch_fight):
     session = Session(("shooter", "notcher"), seed=1, sensing="radar")
     for _ in range(100):
         session.step()
     session.rewind(40)
-    for path, whole in zip(session.paths.contacts, fight.paths.contacts, strict=True):
+    for path, whole in zip(session.paths.contacts, notch_fight.paths.contacts, strict=True):
         assert path.source == whole.source[:61]
         assert path.bearing == whole.bearing[:61]
-    for path, whole in zip(session.paths.missiles, fight.paths.missiles, strict=False):
+    for path, whole in zip(session.paths.missiles, notch_fight.paths.missiles, strict=False):
         assert path.guided == whole.guided[: len(path.guided)]
 
 
-def test_warnings_point_to_where_they_come_from(fight):
+def test_warnings_point_to_where_they_come_from(notch_fight):
     """To the enemy, and to each of its missiles with a lock; of other missiles there are none."""
     kinds = set()
-    for time in np.arange(0.0, fight.paths.time - 1, 1.0):
-        truth, known = moment(fight.paths, time), moment(fight.paths, time, BLUE)
+    for time in np.arange(0.0, notch_fight.paths.time - 1, 1.0):
+        truth, known = moment(notch_fight.paths, time), moment(notch_fight.paths, time, BLUE)
         assert all(missile.path.owner == BLUE for missile in known.missiles)
         locked = [m for m in truth.missiles if m.path.target == BLUE and m.flying and m.guided == 2]
         sources = [m.place for m in locked]
@@ -155,14 +146,14 @@ def test_warnings_point_to_where_they_come_from(fight):
     assert kinds == {(False, False), (False, True), (True, True)}
 
 
-def test_a_lock_is_drawn_in_its_colour(fight):
-    red = [missile for missile in fight.paths.missiles if missile.owner == RED]
+def test_a_lock_is_drawn_in_its_colour(notch_fight):
+    red = [missile for missile in notch_fight.paths.missiles if missile.owner == RED]
     missile = next(one for one in red if ACTIVE in one.guided[:-2])
     time = missile.times[missile.guided.index(ACTIVE)] + 0.1
     for side in (RED, BLUE):  # a ring around the missile, and a stroke toward it
-        image = picture(fight.sim, fight.paths, time=time, side=side)
+        image = picture(notch_fight.sim, notch_fight.paths, time=time, side=side)
         assert count(image[BAR:], theme.LOCK) > 10
-    before = moment(fight.paths, missile.launched, BLUE)
+    before = moment(notch_fight.paths, missile.launched, BLUE)
     assert not any(warning.is_seeker for warning in before.warnings)
 
 
