@@ -60,7 +60,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         known = [
             {
                 "contact": _pack_path(paths.contacts[seat]),
-                "graphs": _pack_graphs(beliefs[seat]),
+                "graph": _pack_graphs(beliefs[seat]),
                 "zones": pack_coarsely(_zones(sim.parameters, _known(fighters, contacts, seat))),
             }
             for seat in range(len(SEATS))

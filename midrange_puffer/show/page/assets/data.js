@@ -93,9 +93,19 @@ class Fight {
 
   /** Out of what the page holds. */
   static decode(content) {
-    const { fighters, missiles } = content;
+    const { fighters, missiles, graphs, zones, interval, known } = content;
+    const scenes = (packed, seat) => new Scenes(packed, seat, interval);
     return new Fight({
-      ...content, fighters: fighters.map(decodePath), missiles: missiles.map(decodePath),
+      ...content,
+      graphs: graphs.map(scenes),
+      zones: new Zones(zones, interval),
+      fighters: fighters.map(decodePath),
+      missiles: missiles.map(decodePath),
+      known: known.map((part, seat) => ({
+        graph: scenes(part.graph, seat),
+        zones: new Zones(part.zones, interval),
+        contact: decodePath(part.contact),
+      })),
     });
   }
 

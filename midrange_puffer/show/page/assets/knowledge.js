@@ -13,14 +13,14 @@ class SideFight extends Fight {
   /** Of a `Fight`, what a seat knows. */
   constructor(fight, side) {
     super({ ...fight, missiles: fight.missiles.filter((missile) => missile.owner === side) });
-    const { contact, graphs, zones } = fight.known[side];
+    const { contact, graph, zones } = fight.known[side];
     this.side = side;
     this.enemy = 1 - side;
-    this.contact = decodePath(contact);
+    this.contact = contact;
     this.inbound = fight.missiles.filter((missile) => missile.target === side);
     this.fighters = fight.fighters.map((fighter, seat) => (
       seat === side ? fighter : { seat, died: null, entries: trackedEntries(this.contact) }));
-    this.graphs = fight.graphs.map((graph, seat) => (seat === side ? graphs : graph));
+    this.graphs = fight.graphs.map((truth, seat) => (seat === side ? graph : truth));
     this.zones = zones;
   }
 

@@ -10,10 +10,7 @@ const GRID_SPACING = 90; // px, at least, between lines
 class Plane {
   constructor(canvas, fights, settings, changed) {
     Object.assign(this, { canvas, fights, settings, changed });
-    this.zones = mapValues(fights, (fight) => new Zones(fight.zones, fight.interval));
     this.view = { x: 0, y: 0, scale: 0 }; // centre [m], pixels per metre
-    const { fighters, missiles } = fights.truth;
-    this.whole = [...fighters, ...missiles].flatMap(cornersOf); // of all that happens
     listen(canvas, {
       onDrag: (dx, dy) => this._pan(dx, dy),
       onZoom: (factor, point) => this._zoom(factor, point),
@@ -27,7 +24,7 @@ class Plane {
   /** Show everything that happens in the fight. */
   fit() {
     this.settings.follow = "off";
-    this._frame(this.whole);
+    this._frame(this._whole());
   }
 
   draw(time) {
@@ -89,8 +86,14 @@ class Plane {
     if (known.includes(this.states[seat])) ({ x: this.view.x, y: this.view.y } = this.states[seat]);
     const isOver = this.time >= this.fight.length;
     const least = known.length > 1 ? LEAST_VIEW : BLIND_VIEW;
-    if (this.settings.follow === "both" && isOver) this._frame(this.whole);
+    if (this.settings.follow === "both" && isOver) this._frame(this._whole());
     else if (this.settings.follow === "both" || !this.view.scale) this._frame(known, least);
+  }
+
+  /** Corners of all that happens. */
+  _whole() {
+    const { fighters, missiles } = this.fights.truth;
+    return [...fighters, ...missiles].flatMap(cornersOf);
   }
 
   _frame(points, least = LEAST_VIEW) {
@@ -150,8 +153,7 @@ class Plane {
     const { context, time, states } = this;
     if (this.fight.fighters.some((fighter) => isDead(fighter, time))) return;
     const colour = this.colours.seats[seat];
-    const [aero, nez] = this.zones[this.settings.picture]
-      .at(time, seat, states[seat])
+    const [aero, nez] = this.fight.zones.at(time, seat, states[seat])
       .map((edge) => [...edge, edge[0]].map((point) => this.place(point)));
     if (!aero) return;
     dashed(context, [7, 5], () => line(context, aero, colour, 1, 0.55));

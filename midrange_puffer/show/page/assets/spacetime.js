@@ -10,8 +10,6 @@ const BOX_MARGIN = { x: 56, y: 30 }; // px, left around the box
 class Graph {
   constructor(canvas, fights, settings, changed) {
     Object.assign(this, { canvas, fights, settings });
-    this.scenes = mapValues(fights, ({ graphs, interval }) => (
-      graphs.map((packed, seat) => new Scenes(packed, seat, interval))));
     this.reset();
     listen(canvas, {
       onDrag: (dx, dy) => {
@@ -55,10 +53,10 @@ class Graph {
 
   /** What lies ahead of the seat; null once it is dead. */
   scene(time) {
-    const { seat, picture } = this.settings;
+    const { seat } = this.settings;
     const [own, enemy] = [this.fight.fighters[seat], this.fight.fighters[1 - seat]];
     if (isDead(own, time)) return null;
-    const scene = this.scenes[picture][seat].at(time);
+    const scene = this.fight.graphs[seat].at(time);
     return isDead(enemy, time) ? withoutEnemy(scene, isDead(enemy, scene.noted)) : scene;
   }
 
@@ -68,13 +66,13 @@ class Graph {
     Object.assign(this, { context, width, height, colours: colours() });
     const scene = this.scene(time);
     if (!scene) return;
-    const { seat, picture } = this.settings;
+    const { seat } = this.settings;
     this.own = this.colours.seats[seat];
     this.threat = this.colours.seats[1 - seat];
     this.labels = new Labels(context, width, height, this.colours.paper);
     const enemy = this.fight.fighters[1 - seat];
     const isHidden = isDead(enemy, time) || this.fight.contact;
-    this.enemy = isHidden ? [] : this.scenes[picture][1 - seat].at(time).own;
+    this.enemy = isHidden ? [] : this.fight.graphs[1 - seat].at(time).own;
     this.states = this.fight.states(time);
     this.box = boxAround(scene, [this.states.filter(({ known }) => known !== false), this.enemy]);
     this.projection = new Projection(this.box, this.camera, width, height);
