@@ -19,7 +19,7 @@ SIDE_BY_SIDE := -n auto --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test check fresh newest lint format bench docs sanitize hostile clean help
+.PHONY: setup install train sweep test check fresh newest lint format bench web docs sanitize hostile clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -81,7 +81,11 @@ bench: setup ## measure the environment alone, then its share of training
 	$(BIN)/python benchmarks/sps.py
 	$(BIN)/python benchmarks/train_sps.py
 
+web: setup ## build the game as one page for any browser, web/midrange.html
+	$(BIN)/python tools/web.py
+
 docs: setup ## build the site, build/site/index.html; a link that leads nowhere is an error
+	-$(BIN)/python tools/web.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html"
 

@@ -111,3 +111,15 @@ static void mr_look_up(const struct MrSim *sim, const MrBody *own, const MrBody 
     out->cold[i] = ranges[i][2];
   }
 }
+
+// The ranges of shots one by one. In an MrShot the bearings are of noses from the line of sight; in a cell they are of
+// the line of sight from noses.
+static void mr_look_up_each(const struct MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges) {
+  for (int32_t n = 0; n < count; n++) {
+    const MrShot *shot = &shots[n];
+    MrVector target_seen = {shot->nose_x, -shot->nose_y}, shooter_seen = {shot->aspect_x, -shot->aspect_y};
+    MrCell cell = mr_cell(&sim->map, target_seen, shooter_seen, shot->launch_speed, shot->target_speed);
+    MrQuad ranges = mr_ranges(&sim->map, cell);
+    edges[n] = (MrShotEdges){ranges[0], ranges[1], ranges[2], ranges[3]};
+  }
+}

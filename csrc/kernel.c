@@ -281,6 +281,7 @@ const MrKernel MR_OF_ISA(mr_kernel_) = {
     .launch = launch,
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
+    .look_up_shots = mr_look_up_each,
     .look_ahead = mr_look_ahead_lane,
     .threat_cone = mr_fly_cone,
 };

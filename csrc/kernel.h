@@ -22,6 +22,7 @@ typedef struct MrKernel {
   bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
+  void (*look_up_shots)(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
   void (*look_ahead)(const MrSim *sim, const MrBlock *block, int lane, int32_t seat, int32_t interval,
                      int32_t count, MrMoment *moments, MrPrediction *predictions);
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);

@@ -335,6 +335,10 @@ void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hi
   }
 }
 
+void mr_look_up_shots(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges) {
+  sim->kernel->look_up_shots(sim, shots, count, edges);
+}
+
 void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
                    MrMoment *moments, MrPrediction *predictions) {
   const MrBlock *block = &sim->blocks[env / MR_LANES];

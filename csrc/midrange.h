@@ -363,6 +363,12 @@ typedef struct {
 // Flies shots out with the simulation's parameters. Its state plays no part. hits: [count], whether each shot hit.
 void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);
 
+// The ranges of such shots in the simulation's map, which it must have [m]. Their own range and evasion play no part.
+typedef struct {
+  float aero, nez, cold, minimum;
+} MrShotEdges;
+void mr_look_up_shots(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
+
 // The space-time graph: one engagement flown ahead, with another manoeuvre of one fighter in each lane. The enemy
 // holds its controls.
 enum {

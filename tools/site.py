@@ -28,6 +28,7 @@ MOVED = {
     "SECURITY.md": "security.md",
     "csrc/RULES.md": "rules.md",
 }
+GAME = ROOT / "web" / "midrange.html"  # what `make web` has built, if it has
 LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)((?:#[^)]*)?\))")
 LANGUAGES = {".py": "python", ".c": "c", ".h": "c", ".ini": "ini", ".pyx": "cython"}
 STYLE_FILE = "assets/tables.css"
@@ -54,6 +55,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in sorted(sources):
         files.append(File.generated(config, f"source/{path}.md", content=_source_page(path)))
     files.append(File.generated(config, STYLE_FILE, content=STYLE))
+    if GAME.is_file():
+        files.append(File.generated(config, GAME.name, content=GAME.read_bytes()))
     for name, content in REFERENCE.items():
         files.append(File.generated(config, f"reference/{name}.md", content=content()))
     return files

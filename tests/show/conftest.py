@@ -7,7 +7,7 @@ from midrange_puffer.replays.session import Session
 
 @pytest.fixture(scope="session")
 def notch_fight() -> Session:
-    """One with sensors, flown to its end: contacts from every source, missiles guided in every way."""
+    """One with sensors, flown to its end, with contacts and guidance of all kinds."""
     session = Session(("shooter", "notcher"), seed=1, sensing="radar")
     while not session.over:
         session.step()

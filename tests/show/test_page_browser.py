@@ -5,7 +5,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from browser import NEEDED, Browser
-from pages import go, is_shown, picture, status, text, time_of
+from pages import colour_count, go, is_shown, picture, status, text, time_of
 from replays import record
 
 from midrange_puffer import Simulation
@@ -54,16 +54,6 @@ def page(window, address):
 def middle(page, element):
     box = f"document.getElementById('{element}').getBoundingClientRect()"
     return page.evaluate(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])({box})")
-
-
-def colour_count(page, element):
-    return page.evaluate(
-        f"""(() => {{
-          const canvas = document.getElementById('{element}');
-          const area = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-          return new Set(new Uint32Array(area.data.buffer)).size;
-        }})()"""
-    )
 
 
 def test_it_opens_with_names_as_they_are_and_everything_drawn(page):

@@ -50,3 +50,13 @@ def status(page):
 def go(page, place):
     page.evaluate(f"void (location.hash = '{place}')")
     page.frame()
+
+
+def colour_count(page, element):
+    return page.evaluate(
+        f"""(() => {{
+          const canvas = document.getElementById('{element}');
+          const area = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+          return new Set(new Uint32Array(area.data.buffer)).size;
+        }})()"""
+    )

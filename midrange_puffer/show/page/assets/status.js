@@ -25,9 +25,7 @@ function statusRows(fight) {
 class Status {
   constructor(table, rangeLine, fights, settings) {
     Object.assign(this, { rangeLine, fights, settings, cells: {} });
-    this.rowsOf = mapValues(fights, statusRows);
-    this.rows = this.rowsOf.truth;
-    for (const name of Object.keys(this.rows)) {
+    for (const name of Object.keys(statusRows(fights.truth))) {
       const row = table.tBodies[0].insertRow();
       const head = document.createElement("th");
       head.scope = "row";
@@ -39,7 +37,7 @@ class Status {
 
   draw(time) {
     this.fight = this.fights[this.settings.picture];
-    this.rows = this.rowsOf[this.settings.picture];
+    this.rows = statusRows(this.fight);
     const states = this.fight.states(time);
     for (const [name, cells] of Object.entries(this.cells)) {
       cells.forEach((cell, seat) => setText(cell, this._value(name, states[seat], seat, time)));

@@ -1,0 +1,60 @@
+"""The page to play on: its core in WebAssembly, run by node, and the page itself."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from needs import need
+from places import ROOT
+
+SYSROOT = Path("/usr/include/wasm32-wasi")
+COMPILER = need(
+    shutil.which("clang") and shutil.which("wasm-ld") and SYSROOT.is_dir(),
+    "compiler to WebAssembly",
+    "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32",
+)
+NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
+# Of the page's scripts those that need no page.
+WITHOUT_PAGE = ("data.js", "scenes.js", "knowledge.js", "engine.js", "live.js", "session.js")
+WITHOUT_PAGE += ("replay_file.js",)
+HEAD = """
+import {{ readFileSync, writeFileSync }} from "fs";
+const tables = JSON.parse(readFileSync({tables!r}));
+const engine = await Engine.load(readFileSync({wasm!r}), tables);
+const policies = mapValues(tables.policies, (network) => new Network(engine, network));
+const told = JSON.parse(readFileSync(0, "utf8"));
+const answer = (value) => console.log(JSON.stringify(value));
+"""
+
+
+def builder() -> object:
+    """The module tools/web.py."""
+    if "web_builder" not in sys.modules:
+        spec = importlib.util.spec_from_file_location("web_builder", ROOT / "tools" / "web.py")
+        sys.modules["web_builder"] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules["web_builder"]
+
+
+class Core:
+    """The core in WebAssembly, compiled into a folder; `run` has node run what uses it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.wasm = builder().compile_core(folder)
+        self.tables = builder().tables()
+        (folder / "tables.json").write_text(json.dumps(self.tables))
+
+    def run(self, script: str, told: object = None) -> object:
+        """Run a script with `engine`, `policies` and `told`; what it passes to `answer`."""
+        names = {"tables": str(self._folder / "tables.json"), "wasm": str(self.wasm)}
+        file = self._folder / "script.mjs"
+        file.write_text(builder().scripts(*WITHOUT_PAGE) + HEAD.format(**names) + script)
+        done = subprocess.run(
+            ["node", file], input=json.dumps(told), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return json.loads(done.stdout)

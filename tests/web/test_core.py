@@ -1,0 +1,249 @@
+"""The core in WebAssembly is the native one to the bit, and its networks are torch's."""
+
+import base64
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from web_page import COMPILER, NODE, Core
+
+from midrange_puffer import Simulation
+from midrange_puffer.checkpoint import load_policy
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.parameters import PILOTS, resolve
+from midrange_puffer.game.paths import outcome_words
+from midrange_puffer.policies.native import FrozenNetwork
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.session import Session
+
+pytestmark = [COMPILER, NODE]
+
+FIGHTS = 1000
+NEAR = {"start_range_min": 30_000, "start_range_max": 30_000}
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory) -> Core:
+    return Core(tmp_path_factory.mktemp("core"))
+
+
+def fights() -> list[dict]:
+    """All pairs of pilots, in turn, in all kinds of games."""
+    pairs = list(product(PILOTS, PILOTS))
+    rng = np.random.default_rng(7)
+    out = []
+    for number in range(FIGHTS):
+        red, blue = pairs[number % len(pairs)]
+        is_blind = "notcher" in (red, blue) or number % 3 == 0
+        low = int(rng.integers(15_000, 60_000))
+        parameters = {
+            "sensing": "radar" if is_blind else "full",
+            "start_range_min": low,
+            "start_range_max": low + 10_000,
+            "ammunition": int(rng.integers(0, 7)),
+        }
+        out.append({"pilots": (red, blue), "seed": number, "parameters": parameters})
+    return out
+
+
+def test_a_thousand_fights_of_pilots_have_the_native_flown(core):
+    """The whole state at the end, and how long it took."""
+    found = core.run(
+        """
+        answer(told.map(({ pilots, seed, parameters }) => {
+          const sim = new Simulation(engine, seed, pilots, parameters);
+          sim.start(seed % 5, seed % 3);
+          let decisions = 0;
+          while (!sim.read("engagement").outcome[0]) {
+            sim.step([[0, 0, 0], [0, 0, 0]]);
+            decisions += 1;
+          }
+          const hash = sim.stateHash.toString(16);
+          sim.destroy();
+          return [decisions, hash];
+        }));
+        """,
+        given := fights(),
+    )
+    for fight, (decisions, found_hash) in zip(given, found, strict=True):
+        sim = Simulation(1, fight["seed"], *fight["pilots"], **fight["parameters"])
+        sim.start(0, fight["seed"] % 5, fight["seed"] % 3)
+        for _ in range(decisions):
+            assert not sim.outcome[0], fight
+            sim.step()
+        assert sim.outcome[0], fight
+        assert f"{sim.state_hash():x}" == found_hash, fight
+
+
+def seen(count: int) -> np.ndarray:
+    """Observations of fights, float32 [count, features]."""
+    sim = Simulation(16, 3, "ace", "evader")
+    rows = []
+    while len(rows) * 32 < count:
+        sim.step()
+        rows.append(sim.observe().reshape(32, -1))
+    return np.concatenate(rows)[:count]
+
+
+def test_the_champion_does_what_the_native_one_does(core):
+    """Drawn with the same noise, and the likeliest; its probabilities and values are torch's."""
+    policy, _ = load_policy("champion")
+    observations = seen(960)
+    noise = np.random.default_rng(1).random((len(observations), 3), np.float32)
+    given = {"observations": observations.tolist(), "noise": noise.tolist()}
+    found = core.run(
+        """
+        answer(told.observations.map((row, i) => {
+          const seen = new Float32Array(row);
+          const drawn = policies.champion.act(seen, told.noise[i]);
+          return [drawn, policies.champion.act(seen, null), policies.champion.score(seen, drawn)];
+        }));
+        """,
+        given,
+    )
+    drawn, likeliest, scores = (np.array(part) for part in zip(*found, strict=True))
+    native = FrozenNetwork(policy)
+    assert np.array_equal(native.act(observations, torch.from_numpy(noise)), drawn)
+    assert np.array_equal(native.act(observations, None), likeliest)
+    with torch.no_grad():
+        logits, values = policy(torch.from_numpy(observations))
+        chances = [one.log_softmax(1) for one in logits]
+        rows = torch.arange(len(observations))
+        logprobs = sum(one[rows, drawn[:, head]] for head, one in enumerate(chances))
+    assert scores[:, 0] == pytest.approx(logprobs.numpy(), abs=1e-5)
+    assert scores[:, 1] == pytest.approx(values[:, 0].numpy(), abs=1e-5)
+
+
+def test_launch_zones_are_those_of_the_map(core):
+    """Of 2,000 shots, as game/launch_zone.py looks them up in float64."""
+    rng = np.random.default_rng(5)
+    angles, speeds = rng.uniform(-np.pi, np.pi, (2000, 2)), rng.uniform(150, 600, (2000, 2))
+    found = core.run(
+        """
+        const sim = new Simulation(engine);
+        const zones = new LiveZones(engine, sim, null);
+        answer(told.map(([nose, aspect, launch, target]) => Array.from(zones._edges(
+          { heading: nose, speed: launch }, { heading: aspect + Math.PI, speed: target }, [0]))));
+        """,
+        np.column_stack([angles, speeds]).tolist(),
+    )
+    envelope = game_envelope(resolve({}))
+    for place, edge in enumerate(("aero", "nez", "cold", "minimum")):
+        expected = look_up(envelope, edge, *angles.T, *speeds.T)
+        assert np.array(found)[:, place] == pytest.approx(expected, rel=1e-4, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("players", "parameters"),
+    [
+        (("champion", "ace"), {}),
+        (("human", "champion"), {"ammunition": 3}),
+        (("human", "notcher"), {"sensing": "radar", "start_range_max": 35_000}),
+        (("shooter", "evader"), {}),
+    ],
+)
+def test_a_fight_is_saved_and_puffer_replay_flies_it_bit_for_bit(core, players, parameters):
+    """Of a human who turns and fires; with where everything went as game/paths.py notes it."""
+    found = core.run(
+        """
+        const session = new Session(engine, { ...told, policies });
+        while (!session.isOver) {
+          session.humans.forEach((seat) => {
+            session.steer(seat, Math.sin(session.controls.length / 40));
+            if (session.controls.length % 60 === 0) session.fire(seat);
+          });
+          session.step();
+        }
+        const { fight } = session;
+        const columns = ({ entries, ...others }) => ({ ...others, ...entries });
+        answer({
+          bytes: Buffer.from(await writeReplay(session)).toString("base64"),
+          outcome: fight.outcome, time: fight.now,
+          fighters: fight.fighters.map(columns), missiles: fight.missiles.map(columns),
+          contacts: fight.contacts.map(columns),
+        });
+        """,
+        {"players": players, "seed": 3, "engagement": 11, "parameters": parameters},
+    )
+    replay = Replay.from_bytes(base64.b64decode(found["bytes"]))
+    paths = replay.paths()  # which compares every hash
+    assert replay.outcome == found["outcome"]
+    assert paths.time == pytest.approx(found["time"])
+    for kind in ("fighters", "missiles", "contacts"):
+        expected = getattr(paths, kind)
+        assert len(found[kind]) == len(expected)
+        for columns, path in zip(found[kind], expected, strict=True):
+            for name, values in columns.items():
+                wanted = getattr(path, name)
+                if isinstance(values, list | float):
+                    assert values == pytest.approx(wanted, abs=1e-4), (kind, name)
+                else:
+                    assert values == wanted, (kind, name)
+
+
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+def test_a_replay_of_the_package_is_flown_to_the_same_end(core, sensing):
+    session = Session(("shooter", "evader"), seed=5, sensing=sensing)
+    while not session.over:
+        session.step()
+    found = core.run(
+        """
+        const bytes = Uint8Array.from(Buffer.from(told, "base64"));
+        const session = new Session(engine, { ...(await readReplay(bytes, tables)), policies });
+        while (!session.isOver) session.step();
+        const damaged = bytes.slice();
+        damaged[bytes.length - 5] ^= 1;
+        const refused = await readReplay(damaged, tables).catch((error) => error.message);
+        answer([session.sim.fightHash.toString(16), session.fight.outcome, refused]);
+        """,
+        base64.b64encode(session.replay().to_bytes()).decode(),
+    )
+    assert found[0] == f"{session.sim.fight_hash():x}"
+    assert found[1] == outcome_words(session.sim)
+    assert "damaged" in found[2]
+
+
+def test_back_in_time_and_on_is_the_same_fight(core):
+    """To the bit, the champion's draws and the drawings' paths included."""
+    found = core.run(
+        """
+        const session = new Session(engine, { ...told, policies });
+        const states = [];
+        const look = () => JSON.stringify([
+          session.sim.fightHash.toString(16), session.fight.fighters, session.fight.missiles]);
+        for (let i = 0; i < 700 && !session.isOver; i += 1) {
+          if (i % 7 === 0) session.fire(0);
+          session.step();
+          states.push(look());
+        }
+        const end = states.length;
+        session.rewind(333);
+        const isBack = look() === states[end - 334];
+        while (session.controls.length < end) {
+          if (session.controls.length % 7 === 0) session.fire(0);
+          session.step();
+        }
+        answer([end, isBack, look() === states[end - 1]]);
+        """,
+        {"players": ("human", "champion"), "seed": 2, "engagement": 4},
+    )
+    assert found[0] > 400
+    assert found[1:] == [True, True]
+
+
+@pytest.mark.parametrize("players", [("champion", "ace"), ("ace", "champion"), ("snake", "evader")])
+def test_who_takes_over_begins_in_the_same_fight(core, players):
+    """Whoever flew the seat before, a policy or a pilot."""
+    flown = core.run(
+        """
+        const session = new Session(engine, { ...told, policies });
+        for (let i = 0; i < 300 && !session.isOver; i += 1) session.step();
+        const other = session.handOver(0, HUMAN);
+        answer([session, other].map(({ fight }) => [fight.now, fight.fighters, fight.missiles]));
+        """,
+        {"players": players, "seed": 2, "engagement": 9, "parameters": NEAR},
+    )
+    assert flown[0] == flown[1]
+    assert flown[0][2]  # missiles

@@ -1,0 +1,249 @@
+"""The page to play on, in a browser: it flies, fires, ends, goes back, saves and opens."""
+
+import base64
+import time
+
+import pytest
+from browser import NEEDED, Browser
+from pages import click, colour_count, is_shown, status, text
+from web_page import COMPILER, NODE, builder
+
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.replays.session import Session
+
+pytestmark = [COMPILER, NODE, NEEDED]
+
+LARGEST = 1_500_000  # bytes of the page
+PATIENCE = 60.0  # s
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory) -> str:
+    folder = tmp_path_factory.mktemp("web")
+    path = folder / "midrange.html"
+    path.write_text(builder().render(builder().compile_core(folder)), "utf-8")
+    assert path.stat().st_size < LARGEST
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def page(window, address):
+    """The page with a fight that has just begun; no test may leave an error behind."""
+    window.open("about:blank")
+    window.requests.clear()
+    window.open(address)
+    until(lambda: text(window, "clock"))
+    yield window
+    assert window.errors == []
+    assert set(window.requests) <= {address}  # nothing is loaded from anywhere
+
+
+def until(is_so, patience: float = PATIENCE) -> None:
+    """Wait for something."""
+    end = time.monotonic() + patience
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def key(page, code: str, kind: str) -> None:
+    names = {"Space": " ", "Backspace": "Backspace"}
+    page.call("Input.dispatchKeyEvent", type=kind, code=code, key=names.get(code, code[-1].lower()))
+
+
+def press(page, code: str) -> None:
+    for kind in ("keyDown", "keyUp"):
+        key(page, code, kind)
+
+
+def choose(page, element: str, value: object) -> None:
+    page.evaluate(
+        f"{{ const e = document.getElementById('{element}'); "
+        f"e[e.type === 'checkbox' ? 'checked' : 'value'] = {value!r}; "
+        f"e.dispatchEvent(new Event('change')); }}".replace("True", "true").replace(
+            "False", "false"
+        )
+    )
+
+
+def seconds(page) -> float:
+    """Of the fight."""
+    minutes, rest = text(page, "clock").split(":")
+    return 60 * int(minutes) + float(rest)
+
+
+def fast(page) -> None:
+    for _ in range(4):
+        click(page, "faster")
+
+
+def test_it_begins_against_the_champion_and_everything_is_drawn(page):
+    assert colour_count(page, "plane") > 20
+    assert status(page)["missiles"] == ["6 left, 0 in the air"] * 2
+    until(lambda: seconds(page) > 1)
+    chosen = page.evaluate(
+        "['red', 'blue'].map((s) => document.getElementById(s + '-player').value)"
+    )
+    assert chosen == ["human", "champion"]
+
+
+def test_keys_turn_the_fighter_and_launch_a_missile(page):
+    key(page, "KeyA", "keyDown")
+    until(lambda: status(page)["rudder"][0] == "100 % left")
+    key(page, "KeyA", "keyUp")
+    until(lambda: status(page)["rudder"][0] == "none")
+    key(page, "ArrowDown", "keyDown")
+    until(lambda: status(page)["throttle"][0] == "0 %")
+    key(page, "ArrowDown", "keyUp")
+    press(page, "Space")
+    until(lambda: status(page)["missiles"][0].startswith("5 left"))
+    assert status(page)["missiles"][1].startswith("6 left")
+
+
+def test_two_humans_have_a_side_of_the_keyboard_each(page):
+    choose(page, "blue-player", "human")
+    key(page, "KeyD", "keyDown")
+    key(page, "ArrowLeft", "keyDown")
+    until(lambda: status(page)["rudder"] == ["100 % right", "100 % left"])
+
+
+def test_pause_stops_time_and_backspace_takes_it_back(page):
+    until(lambda: seconds(page) > 2)
+    press(page, "KeyP")
+    stopped = seconds(page)
+    time.sleep(0.3)
+    assert seconds(page) == stopped
+    key(page, "Backspace", "keyDown")
+    until(lambda: seconds(page) < stopped - 1)
+    key(page, "Backspace", "keyUp")
+    press(page, "KeyP")
+    back = seconds(page)
+    until(lambda: seconds(page) > back)
+
+
+@pytest.mark.parametrize(("seat", "words"), [(0, "blue wins"), (1, "red wins")])
+def test_who_flies_straight_on_loses(page, seat, words):
+    """Against `shooter`, who fires; then the same start again."""
+    others = ("blue-player", "red-player")
+    choose(page, others[seat], "shooter")
+    choose(page, ("red-player", "blue-player")[seat], "human")
+    choose(page, "range", 20)
+    fast(page)
+    until(lambda: is_shown(page, "outcome"))
+    assert text(page, "outcome-words") == words
+    assert text(page, "tally") == "won 0, drawn 0, lost 1"
+    press(page, "KeyR")
+    until(lambda: not is_shown(page, "outcome"))
+    assert seconds(page) < 5
+
+
+def test_who_fires_at_one_that_flies_straight_on_wins(page):
+    choose(page, "range", 12)
+    choose(page, "blue-player", "straight")
+    fast(page)
+
+    def fire() -> bool:
+        press(page, "Space")
+        return is_shown(page, "outcome")
+
+    until(fire)
+    assert text(page, "outcome-words") == "red wins"
+    assert text(page, "tally") == "won 1, drawn 0, lost 0"
+
+
+def test_a_missile_is_warned_of(page):
+    choose(page, "range", 25)
+    choose(page, "blue-player", "shooter")
+    fast(page)
+    until(lambda: is_shown(page, "warning"))
+    assert "o'clock" in text(page, "warning-words")
+
+
+def test_with_sensors_a_human_sees_his_own_picture_until_the_end(page):
+    choose(page, "blue-player", "ace")
+    choose(page, "range", 25)
+    choose(page, "sensing", True)
+    until(lambda: status(page)["load"][1] == "–")
+    assert not is_shown(page, "picture")
+    fast(page)
+    until(lambda: is_shown(page, "outcome"))
+    assert is_shown(page, "picture")
+    assert text(page, "picture") == "Picture: red"
+    press(page, "KeyK")
+    until(lambda: text(page, "picture") != "Picture: red")
+
+
+def test_the_champion_does_not_fly_with_sensors(page):
+    choose(page, "sensing", True)
+    assert "champion" in text(page, "message")
+    choose(page, "blue-player", "notcher")
+    until(lambda: seconds(page) > 0.5)
+
+
+def test_a_fight_flown_here_is_a_replay_of_the_package(page):
+    """Saved in the midst of it; every state hash is compared."""
+    key(page, "KeyD", "keyDown")
+    until(lambda: seconds(page) > 2)
+    press(page, "Space")
+    until(lambda: seconds(page) > 4)
+    press(page, "KeyP")
+    page.evaluate(
+        "void (window.saved = new Promise((done) => { "
+        "const make = URL.createObjectURL; "
+        "URL.createObjectURL = (blob) => { blob.arrayBuffer().then(done); return make(blob); }; "
+        "HTMLAnchorElement.prototype.click = () => {}; }))"
+    )
+    click(page, "save")
+    data = page.evaluate(
+        "saved.then((bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))))"
+    )
+    replay = Replay.from_bytes(base64.b64decode(data))
+    replay.verify()
+    assert replay.names == ("human", "champion")
+    assert len(replay.controls) > 40
+    assert replay.controls[:, 0, 2].sum() == 1
+
+
+def test_a_replay_of_the_package_flies_here_and_may_be_taken_over(page, tmp_path):
+    session = Session(("shooter", "evader"), seed=5)
+    while not session.over:
+        session.step()
+    path = tmp_path / "fight.replay"
+    session.replay().write(path)
+    give(page, path)
+    until(lambda: text(page, "message").startswith("A replay"))
+    until(lambda: seconds(page) > 1)
+    click(page, "take-red")
+    until(lambda: text(page, "message") == "You fly red from here on.")
+    press(page, "Space")
+    until(lambda: status(page)["missiles"][0].startswith("5 left"))
+    path.write_bytes(b"nothing of the kind")
+    give(page, path)
+    until(lambda: "not a replay" in text(page, "message"))
+
+
+def give(page, path) -> None:
+    """Choose a file."""
+    root = page.call("DOM.getDocument")["root"]["nodeId"]
+    node = page.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
+    page.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
+
+
+@pytest.mark.parametrize("size", [(844, 390), (390, 844), (1280, 720)])
+def test_it_fits_phones_and_desktops(page, size):
+    page.resize(*size)
+    page.frame()
+    room = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert room[0] <= room[1]
+    plane = page.evaluate(
+        "(({ width, height }) => [width, height])"
+        "(document.getElementById('plane').getBoundingClientRect())"
+    )
+    assert min(plane) > 150

@@ -1,0 +1,173 @@
+"""Builds web/midrange.html: the game in one page that needs no network, with the core inside.
+
+    make web
+
+clang compiles the core, the learner and web/core.c to WebAssembly. The page holds that, what the
+Python package knows of parameters and pilots, and the policies that come with it.
+"""
+
+import argparse
+import base64
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from string import Template
+
+import numpy as np
+
+from midrange_puffer import FEATURES, RADAR_FEATURES, STG_FEATURES, __version__
+from midrange_puffer.checkpoint import load_policy
+from midrange_puffer.files import write_whole
+from midrange_puffer.game.envelope import game_envelope
+from midrange_puffer.game.parameters import CONTROLLERS, LADDER, PARAMETERS, RULES_VERSION
+from midrange_puffer.policies.native import flat_copy
+
+ROOT = Path(__file__).parents[1]
+WEB, BUILD = ROOT / "web", ROOT / "build" / "web"
+PAGE = WEB / "midrange.html"
+ASSETS = ROOT / "midrange_puffer" / "show" / "page" / "assets"
+NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
+
+# In the order in which they stand in the page. The first are those of the page of a replay.
+SCRIPTS = (
+    *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
+    *("plane.js", "status.js"),
+    *("engine.js", "live.js", "session.js", "replay_file.js"),
+    *("hands.js", "warnings.js", "play.js"),
+)
+SOURCES = [
+    *(
+        ROOT / "csrc" / f"{name}.c"
+        for name in ("kernel", "midrange", "state", "tables", "constants")
+    ),
+    *sorted((ROOT / "csrc" / "learner").glob("*.c")),
+    *sorted(WEB.glob("*.c")),
+]
+# As setup.py has them for the portable kernel, with vectors of 16 bytes. All are the same bits.
+FLAGS = [
+    *("--target=wasm32-wasi", "-std=c11", "-O3", "-msimd128", "-DNDEBUG", "-DMR_ISA=portable"),
+    *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+    *("-fvisibility=hidden", "-ffunction-sections", "-Wall", "-Wextra", "-Werror"),
+]
+EXPORTS = [
+    *("malloc", "free"),
+    *(
+        f"mr_{name}"
+        for name in (
+            *("destroy", "reset", "start_episode", "step_controls", "observe_all"),
+            *("get_fighter", "set_fighter", "get_missile", "set_missile"),
+            *("snapshot_bytes", "snapshot", "restore", "state_hash", "fight_hash"),
+            *("look_up_shots", "look_ahead", "threat_cone", "learner_load", "learner_destroy"),
+        )
+    ),
+]
+LINK = ["-nostartfiles", "-Wl,--no-entry,--gc-sections,-s,-z,stack-size=1048576"]
+LINK += [f"-Wl,--export={name}" for name in EXPORTS]
+
+
+def main() -> int:
+    """Build the page; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--out", type=Path, default=PAGE, help="the page; default %(default)s")
+    out = parser.parse_args().out
+    try:
+        wasm = compile_core(BUILD)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"the core cannot be compiled to WebAssembly: {error}", file=sys.stderr)
+        print(f"clang, lld and a C library for it are needed: {NEEDED}", file=sys.stderr)
+        return 1
+    write_whole(out, render(wasm).encode())
+    print(f"{out}: {out.stat().st_size:,} bytes")
+    return 0
+
+
+def compile_core(folder: Path) -> Path:
+    """Compile everything in a folder; return the module.
+
+    Raises:
+        OSError: The compiler or its linker is not there.
+        CalledProcessError: It refuses something.
+    """
+    for program in ("clang", "wasm-ld"):
+        if not shutil.which(program):
+            raise FileNotFoundError(f"{program} is not on PATH")
+    folder.mkdir(parents=True, exist_ok=True)
+    objects = []
+    for source in SOURCES:
+        target = folder / f"{source.parent.name}_{source.stem}.o"
+        subprocess.run(["clang", *FLAGS, *_includes(), "-c", source, "-o", target], check=True)
+        objects.append(target)
+    out = folder / "core.wasm"
+    command = ["clang", "--target=wasm32-wasi", *_libraries(), *LINK, *objects, "-o", out]
+    subprocess.run(command, check=True)
+    return out
+
+
+def _includes() -> list[str]:
+    """Where Debian has the C library's headers, if that is what there is."""
+    folder = Path("/usr/include/wasm32-wasi")
+    return ["-isystem", str(folder)] if folder.is_dir() else []
+
+
+def _libraries() -> list[str]:
+    folder = Path("/usr/lib/wasm32-wasi")
+    return [f"-L{folder}"] if folder.is_dir() else []
+
+
+def scripts(*names: str) -> str:
+    """Scripts of the page, by default all: one ES module."""
+    files = {path.name: path for path in (*ASSETS.glob("*.js"), *WEB.glob("*.js"))}
+    return "\n".join(files[name].read_text("utf-8") for name in names or SCRIPTS)
+
+
+def render(wasm: Path) -> str:
+    """The page, with the core in it."""
+    return Template((WEB / "template.html").read_text("utf-8")).substitute(
+        style=(ASSETS / "page.css").read_text("utf-8") + (WEB / "play.css").read_text("utf-8"),
+        core=base64.b64encode(wasm.read_bytes()).decode(),
+        tables=json.dumps(tables()).replace("<", "\\u003c"),
+        script=scripts(),
+    )
+
+
+def tables() -> dict[str, object]:
+    """What the page has to know of the package."""
+    envelope = game_envelope({name: row.default for name, row in PARAMETERS.items()})
+    speeds = (envelope.grid.launch_speeds, envelope.grid.target_speeds)
+    ends = [speed for axis in speeds for speed in (axis[0], axis[-1])]
+    edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
+    flat = np.concatenate([np.ravel(part) for part in (ends, *edges)]).astype("<f4")
+    return {
+        "version": __version__,
+        "rules": RULES_VERSION,
+        "defaults": {name: row.default for name, row in PARAMETERS.items()},
+        "choices": {name: row.choices for name, row in PARAMETERS.items() if row.choices},
+        "integers": [name for name, row in PARAMETERS.items() if row.kind is int],
+        "controllers": list(CONTROLLERS),
+        "ladder": list(LADDER),
+        "features": {
+            "default": len(FEATURES),
+            "stg": len(STG_FEATURES),
+            "radar": len(RADAR_FEATURES),
+        },
+        "envelope": base64.b64encode(flat.tobytes()).decode(),
+        "view": {feature.name: place for place, feature in enumerate(RADAR_FEATURES)},
+        "policies": {"champion": network("champion")},
+    }
+
+
+def network(name: str) -> dict[str, object]:
+    """A policy of the package as web/engine.js takes it."""
+    policy, _ = load_policy(name)
+    return {
+        "features": policy.features,
+        "layers": policy.hidden_layers,
+        "width": policy.hidden_size,
+        "weights": base64.b64encode(flat_copy(policy).numpy().astype("<f4").tobytes()).decode(),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

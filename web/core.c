@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// What a web page calls, compiled to WebAssembly with the core and the learner: their own functions, which the linker
+// exports by name, and those of this file for what would need structs or strings. No rule of the game is here.
+//
+// A page has one simulation of one engagement at a time, so the configuration and what is handed over are static.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../csrc/learner/learner.h"
+#include "../csrc/midrange.h"
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+
+static MrConfig config;
+static MrEnvelope envelope;
+
+// Where the page writes the map of the missile envelope: MrEnvelope, floats.
+EXPORT(web_envelope) MrEnvelope *web_envelope(void) { return &envelope; }
+
+// Sets a parameter, the row of params.h with this number.
+EXPORT(web_set_parameter) void web_set_parameter(int32_t row, double value) {
+  const MrParameter *parameter = &mr_parameters()[row];
+  char *field = (char *)&config.params + parameter->offset;
+  if (parameter->is_int) {
+    memcpy(field, &(int32_t){(int32_t)value}, sizeof(int32_t));
+  } else {
+    memcpy(field, &(float){(float)value}, sizeof(float));
+  }
+}
+
+// Makes a simulation in which these pilots (MrPilot) fly red and blue. NULL where there is no memory.
+EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue, int32_t observation) {
+  memset(config.pilot_weights, 0, sizeof config.pilot_weights);
+  config.pilot_weights[0][red] = config.pilot_weights[1][blue] = 1.0f;
+  config.num_envs = 1;
+  config.seed = seed;
+  config.isa = "auto";
+  config.envelope = &envelope;
+  config.observation = (MrObservation)observation;
+  return mr_create(&config);
+}
+
+// Copies a field of the engagement, its fighters, its missiles or what is known (MrEntity), by its place in
+// mr_fields(entity).
+EXPORT(web_get_field) void web_get_field(const MrSim *sim, int32_t entity, int32_t place, void *values) {
+  mr_get_field(sim, (MrEntity)entity, &mr_fields((MrEntity)entity)[place], values);
+}
+
+// The name of that field, and whether it is an integer; NULL after the last one.
+EXPORT(web_field_name) const char *web_field_name(int32_t entity, int32_t place) {
+  return mr_fields((MrEntity)entity)[place].name;
+}
+EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
+  return mr_fields((MrEntity)entity)[place].is_int;
+}
+
+// A network of `layers` hidden layers of one width that gives levels, as policies/networks.py has it. NULL where there
+// is no memory.
+EXPORT(web_make_network)
+MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width) {
+  MrShape shape = {.features = features, .layers = layers,
+                   .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS}};
+  for (int32_t i = 0; i < layers; i++) shape.width[i] = width;
+  return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
+}
+
+// One agent's levels for an observation; `noise` [MR_HEADS] as of mr_learner_act, or NULL.
+EXPORT(web_act)
+void web_act(MrLearner *network, const float *observation, const float *noise, int32_t actions[MR_HEADS]) {
+  MrSeen seen = {.count = 1, .observations = observation, .row = 0};
+  mr_learner_act(network, &seen, noise, actions, &(MrKeep){0});
+}
+
+// The log-probability that the network gives to these levels, and the value.
+EXPORT(web_score)
+void web_score(MrLearner *network, const float *observation, const int32_t actions[MR_HEADS], float out[2]) {
+  int64_t row = 0;
+  MrExperience experience = {.horizon = 1, .observations = observation, .actions = actions};
+  mr_learner_score(network, &experience, &row, 1, &out[0], &out[1]);
+}

@@ -1,0 +1,105 @@
+// What hands do to the controls: keys, a gamepad, and fingers on a screen.
+
+const RIGHT_HAND = { left: "ArrowLeft", right: "ArrowRight", more: "ArrowUp", less: "ArrowDown", fire: ["Enter", "ControlRight"] };
+const LEFT_HAND = { left: "KeyA", right: "KeyD", more: "KeyW", less: "KeyS", fire: ["Space", "ShiftLeft"] };
+const THROTTLE_RATE = 1; // 1/s of the lever: from idle to full in one second
+const DEADZONE = 0.15; // of a stick, which never rests exactly in its middle
+const STICK = 60; // px that a finger moves for full rudder
+
+/** Keys by seat: a single human may use either side of the keyboard. */
+function keysOf(humans) {
+  const sides = [LEFT_HAND, RIGHT_HAND];
+  return new Map(humans.map((seat) => [seat, humans.length > 1 ? [sides[seat]] : sides]));
+}
+
+class Hands {
+  constructor() {
+    this.held = new Set(); // codes of keys
+    this.touch = { rudder: 0, throttle: 0, fires: false };
+    this.fired = new Set(); // seats that ask for a launch
+    this.pressed = false; // the gamepad's button, a frame ago
+  }
+
+  /** Whether a key is one of those that fly. */
+  press(event, humans) {
+    for (const [seat, sides] of keysOf(humans)) {
+      for (const keys of sides) {
+        const { fire, ...others } = keys;
+        if (fire.includes(event.code)) {
+          if (!event.repeat) this.fired.add(seat);
+          return true;
+        }
+        if (Object.values(others).includes(event.code)) {
+          this.held.add(event.code);
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  release(event) {
+    this.held.delete(event.code);
+  }
+
+  letGo() {
+    this.held.clear();
+    Object.assign(this.touch, { rudder: 0, throttle: 0 });
+  }
+
+  /** Move the controls of the humans of a session, for so much real time [s]. */
+  steer(session, seconds) {
+    const pad = this._gamepad();
+    keysOf(session.humans).forEach((sides, seat) => {
+      const count = (what) => sides.filter((keys) => this.held.has(keys[what])).length;
+      const isFirst = seat === session.humans[0];
+      const [stick, lever] = isFirst ? [pad.rudder + this.touch.rudder, pad.lever + this.touch.throttle] : [0, 0];
+      session.steer(seat, Math.min(Math.max(count("left") - count("right") + stick, -1), 1));
+      const rate = Math.min(Math.max(count("more") - count("less") + lever, -1), 1);
+      this._moveLever(session, seat, rate * THROTTLE_RATE * seconds);
+      if (this.fired.has(seat) || (isFirst && (pad.fires || this.touch.fires))) session.fire(seat);
+    });
+    this.fired.clear();
+    this.touch.fires = false;
+  }
+
+  /** The lever is finer than the throttle's steps. */
+  _moveLever(session, seat, change) {
+    if (!change) return;
+    this.lever = Math.min(Math.max((this.lever ?? session.commands[seat][THROTTLE]) + change, 0), 1);
+    session.setThrottle(seat, this.lever);
+  }
+
+  _gamepad() {
+    const pad = (navigator.getGamepads?.() ?? []).find(Boolean);
+    if (!pad) return { rudder: 0, lever: 0, fires: false };
+    const axis = (value) => Math.sign(value) * Math.max(Math.abs(value) - DEADZONE, 0) / (1 - DEADZONE);
+    const isDown = Boolean(pad.buttons[0]?.pressed);
+    const fires = isDown && !this.pressed;
+    this.pressed = isDown;
+    return { rudder: -axis(pad.axes[0] ?? 0), lever: -axis(pad.axes[1] ?? 0), fires };
+  }
+
+  /** A finger on `stick` is rudder (across) and throttle (up and down); one on `button` fires. */
+  listenToFingers(stick, button) {
+    let start = null;
+    stick.addEventListener("pointerdown", (event) => {
+      stick.setPointerCapture(event.pointerId);
+      start = { x: event.clientX, y: event.clientY };
+    });
+    stick.addEventListener("pointermove", (event) => {
+      if (!start) return;
+      const part = (pixels) => Math.min(Math.max(pixels / STICK, -1), 1);
+      this.touch.rudder = -part(event.clientX - start.x);
+      const lever = part(start.y - event.clientY);
+      this.touch.throttle = Math.abs(lever) > 0.3 ? lever : 0;
+    });
+    const end = () => {
+      start = null;
+      Object.assign(this.touch, { rudder: 0, throttle: 0 });
+    };
+    stick.addEventListener("pointerup", end);
+    stick.addEventListener("pointercancel", end);
+    button.addEventListener("pointerdown", () => { this.touch.fires = true; });
+  }
+}

@@ -1,0 +1,287 @@
+// A fight that is being flown, as the drawings take it: a `Fight` whose paths grow.
+
+const [FLYING, HIT, SPENT, GONE] = ["flying", "hit", "spent", "lost"]; // gone: its target was killed
+const SPEED_OF_SOUND = 340; // m/s
+const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
+const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"];
+const IN_MEMORY = 2; // the last source that is a track
+const ZONE_BEARINGS = 48;
+const SHOT = 8; // numbers of an MrShot
+
+function emptyEntries(columns) {
+  return Object.fromEntries(columns.map((name) => [name, []]));
+}
+
+/** The launch zones of a fight now: what Zones are on the page of a replay. */
+class LiveZones {
+  constructor(engine, sim, fightNow) {
+    Object.assign(this, { engine, sim, fightNow });
+  }
+
+  /** R_aero and R_NEZ around a seat's state as [{x, y} …]; none without a missile or a target. */
+  at(time, seat, own) {
+    const fight = this.fightNow();
+    const enemy = fight.states(time)[1 - seat];
+    const isKnown = (state) => state.tracked !== false;
+    const mayFire = own.ammo === undefined || own.ammo > 0; // nobody knows it of a contact
+    const alive = fight.fighters.every((fighter) => !isDead(fighter, time));
+    if (!alive || !mayFire || !isKnown(own) || !isKnown(enemy)) return [];
+    const angles = Array.from({ length: ZONE_BEARINGS },
+      (_, i) => own.heading + (2 * Math.PI * i) / ZONE_BEARINGS);
+    const edges = this._edges(own, enemy, angles);
+    return [0, 1].map((edge) => angles.map((angle, i) => {
+      const range = edges[4 * i + edge];
+      return { x: own.x + range * Math.cos(angle), y: own.y + range * Math.sin(angle) };
+    }));
+  }
+
+  _edges(own, enemy, angles) {
+    const { engine, sim } = this;
+    const [shots, out] = [engine.scratch, engine.scratch + 4 * SHOT * angles.length];
+    const numbers = engine.floats(shots, SHOT * angles.length);
+    angles.forEach((bearing, i) => {
+      const nose = own.heading - bearing;
+      const aspect = enemy.heading - bearing - Math.PI;
+      numbers.set([0, Math.cos(nose), Math.sin(nose), Math.cos(aspect), Math.sin(aspect),
+        own.speed, enemy.speed, 0], SHOT * i);
+    });
+    engine.core.mr_look_up_shots(sim.sim, shots, angles.length, out);
+    return engine.floats(out, 4 * angles.length).slice();
+  }
+}
+
+class LiveFight extends Fight {
+  constructor(sim, names) {
+    const { parameters } = sim;
+    super({
+      names,
+      outcome: "open",
+      length: Infinity, // until it is over
+      gravity: parameters.gravity,
+      mach: SPEED_OF_SOUND,
+      fighters: SEATS.map((_, seat) => (
+        { seat, died: null, entries: emptyEntries([...BODY_COLUMNS, "throttle", "ammo"]) })),
+      missiles: [],
+      radar: sim.hasSensors ? parameters : null,
+    });
+    Object.assign(this, { sim, slots: new Map() });
+    this.zones = new LiveZones(sim.engine, sim, () => this);
+    const contacts = sim.hasSensors ? SEATS : [];
+    this.contacts = contacts.map(() => ({ entries: emptyEntries(CONTACT_COLUMNS) }));
+    this.sides = this.contacts.map(() => null);
+    this.note();
+  }
+
+  /** Of the simulation [s]. */
+  get now() {
+    return this.sim.read("engagement").time[0] * this.sim.parameters.physics_dt;
+  }
+
+  /** As a seat knows it, now. */
+  side(seat) {
+    const zones = new LiveZones(this.sim.engine, this.sim, () => this.sides[seat]);
+    const known = this.contacts.map((contact) => ({ contact, graph: null, zones }));
+    this.sides[seat] = new SideFight({ ...this, known, graphs: [] }, seat);
+    return this.sides[seat];
+  }
+
+  /** Add where everything is now. */
+  note() {
+    const time = this.now;
+    const states = this.sim.read("fighter");
+    const before = this.fighters.map(({ entries }) => entries.ammo.at(-1));
+    const killed = this.fighters.filter((fighter) => this._noteFighter(fighter, states, time));
+    const known = this.missiles.length;
+    const ended = this._noteMissiles(time);
+    ended.push(...this._noteUnseen(before, this.missiles.slice(known), time));
+    for (const missile of ended) {
+      missile.fate = this.fighters[missile.target].died === null ? SPENT : GONE;
+    }
+    killed.forEach((victim) => this._markHit(victim, ended, time));
+    if (this.radar) this._noteContacts(states, time);
+    if (this.sim.read("engagement").outcome[0]) {
+      this.length = time;
+      this.outcome = outcomeWords(this.sim);
+    }
+  }
+
+  /** Returns whether it has just been killed. */
+  _noteFighter(fighter, states, time) {
+    if (fighter.died !== null) return false;
+    const { seat, entries } = fighter;
+    this._add(entries, states, seat, "fighter", time);
+    entries.throttle.push(states.throttle[seat]);
+    entries.ammo.push(states.ammunition[seat]);
+    if (states.alive[seat]) return false;
+    fighter.died = time;
+    return true;
+  }
+
+  _add(entries, states, index, kind, time) {
+    const speed = states.v[index];
+    const rudder = states.rudder[index];
+    const load = this._load(kind, speed, rudder);
+    const heading = Math.atan2(states.s[index], states.c[index]);
+    const row = { times: time, x: states.x[index], y: states.y[index], speed, heading, rudder, load };
+    for (const [name, value] of Object.entries(row)) entries[name].push(value);
+  }
+
+  /** Lateral acceleration [g], positive to the left. */
+  _load(kind, speed, rudder) {
+    const { parameters } = this.sim;
+    const limit = parameters[`${kind}_load_limit`] || Infinity;
+    const load = (speed ** 2 * rudder) / parameters[`${kind}_turn_radius`] / parameters.gravity;
+    return Math.min(Math.max(load, -limit), limit);
+  }
+
+  /** Extends the missiles' paths; returns those that have ended. */
+  _noteMissiles(time) {
+    const states = this.sim.read("missile");
+    const guided = this._guided(states);
+    const before = this.slots;
+    this.slots = new Map();
+    const ended = [];
+    for (let slot = 0; slot < MISSILES; slot += 1) {
+      if (!states.active[slot]) continue;
+      let known = before.get(slot);
+      before.delete(slot);
+      if (known && states.age[slot] <= known.age) {
+        ended.push(known.missile); // another one has taken its slot
+        known = null;
+      }
+      const missile = known ? known.missile : this._launched(states, slot, time);
+      this._add(missile.entries, states, slot, "missile", time);
+      missile.entries.guided.push(guided[slot]);
+      this.slots.set(slot, { age: states.age[slot], missile });
+    }
+    return [...ended, ...[...before.values()].map(({ missile }) => missile)];
+  }
+
+  /** What each slot's missile flies at. */
+  _guided({ owner }) {
+    if (!this.radar) return owner.map(() => ACTIVE);
+    const { locked } = this.sim.read("belief");
+    const { source } = this.sim.read("contact");
+    return owner.map((seat, slot) => {
+      if (locked[slot]) return ACTIVE;
+      return source[seat] >= LIVE && source[seat] <= IN_MEMORY ? SUPPORTED : ALONE;
+    });
+  }
+
+  _launched(states, slot, time) {
+    const since = states.age[slot] * this.sim.parameters.physics_dt;
+    return this._begin(states.owner[slot], states.target[slot], time - since, time);
+  }
+
+  /** A new missile's path, begun where its launcher was. */
+  _begin(owner, target, launched, time) {
+    const burnt = launched + this.sim.parameters.missile_burn_time;
+    const missile = {
+      owner, target, launched, burnt_out: burnt, fate: FLYING,
+      entries: emptyEntries([...BODY_COLUMNS, "guided"]),
+    };
+    if (launched < time - 1e-6) {
+      const shooter = this.fighters[owner].entries;
+      const index = Math.max(lastNotAfter(shooter.times, launched + 1e-3), 0);
+      const { entries } = missile;
+      for (const name of BODY_COLUMNS) entries[name].push(shooter[name][index]);
+      [entries.times[0], entries.rudder[0], entries.load[0]] = [launched, 0, 0];
+      entries.guided.push(this.radar ? SUPPORTED : ACTIVE);
+    }
+    this.missiles.push(missile);
+    return missile;
+  }
+
+  /** Those launched since the last time that have ended already: their launchers have fewer left. */
+  _noteUnseen(before, seen, time) {
+    const unseen = [];
+    this.fighters.forEach(({ seat, entries }) => {
+      if (entries.times.length < 2 || entries.times.at(-1) !== time) return;
+      const fired = before[seat] - entries.ammo.at(-1);
+      const shown = seen.filter(({ owner }) => owner === seat).length;
+      for (let count = shown; count < fired; count += 1) {
+        const missile = this._begin(seat, 1 - seat, entries.times.at(-2), time);
+        this._end(missile, missile.entries.x[0], missile.entries.y[0], time);
+        unseen.push(missile);
+      }
+    });
+    return unseen;
+  }
+
+  /** Of the missiles that ended with their target, the nearest one has hit it. */
+  _markHit(victim, ended, time) {
+    const [x, y] = [victim.entries.x.at(-1), victim.entries.y.at(-1)];
+    const away = ({ entries }) => Math.hypot(entries.x.at(-1) - x, entries.y.at(-1) - y);
+    const ours = ended.filter(({ target }) => target === victim.seat);
+    if (!ours.length) return;
+    const hit = ours.reduce((best, missile) => (away(missile) < away(best) ? missile : best));
+    this._end(hit, x, y, time);
+    hit.fate = HIT;
+  }
+
+  _end({ entries }, x, y, time) {
+    for (const values of Object.values(entries)) values.push(values.at(-1));
+    entries.times[entries.times.length - 1] = time;
+    entries.x[entries.x.length - 1] = x;
+    entries.y[entries.y.length - 1] = y;
+  }
+
+  _noteContacts(fighters, time) {
+    const contacts = this.sim.read("contact");
+    const seen = this.sim.observe();
+    const { view } = this.sim.engine.tables;
+    this.contacts.forEach(({ entries }, seat) => {
+      const look = (name) => seen[seat][view[name]];
+      const own = Math.atan2(fighters.s[seat], fighters.c[seat]);
+      const row = {
+        times: time,
+        x: contacts.x[seat],
+        y: contacts.y[seat],
+        heading: Math.atan2(contacts.s[seat], contacts.c[seat]),
+        speed: contacts.v[seat],
+        source: contacts.source[seat],
+        age: contacts.age[seat] * this.sim.parameters.physics_dt,
+        heard: look("receiver_tracked") ? TRACKED : Number(look("receiver_searched") > 0),
+        bearing: own + Math.atan2(look("receiver_left"), look("receiver_ahead")),
+      };
+      for (const [name, value] of Object.entries(row)) entries[name].push(value);
+    });
+  }
+
+  /** All that `cutBack` needs. */
+  mark() {
+    const length = ({ entries }) => entries.times.length;
+    return {
+      fighters: this.fighters.map((fighter) => ({ length: length(fighter), died: fighter.died })),
+      missiles: this.missiles.map((missile) => ({ length: length(missile), fate: missile.fate })),
+      contacts: this.contacts.map(length),
+      slots: new Map(this.slots),
+    };
+  }
+
+  /** Forget what came after a mark; the simulation is restored by others. */
+  cutBack(mark) {
+    const cut = ({ entries }, length) => Object.values(entries).forEach((values) => values.splice(length));
+    mark.fighters.forEach(({ length, died }, seat) => {
+      cut(this.fighters[seat], length);
+      this.fighters[seat].died = died;
+    });
+    this.missiles.splice(mark.missiles.length);
+    mark.missiles.forEach(({ length, fate }, index) => {
+      cut(this.missiles[index], length);
+      this.missiles[index].fate = fate;
+    });
+    mark.contacts.forEach((length, seat) => cut(this.contacts[seat], length));
+    this.slots = new Map(mark.slots);
+    Object.assign(this, { length: Infinity, outcome: "open" });
+  }
+}
+
+/** The outcome as game/paths.py words it. */
+function outcomeWords(sim) {
+  const { outcome: [outcome], truncated: [truncated] } = sim.read("engagement");
+  if (!outcome) return "open";
+  if (outcome < 3) return `${SEATS[outcome - 1]} wins`;
+  if (truncated) return "draw by time";
+  return sim.read("fighter").alive.some(Boolean) ? "draw, no missiles left" : "mutual kill";
+}

@@ -1,0 +1,244 @@
+// The page: a fight, its controls, and what is said about it.
+
+const element = (id) => document.getElementById(id);
+const STORE = "midrange"; // what was last chosen, in this browser
+const REWIND_RATE = 8; // s of the fight taken back in a second
+
+const tables = JSON.parse(element("tables").textContent);
+const engine = await Engine.load(fromBase64(element("core").textContent), tables);
+const policies = mapValues(tables.policies, (network) => new Network(engine, network));
+const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth" };
+const fights = { truth: null }; // and, with sensors, as each side knows it
+const hands = new Hands();
+const score = { won: 0, drawn: 0, lost: 0 };
+let session = null;
+let [plane, status] = [null, null];
+let [rewinding, rewound, counted] = [false, 0, false];
+
+/** What the panel says: who flies, and the game. */
+function chosen() {
+  const number = (id) => Number(element(id).value);
+  const range = 1000 * number("range");
+  return {
+    players: [element("red-player").value, element("blue-player").value],
+    parameters: {
+      start_range_min: range,
+      start_range_max: range,
+      ammunition: number("ammunition"),
+      sensing: element("sensing").checked ? "radar" : "full",
+    },
+  };
+}
+
+/** A fight from a start: by default of the one before. */
+function startFight(engagement = session?.engagement ?? Math.floor(Math.random() * 2 ** 30)) {
+  const { players, parameters } = chosen();
+  const needsSensors = players.includes("notcher");
+  if (needsSensors) parameters.sensing = "radar";
+  element("sensing").checked = parameters.sensing === "radar";
+  const isBlind = (player) => policies[player] && parameters.sensing === "radar";
+  if (players.some(isBlind)) {
+    say("The champion has learnt the full game: it does not fly with sensors. Choose a pilot.");
+    return;
+  }
+  take(new Session(engine, { players, policies, seed: 0, engagement, parameters }));
+}
+
+/** Show another session. */
+function take(next) {
+  session?.destroy();
+  session = next;
+  hands.lever = undefined;
+  hands.letGo();
+  [rewinding, counted] = [false, false];
+  settings.picture = "truth";
+  renew();
+  plane ??= new Plane(element("plane"), fights, settings, () => {});
+  status ??= new Status(element("status"), element("range-line"), fights, settings);
+  Object.assign(plane.view, { scale: 0 });
+  settings.follow = "both";
+  say("");
+}
+
+/** The fight as it is known now; while it goes on, a single human sees what his sensors show. */
+function renew() {
+  const { fight, humans } = session;
+  fights.truth = fight;
+  SEATS.forEach((name, seat) => {
+    if (fight.radar) fights[name] = fight.side(seat);
+    else delete fights[name];
+  });
+  if (fight.radar && humans.length === 1 && !session.isOver) settings.picture = SEATS[humans[0]];
+}
+
+function say(words) {
+  setText(element("message"), words);
+}
+
+function frame(now, before) {
+  const seconds = Math.max(now - before, 0) / 1000;
+  if (rewinding) rewind(seconds);
+  else {
+    if (!session.isReplayed) hands.steer(session, seconds);
+    session.advance(seconds);
+  }
+  if (session.isOver && !counted) count();
+  renew();
+  draw();
+  requestAnimationFrame((next) => frame(next, now));
+}
+
+function rewind(seconds) {
+  rewound += seconds * REWIND_RATE;
+  const decisions = Math.floor(rewound / session.decision);
+  if (!decisions) return;
+  rewound -= decisions * session.decision;
+  session.rewind(decisions);
+}
+
+function count() {
+  counted = true;
+  if (session.humans.length !== 1) return;
+  const { outcome: [outcome] } = session.sim.read("engagement");
+  score[outcome === 3 ? "drawn" : outcome - 1 === session.humans[0] ? "won" : "lost"] += 1;
+}
+
+function draw() {
+  const { time, fight } = session;
+  status.draw(time);
+  plane.draw(time);
+  setText(element("clock"), formatTime(time));
+  setText(element("rate"), `${{ 0.25: "¼", 0.5: "½" }[session.timeScale] ?? session.timeScale}×`);
+  setText(element("pause"), session.paused ? "Go on" : "Pause");
+  setText(element("zones"), `Zones: ${settings.zones}`);
+  setText(element("picture"), `Picture: ${settings.picture}`);
+  element("picture").hidden = !fight.radar || (session.humans.length > 0 && !session.isOver);
+  element("outcome").hidden = !session.isOver;
+  if (session.isOver) setText(element("outcome-words"), fight.outcome);
+  setText(element("tally"), `won ${score.won}, drawn ${score.drawn}, lost ${score.lost}`);
+  drawWarning(time);
+}
+
+function drawWarning(time) {
+  const [human] = session.humans;
+  const warning = human === undefined || session.isOver || isDead(session.fight.fighters[human], time)
+    ? null
+    : warningOf(session.fight, fights[session.fight.radar ? SEATS[human] : "truth"], human, time);
+  element("warning").hidden = !warning;
+  if (!warning) return;
+  setText(element("warning-words"), warning.text);
+  setText(element("warning-advice"), warning.advice);
+}
+
+/** The next choice of what is shown: the truth, or what one side knows. */
+function cyclePicture() {
+  const order = session.fight.radar ? ["truth", ...SEATS] : ["truth"];
+  const isHuman = session.humans.length > 0;
+  if (isHuman && !session.isOver) say("The truth is shown when the fight is over.");
+  else settings.picture = order[(order.indexOf(settings.picture) + 1) % order.length];
+}
+
+/** A human takes the place of whoever flies this seat, in the midst of the fight. */
+function takeOver(seat) {
+  if (session.players[seat] === HUMAN || session.isOver) return;
+  const next = session.handOver(seat, HUMAN);
+  take(next);
+  say(`You fly ${SEATS[seat]} from here on.`);
+}
+
+async function save() {
+  const bytes = await writeReplay(session);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes]));
+  link.download = `midrange-${session.engagement}.replay`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+async function open(file) {
+  try {
+    const told = await readReplay(new Uint8Array(await file.arrayBuffer()), tables);
+    take(new Session(engine, { ...told, policies }));
+    say("A replay: it flies as it went. Red or Blue of “Take over” lets you change it.");
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function toggleHelp() {
+  const help = element("help");
+  if (help.open) help.close();
+  else help.showModal();
+  session.paused = help.open;
+}
+
+const BUTTONS = {
+  "again": () => startFight(),
+  "next": () => startFight(session.engagement + 1),
+  "pause": () => { session.paused = !session.paused; },
+  "slower": () => session.scaleTime(-1),
+  "faster": () => session.scaleTime(1),
+  "zones": () => { settings.zones = settings.zones === "on" ? "off" : "on"; },
+  "picture": cyclePicture,
+  "fit": () => { settings.follow = "both"; },
+  "take-red": () => takeOver(0),
+  "take-blue": () => takeOver(1),
+  "save": save,
+  "open": () => element("file").click(),
+  "help-open": toggleHelp,
+  "panel-open": () => document.body.classList.toggle("with-panel"),
+};
+
+const KEYS = {
+  "KeyP": BUTTONS.pause,
+  "KeyR": BUTTONS.again,
+  "KeyN": BUTTONS.next,
+  "KeyZ": BUTTONS.zones,
+  "KeyK": cyclePicture,
+  "Minus": BUTTONS.slower,
+  "Equal": BUTTONS.faster,
+  "KeyH": toggleHelp,
+  "Backspace": () => { [rewinding, rewound] = [true, 0]; counted = false; },
+};
+
+function press(event) {
+  const inField = event.target.matches("select, input, dialog *");
+  if (event.ctrlKey || event.altKey || event.metaKey || inField) return;
+  if (hands.press(event, session.humans)) event.preventDefault();
+  else if (KEYS[event.code]) {
+    event.preventDefault();
+    if (!event.repeat) KEYS[event.code]();
+  }
+}
+
+function listenToAll() {
+  for (const [id, act] of Object.entries(BUTTONS)) {
+    element(id).addEventListener("click", () => {
+      act();
+      element(id).blur(); // so that space launches, and presses no button
+    });
+  }
+  document.addEventListener("keydown", press);
+  document.addEventListener("keyup", (event) => {
+    hands.release(event);
+    if (event.code === "Backspace") rewinding = false;
+  });
+  window.addEventListener("blur", () => { hands.letGo(); rewinding = false; });
+  for (const id of ["red-player", "blue-player", "range", "ammunition", "sensing"]) {
+    element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
+  }
+  element("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
+  hands.listenToFingers(element("stick"), element("trigger"));
+}
+
+function fillPanel() {
+  const players = [HUMAN, ...Object.keys(policies), ...tables.controllers.filter((name) => name !== "agent")];
+  for (const [id, first] of [["red-player", HUMAN], ["blue-player", "champion"]]) {
+    element(id).replaceChildren(...players.map((name) => new Option(name, name, false, name === first)));
+  }
+}
+
+fillPanel();
+listenToAll();
+startFight();
+requestAnimationFrame((now) => frame(now, now));

@@ -1,0 +1,104 @@
+// Replay files, as replays/replay.py writes and reads them.
+
+const REPLAY_LINE = "midrange_puffer replay 1\n";
+const DIGEST_BYTES = 32;
+
+async function through(stream, bytes) {
+  const packed = new Blob([bytes]).stream().pipeThrough(stream);
+  return new Uint8Array(await new Response(packed).arrayBuffer());
+}
+
+const deflate = (bytes) => through(new CompressionStream("deflate"), bytes);
+const inflate = (bytes) => through(new DecompressionStream("deflate"), bytes);
+
+async function sha256(bytes) {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+}
+
+function join(...parts) {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Parameters as Python's json writes them, sorted: floats have a point. */
+function parametersText(parameters, integers) {
+  const text = (name, value) => {
+    const isFloat = typeof value === "number" && !integers.includes(name);
+    return isFloat && Number.isInteger(value) ? `${value}.0` : JSON.stringify(value);
+  };
+  const names = Object.keys(parameters).sort();
+  return `{${names.map((name) => `"${name}": ${text(name, parameters[name])}`).join(", ")}}`;
+}
+
+/** Controls [decision][seat][control], each control by itself. */
+function packControls(controls) {
+  const columns = [];
+  for (let seat = 0; seat < FIGHTERS; seat += 1) {
+    for (let control = 0; control < CONTROLS; control += 1) {
+      columns.push(controls.map((row) => row[seat][control]));
+    }
+  }
+  return new Uint8Array(new Float32Array(columns.flat()).buffer);
+}
+
+function unpackControls(bytes, decisions) {
+  const values = new Float32Array(bytes.slice().buffer);
+  const at = (seat, control, decision) => values[(seat * CONTROLS + control) * decisions + decision];
+  return Array.from({ length: decisions }, (_, decision) => SEATS.map((_name, seat) => (
+    Array.from({ length: CONTROLS }, (_number, control) => at(seat, control, decision)))));
+}
+
+/** The bytes of a replay file of a session up to now. */
+async function writeReplay(session) {
+  const { tables } = session.engine;
+  const { parameters } = session.sim;
+  const text = parametersText(parameters, tables.integers);
+  const encode = (words) => new TextEncoder().encode(words);
+  const digest = await sha256(encode(text));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const { controls, seed, engagement, pilots, players } = session;
+  const header = {
+    package: tables.version, rules_version: tables.rules, parameters: null, seed, engagement,
+    episode: 0, pilots, names: players, decisions: controls.length, hash_interval: HASH_INTERVAL,
+    outcome: outcomeWords(session.sim), meta: {}, parameters_hash: hex,
+  };
+  const line = JSON.stringify(header).replace('"parameters":null', `"parameters": ${text}`);
+  const hashes = [...session.hashes];
+  if (controls.length % HASH_INTERVAL) hashes.push(session.sim.fightHash);
+  const numbers = new Uint8Array(new BigUint64Array(hashes).buffer);
+  const body = join(encode(`${line}\n`), await deflate(join(packControls(controls), numbers)));
+  const length = new Uint8Array(new BigUint64Array([BigInt(body.length)]).buffer);
+  return join(encode(REPLAY_LINE), length, await sha256(body), body);
+}
+
+/** What a `Session` needs to fly the fight of a file again, and its names; an Error says what is wrong. */
+async function readReplay(bytes, tables) {
+  const start = REPLAY_LINE.length + 8 + DIGEST_BYTES;
+  const decode = (part) => new TextDecoder().decode(part);
+  if (decode(bytes.subarray(0, REPLAY_LINE.length)) !== REPLAY_LINE) {
+    throw new Error("This is not a replay of this version.");
+  }
+  const body = bytes.subarray(start);
+  const expected = bytes.subarray(start - DIGEST_BYTES, start);
+  const found = await sha256(body);
+  if (found.some((byte, i) => byte !== expected[i])) throw new Error("The replay is damaged or cut short.");
+  const end = body.indexOf(10);
+  const header = JSON.parse(decode(body.subarray(0, end)));
+  if (header.rules_version !== tables.rules) {
+    throw new Error(`The replay is of version ${header.rules_version} of the rules; this page flies ${tables.rules}.`);
+  }
+  const arrays = await inflate(body.subarray(end + 1));
+  const size = 4 * FIGHTERS * CONTROLS * header.decisions;
+  return {
+    players: header.pilots.map((pilot, seat) => (pilot === "agent" ? header.names[seat] : pilot)),
+    seed: header.seed,
+    engagement: header.engagement,
+    parameters: header.parameters,
+    record: unpackControls(arrays.subarray(0, size), header.decisions),
+  };
+}

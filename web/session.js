@@ -1,0 +1,171 @@
+// A fight that people may be in, whose time can be stopped, stretched and taken back. A decision is a physics step, as
+// in replays/session.py with a human; policies decide every `substeps` steps and hold rudder and throttle in between.
+
+const HUMAN = "human";
+const TIME_SCALES = [0.25, 0.5, 1, 2, 4, 8, 16];
+const MAX_LAG = 0.1; // s: what a frame took longer is lost
+const MARK_INTERVAL = 1; // s of the fight from one snapshot to the next
+const HASH_INTERVAL = 20; // decisions from one state hash of a replay to the next
+const [RUDDER, THROTTLE, FIRE] = [0, 1, 2];
+
+/** Numbers in [0, 1) that can be taken back (mulberry32). */
+class Random {
+  constructor(state) {
+    this.state = state >>> 0;
+  }
+
+  next() {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let t = this.state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  }
+}
+
+class Session {
+  /**
+   * `players`: who flies red and blue: HUMAN, a pilot's name or a policy's; `policies`: networks by
+   * name; `parameters`: that differ from the defaults; `record`: controls [decision][seat] that are
+   * flown again until they end.
+   */
+  constructor(engine, { players, policies, seed = 0, engagement = 0, parameters = {}, record = [] }) {
+    const { controllers, defaults } = engine.tables;
+    Object.assign(this, { engine, players, policies, seed, engagement, record });
+    this.parameters = { substeps: 1, ...parameters };
+    this.hold = this.parameters.substeps === 1 ? defaults.substeps : 1; // decisions of an action
+    this.pilots = players.map((player) => (controllers.includes(player) ? player : "agent"));
+    this.sim = new Simulation(engine, seed, this.pilots, this.parameters);
+    this.sim.start(engagement, 0);
+    this.decision = this.sim.parameters.physics_dt * this.sim.parameters.substeps; // s
+    this.fight = new LiveFight(this.sim, players);
+    this.random = new Random(seed * 1000003 + engagement);
+    const throttle = this.sim.read("fighter").throttle;
+    this.commands = SEATS.map((_, seat) => [0, throttle[seat], 0]);
+    Object.assign(this, { controls: [], hashes: [this.sim.fightHash], marks: [], due: 0 });
+    Object.assign(this, { paused: false, timeScale: 1 });
+    this._setMark();
+  }
+
+  get humans() {
+    return [0, 1].filter((seat) => this.players[seat] === HUMAN);
+  }
+
+  get isOver() {
+    return this.fight.length < Infinity;
+  }
+
+  get isReplayed() {
+    return this.controls.length < this.record.length;
+  }
+
+  /** What is to be shown of the fight [s]: what was flown, up to one decision late. */
+  get time() {
+    const { now } = this.fight;
+    return this.isOver ? now : Math.max(now - this.decision + this.due, 0);
+  }
+
+  destroy() {
+    this.sim.destroy();
+  }
+
+  steer(seat, rudder) {
+    this.commands[seat][RUDDER] = rudder;
+  }
+
+  /** Moves a human's throttle lever, which stays where it is put. Its steps make links short. */
+  setThrottle(seat, throttle) {
+    this.commands[seat][THROTTLE] = Math.round(Math.min(Math.max(throttle, 0), 1) * 64) / 64;
+  }
+
+  fire(seat) {
+    this.commands[seat][FIRE] = 1;
+  }
+
+  scaleTime(steps) {
+    const index = TIME_SCALES.indexOf(this.timeScale) + steps;
+    this.timeScale = TIME_SCALES[Math.min(Math.max(index, 0), TIME_SCALES.length - 1)];
+  }
+
+  /** Lets so much real time pass [s]. */
+  advance(seconds) {
+    if (this.paused || this.isOver) return;
+    this.due += Math.min(seconds, MAX_LAG) * this.timeScale;
+    while (this.due >= this.decision && !this.isOver) {
+      this.due -= this.decision;
+      this.step();
+    }
+    if (this.isOver) this.due = 0;
+  }
+
+  /** Flies one decision: as recorded, or with the commands as they are and those of the policies. */
+  step() {
+    if (this.isReplayed) this.commands = this.record[this.controls.length].map((row) => [...row]);
+    else if (this.controls.length % this.hold === 0) this._askPolicies();
+    this.sim.step(this.commands);
+    this.controls.push(this._flown());
+    if (this.controls.length % HASH_INTERVAL === 0) this.hashes.push(this.sim.fightHash);
+    this.fight.note();
+    this.commands.forEach((row) => { row[FIRE] = 0; });
+    if (this.controls.length % Math.max(Math.round(MARK_INTERVAL / this.decision), 1) === 0) this._setMark();
+  }
+
+  /** The controls of the decision just flown, those of pilots, too: so who takes over can begin anywhere. */
+  _flown() {
+    const { rudder_command: rudder, throttle_command: throttle, ammunition } = this.sim.read("fighter");
+    return this.commands.map((row, seat) => {
+      if (this.pilots[seat] === "agent") return row.map(Math.fround);
+      const before = this.fight.fighters[seat].entries.ammo.at(-1);
+      return [rudder[seat], throttle[seat], Number(ammunition[seat] < before)];
+    });
+  }
+
+  _askPolicies() {
+    const policies = this.players.map((player) => this.policies[player]);
+    if (!policies.some(Boolean)) return;
+    const seen = this.sim.observe();
+    policies.forEach((policy, seat) => {
+      if (!policy) return;
+      const noise = Array.from({ length: 3 }, () => this.random.next());
+      this.commands[seat] = controlsOf(policy.act(seen[seat], noise));
+    });
+  }
+
+  /** Takes back so many decisions. Everything is then as it was, to the bit. */
+  rewind(decisions) {
+    const target = Math.max(this.controls.length - decisions, 0);
+    const flown = this.controls;
+    while (this.marks.at(-1).decisions > target) this.marks.pop();
+    const mark = this.marks.at(-1);
+    this.sim.restore(mark.state);
+    this.fight.cutBack(mark.fight);
+    this.random.state = mark.random;
+    this.commands = mark.commands.map((row) => [...row]);
+    this.controls = flown.slice(0, mark.decisions);
+    this.hashes.splice(1 + Math.floor(mark.decisions / HASH_INTERVAL));
+    this.due = 0;
+    for (const given of flown.slice(mark.decisions, target)) {
+      this.humans.forEach((seat) => { this.commands[seat] = [...given[seat]]; });
+      this.step();
+    }
+  }
+
+  /** The same fight with another in a seat from now on: a human or a policy. */
+  handOver(seat, player) {
+    const { engine, policies, seed, engagement, parameters, controls: record } = this;
+    const players = this.players.map((who, other) => (other === seat ? player : who));
+    const session = new Session(engine, { players, policies, seed, engagement, parameters, record });
+    while (session.isReplayed) session.step();
+    return session;
+  }
+
+  _setMark() {
+    this.marks.push({
+      decisions: this.controls.length,
+      state: this.sim.snapshot(),
+      fight: this.fight.mark(),
+      random: this.random.state,
+      commands: this.commands.map((row) => [...row]),
+    });
+  }
+}
