@@ -11,7 +11,8 @@ def believed(sim: Simulation, env: int, seat: int) -> Simulation:
     The own fighter and missiles are as they are. The enemy is where it is believed to be, with its
     rudder in the middle and all missiles aboard. Where there is no track it is dead: nothing can be
     said of what it could fire. The enemy's missiles are not there, as nobody knows how far they
-    are.
+    are. The clock is not carried over, and all own missiles fly at the contact, also those that fly
+    at something else.
 
     Args:
         sim: with sensors; it is not changed.

@@ -144,3 +144,18 @@ def test_the_button_and_the_key_go_through_truth_red_and_blue(page):
     page.frame()
     pressed = "document.getElementById('view-red').getAttribute('aria-pressed')"
     assert page.evaluate(pressed) == "true"
+
+
+@NEEDED
+@pytest.mark.parametrize("decisions", [0, 1, 40])
+def test_a_fight_without_any_track_can_be_shown(window, tmp_path, decisions):
+    session = Session(("straight", "straight"), seed=1, sensing="radar", radar_range_nose=2_000,
+                      radar_range_beam=2_000, radar_range_tail=2_000)  # fmt: skip
+    for _ in range(decisions):
+        session.step()
+    show(window, collect(session.replay(), lambda count: None), tmp_path)
+    for side in ("truth", "red", "blue"):
+        go(window, f"picture={side}")
+        assert text(window, "picture") == f"Picture: {side}"
+        go(window, f"picture={side}&view=spacetime")
+    assert window.errors == []

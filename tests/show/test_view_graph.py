@@ -15,7 +15,7 @@ from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime, spacetime
 from midrange_puffer.show.view import theme
 from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.graph import Projection, draw_graph, fit
+from midrange_puffer.show.view.graph import Enemy, Projection, draw_graph, fit
 from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.zones import zone
@@ -60,7 +60,7 @@ def drawn(graph: SpaceTime) -> np.ndarray:
     """Its picture, int [height, width, 3]."""
     canvas, surface = Canvas(AREA.size), pygame.Surface(AREA.size)
     canvas.clear(theme.BACKGROUND)
-    draw_graph(canvas, AREA, graph, ENEMY, YAW, PITCH)
+    draw_graph(canvas, AREA, graph, Enemy(ENEMY), YAW, PITCH)
     canvas.show(surface)
     return pygame.surfarray.array3d(surface).swapaxes(0, 1).astype(int)
 

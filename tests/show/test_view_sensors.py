@@ -16,6 +16,7 @@ from midrange_puffer.game.contact_path import LIVE, LOST, MEMORY
 from midrange_puffer.game.paths import ACTIVE, ALONE, SUPPORTED, Paths
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.session import HUMAN, Session
+from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.view import PLANE, SPACETIME, theme
 from midrange_puffer.show.view.film import write_film
 from midrange_puffer.show.view.moment import Contact, moment
@@ -259,3 +260,60 @@ def test_a_film_of_one_side_needs_sensors(tmp_path):
         write_film(replay, tmp_path / "film.gif", picture="red")
     with pytest.raises(UsageError, match="picture = green: must be one of truth, red, blue, all"):
         write_film(replay, tmp_path / "film.gif", picture="green")
+
+
+# The ends
+
+
+def test_before_there_is_a_track_nothing_tells_where_the_enemy_is():
+    """In the middle of the plane, where contacts lie before, there is nobody."""
+    sim = Simulation(1, 1, "shooter", "notcher", sensing="radar", radar_acquire_time=5)
+    views = []
+    for x in (40_000, -70_000):
+        sim.set_fighter(0, BLUE, x=x, y=x / 2)
+        known = moment(Paths(sim), side=RED).fighters[BLUE]
+        assert not known.is_known
+        views.append([picture(sim, Paths(sim), side=RED, mode=m) for m in (PLANE, SPACETIME)])
+    assert np.array_equal(*[one[0] for one in views])
+    assert np.array_equal(*[one[1] for one in views])
+    assert count(views[0][1][BAR:], theme.SEATS[BLUE]) == 0
+
+
+def test_nobody_is_told_of_a_kill():
+    """The missile that has hit is gone like one that was spent, and not where the enemy died."""
+    session = Session(("shooter", "evader"), seed=4, sensing="radar")
+    while not session.over:
+        session.step()
+    hits = [missile for missile in session.paths.missiles if missile.fate == "hit"]
+    assert hits
+    for missile in hits:
+        end = missile.times[-1]
+        [known] = [m for m in moment(session.paths, end, missile.owner).missiles
+                   if m.path.launched == missile.launched]  # fmt: skip
+        assert known.path.fate == "gone"
+        assert tuple(known.place) == (missile.x[-2], missile.y[-2])
+
+
+@pytest.mark.usefixtures("display")
+def test_with_sensors_the_debriefing_tells_of_locks():
+    player = Player(HUMAN, "ace", sensing="radar", start_range_min=25_000, start_range_max=25_000)
+    while not player.session.over:
+        player.wait(0.5)
+    lines = debrief(player.session.sim, player.session.paths, RED, [])
+    assert lines[0].startswith("You were hit by a missile fired at ")
+    assert "seeker" in lines[1]
+    assert not any("would have saved" in line for line in lines)
+
+
+@pytest.mark.usefixtures("display")
+def test_the_truth_is_hidden_again_who_goes_back():
+    player = Player(HUMAN, "ace", sensing="radar", time_limit=5)
+    player.wait(6)
+    player.press(pygame.K_f)
+    assert player.game._known_to(RED) is None
+    player.down(pygame.K_BACKSPACE)
+    player.wait(0.5)
+    player.up(pygame.K_BACKSPACE)
+    player.wait(6)
+    assert player.session.over
+    assert player.game._known_to(RED) == RED

@@ -7,7 +7,7 @@ import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, game_envelope
 from midrange_puffer.game.launch_zone import look_up
-from midrange_puffer.game.paths import HIT, MissilePath, Paths
+from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.simulation import Simulation
 
 INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
@@ -37,8 +37,11 @@ def debrief(sim: Simulation, paths: Paths, seat: int, looks: Sequence[Look]) -> 
     envelope = game_envelope(sim.parameters)
     killers = [one for one in paths.missiles if one.fate == HIT and one.target == seat]
     kills = [one for one in paths.missiles if one.fate == HIT and one.owner == seat]
-    lines = [_of_kill(envelope, paths, one) for one in kills[:1]]
-    lines += [line for one in killers[:1] for line in _of_death(envelope, paths, one, looks)]
+    if paths.contacts:
+        lines = [line for one in (*kills[:1], *killers[:1]) for line in _of_lock(one, seat)]
+    else:
+        lines = [_of_kill(envelope, paths, one) for one in kills[:1]]
+        lines += [line for one in killers[:1] for line in _of_death(envelope, paths, one, looks)]
     if not kills and not killers:
         lines.append("Nobody was hit.")
     lines.append(_of_shots(envelope, paths, seat))
@@ -73,6 +76,19 @@ def _of_kill(envelope: Envelope, paths: Paths, missile: MissilePath) -> str:
     if zone == BETWEEN:
         return f"{fired}{zone}: the enemy could have got away, and turned too late."
     return f"{fired}{zone}: the enemy flew into it."
+
+
+def _of_lock(missile: MissilePath, seat: int) -> list[str]:
+    """Of a hit in a game with sensors: there a turn may also break a lock, so zones decide less."""
+    fired = clock(missile.launched)
+    told = f"Your missile of {fired} hit."
+    if missile.target == seat:
+        told = f"You were hit by a missile fired at {fired}."
+    guided = zip(missile.times, missile.guided, strict=True)
+    locks = [time for time, guide in guided if guide == ACTIVE]
+    if not locks:
+        return [told, "Its fighter guided it to the end: its own seeker never had a lock."]
+    return [told, f"Its own seeker had a lock from {clock(locks[0])} on."]
 
 
 def _of_death(

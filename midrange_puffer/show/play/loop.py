@@ -8,7 +8,7 @@ import pygame
 
 from midrange_puffer.files import WriteError, new_name
 from midrange_puffer.game.contact_path import TRACKS
-from midrange_puffer.game.parameters import HUMAN, LADDER, SEATS
+from midrange_puffer.game.parameters import HUMAN, LADDER, SEATS, SENSOR_PILOTS
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import SUFFIX
@@ -137,13 +137,14 @@ class Game(Viewer):
     def _meet_next(self) -> None:
         """Have the next harder pilot take the place of a pilot, or the easiest that of a policy.
 
-        After the hardest comes the easiest.
+        After the hardest comes the easiest. With sensors those that fly only there are the last.
         """
         for seat, who in enumerate(self.session.contestants):
             if who != HUMAN:
                 self._leave()
-                rung = LADDER.index(who) + 1 if who in LADDER else 0
-                self.session.meet(seat, LADDER[rung % len(LADDER)])
+                ladder = (*LADDER, *SENSOR_PILOTS) if self._has_sensors else LADDER
+                rung = ladder.index(who) + 1 if who in ladder else 0
+                self.session.meet(seat, ladder[rung % len(ladder)])
                 self._outcomes.clear()
                 self._begin()
                 self._say(f"against {self.session.names[seat]}")
@@ -205,7 +206,10 @@ class Game(Viewer):
                 self._save()
 
     def _look(self) -> None:
-        """Look at each human's space-time graph: which missiles come, and what is open."""
+        """Look at each human's space-time graph: which missiles come, and what is open.
+
+        It is the true one, with sensors, too: for the debriefing. Then the receiver warns.
+        """
         now = self.session.paths.time
         if now - self._looked < LOOK_INTERVAL:
             return
@@ -230,6 +234,7 @@ class Game(Viewer):
             self.session.rewind(decisions)
             self._kept = 0
             self._outcomes.pop(self._fight, None)  # it is flown again
+            self._shows_truth = False
             now = self.session.paths.time
             self._looked = now - LOOK_INTERVAL  # the next decision is looked at anew
             for seat, looks in self._looks.items():
@@ -302,9 +307,7 @@ class Game(Viewer):
         humans = self.session.humans
         if not humans or not self._has_sensors:
             return self._side
-        if self.session.over and self._shows_truth:
-            return None
-        return humans[0] if seat is None else seat
+        return None if self.session.over and self._shows_truth else seat
 
     def _next_side(self) -> None:
         """Where humans fly, the truth is for afterwards."""
@@ -318,11 +321,11 @@ class Game(Viewer):
     def _views(self, whole: pygame.Rect) -> list[tuple[int | None, pygame.Rect]]:
         """Whose views there are, and where: side by side where two humans have their own.
 
-        With sensors two humans never share one: each would see what only the other one knows.
+        With sensors nobody sees all that flies before the end: who does not know it would.
         """
         humans = self.session.humans
         shared = self._mode == PLANE and not self._own_view
-        if len(humans) == len(SEATS) and self._has_sensors:
+        if humans and self._has_sensors:
             shared = shared and self.session.over and self._shows_truth
         if len(humans) < 2 or shared:
             return [(None if shared or not humans else humans[0], whole)]

@@ -36,6 +36,14 @@ ROW = 20  # from one of its lines to the next [px]
 
 
 @dataclass(frozen=True)
+class Enemy:
+    """Of whom the graph is about: its `place` [2] in the plane [m], None where nobody knows it."""
+
+    place: np.ndarray | None
+    is_tracked: bool = True
+
+
+@dataclass(frozen=True)
 class Projection:
     """Looks from the side at a box, which fills an area: the plane level, time downward.
 
@@ -92,7 +100,7 @@ def draw_graph(
     canvas: Canvas,
     area: pygame.Rect,
     graph: SpaceTime,
-    enemy: np.ndarray,
+    enemy: Enemy,
     yaw: float,
     pitch: float,
     is_believed: bool = False,
@@ -100,7 +108,7 @@ def draw_graph(
     """Draw a space-time graph into an area of the canvas, with its legend.
 
     Args:
-        enemy: [2], where the enemy is [m].
+        enemy: Where it is.
         yaw, pitch: As of `Projection`.
         is_believed: It is of the game as the seat believes it, see game/belief.py.
     """
@@ -115,7 +123,7 @@ def draw_graph(
         room.width, room.right = area.width - LEGEND, area.right
     else:
         room.height, room.bottom = area.height - ROW * len(legend), area.bottom
-    projection = fit(room.inflate(-2 * LABELS, -2 * LABELS), graph, enemy, yaw, pitch)
+    projection = fit(room.inflate(-2 * LABELS, -2 * LABELS), graph, enemy.place, yaw, pitch)
     canvas.clip(area)
     _draw_box(canvas, projection)
     if graph.fronts is not None:
@@ -129,13 +137,18 @@ def draw_graph(
 
 
 def fit(
-    area: pygame.Rect, graph: SpaceTime, enemy: np.ndarray, yaw: float, pitch: float
+    area: pygame.Rect, graph: SpaceTime, enemy: np.ndarray | None, yaw: float, pitch: float
 ) -> Projection:
-    """A projection whose box holds all that is in a graph."""
+    """A projection whose box holds all that is in a graph; towards the own course without enemy."""
     origin = graph.own[0].astype(float)
-    ahead, left = enemy - origin
-    bearing = math.atan2(left, ahead)
-    paths = [enemy[None], graph.own, *graph.escapes, *(m.points for m in graph.missiles)]
+    dx, dy = (graph.own[1] if enemy is None else enemy) - origin
+    bearing = math.atan2(dy, dx)
+    paths = [
+        *([] if enemy is None else [enemy[None]]),
+        graph.own,
+        *graph.escapes,
+        *(m.points for m in graph.missiles),
+    ]
     if graph.fronts is not None:
         paths.append(graph.fronts.reshape(-1, 2))
     points = _turned(np.vstack(paths) - origin, -bearing)
@@ -216,11 +229,15 @@ def _draw_paths(canvas: Canvas, projection: Projection, graph: SpaceTime) -> Non
         canvas.text(label, (end[0], end[1] + 6), escape_colour(graph, side), SMALL, "midtop")
 
 
-def _draw_sides(canvas: Canvas, projection: Projection, seat: int, enemy: np.ndarray) -> None:
-    """Where both fighters are now."""
-    for colour, place in ((SEATS[seat], projection.origin), (SEATS[1 - seat], enemy)):
+def _draw_sides(canvas: Canvas, projection: Projection, seat: int, enemy: Enemy) -> None:
+    """Where both fighters are now; a ring alone where the enemy was lost."""
+    places = [(SEATS[seat], projection.origin, True)]
+    if enemy.place is not None:
+        places.append((SEATS[1 - seat], enemy.place, enemy.is_tracked))
+    for colour, place, is_tracked in places:
         [point] = projection.to_screen(place[None], 0)
-        canvas.circle(point, 6, colour)
+        if is_tracked:
+            canvas.circle(point, 6, colour)
         canvas.circle(point, 10, mix(colour, 0.6), 1.5)
 
 

@@ -5,13 +5,22 @@ are the own ones, and of the others what the receiver says of them.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from midrange_puffer.game.contact_path import SILENT, TRACKED, TRACKS, UNSEEN, ContactPath
-from midrange_puffer.game.paths import ACTIVE, FLYING, BodyPath, FighterPath, MissilePath, Paths
+from midrange_puffer.game.paths import (
+    ACTIVE,
+    FLYING,
+    HIT,
+    BodyPath,
+    FighterPath,
+    MissilePath,
+    Paths,
+)
 
+GONE = "gone"  # how a missile's flight has ended, for a side that is not told
 STEPS = 3  # of a trail, from one entry of its path to the next
 
 
@@ -190,8 +199,19 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
     own = fighters[side]
     contact = fighters[1 - side] = _contact(paths.contacts[side], time)
     warnings = _warnings(own, contact, missiles) if own.alive else ()
-    mine = tuple(missile for missile in missiles if missile.path.owner == side)
+    mine = tuple(_untold(missile) for missile in missiles if missile.path.owner == side)
     return Moment(time, tuple(fighters), mine, warnings)
+
+
+def _untold(missile: Missile) -> Missile:
+    """A missile as its side knows it: of one that is gone nobody says whether it has hit."""
+    path = missile.path
+    if missile.flying or path.fate == GONE:
+        return missile
+    before = max(missile.index - 1, 0) if path.fate == HIT else missile.index
+    place = np.array([path.x[before], path.y[before]])
+    fields = vars(missile) | {"path": replace(path, fate=GONE), "index": before, "place": place}
+    return Missile(**fields)
 
 
 def _contact(path: ContactPath, time: float) -> Contact:
@@ -216,8 +236,8 @@ def _warnings(
     for missile in missiles:
         is_locked = missile.flying and missile.guided == ACTIVE
         if is_locked and missile.path.target == own.path.seat:
-            ahead, left = missile.place - own.place
-            bearing = math.atan2(left, ahead)
+            dx, dy = missile.place - own.place
+            bearing = math.atan2(dy, dx)
             found.append(ReceiverWarning(bearing, is_seeker=True, is_tracking=True))
     return tuple(found)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pygame
 
 from midrange_puffer.game.belief import believed
+from midrange_puffer.game.contact_path import TRACKS, UNSEEN
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import RADAR, SEATS
 from midrange_puffer.game.paths import Paths, outcome_words
@@ -14,7 +15,7 @@ from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.show.view import PLANE, SPACETIME, status
 from midrange_puffer.show.view.camera import Camera
 from midrange_puffer.show.view.canvas import Canvas, text_size
-from midrange_puffer.show.view.graph import draw_graph
+from midrange_puffer.show.view.graph import Enemy, draw_graph
 from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.plane import draw_plane
 from midrange_puffer.show.view.theme import BACKGROUND, BRIGHT, HUGE, LARGE, MIDDLE, PANEL, TEXT
@@ -109,10 +110,14 @@ class Renderer:
         seat: int,
         is_believed: bool,
     ) -> None:
+        is_known, is_tracked = True, True
         if is_believed:
+            source = sim.contacts["source"][env, seat]
+            is_known, is_tracked = source != UNSEEN, source in TRACKS
             sim, env = believed(sim, env, seat), 0
         fighters = sim.fighters
-        enemy = np.array([fighters[axis][env, 1 - seat] for axis in ("x", "y")], float)
+        place = np.array([fighters[axis][env, 1 - seat] for axis in ("x", "y")], float)
+        enemy = Enemy(place if is_known else None, is_tracked)
         graph = spacetime(sim, env, seat)
         draw_graph(canvas, area, graph, enemy, self.yaw, self.pitch, is_believed)
 

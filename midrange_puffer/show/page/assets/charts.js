@@ -170,6 +170,7 @@ function rangeSeries({ fighters }) {
 function scaled(strip) {
   const isNumber = (value) => !Number.isNaN(value);
   const values = strip.series.flatMap((series) => [...series.values].filter(isNumber));
+  if (!values.length) return { ...strip, low: 0, high: 1 }; // nothing was ever known of it
   // Not spread over the arguments of Math.min, of which there may not be 100,000.
   const [least, most] = [Math.min, Math.max].map((of) => values.reduce((a, b) => of(a, b)));
   const room = Math.max((most - least) * EMPTY_SHARE, 1e-3 * Math.abs(most), 0.01);

@@ -12,7 +12,8 @@ function guidedAt({ entries }, time) {
 class SideFight extends Fight {
   /** Of a `Fight`, what a seat knows. */
   constructor(fight, side) {
-    super({ ...fight, missiles: fight.missiles.filter((missile) => missile.owner === side) });
+    const own = fight.missiles.filter((missile) => missile.owner === side);
+    super({ ...fight, missiles: own.map(untold) });
     const { contact, graph, zones } = fight.known[side];
     this.side = side;
     this.enemy = 1 - side;
@@ -20,7 +21,7 @@ class SideFight extends Fight {
     this.inbound = fight.missiles.filter((missile) => missile.target === side);
     this.fighters = fight.fighters.map((fighter, seat) => (
       seat === side ? fighter : { seat, died: null, entries: trackedEntries(this.contact) }));
-    this.graphs = fight.graphs.map((truth, seat) => (seat === side ? graph : truth));
+    this.graphs = SEATS.map((_, seat) => (seat === side ? graph : null)); // nobody knows the other's
     this.zones = zones;
   }
 
@@ -62,6 +63,18 @@ class SideFight extends Fight {
       }));
     return heard ? [{ bearing, seeker: false, tracking: heard === TRACKED }, ...locks] : locks;
   }
+}
+
+/** A missile as its side knows it: of one that is gone nobody says whether it has hit, or where. */
+function untold(missile) {
+  if (missile.fate !== "hit") return missile.fate === "flying" ? missile : { ...missile, fate: "gone" };
+  const { entries } = missile;
+  const stays = (values) => {
+    const copy = values.slice();
+    copy[copy.length - 1] = copy[Math.max(copy.length - 2, 0)];
+    return copy;
+  };
+  return { ...missile, fate: "gone", entries: { ...entries, x: stays(entries.x), y: stays(entries.y) } };
 }
 
 /** The entries of a contact for the charts: no speed where there was no track, and never a load. */

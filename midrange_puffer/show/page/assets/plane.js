@@ -90,9 +90,9 @@ class Plane {
     else if (this.settings.follow === "both" || !this.view.scale) this._frame(known, least);
   }
 
-  /** Corners of all that happens. */
+  /** Corners of all that happens, as far as it is known. */
   _whole() {
-    const { fighters, missiles } = this.fights.truth;
+    const { fighters, missiles } = this.fight;
     return [...fighters, ...missiles].flatMap(cornersOf);
   }
 
@@ -261,6 +261,7 @@ class Plane {
   /** To that side of the course, on the screen, on which the other fighter is not. */
   _away(seat) {
     const [own, other] = [this.states[seat], this.states[1 - seat]];
+    if (other.known === false) return [1, -1];
     const left = { x: -Math.sin(own.heading), y: Math.cos(own.heading) };
     const toLeft = (other.x - own.x) * left.x + (other.y - own.y) * left.y < 0;
     return toLeft ? [left.x, -left.y] : [-left.x, left.y];
@@ -283,6 +284,9 @@ class Plane {
 
 /** Two corners of the box that holds a path. */
 function cornersOf({ entries: { x, y } }) {
+  const known = (values) => values.filter((value) => !Number.isNaN(value));
+  const [xs, ys] = [x, y].map(known);
+  if (!xs.length) return [];
   return [Math.min, Math.max].map((of) => (
-    { x: x.reduce((a, b) => of(a, b)), y: y.reduce((a, b) => of(a, b)) }));
+    { x: xs.reduce((a, b) => of(a, b)), y: ys.reduce((a, b) => of(a, b)) }));
 }

@@ -53,10 +53,10 @@ function drawTracks(plane, { entries }, from, to, colour) {
 
 /** A stroke toward each warning, from a ring around the own fighter on: they have no range. */
 function drawWarnings(plane, own, warnings, enemy) {
-  const { colours: { lock, danger, dim } } = plane;
+  const { colours: { lock, star, dim } } = plane;
   const centre = plane.place(own);
   for (const warning of warnings) {
-    const colour = warning.seeker ? lock : warning.tracking ? danger : dim;
+    const colour = warning.seeker ? lock : warning.tracking ? star : dim;
     const way = { x: Math.cos(warning.bearing), y: -Math.sin(warning.bearing) };
     const [from, to] = WARNING_STROKE.map((r) => ({ x: centre.x + r * way.x, y: centre.y + r * way.y }));
     line(plane.context, [from, to], colour, warning.tracking ? 3 : 1.5);

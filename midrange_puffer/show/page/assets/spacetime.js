@@ -54,6 +54,7 @@ class Graph {
   /** What lies ahead of the seat; null once it is dead. */
   scene(time) {
     const { seat } = this.settings;
+    if (!this.fight.graphs[seat]) return null;
     const [own, enemy] = [this.fight.fighters[seat], this.fight.fighters[1 - seat]];
     if (isDead(own, time)) return null;
     const scene = this.fight.graphs[seat].at(time);
@@ -247,7 +248,8 @@ class Graph {
       const ahead = { x: state.x + Math.cos(state.heading), y: state.y + Math.sin(state.heading) };
       const nose = this._at(ahead, 0);
       const angle = Math.atan2(nose.y - at.y, nose.x - at.x);
-      if (isDead(fighter, time)) drawStar(this.context, at, 10, this.colours.star, colour);
+      if (state.tracked === false) drawCross(this.context, at, 7, colour);
+      else if (isDead(fighter, time)) drawStar(this.context, at, 10, this.colours.star, colour);
       else drawDart(this.context, at, angle, 11, colour, this.colours.paper);
     });
   }
