@@ -33,8 +33,8 @@ NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 # In the order in which they stand in the page. The first are those of the page of a replay.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
-    *("plane.js", "status.js"),
-    *("engine.js", "live.js", "session.js", "replay_file.js"),
+    *("plane.js", "scenes.js", "spacetime.js", "status.js"),
+    *("engine.js", "graph.js", "live.js", "session.js", "replay_file.js"),
     *("hands.js", "warnings.js", "play.js"),
 )
 SOURCES = [

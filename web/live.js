@@ -64,8 +64,10 @@ class LiveFight extends Fight {
       missiles: [],
       radar: sim.hasSensors ? parameters : null,
     });
-    Object.assign(this, { sim, slots: new Map() });
+    Object.assign(this, { sim, slots: new Map(), stamp: 0, games: [null, null] });
     this.zones = new LiveZones(sim.engine, sim, () => this);
+    this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
+    this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
     const contacts = sim.hasSensors ? SEATS : [];
     this.contacts = contacts.map(() => ({ entries: emptyEntries(CONTACT_COLUMNS) }));
     this.sides = this.contacts.map(() => null);
@@ -78,16 +80,31 @@ class LiveFight extends Fight {
   }
 
   /** As a seat knows it, now. */
-  side(seat) {
+  knownTo(seat) {
     const zones = new LiveZones(this.sim.engine, this.sim, () => this.sides[seat]);
-    const known = this.contacts.map((contact) => ({ contact, graph: null, zones }));
-    this.sides[seat] = new SideFight({ ...this, known, graphs: [] }, seat);
+    const known = this.contacts.map((contact, of) => ({ contact, graph: this.beliefs[of], zones }));
+    this.sides[seat] = new SideFight({ ...this, known }, seat);
     return this.sides[seat];
+  }
+
+  /** The game that a seat believes in, made once for each decision. */
+  _believed(seat) {
+    const known = this.games[seat];
+    if (known?.stamp !== this.stamp) {
+      known?.sim.destroy();
+      this.games[seat] = { sim: believedGame(this.sim, seat), stamp: this.stamp };
+    }
+    return this.games[seat];
+  }
+
+  destroy() {
+    this.games.forEach((known) => known?.sim.destroy());
   }
 
   /** Add where everything is now. */
   note() {
     const time = this.now;
+    this.stamp += 1; // what was computed of the state before is no longer of this one
     const states = this.sim.read("fighter");
     const before = this.fighters.map(({ entries }) => entries.ammo.at(-1));
     const killed = this.fighters.filter((fighter) => this._noteFighter(fighter, states, time));
@@ -273,6 +290,7 @@ class LiveFight extends Fight {
     });
     mark.contacts.forEach((length, seat) => cut(this.contacts[seat], length));
     this.slots = new Map(mark.slots);
+    this.stamp += 1;
     Object.assign(this, { length: Infinity, outcome: "open" });
   }
 }

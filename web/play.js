@@ -12,7 +12,7 @@ const fights = { truth: null }; // and, with sensors, as each side knows it
 const hands = new Hands();
 const score = { won: 0, drawn: 0, lost: 0 };
 let session = null;
-let [plane, status] = [null, null];
+let [plane, graph, status] = [null, null, null];
 let [rewinding, rewound, counted] = [false, 0, false];
 
 /** What the panel says: who flies, and the game. */
@@ -54,7 +54,10 @@ function take(next) {
   settings.picture = "truth";
   renew();
   plane ??= new Plane(element("plane"), fights, settings, () => {});
+  graph ??= new Graph(element("graph"), fights, settings, () => {});
   status ??= new Status(element("status"), element("range-line"), fights, settings);
+  settings.seat = session.humans[0] ?? 0;
+  graph.reset();
   Object.assign(plane.view, { scale: 0 });
   settings.follow = "both";
   say("");
@@ -65,7 +68,7 @@ function renew() {
   const { fight, humans } = session;
   fights.truth = fight;
   SEATS.forEach((name, seat) => {
-    if (fight.radar) fights[name] = fight.side(seat);
+    if (fight.radar) fights[name] = fight.knownTo(seat);
     else delete fights[name];
   });
   if (fight.radar && humans.length === 1 && !session.isOver) settings.picture = SEATS[humans[0]];
@@ -106,7 +109,7 @@ function count() {
 function draw() {
   const { time, fight } = session;
   status.draw(time);
-  plane.draw(time);
+  drawView(time);
   setText(element("clock"), formatTime(time));
   setText(element("rate"), `${{ 0.25: "¼", 0.5: "½" }[session.timeScale] ?? session.timeScale}×`);
   setText(element("pause"), session.paused ? "Go on" : "Pause");
@@ -117,6 +120,22 @@ function draw() {
   if (session.isOver) setText(element("outcome-words"), fight.outcome);
   setText(element("tally"), `won ${score.won}, drawn ${score.drawn}, lost ${score.lost}`);
   drawWarning(time);
+}
+
+/** From above; or the graph of who flies, of the side whose picture it is, or of red. */
+function drawView(time) {
+  const { side } = fights[settings.picture];
+  settings.seat = side ?? session.humans[0] ?? settings.seat;
+  const isAhead = !session.isOver && !isDead(session.fight.fighters[settings.seat], time);
+  const inPlane = settings.view === "plane" || !isAhead;
+  element("plane").hidden = !inPlane;
+  element("graph").hidden = element("caption").hidden = inPlane;
+  setText(element("view"), settings.view === "plane" ? "From above" : "Space-time");
+  if (inPlane) plane.draw(time);
+  else {
+    graph.draw(time);
+    showLines(element("caption"), graphCaption(graph.scene(time), settings.seat, graph.fight, time));
+  }
 }
 
 function drawWarning(time) {
@@ -178,6 +197,7 @@ const BUTTONS = {
   "pause": () => { session.paused = !session.paused; },
   "slower": () => session.scaleTime(-1),
   "faster": () => session.scaleTime(1),
+  "view": () => { settings.view = settings.view === "plane" ? "spacetime" : "plane"; },
   "zones": () => { settings.zones = settings.zones === "on" ? "off" : "on"; },
   "picture": cyclePicture,
   "fit": () => { settings.follow = "both"; },
@@ -193,6 +213,7 @@ const KEYS = {
   "KeyP": BUTTONS.pause,
   "KeyR": BUTTONS.again,
   "KeyN": BUTTONS.next,
+  "KeyV": BUTTONS.view,
   "KeyZ": BUTTONS.zones,
   "KeyK": cyclePicture,
   "Minus": BUTTONS.slower,

@@ -66,6 +66,7 @@ class Session {
   }
 
   destroy() {
+    this.fight.destroy();
     this.sim.destroy();
   }
 

@@ -18,8 +18,8 @@ COMPILER = need(
 )
 NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
 # Of the page's scripts those that need no page.
-WITHOUT_PAGE = ("data.js", "scenes.js", "knowledge.js", "engine.js", "live.js", "session.js")
-WITHOUT_PAGE += ("replay_file.js",)
+WITHOUT_PAGE = ("data.js", "scenes.js", "knowledge.js", "engine.js", "graph.js", "live.js")
+WITHOUT_PAGE += ("session.js", "replay_file.js")
 HEAD = """
 import {{ readFileSync, writeFileSync }} from "fs";
 const tables = JSON.parse(readFileSync({tables!r}));

@@ -1,6 +1,7 @@
 """The core in WebAssembly is the native one to the bit, and its networks are torch's."""
 
 import base64
+import math
 from itertools import product
 
 import numpy as np
@@ -10,10 +11,12 @@ from web_page import COMPILER, NODE, Core
 
 from midrange_puffer import Simulation
 from midrange_puffer.checkpoint import load_policy
+from midrange_puffer.game.belief import believed
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import look_up
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.paths import outcome_words
+from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.policies.native import FrozenNetwork
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import Session
@@ -247,3 +250,52 @@ def test_who_takes_over_begins_in_the_same_fight(core, players):
     )
     assert flown[0] == flown[1]
     assert flown[0][2]  # missiles
+
+
+@pytest.mark.parametrize("sensing", ["full", "radar"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_space_time_graph_is_that_of_the_package(core, sensing, seat):
+    """At three moments; with sensors that of the game that the seat believes in."""
+    found = core.run(
+        """
+        const session = new Session(engine, { ...told.fight, policies });
+        const fight = session.fight;
+        answer(told.moments.map((decisions) => {
+          while (session.controls.length < decisions) session.step();
+          const { graphs, beliefs } = fight;
+          return (fight.radar ? beliefs : graphs)[told.seat].at();
+        }));
+        """,
+        {
+            "fight": {
+                "players": ("shooter", "snake"),
+                "seed": 3,
+                "parameters": {"sensing": sensing},
+            },
+            "moments": (100, 400, 450),
+            "seat": seat,
+        },
+    )
+    sim = Simulation(1, 3, "shooter", "snake", sensing=sensing, substeps=1)
+    sim.start(0, 0)
+    for decisions, scene in zip((100, 400, 450), found, strict=True):
+        while sim.time[0] < decisions:
+            sim.step()
+        game = sim if sensing == "full" else believed(sim, 0, seat)
+        graph = spacetime(game, 0, seat)
+        for name in ("own", "escapes", "shots", "fronts"):
+            expected = getattr(graph, name)
+            if expected is None:
+                continue
+            paths = [scene[name]] if name == "own" else scene[name]
+            rows = expected[None] if name == "own" else expected
+            for path, row in zip(paths, rows, strict=True):
+                places = [[math.nan if v is None else v for v in at.values()] for at in path]
+                wanted = row[: len(places)]  # a path ends where it is hit
+                assert places == pytest.approx(wanted, abs=1.0, nan_ok=True), name
+        assert len(scene["missiles"]) == len(graph.missiles)
+        for told, missile in zip(scene["missiles"], graph.missiles, strict=True):
+            assert (told["slot"], told["owner"]) == (missile.slot, missile.owner)
+            assert (told["hits"], told["ended"]) == (missile.hits, missile.ended)
+            assert told["escapeMiss"] == pytest.approx(missile.escape_miss)
+    assert found[0]["missiles"] or found[1]["missiles"]

@@ -48,13 +48,7 @@ function drawCaption() {
   const lines = settings.view === "plane"
     ? planeCaption(settings, Boolean(fight.radar))
     : graphCaption(graph.scene(player.time), settings.seat, graph.fight, player.time);
-  element("caption").replaceChildren(...lines.map((parts) => {
-    const paragraph = document.createElement("p");
-    for (const [className, textContent] of parts) {
-      paragraph.append(Object.assign(document.createElement("span"), { className, textContent }));
-    }
-    return paragraph;
-  }));
+  showLines(element("caption"), lines);
 }
 
 function drawButtons() {

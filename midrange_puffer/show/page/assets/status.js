@@ -69,6 +69,17 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Lines of parts [class, text], as paragraphs of an element. */
+function showLines(element, lines) {
+  element.replaceChildren(...lines.map((parts) => {
+    const paragraph = document.createElement("p");
+    for (const [className, textContent] of parts) {
+      paragraph.append(Object.assign(document.createElement("span"), { className, textContent }));
+    }
+    return paragraph;
+  }));
+}
+
 /** Minutes, seconds and tenths. */
 function formatTime(seconds) {
   const tenths = Math.round(seconds * 10);

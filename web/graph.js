@@ -1,0 +1,170 @@
+// The space-time graph of a fight that is being flown, as the drawing takes it: what game/spacetime.py makes of the
+// core's look ahead, and game/belief.py of what a side believes.
+
+const HORIZON = 20; // s, a point every second
+const LANES = 16;
+const [HELD, ESCAPES, THREATENED] = [0, [1, 2], [3, 4]]; // lanes of mr_look_ahead
+const PREDICTION = 5; // numbers of an MrPrediction
+const CONE_POINTS = 16 * LANES; // of an MrCone
+const FRONT = 16; // points of one side of a front
+const NORMALS = Array.from({ length: 72 }, (_, i) => {
+  const angle = (i * 2 * Math.PI) / 72;
+  return { x: Math.cos(angle), y: Math.sin(angle) };
+});
+const NOWHERE = { x: NaN, y: NaN };
+
+/** The graph of a seat; `gameNow` gives the simulation that it is of. */
+class LiveGraph {
+  constructor(gameNow, seat) {
+    Object.assign(this, { gameNow, seat, of: null });
+  }
+
+  /** What lies ahead, as of Scenes. It is computed once for each decision. */
+  at() {
+    const { sim, stamp } = this.gameNow();
+    if (this.of !== stamp) Object.assign(this, { of: stamp, scene: this._look(sim) });
+    return this.scene;
+  }
+
+  _look(sim) {
+    const { engine } = sim;
+    const count = HORIZON + 1;
+    const steps = Math.round(1 / sim.parameters.physics_dt);
+    const moment = 2 * LANES * (1 + MISSILES); // numbers of an MrMoment
+    const [moments, predictions] = [engine.scratch, engine.scratch + 4 * moment * count];
+    engine.core.mr_look_ahead(sim.sim, 0, this.seat, steps, count, moments, predictions);
+    const points = engine.floats(moments, moment * count).slice();
+    const told = engine.bytes(predictions, 4 * PREDICTION * LANES * MISSILES).slice();
+    const path = (body, lane) => Array.from({ length: count }, (_, t) => {
+      const at = t * moment + 2 * (body * LANES + lane);
+      return { x: points[at], y: points[at + 1] };
+    });
+    const prediction = (slot, lane) => predictionAt(told, slot * LANES + lane, sim.parameters.physics_dt);
+    const isThreat = THREATENED.every((lane) => prediction(0, lane).present);
+    const times = Array.from({ length: count }, (_, t) => t);
+    const absent = times.map(() => NOWHERE);
+    return {
+      seat: this.seat,
+      noted: 0,
+      times,
+      horizon: HORIZON,
+      own: untilHit(path(0, HELD)),
+      escapes: THREATENED.map((lane) => untilHit(path(0, lane))),
+      shots: THREATENED.map((lane) => (isThreat ? path(1, lane) : absent)),
+      fronts: isThreat ? this._fronts(sim, steps, count) : times.map(() => [NOWHERE]),
+      escapeMiss: THREATENED.map((lane) => (isThreat ? prediction(0, lane).miss : NaN)),
+      missiles: this._missiles(sim, path, prediction),
+    };
+  }
+
+  _missiles(sim, path, prediction) {
+    const { owner, target } = sim.read("missile");
+    return Array.from({ length: MISSILES }, (_, slot) => slot)
+      .filter((slot) => prediction(slot, HELD).present)
+      .map((slot) => ({
+        ...prediction(slot, HELD),
+        slot,
+        owner: owner[slot],
+        target: target[slot],
+        escapeMiss: ESCAPES.map((lane) => prediction(slot, lane).miss),
+        path: path(1 + slot, HELD),
+      }));
+  }
+
+  /** How far a missile that the enemy fires now can be at each time. */
+  _fronts(sim, steps, count) {
+    const { engine } = sim;
+    const { x, y, c, s, v } = sim.read("fighter");
+    const enemy = 1 - this.seat;
+    engine.core.mr_threat_cone(sim.sim, v[enemy], steps, count, engine.scratch);
+    const numbers = engine.floats(engine.scratch, 2 * CONE_POINTS * count).slice();
+    const place = (point) => ({
+      x: x[enemy] + point.x * c[enemy] - point.y * s[enemy],
+      y: y[enemy] + point.x * s[enemy] + point.y * c[enemy],
+    });
+    return Array.from({ length: count }, (_, t) => {
+      const left = frontOf(numbers.subarray(2 * CONE_POINTS * t, 2 * CONE_POINTS * (t + 1)));
+      const right = left.slice(1).map((point) => ({ x: point.x, y: -point.y }));
+      return [...left.reverse(), ...right].map(place);
+    });
+  }
+}
+
+/** An MrPrediction out of its bytes; times in seconds, NaN for none. */
+function predictionAt(bytes, place, dt) {
+  const view = new DataView(bytes.buffer, 4 * PREDICTION * place, 4 * PREDICTION);
+  const seconds = (at) => {
+    const steps = view.getInt32(at, true);
+    return steps < 0 ? NaN : steps * dt;
+  };
+  return {
+    present: view.getInt32(0, true),
+    hits: view.getInt32(4, true),
+    ended: seconds(8),
+    harmless: seconds(12),
+    miss: view.getFloat32(16, true),
+  };
+}
+
+/** How far the convex hull of points and of their mirror images reaches, from straight ahead round to the left. */
+function frontOf(numbers) {
+  const support = NORMALS.map(() => -Infinity);
+  let farthest = 0;
+  let isEmpty = true;
+  for (let i = 0; i < numbers.length; i += 2) {
+    const [x, y] = [numbers[i], numbers[i + 1]];
+    if (Number.isNaN(x)) continue;
+    isEmpty = false;
+    farthest = Math.max(farthest, Math.abs(Math.atan2(y, x)));
+    NORMALS.forEach((normal, n) => {
+      const reach = x * normal.x + Math.abs(y * normal.y);
+      if (reach > support[n]) support[n] = reach;
+    });
+  }
+  if (isEmpty) return Array.from({ length: FRONT }, () => ({ x: 0, y: 0 }));
+  const last = support.every((reach) => reach > 0) ? Math.PI : farthest;
+  return Array.from({ length: FRONT }, (_, i) => {
+    const angle = (last * i) / (FRONT - 1);
+    const ray = { x: Math.cos(angle), y: Math.sin(angle) };
+    const reach = NORMALS.reduce((least, normal, n) => {
+      const facing = ray.x * normal.x + ray.y * normal.y;
+      return facing > 1e-6 ? Math.min(least, support[n] / facing) : least;
+    }, Infinity);
+    return { x: ray.x * reach, y: ray.y * reach };
+  });
+}
+
+const FIGHTER_STATE = { x: 0, y: 1, directionX: 2, directionY: 3, speed: 4, rudder: 5 }; // MrFighterState
+const ALIVE = 7; // its number among them
+
+/** A game with full information that a seat takes for the present one; the caller destroys it. */
+function believedGame(sim, seat) {
+  const { engine } = sim;
+  const { core, scratch } = engine;
+  const contact = sim.read("contact");
+  const out = new Simulation(engine, 0, ["agent", "agent"], { ...sim.parameters, sensing: "full" });
+  core.mr_get_fighter(sim.sim, 0, seat, scratch);
+  core.mr_set_fighter(out.sim, 0, seat, scratch);
+  const enemy = 1 - seat;
+  core.mr_get_fighter(out.sim, 0, enemy, scratch);
+  const state = engine.floats(scratch, 7);
+  const [x, y] = [contact.x[seat], contact.y[seat]];
+  const isTracked = contact.source[seat] === LIVE || contact.source[seat] === MEMORY;
+  Object.entries({ x, y, speed: contact.v[seat], rudder: 0 }).forEach(([name, value]) => {
+    state[FIGHTER_STATE[name]] = value;
+  });
+  if (isTracked) {
+    state[FIGHTER_STATE.directionX] = contact.c[seat];
+    state[FIGHTER_STATE.directionY] = contact.s[seat];
+  } else {
+    engine.ints(scratch, ALIVE + 1)[ALIVE] = 0;
+  }
+  core.mr_set_fighter(out.sim, 0, enemy, scratch);
+  const { active, owner } = sim.read("missile");
+  active.forEach((isActive, slot) => {
+    if (!isActive || owner[slot] !== seat) return;
+    core.mr_get_missile(sim.sim, 0, slot, scratch);
+    core.mr_set_missile(out.sim, 0, slot, scratch);
+  });
+  return out;
+}
