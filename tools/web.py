@@ -34,7 +34,7 @@ NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("plane.js", "scenes.js", "spacetime.js", "status.js"),
-    *("engine.js", "graph.js", "live.js", "session.js", "replay_file.js"),
+    *("engine.js", "graph.js", "live.js", "session.js", "replay_file.js", "link.js", "onnx.js"),
     *("hands.js", "warnings.js", "play.js"),
 )
 SOURCES = [
@@ -159,9 +159,10 @@ def tables() -> dict[str, object]:
 
 
 def network(name: str) -> dict[str, object]:
-    """A policy of the package as web/engine.js takes it."""
-    policy, _ = load_policy(name)
+    """A policy of the package as web/engine.js takes it, its weights in base64."""
+    policy, about = load_policy(name)
     return {
+        "sensing": about["env"]["sensing"],
         "features": policy.features,
         "layers": policy.hidden_layers,
         "width": policy.hidden_size,

@@ -141,13 +141,11 @@ class Simulation {
   }
 }
 
-/** A network of the package: weights as of `flat_copy` of policies/native.py. */
+/** A network of the package: weights as of `flat_copy` of policies/native.py, and the sensing of its game. */
 class Network {
-  constructor(engine, { features, layers, width, weights }) {
-    this.engine = engine;
-    this.features = features;
+  constructor(engine, { features, layers, width, weights: flat, sensing }) {
+    Object.assign(this, { engine, features, sensing });
     this.network = engine.core.web_make_network(features, layers, width);
-    const flat = new Float32Array(fromBase64(weights).buffer);
     const at = engine.core.malloc(flat.byteLength);
     engine.floats(at, flat.length).set(flat);
     engine.core.mr_learner_load(this.network, at);
@@ -177,6 +175,11 @@ class Network {
     this.engine.floats(scratch, this.features).set(observation.subarray(0, this.features));
     return [scratch, scratch + 4096, scratch + 4160];
   }
+}
+
+/** A network of the page's tables, as `Network` takes it. */
+function shippedNetwork(told) {
+  return { ...told, weights: new Float32Array(fromBase64(told.weights).buffer) };
 }
 
 /** The controls that levels stand for. */

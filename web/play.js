@@ -6,7 +6,7 @@ const REWIND_RATE = 8; // s of the fight taken back in a second
 
 const tables = JSON.parse(element("tables").textContent);
 const engine = await Engine.load(fromBase64(element("core").textContent), tables);
-const policies = mapValues(tables.policies, (network) => new Network(engine, network));
+const policies = mapValues(tables.policies, (told) => new Network(engine, shippedNetwork(told)));
 const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth" };
 const fights = { truth: null }; // and, with sensors, as each side knows it
 const hands = new Hands();
@@ -36,9 +36,10 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
   const needsSensors = players.includes("notcher");
   if (needsSensors) parameters.sensing = "radar";
   element("sensing").checked = parameters.sensing === "radar";
-  const isBlind = (player) => policies[player] && parameters.sensing === "radar";
-  if (players.some(isBlind)) {
-    say("The champion has learnt the full game: it does not fly with sensors. Choose a pilot.");
+  const other = players.find((player) => policies[player] && policies[player].sensing !== parameters.sensing);
+  if (other) {
+    const how = parameters.sensing === "radar" ? "without" : "with";
+    say(`${other} has learnt the game ${how} sensors, and flies in no other. Choose somebody else.`);
     return;
   }
   take(new Session(engine, { players, policies, seed: 0, engagement, parameters }));
@@ -174,11 +175,48 @@ async function save() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+/** Open a file: a replay, or a policy to fly against. */
 async function open(file) {
   try {
-    const told = await readReplay(new Uint8Array(await file.arrayBuffer()), tables);
-    take(new Session(engine, { ...told, policies }));
-    say("A replay: it flies as it went. Red or Blue of “Take over” lets you change it.");
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (file.name.endsWith(".onnx")) meet(file.name, await readOnnx(bytes, tables));
+    else again(await readReplay(bytes, tables));
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+/** Fly a fight again, as it was recorded. */
+function again(told) {
+  take(new Session(engine, { ...told, policies }));
+  say("A recorded fight: it flies as it went. Red or Blue of “Take over” lets you change it.");
+}
+
+/** Fly against a policy of one's own. */
+function meet(name, network) {
+  policies[name] = new Network(engine, network);
+  for (const id of ["red-player", "blue-player"]) element(id).add(new Option(name));
+  element("blue-player").value = name;
+  element("sensing").checked = network.sensing === "radar";
+  startFight();
+  if (session.players[1] === name) say(`You fly against ${name}. The file was read here and sent nowhere.`);
+}
+
+/** Put the fight into the address, and into the clipboard if the browser lets us. */
+async function share() {
+  history.replaceState(null, "", await linkOf(session));
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say("A link to this fight is in the clipboard, and in the address.");
+  } catch {
+    say("The address is now a link to this fight.");
+  }
+}
+
+async function readAddress() {
+  try {
+    const told = await readLink(location.hash);
+    if (told) again(told);
   } catch (error) {
     say(error.message);
   }
@@ -204,6 +242,7 @@ const BUTTONS = {
   "take-red": () => takeOver(0),
   "take-blue": () => takeOver(1),
   "save": save,
+  "share": share,
   "open": () => element("file").click(),
   "help-open": toggleHelp,
   "panel-open": () => document.body.classList.toggle("with-panel"),
@@ -249,6 +288,12 @@ function listenToAll() {
     element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
   }
   element("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
+  window.addEventListener("hashchange", readAddress);
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) open(event.dataTransfer.files[0]);
+  });
   hands.listenToFingers(element("stick"), element("trigger"));
 }
 
@@ -262,4 +307,5 @@ function fillPanel() {
 fillPanel();
 listenToAll();
 startFight();
+await readAddress();
 requestAnimationFrame((now) => frame(now, now));

@@ -19,12 +19,12 @@ COMPILER = need(
 NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
 # Of the page's scripts those that need no page.
 WITHOUT_PAGE = ("data.js", "scenes.js", "knowledge.js", "engine.js", "graph.js", "live.js")
-WITHOUT_PAGE += ("session.js", "replay_file.js")
+WITHOUT_PAGE += ("session.js", "replay_file.js", "link.js", "onnx.js")
 HEAD = """
 import {{ readFileSync, writeFileSync }} from "fs";
 const tables = JSON.parse(readFileSync({tables!r}));
 const engine = await Engine.load(readFileSync({wasm!r}), tables);
-const policies = mapValues(tables.policies, (network) => new Network(engine, network));
+const policies = mapValues(tables.policies, (told) => new Network(engine, shippedNetwork(told)));
 const told = JSON.parse(readFileSync(0, "utf8"));
 const answer = (value) => console.log(JSON.stringify(value));
 """

@@ -14,10 +14,13 @@ from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.game.belief import believed
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.paths import outcome_words
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.policies.native import FrozenNetwork
+from midrange_puffer.policies.networks import make_policy
+from midrange_puffer.policies.onnx_graph import to_onnx
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import Session
 
@@ -299,3 +302,93 @@ def test_the_space_time_graph_is_that_of_the_package(core, sensing, seat):
             assert (told["hits"], told["ended"]) == (missile.hits, missile.ended)
             assert told["escapeMiss"] == pytest.approx(missile.escape_miss)
     assert found[0]["missiles"] or found[1]["missiles"]
+
+
+def test_a_link_reproduces_the_fight(core):
+    """With all of its controls; a damaged one is refused."""
+    found = core.run(
+        """
+        const session = new Session(engine, { ...told, policies });
+        for (let i = 0; i < 500 && !session.isOver; i += 1) {
+          session.steer(0, Math.sign(Math.sin(i / 50)));
+          if (i % 100 === 0) session.fire(0);
+          session.step();
+        }
+        const link = await linkOf(session);
+        const other = new Session(engine, { ...(await readLink(link)), policies });
+        while (other.isReplayed) other.step();
+        const refused = await readLink(link.slice(0, -9)).catch((error) => error.message);
+        answer([link.length, session.sim.fightHash === other.sim.fightHash, refused,
+          await readLink("#nothing")]);
+        """,
+        {"players": ("human", "champion"), "seed": 2, "engagement": 9, "parameters": NEAR},
+    )
+    length, is_same, refused, nothing = found
+    assert length < 8_000  # short enough for every browser and most programs that pass it on
+    assert is_same
+    assert "damaged" in refused
+    assert nothing is None
+
+
+def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
+    """A network of another width and game, written by `puffer export`'s own code."""
+    entries = load_policy("champion")[1]
+    files = {}
+    for name, observation, changes in (
+        ("full", "default", {}),
+        ("radar", "radar", {}),
+        ("stg", "stg", {}),
+        ("recurrent", "default", {"rnn_name": "Recurrent"}),
+    ):
+        torch.manual_seed(3)
+        shape = {"hidden_size": 32, "hidden_layers": 3, "fire_bias": -4.0}
+        rnn = {"rnn_name": "Recurrent", "rnn_kwargs": {"input_size": 32, "hidden_size": 32}}
+        policy = make_policy(spaces_of(observation), shape, **(rnn if changes else {}))
+        sensing = "radar" if observation == "radar" else "full"
+        env = entries["env"] | {"observation": observation, "sensing": sensing}
+        told = entries | {"policy": shape, "env": env} | changes
+        files[name] = policy.eval(), to_onnx(policy.eval(), told)
+    damaged = bytearray(files["full"][1])
+    damaged[5_000] ^= 1
+    given = {name: base64.b64encode(data).decode() for name, (_, data) in files.items()}
+    given |= {
+        "damaged": base64.b64encode(damaged).decode(),
+        "text": base64.b64encode(b"a").decode(),
+    }
+    rng = np.random.default_rng(2)
+    seen = {name: rng.uniform(-1, 1, (50, files[name][0].features)) for name in ("full", "radar")}
+    found = core.run(
+        """
+        const out = {};
+        for (const [name, text] of Object.entries(told.files)) {
+          try {
+            const network = new Network(engine, await readOnnx(fromBase64(text), tables));
+            out[name] = [network.sensing, told.seen[name].map((row) => {
+              const levels = network.act(new Float32Array(row), null);
+              return [...levels, ...network.score(new Float32Array(row), levels)];
+            })];
+          } catch (error) {
+            out[name] = error.message;
+          }
+        }
+        answer(out);
+        """,
+        {"files": given, "seen": {name: rows.tolist() for name, rows in seen.items()}},
+    )
+    for name, sensing in (("full", "full"), ("radar", "radar")):
+        assert found[name][0] == sensing, found[name]
+        rows, policy = np.array(found[name][1]), files[name][0]
+        with torch.no_grad():
+            logits, values = policy(torch.tensor(seen[name], dtype=torch.float32))
+        likeliest = np.stack([one.argmax(1).numpy() for one in logits], axis=1)
+        assert np.array_equal(rows[:, :3], likeliest)
+        logprob = sum(one.log_softmax(1).amax(1) for one in logits)
+        assert rows[:, 3] == pytest.approx(logprob.numpy(), abs=1e-5)
+        assert rows[:, 4] == pytest.approx(values[:, 0].numpy(), abs=1e-5)
+    for name, why in (
+        ("stg", "it sees “stg”"),
+        ("recurrent", "it is a Recurrent"),
+        ("damaged", "it is "),
+        ("text", "it is no ONNX file"),
+    ):
+        assert found[name].startswith(f"This file cannot fly here: {why}"), found[name]

@@ -1,0 +1,122 @@
+// Policies of one's own: exported ONNX files of this package's networks. The file is read here and goes nowhere.
+
+const MOST_LAYERS = 3;
+const MOST_WIDTH = 1024;
+const WIDTH_UNIT = 16;
+const SEAL_LENGTH = 78; // bytes of the last entry, which holds the SHA-256 of all before it
+const WIRE = { varint: 0, bytes: 2 };
+
+/** The fields of a protobuf message: [number, value] each, bytes or a number. */
+function* fieldsOf(bytes) {
+  let at = 0;
+  const varint = () => {
+    let [value, shift] = [0, 1];
+    for (;;) {
+      if (at >= bytes.length) throw new Error("it is cut short");
+      const byte = bytes[at];
+      at += 1;
+      value += (byte & 127) * shift;
+      if (byte < 128) return value;
+      shift *= 128;
+    }
+  };
+  while (at < bytes.length) {
+    const key = varint();
+    const [number, wire] = [Math.floor(key / 8), key % 8];
+    if (wire === WIRE.varint) yield [number, varint()];
+    else if (wire === WIRE.bytes) {
+      const length = varint();
+      if (at + length > bytes.length) throw new Error("it is cut short");
+      yield [number, bytes.subarray(at, at + length)];
+      at += length;
+    } else if (wire === 5) at += 4;
+    else if (wire === 1) at += 8;
+    else throw new Error("it is no ONNX file");
+  }
+}
+
+/** The values of one field of a message. */
+function valuesOf(bytes, wanted) {
+  return [...fieldsOf(bytes)].filter(([number]) => number === wanted).map(([, value]) => value);
+}
+
+const textOf = (bytes) => new TextDecoder().decode(bytes);
+
+// Numbers of fields in onnx.proto.
+const MODEL = { graph: 7, metadata: 14 };
+const GRAPH = { node: 1, initializer: 5 };
+const NODE = { input: 1, operator: 4 };
+const TENSOR = { dims: 1, name: 8, raw: 9 };
+
+/** What of the file says of itself, by name. */
+function metadataOf(model) {
+  const entries = valuesOf(model, MODEL.metadata).map((entry) => {
+    const [[name], [value]] = [valuesOf(entry, 1), valuesOf(entry, 2)];
+    return [textOf(name), JSON.parse(textOf(value))];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Weights and biases of the network's layers, in the order of its parameters. Biases that are all
+ * zeros are not in the file.
+ */
+function weightsOf(graph) {
+  const tensors = new Map(valuesOf(graph, GRAPH.initializer).map((tensor) => [
+    textOf(valuesOf(tensor, TENSOR.name)[0]),
+    { rows: valuesOf(tensor, TENSOR.dims)[0], raw: valuesOf(tensor, TENSOR.raw)[0] },
+  ]));
+  const layers = valuesOf(graph, GRAPH.node)
+    .filter((node) => textOf(valuesOf(node, NODE.operator)[0]) === "Gemm");
+  const numbers = ({ raw }) => new Float32Array(raw.slice().buffer);
+  return layers.flatMap((node) => {
+    const [, weights, biases] = valuesOf(node, NODE.input).map((name) => tensors.get(textOf(name)));
+    return [numbers(weights), biases ? numbers(biases) : new Float32Array(weights.rows)];
+  });
+}
+
+/** Why a network cannot fly here; null: it can. */
+function reasonAgainst(told, tables) {
+  if (told.format !== "midrange_puffer policy") return "it is no policy of this package";
+  if (told.policy_name !== "Policy" || told.rnn_name !== null) {
+    return `it is a ${told.rnn_name ?? told.policy_name}; this page computes the package's MLP alone`;
+  }
+  if (told.action_mode !== "discrete") return "its actions are continuous";
+  if (!["default", "radar"].includes(told.observation)) return `it sees “${told.observation}”`;
+  if (told.features.length !== tables.features[told.observation]) {
+    return `it sees ${told.features.length} features, not the ${tables.features[told.observation]} of this version`;
+  }
+  const { hidden_size: width, hidden_layers: layers } = told.policy;
+  if (width % WIDTH_UNIT || width > MOST_WIDTH || layers > MOST_LAYERS) {
+    return `it has ${layers} layers of ${width}; possible are ${MOST_LAYERS} of a multiple of ${WIDTH_UNIT}`;
+  }
+  return null;
+}
+
+/** A file as `Network` takes it, and the `sensing` of its game; an Error says why not. */
+async function readOnnx(bytes, tables) {
+  const refuse = (why) => { throw new Error(`This file cannot fly here: ${why}.`); };
+  let [told, weights] = [null, null];
+  try {
+    told = metadataOf(bytes);
+    weights = weightsOf(valuesOf(bytes, MODEL.graph)[0]);
+  } catch (error) {
+    refuse(error.message.startsWith("it is") ? error.message : "it is no ONNX file of this package");
+  }
+  const why = reasonAgainst(told, tables);
+  if (why) refuse(why);
+  const sealed = bytes.subarray(0, bytes.length - SEAL_LENGTH);
+  const digest = Array.from(await sha256(sealed), (byte) => byte.toString(16).padStart(2, "0"));
+  if (digest.join("") !== told.sha256) refuse("it is damaged");
+  const { hidden_size: width, hidden_layers: layers } = told.policy;
+  const features = told.features.length;
+  const outputs = 10 + 1; // logits and the value
+  const expected = (features + 1) * width + (layers - 1) * (width + 1) * width + (width + 1) * outputs;
+  const flat = new Float32Array(weights.reduce((sum, part) => sum + part.length, 0));
+  if (flat.length !== expected) refuse(`it has ${flat.length} weights, not ${expected}`);
+  weights.reduce((at, part) => {
+    flat.set(part, at);
+    return at + part.length;
+  }, 0);
+  return { features, layers, width, weights: flat, sensing: told.env.sensing };
+}
