@@ -35,7 +35,7 @@ SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("plane.js", "scenes.js", "spacetime.js", "status.js"),
     *("engine.js", "graph.js", "live.js", "session.js", "replay_file.js", "link.js", "onnx.js"),
-    *("hands.js", "warnings.js", "play.js"),
+    *("hands.js", "warnings.js", "lessons.js", "play.js"),
 )
 SOURCES = [
     *(

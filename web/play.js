@@ -11,6 +11,7 @@ const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zone
 const fights = { truth: null }; // and, with sensors, as each side knows it
 const hands = new Hands();
 const score = { won: 0, drawn: 0, lost: 0 };
+const lessons = new Lessons(beginLesson, showLesson);
 let session = null;
 let [plane, graph, status] = [null, null, null];
 let [rewinding, rewound, counted] = [false, 0, false];
@@ -18,7 +19,7 @@ let [rewinding, rewound, counted] = [false, 0, false];
 /** What the panel says: who flies, and the game. */
 function chosen() {
   const number = (id) => Number(element(id).value);
-  const range = 1000 * number("range");
+  const range = 1000 * number("start-range");
   return {
     players: [element("red-player").value, element("blue-player").value],
     parameters: {
@@ -43,6 +44,27 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
     return;
   }
   take(new Session(engine, { players, policies, seed: 0, engagement, parameters }));
+}
+
+/** A lesson's fight; the panel says who flies in it. */
+function beginLesson({ players, parameters }) {
+  SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
+  element("sensing").checked = parameters.sensing === "radar";
+  settings.view = "plane";
+  take(new Session(engine, { players, policies, engagement: 1, parameters }));
+}
+
+function showLesson(text) {
+  element("lesson").hidden = !text;
+  element("lesson-start").hidden = true;
+  setText(element("lesson-words"), text ?? "");
+}
+
+/** Who is new here is asked whether to be shown how to fly. */
+function offerLessons() {
+  if (!lessons.isNew || location.hash) return;
+  showLesson("New here? The first flight shows you in two minutes how it is done.");
+  element("lesson-start").hidden = false;
 }
 
 /** Show another session. */
@@ -87,6 +109,7 @@ function frame(now, before) {
     session.advance(seconds);
   }
   if (session.isOver && !counted) count();
+  lessons.look(session);
   renew();
   draw();
   requestAnimationFrame((next) => frame(next, now));
@@ -244,6 +267,10 @@ const BUTTONS = {
   "save": save,
   "share": share,
   "open": () => element("file").click(),
+  "lesson-start": () => lessons.start(),
+  "lesson-next": () => lessons.next(),
+  "lesson-end": () => lessons.end(),
+  "first-flight": () => lessons.start(),
   "help-open": toggleHelp,
   "panel-open": () => document.body.classList.toggle("with-panel"),
 };
@@ -284,7 +311,7 @@ function listenToAll() {
     if (event.code === "Backspace") rewinding = false;
   });
   window.addEventListener("blur", () => { hands.letGo(); rewinding = false; });
-  for (const id of ["red-player", "blue-player", "range", "ammunition", "sensing"]) {
+  for (const id of ["red-player", "blue-player", "start-range", "ammunition", "sensing"]) {
     element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
   }
   element("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
@@ -308,4 +335,5 @@ fillPanel();
 listenToAll();
 startFight();
 await readAddress();
+offerLessons();
 requestAnimationFrame((now) => frame(now, now));

@@ -17,7 +17,7 @@ from midrange_puffer.show.page.writer import render, write_page
 pytestmark = NEEDED
 
 NAMES = ("</script><script>document.title = 'run'</script>", 'Böb & "Co" <i>\'s')
-TEXTS = ("--ink", "--dim", "--red", "--blue", "--safe", "--danger")
+TEXTS = ("--ink", "--dim", "--red", "--blue", "--safe", "--danger", "--lock")
 READABLE = 4.5  # contrast of text that WCAG 2 asks for
 
 

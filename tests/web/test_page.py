@@ -6,6 +6,7 @@ import time
 import pytest
 from browser import NEEDED, Browser
 from pages import click, colour_count, is_shown, status, text
+from places import ROOT
 from web_page import COMPILER, NODE, builder
 
 from midrange_puffer.replays.replay import Replay
@@ -134,7 +135,7 @@ def test_who_flies_straight_on_loses(page, seat, words):
     others = ("blue-player", "red-player")
     choose(page, others[seat], "shooter")
     choose(page, ("red-player", "blue-player")[seat], "human")
-    choose(page, "range", 20)
+    choose(page, "start-range", 20)
     fast(page)
     until(lambda: is_shown(page, "outcome"))
     assert text(page, "outcome-words") == words
@@ -145,7 +146,7 @@ def test_who_flies_straight_on_loses(page, seat, words):
 
 
 def test_who_fires_at_one_that_flies_straight_on_wins(page):
-    choose(page, "range", 12)
+    choose(page, "start-range", 12)
     choose(page, "blue-player", "straight")
     fast(page)
 
@@ -159,7 +160,7 @@ def test_who_fires_at_one_that_flies_straight_on_wins(page):
 
 
 def test_a_missile_is_warned_of(page):
-    choose(page, "range", 25)
+    choose(page, "start-range", 25)
     choose(page, "blue-player", "shooter")
     fast(page)
     until(lambda: is_shown(page, "warning"))
@@ -168,7 +169,7 @@ def test_a_missile_is_warned_of(page):
 
 def test_with_sensors_a_human_sees_his_own_picture_until_the_end(page):
     choose(page, "blue-player", "ace")
-    choose(page, "range", 25)
+    choose(page, "start-range", 25)
     choose(page, "sensing", True)
     until(lambda: status(page)["load"][1] == "–")
     assert not is_shown(page, "picture")
@@ -218,7 +219,7 @@ def test_a_replay_of_the_package_flies_here_and_may_be_taken_over(page, tmp_path
     path = tmp_path / "fight.replay"
     session.replay().write(path)
     give(page, path)
-    until(lambda: text(page, "message").startswith("A replay"))
+    until(lambda: text(page, "message").startswith("A recorded fight"))
     until(lambda: seconds(page) > 1)
     click(page, "take-red")
     until(lambda: text(page, "message") == "You fly red from here on.")
@@ -247,3 +248,71 @@ def test_it_fits_phones_and_desktops(page, size):
         "(document.getElementById('plane').getBoundingClientRect())"
     )
     assert min(plane) > 150
+
+
+def test_a_link_in_the_address_flies_the_fight_again(page, address):
+    press(page, "Space")
+    until(lambda: seconds(page) > 2)
+    press(page, "KeyP")
+    click(page, "share")
+    until(lambda: "#fight=" in page.evaluate("location.href"))
+    link = page.evaluate("location.href")
+    page.open("about:blank")
+    page.open(link)
+    until(lambda: text(page, "message").startswith("A recorded fight"))
+    until(lambda: status(page)["missiles"][0].startswith("5 left"))
+    page.requests[:] = [one.partition("#")[0] for one in page.requests if one != "about:blank"]
+
+
+def test_an_exported_policy_of_ones_own_flies(page, tmp_path):
+    give(page, ROOT / "midrange_puffer" / "models" / "champion.onnx")
+    until(lambda: text(page, "message").startswith("You fly against champion.onnx"))
+    until(lambda: seconds(page) > 1)
+    assert status(page)["rudder"][1] != "none" or status(page)["throttle"][1] == "100 %"
+    other = tmp_path / "other.onnx"
+    other.write_bytes(b"nothing of the kind")
+    give(page, other)
+    until(lambda: "cannot fly here" in text(page, "message"))
+
+
+def test_the_space_time_graph_is_shown_and_explained(page):
+    press(page, "KeyV")
+    until(lambda: is_shown(page, "graph"))
+    assert not is_shown(page, "plane")
+    assert "Time runs downward" in text(page, "caption")
+    assert colour_count(page, "graph") > 50
+    press(page, "KeyV")
+    until(lambda: is_shown(page, "plane"))
+
+
+def lesson(page) -> int:
+    """Which one it is at."""
+    return int(text(page, "lesson-words").split()[0])
+
+
+def test_the_first_flight_shows_each_thing_by_doing_it(page):
+    """To turn, to come back, to fire, and what a missile does; then the rest is left out."""
+    assert text(page, "lesson-words").startswith("New here?")
+    click(page, "lesson-start")
+    for number, code in ((1, "KeyA"), (2, "KeyD")):
+        until(lambda number=number: lesson(page) == number)
+        key(page, code, "keyDown")
+        until(lambda number=number: lesson(page) > number)
+        key(page, code, "keyUp")
+    press(page, "Space")
+    until(lambda: lesson(page) == 4)
+    fast(page)
+    until(lambda: lesson(page) == 5)
+    fast(page)
+    key(page, "KeyA", "keyDown")  # round and round: it is hit, and has another go
+    until(lambda: seconds(page) > 20)
+    click(page, "lesson-next")
+    assert lesson(page) == 6
+    press(page, "KeyV")
+    fast(page)
+    until(lambda: lesson(page) == 7)
+    click(page, "lesson-end")
+    assert not is_shown(page, "lesson")
+    page.evaluate("location.reload()")
+    until(lambda: text(page, "clock"))
+    assert not is_shown(page, "lesson")
