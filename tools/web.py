@@ -56,7 +56,7 @@ EXPORTS = [
     *(
         f"mr_{name}"
         for name in (
-            *("destroy", "reset", "start_episode", "step_controls", "observe_all"),
+            *("destroy", "reset", "start_episode", "step_controls", "advance", "observe_all"),
             *("get_fighter", "set_fighter", "get_missile", "set_missile"),
             *("snapshot_bytes", "snapshot", "restore", "state_hash", "fight_hash"),
             *("look_up_shots", "look_ahead", "threat_cone", "learner_load", "learner_destroy"),

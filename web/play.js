@@ -18,13 +18,18 @@ let [rewinding, rewound, counted] = [false, 0, false];
 
 /** What the panel says: who flies, and the game. */
 function chosen() {
-  const number = (id) => Number(element(id).value);
+  const number = (id) => {
+    const { value, min, max } = element(id);
+    element(id).value = Math.min(Math.max(Number(value), Number(min)), Number(max));
+    return Number(element(id).value);
+  };
   const range = 1000 * number("start-range");
   return {
     players: [element("red-player").value, element("blue-player").value],
     parameters: {
       start_range_min: range,
       start_range_max: range,
+      start_off_boresight_max_deg: number("off-nose"),
       ammunition: number("ammunition"),
       sensing: element("sensing").checked ? "radar" : "full",
     },
@@ -311,7 +316,7 @@ function listenToAll() {
     if (event.code === "Backspace") rewinding = false;
   });
   window.addEventListener("blur", () => { hands.letGo(); rewinding = false; });
-  for (const id of ["red-player", "blue-player", "start-range", "ammunition", "sensing"]) {
+  for (const id of ["red-player", "blue-player", "start-range", "off-nose", "ammunition", "sensing"]) {
     element(id).addEventListener("change", () => { startFight(); element(id).blur(); });
   }
   element("file").addEventListener("change", ({ target }) => { open(target.files[0]); target.value = ""; });
@@ -336,4 +341,7 @@ listenToAll();
 startFight();
 await readAddress();
 offerLessons();
-requestAnimationFrame((now) => frame(now, now));
+requestAnimationFrame((now) => {
+  frame(now, now);
+  performance.mark("ready"); // the first frame is drawn
+});

@@ -314,5 +314,46 @@ def test_the_first_flight_shows_each_thing_by_doing_it(page):
     click(page, "lesson-end")
     assert not is_shown(page, "lesson")
     page.evaluate("location.reload()")
-    until(lambda: text(page, "clock"))
+    until(lambda: page.evaluate("document.getElementById('clock')?.textContent"))
     assert not is_shown(page, "lesson")
+
+
+def test_a_gamepad_flies(page):
+    page.evaluate(
+        "void (navigator.getGamepads = () => "
+        "[null, { axes: [-1, 1], buttons: [{ pressed: performance.now() % 400 < 200 }] }])"
+    )
+    until(lambda: status(page)["rudder"][0] == "100 % left")
+    until(lambda: status(page)["throttle"][0] == "0 %")
+    until(lambda: status(page)["missiles"][0].startswith("5 left"))
+
+
+def test_fingers_fly(page):
+    """On a phone: one drags to the right and up at the left side, one is on the button."""
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "pointer", "value": "coarse"}])
+    page.resize(844, 390)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        places = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+        page.call("Input.dispatchTouchEvent", type=kind, touchPoints=places)
+
+    place = "(({ x, y }) => [x, y])(document.getElementById('%s').getBoundingClientRect())"
+    (x, y), (fire_x, fire_y) = (page.evaluate(place % name) for name in ("stick", "trigger"))
+    touch("touchStart", (x + 50, y + 50))
+    touch("touchMove", (x + 130, y + 50))
+    until(lambda: status(page)["rudder"][0] == "100 % right")
+    touch("touchEnd")
+    until(lambda: status(page)["rudder"][0] == "none")
+    touch("touchStart", (fire_x + 20, fire_y + 20))
+    until(lambda: status(page)["missiles"][0].startswith("5 left"))
+    touch("touchEnd")
+    page.call("Emulation.setEmulatedMedia", features=[])
+    page.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+@pytest.mark.parametrize(("given", "taken"), [("-3", "5"), ("1e9", "100"), ("", "5")])
+def test_the_panel_takes_what_is_possible(page, given, taken):
+    choose(page, "start-range", given)
+    assert page.evaluate("document.getElementById('start-range').value") == taken
+    until(lambda: seconds(page) > 0.3)
