@@ -17,11 +17,11 @@ from string import Template
 
 import numpy as np
 
-from midrange_puffer import FEATURES, RADAR_FEATURES, STG_FEATURES, __version__
+from midrange_puffer import FEATURES, RADAR_FEATURES, STG_FEATURES, __version__, _core
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.parameters import CONTROLLERS, LADDER, PARAMETERS, RULES_VERSION
+from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, RULES_VERSION, SENSOR_PILOTS
 from midrange_puffer.policies.native import flat_copy
 
 ROOT = Path(__file__).parents[1]
@@ -145,8 +145,10 @@ def tables() -> dict[str, object]:
         "defaults": {name: row.default for name, row in PARAMETERS.items()},
         "choices": {name: row.choices for name, row in PARAMETERS.items() if row.choices},
         "integers": [name for name, row in PARAMETERS.items() if row.kind is int],
+        "limits": {name: (row.minimum, row.maximum) for name, row in PARAMETERS.items()},
+        "pairs": _core.parameter_pairs(),
         "controllers": list(CONTROLLERS),
-        "ladder": list(LADDER),
+        "sensorPilots": list(SENSOR_PILOTS),
         "features": {
             "default": len(FEATURES),
             "stg": len(STG_FEATURES),

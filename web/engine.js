@@ -58,12 +58,32 @@ class Engine {
   }
 }
 
+/** Parameters that the core may be given: it trusts its caller. An Error names what is wrong. */
+function checkParameters(parameters, { defaults, choices, integers, limits, pairs }) {
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!Object.hasOwn(defaults, name)) throw new Error(`There is no parameter ${name}.`);
+    const [low, high] = limits[name];
+    const isOne = choices[name]
+      ? choices[name].includes(value)
+      : Number.isFinite(value) && value >= low && value <= high &&
+        (!integers.includes(name) || Number.isInteger(value));
+    if (!isOne) throw new Error(`${name} = ${value} is not possible.`);
+  }
+  const pair = pairs.find(([low, high]) => parameters[low] > parameters[high]);
+  if (pair) throw new Error(`${pair[0]} is greater than ${pair[1]}.`);
+}
+
 /** One engagement. `parameters` are those that differ from the defaults; words are given as words. */
 class Simulation {
   constructor(engine, seed = 0, pilots = ["agent", "agent"], parameters = {}) {
     const { core, tables } = engine;
     this.engine = engine;
     this.parameters = { ...tables.defaults, ...parameters };
+    checkParameters(this.parameters, tables);
+    const stranger = pilots.find((pilot) => !tables.controllers.includes(pilot));
+    if (stranger !== undefined) throw new Error(`There is no pilot ${stranger}.`);
+    const isBlind = tables.sensorPilots.some((pilot) => pilots.includes(pilot));
+    if (isBlind && this.parameters.sensing !== "radar") throw new Error("That pilot needs sensors.");
     Object.keys(tables.defaults).forEach((name, row) => {
       const choices = tables.choices[name];
       const value = this.parameters[name];
@@ -84,6 +104,8 @@ class Simulation {
   }
 
   start(engagement = 0, episode = 0) {
+    const isPossible = [engagement, episode].every((n) => Number.isInteger(n) && n >= 0 && n <= 2 ** 30);
+    if (!isPossible) throw new Error(`There is no start ${engagement}, ${episode}.`);
     this.engine.core.mr_start_episode(this.sim, 0, engagement, episode);
   }
 

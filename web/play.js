@@ -1,7 +1,6 @@
 // The page: a fight, its controls, and what is said about it.
 
 const element = (id) => document.getElementById(id);
-const STORE = "midrange"; // what was last chosen, in this browser
 const REWIND_RATE = 8; // s of the fight taken back in a second
 
 const tables = JSON.parse(element("tables").textContent);
@@ -42,6 +41,10 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
   const needsSensors = players.includes("notcher");
   if (needsSensors) parameters.sensing = "radar";
   element("sensing").checked = parameters.sensing === "radar";
+  if (players.every((player) => player === HUMAN) && parameters.sensing === "radar") {
+    say("Two at one screen would see what only the other one knows: with sensors one of you flies alone.");
+    return;
+  }
   const other = players.find((player) => policies[player] && policies[player].sensing !== parameters.sensing);
   if (other) {
     const how = parameters.sensing === "radar" ? "without" : "with";
@@ -250,11 +253,17 @@ async function readAddress() {
   }
 }
 
+/** Time stands still while the help is read. */
 function toggleHelp() {
   const help = element("help");
-  if (help.open) help.close();
-  else help.showModal();
-  session.paused = help.open;
+  if (help.open) {
+    help.close();
+    return;
+  }
+  const wasPaused = session.paused;
+  session.paused = true;
+  help.addEventListener("close", () => { session.paused = wasPaused; }, { once: true });
+  help.showModal();
 }
 
 const BUTTONS = {

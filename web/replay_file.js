@@ -47,6 +47,7 @@ function packControls(controls) {
 }
 
 function unpackControls(bytes, decisions) {
+  if (bytes.length !== 4 * FIGHTERS * CONTROLS * decisions) throw new Error("The controls are damaged.");
   const values = new Float32Array(bytes.slice().buffer);
   const at = (seat, control, decision) => values[(seat * CONTROLS + control) * decisions + decision];
   return Array.from({ length: decisions }, (_, decision) => SEATS.map((_name, seat) => (

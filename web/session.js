@@ -32,6 +32,7 @@ class Session {
   constructor(engine, { players, policies, seed = 0, engagement = 0, parameters = {}, record = [] }) {
     const { controllers, defaults } = engine.tables;
     Object.assign(this, { engine, players, policies, seed, engagement, record });
+    if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`There is no seed ${seed}.`);
     this.parameters = { substeps: 1, ...parameters };
     this.hold = this.parameters.substeps === 1 ? defaults.substeps : 1; // decisions of an action
     this.pilots = players.map((player) => (controllers.includes(player) ? player : "agent"));

@@ -330,6 +330,45 @@ def test_a_link_reproduces_the_fight(core):
     assert nothing is None
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"parameters": {"missile_thrust": 1e30}}, "missile_thrust = 1e+30 is not possible."),
+        ({"parameters": {"missile_thrust": None}}, "missile_thrust = null is not possible."),
+        ({"parameters": {"ammunition": 2.5}}, "ammunition = 2.5 is not possible."),
+        ({"parameters": {"sensing": "all"}}, "sensing = all is not possible."),
+        ({"parameters": {"toString": 1}}, "There is no parameter toString."),
+        ({"parameters": {"start_range_min": 90_000}}, "start_range_min is greater than"),
+        ({"players": ("human", "notcher")}, "That pilot needs sensors."),
+        ({"engagement": 2.5}, "There is no start 2.5, 0."),
+        ({"engagement": -1}, "There is no start -1, 0."),
+        ({"seed": "x"}, "There is no seed x."),
+        ({"decisions": 1_000_000_000}, "damaged"),
+    ],
+)
+def test_a_link_cannot_give_the_core_what_it_does_not_expect(core, changes, why):
+    """It comes from strangers, and the core trusts its caller."""
+    found = core.run(
+        """
+        const { decisions = 0, ...others } = told;
+        const plain = { players: ["human", "ace"], seed: 0, engagement: 0, parameters: {} };
+        const session = { ...plain, ...others };
+        const bytes = join(new TextEncoder().encode(
+          `${JSON.stringify({ ...session, decisions })}\n`), packControls([]));
+        const link = `#fight=${toBase64(await deflate(bytes))}`;
+        try {
+          const fight = new Session(engine, { ...(await readLink(link)), policies });
+          answer(["flown", fight.pilots]);
+        } catch (error) {
+          answer(["refused", error.message]);
+        }
+        """,
+        changes,
+    )
+    assert found[0] == "refused", found
+    assert why in found[1]
+
+
 def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
     """A network of another width and game, written by `puffer export`'s own code."""
     entries = load_policy("champion")[1]
