@@ -3,6 +3,7 @@
 const MOST_LAYERS = 3;
 const MOST_WIDTH = 1024;
 const WIDTH_UNIT = 16;
+const WEIGHT_LIMIT = 1e6; // as policies/networks.py has it
 const SEAL_LENGTH = 78; // bytes of the last entry, which holds the SHA-256 of all before it
 const WIRE = { varint: 0, bytes: 2 };
 
@@ -118,5 +119,6 @@ async function readOnnx(bytes, tables) {
     flat.set(part, at);
     return at + part.length;
   }, 0);
+  if (!flat.every((weight) => Math.abs(weight) <= WEIGHT_LIMIT)) refuse("its weights are no usable numbers");
   return { features, layers, width, weights: flat, sensing: told.env.sensing };
 }

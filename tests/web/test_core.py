@@ -387,6 +387,10 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         env = entries["env"] | {"observation": observation, "sensing": sensing}
         told = entries | {"policy": shape, "env": env} | changes
         files[name] = policy.eval(), to_onnx(policy.eval(), told)
+    with torch.no_grad():
+        policy = make_policy(spaces_of("default"), shape).eval()
+        policy.critic.weight[0, 0] = 1e9
+    files["wild"] = policy, to_onnx(policy, entries | {"policy": shape})
     damaged = bytearray(files["full"][1])
     damaged[5_000] ^= 1
     given = {name: base64.b64encode(data).decode() for name, (_, data) in files.items()}
@@ -428,6 +432,7 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         ("stg", "it sees “stg”"),
         ("recurrent", "it is a Recurrent"),
         ("damaged", "it is "),
+        ("wild", "its weights are no usable numbers"),
         ("text", "it is no ONNX file"),
     ):
         assert found[name].startswith(f"This file cannot fly here: {why}"), found[name]
