@@ -116,14 +116,18 @@ def test_a_mix_is_scored_by_name_and_repeats_itself(tmp_path):
 def test_all_environments_take_the_same_mixes(make, tmp_path):
     """Those for other trainers tell of each engagement who flew."""
     path = own(tmp_path, LEFT)
-    env = make(num_envs=8, opponent=f"ace:1,trained:2,{path}:left:3", **SHORT)
+    env = make(num_envs=64, opponent=f"ace:1,trained:2,{path}:left:3", **SHORT)
     if make is Midrange:
-        assert env.num_agents == 8
+        assert env.num_agents == 64
         return
     met = Counter()
-    env.reset() if make is MidrangeVecEnv else env.reset(seed=0)
+    if make is MidrangeVecEnv:
+        env.seed(0)
+        env.reset()
+    else:
+        env.reset(seed=0)
     for _ in range(150):
-        result = env.step(np.tile([2, 1, 0], (8, 1)))
+        result = env.step(np.tile([2, 1, 0], (64, 1)))
         if make is MidrangeVecEnv:
             met.update(info["opponent"] for info in result[3] if "opponent" in info)
         else:
