@@ -106,8 +106,15 @@ class Browser:
         os.close(self._answers)
 
     def open(self, address: str) -> None:
+        self._load("Page.navigate", url=address)
+
+    def reload(self) -> None:
+        """Open the present page again."""
+        self._load("Page.reload")
+
+    def _load(self, method: str, **parameters: str) -> None:
         self._loaded = False
-        self.call("Page.navigate", url=address)
+        self.call(method, **parameters)
         while not self._loaded:
             self._notice(self._receive())
         self.frame()
