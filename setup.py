@@ -43,6 +43,7 @@ class Library:
         folder: of the C files.
         isas: name (the MR_ISA macro) and compiler options of each instruction set.
         flags: compiler options of all files.
+        sides: sizes (the MR_SIDE macro) that the kernel and state.c are compiled for, if any.
         gcc_kernel_flags: those of the kernel that only gcc knows.
         others: C files of other folders.
     """
@@ -50,6 +51,7 @@ class Library:
     folder: str
     isas: dict[str, list[str]]
     flags: list[str]
+    sides: tuple[int, ...] = ()
     gcc_kernel_flags: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
 
@@ -62,7 +64,18 @@ class Library:
     def sources(self) -> list[str]:
         """The files that are compiled once."""
         files = sorted(str(path) for path in Path(self.folder).glob("*.c"))
-        return [path for path in files if path != self.kernel] + self.others
+        several = {source for source, _, _ in self.repeated}
+        return [path for path in files if path not in several] + self.others
+
+    @property
+    def repeated(self) -> list[tuple[str, dict[str, str], list[str]]]:
+        """The files that are compiled more than once, each time: file, macros, compiler options."""
+        sides = [{"MR_SIDE": str(side)} for side in self.sides]
+        return [
+            (self.kernel, {"MR_ISA": isa, **side}, flags)
+            for isa, flags in self.isas.items()
+            for side in sides or [{}]
+        ] + [(f"{self.folder}/state.c", side, []) for side in sides]
 
     def kernel_flags(self, compiler: list[str]) -> list[str]:
         """What a compiler, given as a command, needs for the kernel besides `flags`."""
@@ -78,6 +91,7 @@ CORE = Library(
     folder="csrc",
     isas={"sse2": [], "avx2": ["-mavx2"], "avx512": AVX512} if IS_X86 else {"portable": []},
     flags=[*C_FLAGS, "-ffp-contract=off"],
+    sides=(1, 2, 4, 8),  # as in csrc/sides.h
     # They switch off passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
     # threading turns clips between constants back into branches. Unroll-and-jam and distribution
     # rearrange loops around the lanes and in them.
@@ -101,21 +115,21 @@ LEARNER = Library(
 
 
 class BuildLibraries(build_ext):
-    """Adds one object file of the kernel for each instruction set to a library's extension."""
+    """Adds the object files of what is compiled more than once to a library's extension."""
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile the kernels, then build `ext` with them linked in."""
+        """Compile these files, then build `ext` with them linked in."""
         library = LIBRARIES.get(ext.name)
         if library is None:
             super().build_extension(ext)
             return
         flags = library.flags + library.kernel_flags(self.compiler.compiler_so) + BUILD_FLAGS
-        for isa, isa_flags in library.isas.items():
+        for source, macros, own_flags in library.repeated:
             ext.extra_objects += self.compiler.compile(
-                [library.kernel],
-                output_dir=str(Path(self.build_temp, isa)),
-                macros=[("MR_ISA", isa)],
-                extra_postargs=flags + isa_flags,
+                [source],
+                output_dir=str(Path(self.build_temp, *macros.values())),
+                macros=list(macros.items()),
+                extra_postargs=flags + own_flags,
             )
         super().build_extension(ext)
 
@@ -147,8 +161,8 @@ def _units(library: Library, compiler: str) -> list[list[str]]:
     """The file and the options of everything that is compiled of a library."""
     kernel_flags = library.flags + library.kernel_flags([compiler])
     return [[source, *library.flags] for source in library.sources] + [
-        [library.kernel, f"-DMR_ISA={isa}", *kernel_flags, *flags]
-        for isa, flags in library.isas.items()
+        [source, *(f"-D{name}={value}" for name, value in macros.items()), *kernel_flags, *flags]
+        for source, macros, flags in library.repeated
     ]
 
 

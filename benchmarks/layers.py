@@ -47,6 +47,7 @@ class Workload:
     fire: float = 0.5  # probability
     observation: str = "default"
     sensing: str = "full"
+    side: int = 1  # fighters of each side
     rates: list[float] = field(default_factory=list)  # agent decisions a second, a round each
     in_air: list[float] = field(default_factory=list)  # missiles of an engagement
 
@@ -57,8 +58,8 @@ class Workload:
 
     @property
     def agents(self) -> int:
-        """Of each process: both seats of every engagement, or one against somebody else."""
-        return self.num_envs * (2 if self.opponent == SELF else 1)
+        """Of each process: all fighters of every engagement, or a side against somebody else."""
+        return self.num_envs * self.side * (2 if self.opponent == SELF else 1)
 
 
 class Stepper:
@@ -88,14 +89,14 @@ class Core(Stepper):
 
     def __init__(self, work: Workload) -> None:
         agent = seat_weights({"agent": 1})
-        parameters = resolve(
-            {"physics_dt": PHYSICS_DT, "substeps": work.substeps, "sensing": work.sensing}
-        )
+        rules = {"physics_dt": PHYSICS_DT, "substeps": work.substeps, "sensing": work.sensing}
+        sizes = {"red_size": work.side, "blue_size": work.side}
+        parameters = resolve(rules | sizes, teams=True)
         self._core = _core.Core(
             parameters,
             work.num_envs,
             0,
-            (agent, agent),
+            [agent] * (2 * work.side),
             True,
             work.isa,
             game_envelope(parameters),
@@ -107,7 +108,12 @@ class Core(Stepper):
         rewards = np.zeros(self.agents, np.float32)
         ends = np.zeros((2, self.agents), np.uint8)
         self._outputs = (self.observations, rewards, *ends)
-        self._actions = draw_actions(self.agents, work.fire)
+        self.bytes = self._core.state_bytes
+        self._actions = draw_actions(self.agents, work.fire, enemies=work.side)
+
+    def missiles_in_air(self) -> float:
+        """Mean over the engagements."""
+        return float(self._core.read("missile")["active"].sum()) / self._core.num_envs
 
     def step(self) -> None:
         """One decision of all agents."""
@@ -318,12 +324,15 @@ def env_kwargs(work: Workload, *without: str) -> dict[str, object]:
     return {name: value for name, value in kwargs.items() if name not in without}
 
 
-def draw_actions(agents: int, fire: float, dtype: DTypeLike = np.int32) -> Iterator[np.ndarray]:
-    """Random actions [agents, 3], over and over from a pool."""
+def draw_actions(
+    agents: int, fire: float, dtype: DTypeLike = np.int32, enemies: int = 1
+) -> Iterator[np.ndarray]:
+    """Random actions [agents, 3], shots at any of the enemies, over and over from a pool."""
     rng = np.random.default_rng(0)
     pool = []
     for _ in range(min(256, max(POOL_BYTES // (12 * agents), 1))):
         actions = rng.integers(0, _core.ACTION_LEVELS, (agents, 3), dtype)
-        actions[:, 2] = rng.random(agents) < fire
+        shots = rng.integers(1, enemies + 1, agents, dtype)
+        actions[:, 2] = np.where(rng.random(agents) < fire, shots, 0)
         pool.append(actions)
     return itertools.cycle(pool)

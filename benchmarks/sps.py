@@ -45,7 +45,7 @@ from collections.abc import Iterator, Sequence
 
 from clock import measured_mhz
 from common import machine, median_and_spread, print_machine, print_table
-from layers import LAYERS, PHYSICS_DT, PROCESS_LAYERS, Processes, Stepper, Workload
+from layers import LAYERS, PHYSICS_DT, PROCESS_LAYERS, Core, Processes, Stepper, Workload
 
 from midrange_puffer import _core
 from midrange_puffer.files import write_json
@@ -63,6 +63,7 @@ RATE, START = 1e7, 0.2
 # 8, thrust 1 and velocity 2; a missile's guidance 17, actuator 4, motor 5, fuze 21 and end 2.
 FIGHTER_OPERATIONS, MISSILE_OPERATIONS = 48, 86
 VECTOR_LANES = {"sse2": 4, "avx2": 8, "avx512": 16, "portable": 4}  # float32
+SIDES = (1, 2, 4, 8)  # fighters of each
 FEW = 0.002  # probability to fire, for each substep of a decision
 FULL_OBSERVATIONS = [name for name in OBSERVATIONS if name != RADAR]
 DEFAULTS = {
@@ -162,6 +163,14 @@ def cross_sections(quick: bool) -> dict[str, list[list[Workload]]]:
             ]
             for isa in isas
         ],
+        "teams": [
+            [
+                Workload("core", 4096 // side, substeps=substeps, isa=isa, fire=FEW, side=side)
+                for side in SIDES
+            ]
+            for isa in isas
+            for substeps in (5, 10)
+        ],
         "processes": [
             [Workload(layer, size, threads=threads) for threads in (1, 2)]
             for layer in PROCESS_LAYERS
@@ -188,7 +197,7 @@ def print_group(group: Sequence[Workload]) -> None:
     for work in group:
         median, spread = median_and_spread(work.rates)
         words = f"{work.layer}, {work.threads} threads, {work.isa}, fire {work.fire:g}, "
-        words += f"sees {work.observation}"
+        words += f"sees {work.observation}, {work.side} a side"
         print(f"    {words:<60} {median / 1e6:8.3g} M/s, spread {spread:.0%}", flush=True)
 
 
@@ -211,6 +220,9 @@ def ratios(measured: Sequence[Sequence[Workload]]) -> dict[str, float]:
                 out[f"{other.layer}, {other.threads} / {first.threads}, {name}"] = ratio(
                     other, first
                 )
+            if other.side != first.side:
+                what = f"{other.side} against {other.side} / 1 against 1"
+                out[f"{what}, {other.substeps} substeps, {other.isa}"] = ratio(other, first)
             if other.observation != first.observation:
                 what = f"{other.observation} / {first.observation}, {name}, {other.isa}"
                 out[what] = ratio(other, first)
@@ -221,13 +233,14 @@ def row_of(work: Workload, mhz: int) -> dict[str, object]:
     """A row of the report, at this clock."""
     median, spread = median_and_spread(work.rates)
     in_air = statistics.mean(work.in_air)
-    operations = _core.FIGHTERS * FIGHTER_OPERATIONS + in_air * MISSILE_OPERATIONS
+    operations = 2 * work.side * FIGHTER_OPERATIONS + in_air * MISSILE_OPERATIONS
     decisions = median / work.agents * work.num_envs  # of engagements, a second
     isa = _core.isas()[0] if work.isa == "auto" else work.isa
     gflops = decisions * work.substeps * operations / 1e9
     return {
         "layer": work.layer,
         "num_envs": work.num_envs,
+        "side": work.side,
         "opponent": work.opponent,
         "substeps": work.substeps,
         "threads": work.threads,
@@ -251,7 +264,7 @@ def print_report(report: dict) -> None:
     """Print the rows, the ratios, and what the processor could do at most."""
     lines = [
         (
-            *list(row.values())[:8],
+            *list(row.values())[:9],
             f"{row['missiles_in_air']:.1f}",
             f"{row['agent_steps_per_s'] / 1e6:.3g}",
             f"{row['spread']:.0%}",
@@ -260,11 +273,23 @@ def print_report(report: dict) -> None:
         )
         for row in report["rows"]
     ]
-    columns = ["layer", "envs", "against", "substeps", "threads", "isa", "fire", "sees", "in air"]
+    columns = [
+        "layer",
+        "envs",
+        "side",
+        "against",
+        "substeps",
+        "threads",
+        "isa",
+        "fire",
+        "sees",
+        "in air",
+    ]
     print_table(
         f"Million agent decisions a second, median of {ROUNDS} rounds. envs: engagements of one "
-        f"process,\n{report['bytes_per_engagement']} bytes each; threads: of it, or processes where"
-        " there are many;\nGflop/s are of the physics alone, peak of as many threads.",
+        f"process, of\n{', '.join(map(str, report['bytes_per_engagement']))} bytes with "
+        f"{', '.join(map(str, SIDES))} fighters a side; threads: of it, or\nprocesses where there "
+        "are many; Gflop/s are of the physics alone, peak of as many threads.",
         [*columns, "M/s", "spread", "Gflop/s", "of peak"],
         lines,
     )
@@ -276,6 +301,11 @@ def print_report(report: dict) -> None:
     ratios = [(name, f"{value:.3f}") for name, value in report["ratios"].items()]
     if ratios:
         print_table("Ratios, median of the rounds", ["what", "ratio"], ratios)
+
+
+def state_bytes() -> list[int]:
+    """Of an engagement, for each of SIDES."""
+    return [Core(Workload("core", 1, side=side)).bytes for side in SIDES]
 
 
 def clock() -> dict[str, object]:
@@ -301,7 +331,7 @@ def main() -> None:
         help="measure only these, of %(choices)s",
     )
     options = parser.parse_args()
-    report = {"machine": machine(), "bytes_per_engagement": _core.STATE_BYTES, "clock": clock()}
+    report = {"machine": machine(), "bytes_per_engagement": state_bytes(), "clock": clock()}
     print_machine(report["machine"])
     sections = cross_sections(options.quick)
     measured = [group for name in options.only or sections for group in sections[name]]

@@ -4,26 +4,20 @@
 // engagement in its block. Every quantity is an array [lane], so a plain loop over the lanes compiles to one or a few
 // vector instructions. state_fields.h lists the quantities.
 //
-// Here are also the constants that are derived from the parameters when a simulation is created.
+// A block has room for MR_SIDE fighters on each side. kernel.c and state.c are compiled once for each value of it, and
+// no other .c file includes this header. Smaller fights leave the last fighters of a block unused.
 
 #pragma once
 
-#include "midrange.h"
+#include "simulation.h"
+#include "sides.h"
 #include "state_fields.h"
 
-// A loop over the lanes that the compiler vectorises. The pragmas say that the lanes do not depend on each other.
-// They also keep gcc from unrolling the loop, since it does not vectorise sixteen unrolled rounds.
-#if defined(__clang__)
-#define MR_FOR_LANES(i) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < MR_LANES; i++)
-#else
-#define MR_FOR_LANES(i) _Pragma("GCC ivdep") _Pragma("GCC unroll 1") for (int i = 0; i < MR_LANES; i++)
-#endif
+enum { MR_FIGHTERS = 2 * MR_SIDE };                            // room for fighters: red's first, then blue's
+enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for missiles in the air
 
-// A plain loop over the lanes, one after the other. It is for bodies that branch or that share data between lanes.
-#define MR_EACH_LANE(i) for (int i = 0; i < MR_LANES; i++)
-
-// Arrays over the lanes start at a cache line: reading a vector that spans two lines would take twice as long.
-#define MR_ALIGNED _Alignas(64)
+// What a fighter's `fire` may be: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
+enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_FIRE_HIGHEST = MR_SIDE == 1 ? 1 : MR_FIRE_TARGET };
 
 // The structs of the state; state_fields.h says what their fields mean.
 #define MR_DECLARE_FIELD(type, name, ...) MR_ALIGNED type name[MR_LANES];
@@ -54,12 +48,12 @@ typedef struct {
   MR_ENGAGEMENT_FIELDS(MR_DECLARE_FIELD)
   MrFighter fighters[MR_FIGHTERS];
   MrMissile missiles[MR_MISSILES];
-  int32_t live[MR_MISSILES];  // number of lanes in which the slot is active; a slot with 0 is skipped
-  int32_t padding[4];         // makes the size a multiple of 64 bytes
+  // Number of lanes in which a slot is active; a slot with 0 is skipped. The room makes the size a multiple of 64 bytes.
+  int32_t live[(MR_MISSILES + 15) / 16 * 16];
 } MrBlock;
 
 _Static_assert(sizeof(MrBlock) % 64 == 0, "blocks stay aligned to cache lines");
-_Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES, "an engagement fits in 1 KiB");
+_Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES * MR_SIDE, "an engagement fits in 1 KiB for each fighter of a side");
 
 // What is known in a block with sensors: picture.h. Simulations without sensors have none of it.
 typedef struct {
@@ -76,116 +70,64 @@ typedef struct {
   MrBelief beliefs[MR_MISSILES];    // of the missile in each slot
 } MrPicture;
 
-// Constants of the flight law, RULES.md, "Flight": one struct for fighters, one for missiles.
-typedef struct {
-  float cd0, k;                // zero-lift drag Cd0 [1/m]; induced drag factor k [m]
-  float lift_per_rudder;       // Cl at full rudder: 1 / turn radius [1/m]
-  float load_limit;            // greatest lateral acceleration [m/s^2]; 1e30 without a limit
-  float rudder_step;           // greatest change of the rudder in a physics step
-  float thrust;                // at full throttle [m/s^2]
-  float cd0_dt, k_dt, thrust_dt;  // for a physics step: times dt
-} MrAirframe;
-
 _Static_assert(sizeof(MrPicture) % (4 * MR_LANES) == 0, "a picture is of arrays [lane] of 4 bytes");
 
-// Constants of the sensors, RULES.md, "Sensors". A cosine is -2 where every angle is seen.
-typedef struct {
-  float radar_cosine, seeker_cosine;         // of the half angles
-  int32_t acquire_time, track_memory, seeker_memory;  // [physics steps]
-  float receiver_range;                      // [m]
-  float crank_c, crank_s;                    // cosine and sine of the greatest angle at which a pilot supports a missile
-} MrSensors;
+// Asserts the invariants of a block's state (state.c), with its picture unless that is NULL, in builds without NDEBUG,
+// such as those with sanitizers.
+#ifdef NDEBUG
+#define mr_assert_state(sim, block) ((void)0)
+#else
+#define mr_assert_state MR_OF_SIDE(mr_assert_state_)
+void mr_assert_state(const MrSim *sim, int32_t block);
+#endif
 
-typedef struct {
-  // Always 0 and 1. The values are read from memory, because gcc 12 compiles a minimum with a literal to two
-  // instructions and a minimum with a variable to one.
-  float zero, one;
-  float dt, quarter_dt;
-  float clock_rate;  // the feature time_left falls by this many seconds in each second
-  int32_t substeps, time_limit, launch_interval, pressing_margin;  // [physics steps]
-  MrAirframe fighter, missile;
-  float throttle_step;      // greatest change of the throttle in a physics step
-  float burn_steps;         // burn time of the motor [physics steps], not rounded
-  float navigation_gain;    // navigation constant N times the missile's turn radius [m]
-  float load_by_navigation;  // the missile's load limit divided by this [1/s^2]
-  float reach, reach_time;  // distance [m] and time [s] of a missile flown straight until it slows to pilot_reach_speed
-  float run_speed;          // top speed of a fighter that flies straight [m/s]
-  float fire_cosine;        // cosine of pilot_fire_off_boresight_deg
-  int32_t weave_period, snake_period, notcher_period, notcher_time;  // [physics steps]
-  MrSensors sensors;
-} MrConstants;
+static inline MrBlock *mr_block(const MrSim *sim, int32_t block) { return (MrBlock *)sim->blocks + block; }
 
-// The envelope map, arranged for looking ranges up. The ranges aero, nez, cold and minimum of a node lie side by side.
-// The first aspect is repeated as the last, so that no cell wraps around.
-typedef struct {
-  float launch_speed_min, target_speed_min;
-  float launch_nodes, target_nodes;  // nodes for each m/s on the axes of the shooter's and the target's speed
-  _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];
-} MrMap;
-
-struct MrSim {
-  MrParams params;
-  MrConstants constants;
-  bool has_map;
-  MrMap map;
-  MrObservation observation;
-  uint64_t seed;
-  int32_t num_envs, num_blocks;
-  bool auto_reset;
-  bool is_agent[MR_FIGHTERS];
-  int32_t agents_per_env;
-  // Each pilot has a share of [0, 1) in proportion to its weight. These are the upper ends of the shares: a random
-  // number from [0, 1) draws the pilot in whose share it lies.
-  float pilot_ends[MR_FIGHTERS][MR_PILOT_COUNT];
-  const struct MrKernel *kernel;
-  MrBlock *blocks;
-  MrPicture *pictures;  // of each block; NULL without sensors
-  MrRecord *records;  // room for 2 * num_envs
-  int32_t record_count;
-  // Records of the present decision: a block's begin at its first lane, and are as many as `ended` says.
-  MrRecord *fresh_records;
-  int32_t *ended;            // [num_blocks]
-  struct MrThreads *threads;  // NULL: the caller's alone
-};
-
-// The time in whole physics steps, rounded up. A result that is above a whole number only by rounding errors must not
-// be rounded up. The tolerance is therefore 1e-4 steps, plus a relative one of two float32 roundings (2.4e-7), of the
-// time and of physics_dt.
-static inline int32_t mr_steps_of(const MrParams *p, double time) {
-  double steps = time / (double)p->physics_dt * (1.0 - 2.4e-7) - 1e-4;
-  int32_t whole = (int32_t)steps;
-  return steps > (double)whole ? whole + 1 : whole;
+// The picture of a block; NULL without sensors.
+static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
+  return sim->pictures ? (MrPicture *)sim->pictures + block : NULL;
 }
 
-// x within the limits. NaN gives `low`. In this form each comparison compiles to one instruction, also with constant
-// limits.
-static inline float mr_clip(float x, float low, float high) {
-  x = x > low ? x : low;
-  return x < high ? x : high;
+// Sides ---------------------------------------------------------------------------------------------------
+//
+// One against one has constants for these, so that it costs what it would cost alone.
+
+// Fighters of the engagement: 0 up to this.
+static inline int32_t mr_fighters(const MrSim *sim) { return MR_SIDE == 1 ? MR_SIDES : sim->fighters; }
+
+static inline int32_t mr_size(const MrSim *sim, int32_t side) { return MR_SIDE == 1 ? 1 : sim->sizes[side]; }
+
+// The side of a fighter: 0 red, 1 blue.
+static inline int32_t mr_side(const MrSim *sim, int32_t fighter) { return fighter >= mr_size(sim, 0); }
+
+// The first fighter of a side. Its fighters follow one another.
+static inline int32_t mr_first(const MrSim *sim, int32_t side) { return side ? mr_size(sim, 0) : 0; }
+
+// A loop over the fighters of a side.
+#define MR_FOR_SIDE(sim, side, f) \
+  for (int32_t f = mr_first(sim, side); f < mr_first(sim, side) + mr_size(sim, side); f++)
+
+// Levels of fire: none, and one for each place of an enemy.
+static inline int32_t mr_fire_levels(const MrSim *sim) {
+  int32_t red = mr_size(sim, 0), blue = mr_size(sim, 1);
+  return 1 + (red > blue ? red : blue);
 }
 
-// x within the limit on both sides of 0. A limit that is NaN is none.
-static inline float mr_limit(float x, float limit) {
-  x = limit < x ? limit : x;
-  return -limit > x ? -limit : x;
-}
-
-static inline float mr_max(float a, float b) { return a > b ? a : b; }
-
-// a where the condition holds, else b. A function reads both arguments in every lane. With ?: on array elements the
-// compiler would read or write only the chosen lanes by mask, and masked writes delay the reads that follow.
-static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
-static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
-
-// A field of the missile's target in lane i. `bodies` is an array with a pointer for each fighter. The macro compares
-// and selects instead of indexing by target or looping over the fighters: gcc vectorises only this form.
+// A field of the missile's target in lane i. `bodies` is an array with a pointer for each fighter. For one against one
+// the macro compares and selects instead of indexing: gcc vectorises only this form.
+#if MR_SIDE == 1
 #define MR_OF_TARGET(missile, bodies, field, i) \
   mr_select((missile)->target[i] == 1, (bodies)[1]->field[i], (bodies)[0]->field[i])
-_Static_assert(MR_FIGHTERS == 2, "MR_OF_TARGET chooses one of two fighters");
+#else
+#define MR_OF_TARGET(missile, bodies, field, i) ((bodies)[(missile)->target[i]]->field[i])
+#endif
 
-// Number of lanes whose flag is 1. Flags are 0 or 1.
-static inline int32_t mr_count(const int32_t flags[MR_LANES]) {
-  int32_t n = 0;
-  MR_FOR_LANES(i) n += flags[i];
-  return n;
+// The living fighters of each side.
+static inline void mr_count_living(const MrSim *sim, const MrBlock *b, int32_t living[MR_SIDES][MR_LANES]) {
+  for (int32_t side = 0; side < MR_SIDES; side++) {
+    MR_FOR_LANES(i) living[side][i] = 0;
+    MR_FOR_SIDE(sim, side, f) {
+      MR_FOR_LANES(i) living[side][i] += b->fighters[f].alive[i];
+    }
+  }
 }

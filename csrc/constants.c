@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "block.h"
 #include "definitions.h"
 #include "kernel.h"
+#include "simulation.h"
 #include "trig.h"
 
 static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag,
@@ -64,6 +64,7 @@ MrConstants mr_derive_constants(const MrParams *p, const MrKernel *kernel) {
       .throttle_step = p->fighter_throttle_rate * p->physics_dt,
       .burn_steps = p->missile_burn_time / p->physics_dt,
       .navigation_gain = p->missile_navigation * p->missile_turn_radius,
+      .target_time = mr_steps_of(p, p->pilot_target_time),
       .weave_period = mr_steps_of(p, p->weave_period),
       .snake_period = mr_steps_of(p, p->snake_period),
       .notcher_period = mr_steps_of(p, p->notcher_period),

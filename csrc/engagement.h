@@ -14,23 +14,7 @@
 #include "frame.h"
 #include "picture.h"
 #include "scene.h"
-
-// The nearest living enemy of a fighter in one lane, or -1.
-static inline int32_t mr_enemy_of(const MrBlock *b, int32_t fighter, int lane) {
-  const MrBody *own = &b->fighters[fighter].body;
-  int32_t nearest = -1;
-  float least = INFINITY;
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    if ((f & 1) == (fighter & 1) || !b->fighters[f].alive[lane]) continue;
-    float dx = b->fighters[f].body.x[lane] - own->x[lane];
-    float dy = b->fighters[f].body.y[lane] - own->y[lane];
-    if (dx * dx + dy * dy < least) {
-      least = dx * dx + dy * dy;
-      nearest = f;
-    }
-  }
-  return nearest;
-}
+#include "targets.h"
 
 // Counts a shot for the records: its range, and whether that is inside R_NEZ, wasted or neither.
 static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrFighter *target, int lane) {
@@ -61,11 +45,12 @@ static bool mr_brief(const MrContact *contact, MrBelief *belief, int lane) {
   return true;
 }
 
-// Launches a missile of one fighter in one lane. Returns false if the fighter is dead, has no missile left or has no
-// living enemy, if no slot is free, or if there is a picture without a track in it. `picture` is NULL without sensors.
-static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
+// Launches a missile of one fighter in one lane at an enemy, or at none, -1. Returns false if the fighter is dead, has no
+// missile left or no enemy to launch it at, if no slot is free, or if there is a picture without a track in it.
+// `picture` is NULL without sensors.
+static bool mr_launch_at(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target,
+                         int lane) {
   MrFighter *f = &b->fighters[fighter];
-  int32_t target = mr_enemy_of(b, fighter, lane);
   int32_t slot = 0;
   while (slot < MR_MISSILES && b->missiles[slot].active[lane]) slot++;
   if (!f->alive[lane] || f->ammunition[lane] < 1 || target < 0 || slot == MR_MISSILES) return false;
@@ -93,35 +78,43 @@ static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, MrPicture *pictur
   return true;
 }
 
+// The same at the nearest enemy.
+static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
+  return mr_launch_at(sim, b, picture, fighter, mr_nearest_enemy(sim, b, fighter, 1, lane), lane);
+}
+
 // Launches a missile for every fighter whose fire command is set and that may launch now.
 static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b, MrPicture *picture) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     const MrFighter *fighter = &b->fighters[f];
     MR_ALIGNED int32_t wants[MR_LANES];
     MR_FOR_LANES(i) {
-      wants[i] = fighter->fire[i] & fighter->alive[i] & (fighter->ammunition[i] > 0) &
+      wants[i] = (fighter->fire[i] != 0) & fighter->alive[i] & (fighter->ammunition[i] > 0) &
                  (b->time[i] >= fighter->ready[i]);
     }
     if (mr_count(wants) == 0) continue;
     MR_EACH_LANE(i) {
-      if (wants[i]) mr_launch_one(sim, b, picture, f, i);
+      if (wants[i]) mr_launch_at(sim, b, picture, f, mr_shot_at(sim, b, f, i), i);
     }
   }
 }
 
-// Counts the decision just flown for each fighter that presses: the enemy is ahead of its beam.
-static void mr_count_pressing(const struct MrSim *sim, const MrScene *scene, MrBlock *b) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+// Counts the decision just flown for each fighter that presses: the enemy is ahead of its beam. In teams it must live.
+static void mr_count_pressing(const struct MrSim *sim, const MrScene *scene,
+                              const int32_t living[MR_SIDES][MR_LANES], MrBlock *b) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    const int32_t *enemies = living[!mr_side(sim, f)];
     MR_FOR_LANES(i) {
-      int presses = (b->outcome[i] == MR_OPEN) & b->fighters[f].alive[i] & (scene->sights[f].ahead[i] > 0.0f);
+      int faces = MR_SIDE == 1 || enemies[i] > 0;
+      int presses = faces & (b->outcome[i] == MR_OPEN) & b->fighters[f].alive[i] & (scene->sights[f].ahead[i] > 0.0f);
       b->fighters[f].pressed[i] += mr_select_int(presses, sim->constants.substeps, 0);
     }
   }
 }
 
 // What a draw with both sides alive is with a pressing margin: a win of the side that has pressed longer by it.
-static inline int32_t mr_by_pressing(int32_t margin, const MrBlock *b, int i) {
-  int32_t lead = b->fighters[0].pressed[i] - b->fighters[1].pressed[i];
+// `lead` is the time for which red has pressed less that of blue.
+static inline int32_t mr_by_pressing(int32_t margin, int32_t lead) {
   int32_t winner = mr_select_int(lead >= margin, MR_RED_WINS, MR_DRAW);
   return mr_select_int(-lead >= margin, MR_BLUE_WINS, winner);
 }
@@ -129,25 +122,26 @@ static inline int32_t mr_by_pressing(int32_t margin, const MrBlock *b, int i) {
 // Sets the outcome of engagements that are open but now over, from the state at the end of a decision.
 static void mr_decide_outcomes(const struct MrSim *sim, const MrScene *scene, MrBlock *b) {
   int32_t margin = sim->constants.pressing_margin;
-  if (margin) mr_count_pressing(sim, scene, b);
-  MR_ALIGNED int32_t missiles_left[MR_LANES] = {0}, in_air[MR_LANES] = {0};
-  MR_ALIGNED int32_t living[2][MR_LANES] = {{0}};
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  MR_ALIGNED int32_t missiles_left[MR_LANES] = {0}, in_air[MR_LANES] = {0}, lead[MR_LANES] = {0};
+  MR_ALIGNED int32_t living[MR_SIDES][MR_LANES];
+  mr_count_living(sim, b, living);
+  if (margin) mr_count_pressing(sim, scene, living, b);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MR_FOR_LANES(i) {
-      living[f & 1][i] |= b->fighters[f].alive[i];
       missiles_left[i] |= b->fighters[f].alive[i] * b->fighters[f].ammunition[i];
       in_air[i] += scene->inbound[f].in_air[i];
+      lead[i] += mr_side(sim, f) ? -b->fighters[f].pressed[i] : b->fighters[f].pressed[i];
     }
   }
   MR_FOR_LANES(i) {
     int32_t red = living[0][i], blue = living[1][i];
     int out_of_time = b->time[i] >= sim->constants.time_limit;
-    int settled = (red & blue) ? out_of_time | (!missiles_left[i] & !in_air[i])
-                               : out_of_time | !in_air[i] | !(red | blue);
-    int32_t result = red == blue ? MR_DRAW : red ? MR_RED_WINS : MR_BLUE_WINS;
-    if (margin) result = mr_select_int(red & blue, mr_by_pressing(margin, b, i), result);
+    int both = (red > 0) & (blue > 0);
+    int settled = both ? out_of_time | (!missiles_left[i] & !in_air[i]) : out_of_time | !in_air[i] | !(red | blue);
+    int32_t result = red == blue ? MR_DRAW : red > blue ? MR_RED_WINS : MR_BLUE_WINS;
+    if (margin) result = mr_select_int(both & (red == blue), mr_by_pressing(margin, lead[i]), result);
     int open = b->outcome[i] == MR_OPEN;
     b->outcome[i] = mr_select_int(open & settled, result, b->outcome[i]);
-    b->truncated[i] = mr_select_int(open & settled, red & blue & out_of_time, b->truncated[i]);
+    b->truncated[i] = mr_select_int(open & settled, both & out_of_time, b->truncated[i]);
   }
 }

@@ -112,6 +112,8 @@ static void mr_look_up(const struct MrSim *sim, const MrBody *own, const MrBody 
   }
 }
 
+#if MR_SIDE == 1
+
 // The ranges of shots one by one. In an MrShot the bearings are of noses from the line of sight; in a cell they are of
 // the line of sight from noses.
 static void mr_look_up_each(const struct MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges) {
@@ -123,3 +125,5 @@ static void mr_look_up_each(const struct MrSim *sim, const MrShot *shots, int32_
     edges[n] = (MrShotEdges){ranges[0], ranges[1], ranges[2], ranges[3]};
   }
 }
+
+#endif

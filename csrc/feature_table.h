@@ -10,7 +10,8 @@
 // name, so a row without its variable does not compile.
 //
 // MR_OBSERVE_DEFAULT has the features of MR_FEATURES. MR_OBSERVE_STG has those of MR_STG_FEATURES after them.
-// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, which radar_view.h writes.
+// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, which radar_view.h writes. MR_OBSERVE_TEAM has those of
+// team_feature_table.h.
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
 #pragma once
@@ -134,15 +135,6 @@ enum { MR_LAST_FEATURE = MR_FEATURE_COUNT - 1, MR_STG_FEATURES(MR_ENUM_FEATURE) 
 
 #define MR_ENUM_RADAR_FEATURE(name, scale, lateral, meaning) MR_VIEW_##name,
 enum { MR_RADAR_FEATURES(MR_ENUM_RADAR_FEATURE) MR_RADAR_FEATURE_COUNT };
-
-static inline int32_t mr_features_of(MrObservation observation) {
-  static const int32_t counts[MR_OBSERVATION_COUNT] = {
-      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
-      [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
-      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,
-  };
-  return counts[observation];
-}
 
 // The features of one missile, numbered from 0 (MR_SEEN_missile_present).
 #define MR_ENUM_SEEN(name, scale, lateral, meaning) MR_SEEN_##name,

@@ -164,15 +164,14 @@ static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fig
   return near;
 }
 
-static void mr_begin_flights(const struct MrSim *sim, const MrBody *const fighters[MR_FIGHTERS], int32_t steps,
-                             MrPacked *p, MrNear *near) {
+// `motions` are the fighters' before the first step.
+static void mr_begin_flights(const struct MrSim *sim, const MrMotions *motions, int32_t steps, MrPacked *p,
+                             MrNear *near) {
   float t = (float)steps * sim->constants.dt;
-  MrMotions motions;
-  mr_note_motions(fighters, &motions);
   near->count = 0;
   for (int32_t first = 0; first < p->count; first += MR_LANES) {
     near->first[near->count] = first;
-    near->count += mr_begin_flight(sim, &motions, t, first, p, near->reach2[near->count]);
+    near->count += mr_begin_flight(sim, motions, t, first, p, near->reach2[near->count]);
   }
 }
 

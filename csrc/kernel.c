@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The kernel: one decision of a block of engagements. setup.py compiles this file once for each instruction set, with
-// the set's name as MR_ISA. All sets give the same results to the bit. The kernel's functions are in this file and in
-// the headers that are part of kernel.c, as they say at their tops.
+// the set's name as MR_ISA, and each size of sides, MR_SIDE. All sets give the same results to the bit. The kernel's
+// functions are in this file and in the headers that are part of kernel.c, as they say at their tops.
 
 #include <assert.h>
 #include <string.h>
@@ -10,81 +10,34 @@
 #include "kernel.h"
 
 #include "ahead.h"
+#include "commands.h"
 #include "engagement.h"
-#include "envelope.h"
-#include "flyout.h"
-#include "isas.h"
-#include "observation.h"
 #include "physics.h"
-#include "picture.h"
-#include "pilots.h"
-#include "radar_view.h"
 #include "reward.h"
+#include "rows.h"
 #include "scene.h"
-#include "sense.h"
-#include "spacetime.h"
+#include "sides.h"
 #include "start.h"
 #include "states.h"
+#if MR_SIDE == 1
+#include "flyout.h"
+#include "pair_pilots.h"
+#include "pair_views.h"
+#include "spacetime.h"
 #include "threat_cone.h"
+#else
+#include "team_pilots.h"
+#include "team_reward.h"
+#include "team_views.h"
+#endif
 
-static void rate_lane(const MrSim *sim, MrBlock *b, int lane) {
+static void rate_lane(const MrSim *sim, int32_t block, int lane) {
+  MrBlock *b = mr_block(sim, block);
   MrScene scene;
   MrPotential potential;
-  mr_look_around(sim->constants.dt, b, &scene);
+  mr_look_around(sim, b, &scene);
   mr_potential(sim, b, &scene, &potential);
-  mr_keep_potential(&potential, b, lane);
-}
-
-// Whether the fighter has a row in the results.
-static inline bool has_row(const MrSim *sim, const MrOutputs *out, int32_t fighter) {
-  return out->every_seat || sim->is_agent[fighter];
-}
-
-// How many floats an engagement's rows of observations have.
-static size_t row_floats(const MrSim *sim, const MrOutputs *out) {
-  int32_t rows = out->every_seat ? MR_FIGHTERS : sim->agents_per_env;
-  return (size_t)rows * (size_t)mr_features_of(sim->observation);
-}
-
-// Writes the block's rows as its sides see it with their sensors. `sights` are the true ones.
-static void write_views(const MrSim *sim, int32_t block, const MrSight sights[MR_FIGHTERS], const MrOutputs *out,
-                        float *row, size_t floats) {
-  const MrBlock *b = &sim->blocks[block];
-  const MrPicture *picture = &sim->pictures[block];
-  MrScene believed;
-  mr_look_around_by_picture(sim->constants.dt, b, picture, &believed);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    if (!has_row(sim, out, f)) continue;
-    mr_view_fighter(sim, b, f, &believed, sights, picture, mr_used_lanes(sim, block), row, floats);
-    row += MR_RADAR_FEATURE_COUNT;
-  }
-}
-
-// Writes the block's rows into `observations`, which has the rows of all blocks.
-static void write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
-                               float *observations) {
-  if (!observations) return;
-  const MrBlock *b = &sim->blocks[block];
-  size_t features = (size_t)mr_features_of(sim->observation), floats = row_floats(sim, out);
-  float *row = observations + (size_t)block * MR_LANES * floats;
-  if (sim->pictures) {
-    write_views(sim, block, scene->sights, out, row, floats);
-    return;
-  }
-  MrMissilesSeen missiles;
-  MrShotRanges shot_ranges[MR_FIGHTERS];
-  mr_collect_missiles(sim, b, scene, &missiles);
-  if (sim->observation == MR_OBSERVE_STG) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      const MrBody *enemy = &b->fighters[mr_opponent(f)].body;
-      mr_look_up(sim, &b->fighters[f].body, enemy, &scene->sights[f], &shot_ranges[f]);
-    }
-  }
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    if (!has_row(sim, out, f)) continue;
-    mr_observe_fighter(sim, b, f, scene, &missiles, shot_ranges, mr_used_lanes(sim, block), row, floats);
-    row += features;
-  }
+  mr_keep_lane(&potential, b, lane);
 }
 
 // Whether any engagement of the block is over.
@@ -98,17 +51,15 @@ static bool any_over(const MrBlock *b) {
 static void write_results(const MrSim *sim, int32_t block, const float reward[MR_FIGHTERS][MR_LANES],
                           const MrOutputs *out) {
   if (!out->to.rewards) return;
-  const MrBlock *b = &sim->blocks[block];
-  int rows = out->every_seat ? MR_FIGHTERS : sim->agents_per_env, count = mr_used_lanes(sim, block) * rows;
+  const MrBlock *b = mr_block(sim, block);
+  int rows = out->every_fighter ? mr_fighters(sim) : sim->agents_per_env, count = mr_used_lanes(sim, block) * rows;
   size_t first = (size_t)block * MR_LANES * (size_t)rows;
   MR_ALIGNED float rewards[MR_LANES * MR_FIGHTERS];
-  if (rows == MR_FIGHTERS) {
-    MR_FOR_LANES(i) {
-      rewards[2 * i] = reward[0][i];
-      rewards[2 * i + 1] = reward[1][i];
-    }
-  } else {
-    memcpy(rewards, reward[sim->is_agent[0] ? 0 : 1], sizeof reward[0]);
+  int row = 0;
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    if (!mr_has_row(sim, out, f)) continue;
+    for (int i = 0; i < MR_LANES; i++) rewards[rows * i + row] = reward[f][i];
+    row++;
   }
   memcpy(out->to.rewards + first, rewards, (size_t)count * sizeof rewards[0]);
   if (!out->to.terminals) return;
@@ -116,17 +67,31 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
   memset(terminals, 0, (size_t)count);
   memset(truncations, 0, (size_t)count);
   if (!any_over(b)) return;  // as after most decisions
-  for (int row = 0; row < count; row++) {
+  for (row = 0; row < count; row++) {
     int lane = row / rows;
     terminals[row] = b->outcome[lane] != MR_OPEN && !b->truncated[lane];
     truncations[row] = b->outcome[lane] != MR_OPEN && b->truncated[lane];
   }
 }
 
+// Adds a fighter of a side to the record of its engagement.
+static void record_fighter(const MrSim *sim, const MrFighter *fighter, int32_t side, int lane, MrRecord *r) {
+  float share = 1.0f / (float)mr_size(sim, side);
+  r->mutual_kill &= fighter->alive[lane] ^ 1;
+  r->shots[side] += fighter->shots[lane];
+  r->hits[side] += fighter->hits[lane];
+  r->shots_in_nez[side] += fighter->shots_in_nez[lane];
+  r->shots_wasted[side] += fighter->shots_wasted[lane];
+  r->launch_range[side] += fighter->launch_range[lane];
+  r->episode_return[side] += share * fighter->episode_return[lane];
+  r->survivors[side] += fighter->alive[lane];
+  r->paid_kill += (side ? share : -share) * sim->params.reward_kill * (float)(1 - fighter->alive[lane]);
+}
+
 static void record(MrSim *sim, int32_t block, int lane) {
-  const MrBlock *b = &sim->blocks[block];
+  const MrBlock *b = mr_block(sim, block);
   MrRecord *r = &sim->fresh_records[block * MR_LANES + sim->ended[block]++];
-  r->env = block * MR_LANES + lane;
+  *r = (MrRecord){.env = block * MR_LANES + lane};
   r->outcome = b->outcome[lane];
   r->truncated = b->truncated[lane];
   r->mutual_kill = 1;
@@ -135,17 +100,10 @@ static void record(MrSim *sim, int32_t block, int lane) {
   r->paid_ammunition = b->paid_ammunition[lane];
   r->paid_threat = b->paid_threat[lane];
   r->paid_pressure = b->paid_pressure[lane];
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    const MrFighter *fighter = &b->fighters[f];
-    r->mutual_kill &= fighter->alive[lane] ^ 1;
-    r->pilot[f] = fighter->pilot[lane];
-    r->shots[f] = fighter->shots[lane];
-    r->hits[f] = fighter->hits[lane];
-    r->shots_in_nez[f] = fighter->shots_in_nez[lane];
-    r->shots_wasted[f] = fighter->shots_wasted[lane];
-    r->launch_range[f] = fighter->launch_range[lane];
-    r->episode_return[f] = fighter->episode_return[lane];
-    r->paid_result[f] = mr_result(&sim->params, b->outcome[lane], f);
+  for (int32_t side = 0; side < MR_SIDES; side++) {
+    r->pilot[side] = b->fighters[mr_first(sim, side)].pilot[lane];
+    r->paid_result[side] = mr_result(&sim->params, b->outcome[lane], side);
+    MR_FOR_SIDE(sim, side, f) record_fighter(sim, &b->fighters[f], side, lane, r);
   }
 }
 
@@ -156,36 +114,40 @@ static bool any_ended(const MrBlock *b, const int32_t was_open[MR_LANES]) {
 }
 
 // Starts an episode, with its picture. An update is of a whole block: it is done on a copy, of which one lane is kept.
-static void start_lane(const MrSim *sim, int32_t block, int lane) {
-  mr_start(sim, &sim->blocks[block], lane);
+static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engagement, int32_t episode) {
+  MrBlock *to = mr_block(sim, block);
+  to->engagement[lane] = engagement;
+  to->episode[lane] = episode;
+  mr_start(sim, to, lane);
+#if MR_SIDE == 1
   if (!sim->pictures) return;
-  MrPicture *picture = &sim->pictures[block], seen;
-  MrBlock b = sim->blocks[block];
+  MrPicture *picture = mr_picture(sim, block), seen;
+  MrBlock b = *to;
   mr_start_picture(picture, lane);
   seen = *picture;
   mr_update_picture(sim, 0, &b, &seen);
   for (size_t at = 4 * (size_t)lane; at < sizeof seen; at += 4 * MR_LANES) {
     memcpy((char *)picture + at, (const char *)&seen + at, 4);
   }
+#endif
 }
 
 static bool launch(const MrSim *sim, int32_t block, int32_t fighter, int lane) {
-  return mr_launch_one(sim, &sim->blocks[block], mr_picture(sim, block), fighter, lane);
+  return mr_launch_one(sim, mr_block(sim, block), mr_picture(sim, block), fighter, lane);
 }
 
 // Records the engagements that have just ended and, with auto_reset, starts their next episodes; their missiles leave
 // the scene. Returns whether it started any.
 static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES], MrScene *scene) {
-  MrBlock *b = &sim->blocks[block];
+  MrBlock *b = mr_block(sim, block);
   bool restarted = false;
   int used = mr_used_lanes(sim, block);
   MR_EACH_LANE(i) {
     if (!was_open[i] || b->outcome[i] == MR_OPEN) continue;
     if (i < used) record(sim, block, i);
     if (!sim->auto_reset) continue;
-    b->episode[i]++;
-    start_lane(sim, block, i);
-    mr_forget_missiles(scene, i);
+    start_lane(sim, block, i, b->engagement[i], b->episode[i] + 1);
+    mr_forget_missiles(sim, scene, i);
     restarted = true;
   }
   return restarted;
@@ -196,9 +158,9 @@ static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
   int32_t steps = sim->constants.substeps;
   MrAhead ahead = {0};
   if ((size_t)sim->num_blocks * sizeof(MrBlock) < MR_CACHED) return ahead;
-  if (block + 1 < sim->num_blocks) ahead.state = mr_in_parts(&sim->blocks[block + 1], sizeof(MrBlock), steps);
+  if (block + 1 < sim->num_blocks) ahead.state = mr_in_parts(mr_block(sim, block + 1), sizeof(MrBlock), steps);
   if (out->to.observations) {
-    size_t floats = row_floats(sim, out);
+    size_t floats = mr_row_floats(sim, out);
     const float *rows = out->to.observations + (size_t)block * MR_LANES * floats;
     ahead.rows = mr_in_parts(rows, (size_t)mr_used_lanes(sim, block) * floats * sizeof(float), steps);
   }
@@ -206,53 +168,60 @@ static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
 }
 
 static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
-  MrBlock *b = &sim->blocks[block];
+  MrBlock *b = mr_block(sim, block);
   MrPicture *picture = mr_picture(sim, block);
   MrScene scene;
-  MR_ALIGNED int32_t was_open[MR_LANES];
+  MR_ALIGNED int32_t was_open[MR_LANES], losses[MR_SIDES][MR_LANES], living[MR_SIDES][MR_LANES];
   MR_ALIGNED float reward[MR_FIGHTERS][MR_LANES];
   MrPotential potential;
 
   sim->ended[block] = 0;
+  mr_count_living(sim, b, losses);
   mr_fly_pilots(sim, b, picture);
   mr_launch_commanded(sim, b, picture);
   mr_fly_decision(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
+#if MR_SIDE == 1
   if (picture) mr_update_picture(sim, sim->constants.substeps, b, picture);
+#endif
 
+  mr_count_living(sim, b, living);
   MR_FOR_LANES(i) {
     was_open[i] = b->outcome[i] == MR_OPEN;
     b->decisions[i]++;
+    losses[0][i] -= living[0][i];
+    losses[1][i] -= living[1][i];
   }
-  mr_look_around(sim->constants.dt, b, &scene);
+  mr_look_around(sim, b, &scene);
   mr_decide_outcomes(sim, &scene, b);
   mr_potential(sim, b, &scene, &potential);
-  mr_reward(sim, b, scene.sights, &potential, was_open, reward);
+  mr_reward(sim, b, scene.sights, &potential, was_open, losses, reward);
   write_results(sim, block, reward, out);
-  if (any_ended(b, was_open)) write_observations(sim, block, &scene, out, out->to.final_observations);
+  if (any_ended(b, was_open)) mr_write_observations(sim, block, &scene, out, out->to.final_observations);
   mr_write_states(sim, block, &scene, out->to.final_states);
   if (finish_lanes(sim, block, was_open, &scene)) {
-    mr_look(b, scene.sights);
+    mr_look_at_enemies(sim, b, scene.sights);
     // The engagements that started anew need a potential. The other engagements get the same potential again.
     mr_potential(sim, b, &scene, &potential);
-    MR_FOR_LANES(i) mr_keep_potential(&potential, b, i);
+    mr_keep_potential(&potential, b);
   }
-  write_observations(sim, block, &scene, out, out->to.observations);
+  mr_write_observations(sim, block, &scene, out, out->to.observations);
   mr_write_states(sim, block, &scene, out->to.states);
-  mr_assert_state(b, picture);
+  mr_assert_state(sim, block);
 }
 
 static void advance_block(const MrSim *sim, int32_t block, int32_t steps) {
-  mr_fly_steps(sim, &sim->blocks[block], mr_picture(sim, block), steps);
-  mr_assert_state(&sim->blocks[block], mr_picture(sim, block));
+  mr_fly_steps(sim, mr_block(sim, block), mr_picture(sim, block), steps);
+  mr_assert_state(sim, block);
 }
 
 static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out) {
   MrScene scene;
-  mr_look_around(sim->constants.dt, &sim->blocks[block], &scene);
-  write_observations(sim, block, &scene, out, out->to.observations);
+  mr_look_around(sim, mr_block(sim, block), &scene);
+  mr_write_observations(sim, block, &scene, out, out->to.observations);
   mr_write_states(sim, block, &scene, out->to.states);
 }
 
+#if MR_SIDE == 1
 // The distance [m] and time [s] of a missile that flies straight from speed v0 until it has burnt out and slowed to
 // v_end. All lanes fly the same missile.
 static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
@@ -271,17 +240,27 @@ static float fly_out(const MrConstants *k, float v0, float v_end, float *time) {
   return m.body.x[0];
 }
 
-const MrKernel MR_OF_ISA(mr_kernel_) = {
+static void look_ahead(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval, int32_t count,
+                       MrMoment *moments, MrPrediction *predictions) {
+  mr_look_ahead_lane(sim, mr_block(sim, block), lane, seat, interval, count, moments, predictions);
+}
+#endif
+
+const MrKernel MR_OF_ISA_AND_SIDE(mr_kernel_) = {
     .name = MR_ISA_NAME,
+    .side = MR_SIDE,
+    .take_actions = mr_take_actions,
     .decide_block = decide_block,
     .advance_block = advance_block,
     .observe_block = observe_block,
     .start_lane = start_lane,
     .rate_lane = rate_lane,
     .launch = launch,
+#if MR_SIDE == 1
     .fly_out = fly_out,
     .fly_shots = mr_fly_out_block,
     .look_up_shots = mr_look_up_each,
-    .look_ahead = mr_look_ahead_lane,
+    .look_ahead = look_ahead,
     .threat_cone = mr_fly_cone,
+#endif
 };

@@ -1,47 +1,60 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that kernel.c offers to midrange.c and state.c. kernel.c is compiled once for each instruction set.
+// The functions that kernel.c and state.c offer to midrange.c. kernel.c is compiled once for each instruction set and
+// size of sides, state.c once for each size of sides.
 
 #pragma once
 
-#include "block.h"
+#include "simulation.h"
 
 // Where the results of a decision go.
 typedef struct {
   MrResults to;     // arrays with the rows of all blocks; a result whose array is NULL is not written
-  bool every_seat;  // true: a row for every fighter; false: a row for every agent
+  bool every_fighter;  // true: a row for every fighter; false: a row for every agent
 } MrOutputs;
+
+// Which controls a decision gets: levels or continuous ones of the agents, or continuous ones of all fighters.
+typedef enum { MR_TAKE_LEVELS, MR_TAKE_CONTINUOUS, MR_TAKE_CONTROLS } MrTake;
 
 typedef struct MrKernel {
   const char *name;
+  int32_t side;  // room for so many fighters on each side
+  void (*take_actions)(const MrSim *sim, int32_t block, MrTake take, const void *actions);
   void (*decide_block)(MrSim *sim, int32_t block, const MrOutputs *out);
   void (*advance_block)(const MrSim *sim, int32_t block, int32_t steps);
   void (*observe_block)(const MrSim *sim, int32_t block, const MrOutputs *out);
-  void (*start_lane)(const MrSim *sim, int32_t block, int lane);
-  void (*rate_lane)(const MrSim *sim, MrBlock *block, int lane);  // computes the lane's potential from its new state
+  // Starts an episode of an engagement in a lane. Ratings wait for rate_lane, after which the lane's potential is that of
+  // its state.
+  void (*start_lane)(const MrSim *sim, int32_t block, int lane, int32_t engagement, int32_t episode);
+  void (*rate_lane)(const MrSim *sim, int32_t block, int lane);
   bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
+  // The rest is of pairs only.
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
   void (*look_up_shots)(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
-  void (*look_ahead)(const MrSim *sim, const MrBlock *block, int lane, int32_t seat, int32_t interval,
+  void (*look_ahead)(const MrSim *sim, int32_t block, int lane, int32_t seat, int32_t interval,
                      int32_t count, MrMoment *moments, MrPrediction *predictions);
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 
-// Asserts the invariants of a block's state (state.c), with its picture unless that is NULL, in builds without NDEBUG, such as those with sanitizers.
-#ifdef NDEBUG
-#define mr_assert_state(block, picture) ((void)0)
-#else
-void mr_assert_state(const MrBlock *block, const MrPicture *picture);
-#endif
+// Access to the state of fights of one size, which state.c gives: as the functions of midrange.h do, by their names.
+typedef struct MrAccess {
+  size_t block_bytes, picture_bytes;
+  const MrField *(*fields)(MrEntity entity);
+  void (*get_field)(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
+  void (*get_fighter)(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
+  void (*set_fighter)(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
+  void (*get_missile)(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
+  void (*set_missile)(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
+  // The first field that is out of its range in blocks and pictures, which is NULL without sensors; or NULL. They may be at
+  // any address, aligned or not.
+  const MrField *(*find_wrong)(const MrSim *sim, const char *blocks, const char *pictures);
+  uint64_t (*fight_hash)(const MrSim *sim);
+  uint64_t (*state_hash)(const MrSim *sim);
+} MrAccess;
 
 // What follows from the parameters (constants.c).
 MrConstants mr_derive_constants(const MrParams *params, const MrKernel *kernel);
-
-// The picture of a block; NULL without sensors.
-static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
-  return sim->pictures ? &sim->pictures[block] : NULL;
-}
 
 // Number of lanes of a block that hold engagements of the simulation. The last block may have spare lanes.
 static inline int mr_used_lanes(const MrSim *sim, int32_t block) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The public API: creation and stepping. Each step calls the kernel of the chosen instruction set. Access to the
-// state is in state.c, the tables are in tables.c.
+// The public API: creation, stepping and access to the state. Each step calls the kernel of the chosen instruction set
+// and of the size of the sides. Access to the state of that size is in state.c, the tables are in tables.c.
 
 #define _DEFAULT_SOURCE  // madvise
 
@@ -15,27 +15,42 @@
 #include <sys/mman.h>
 #endif
 
-#include "block.h"
-#include "feature_table.h"
 #include "isas.h"
 #include "kernel.h"
 #include "rng.h"
+#include "sides.h"
+#include "simulation.h"
+#include "team_feature_table.h"
 #include "threads.h"
 #include "trig.h"
 
-// Instruction sets ---------------------------------------------------------------------------------------
+// Instruction sets and sizes ------------------------------------------------------------------------------
 
-#define MR_DECLARE_KERNEL(isa) extern const MrKernel mr_kernel_##isa;
-MR_ISAS(MR_DECLARE_KERNEL)
+#define MR_DECLARE_KERNEL(isa, side) extern const MrKernel mr_kernel_##isa##_##side;
+#define MR_DECLARE_KERNELS(isa) MR_SIDE_SIZES(MR_DECLARE_KERNEL, isa)
+MR_ISAS(MR_DECLARE_KERNELS)
 
-// The kernel of that name, or for "auto" the best; NULL if this machine cannot run it.
-static const MrKernel *find_kernel(const char *name) {
-#define MR_LIST_KERNEL(isa) &mr_kernel_##isa,
-  static const MrKernel *const kernels[] = {MR_ISAS(MR_LIST_KERNEL) NULL};
+// The kernel of that name, or for "auto" the best, that has room for so many fighters; NULL if there is none or this
+// machine cannot run it.
+static const MrKernel *find_kernel(const char *name, int32_t fighters) {
+#define MR_LIST_KERNEL(isa, side) &mr_kernel_##isa##_##side,
+#define MR_LIST_KERNELS(isa) MR_SIDE_SIZES(MR_LIST_KERNEL, isa)
+  static const MrKernel *const kernels[] = {MR_ISAS(MR_LIST_KERNELS) NULL};
   if (!strcmp(name, "auto")) name = mr_isas()[0];
   for (int i = 0; kernels[i]; i++) {
-    if (!strcmp(name, kernels[i]->name) && mr_runs_isa(name)) return kernels[i];
+    bool fits = MR_SIDES * kernels[i]->side >= fighters;
+    if (fits && !strcmp(name, kernels[i]->name) && mr_runs_isa(name)) return kernels[i];
   }
+  return NULL;
+}
+
+#define MR_DECLARE_ACCESS(unused, side) extern const MrAccess mr_access_##side;
+MR_SIDE_SIZES(MR_DECLARE_ACCESS, )
+
+static const MrAccess *find_access(int32_t side) {
+#define MR_FIND_ACCESS(size, side) \
+  if (size == side) return &mr_access_##side;
+  MR_SIDE_SIZES(MR_FIND_ACCESS, side)
   return NULL;
 }
 
@@ -98,12 +113,13 @@ static void *make_blocks(int32_t count, size_t size) {
 }
 
 MrSim *mr_create(const MrConfig *config) {
-  const MrKernel *kernel = find_kernel(config->isa);
+  int32_t fighters = config->params.red_size + config->params.blue_size;
+  const MrKernel *kernel = find_kernel(config->isa, fighters), *pairs = find_kernel(config->isa, MR_SIDES);
   if (!kernel) return NULL;
   MrSim *sim = calloc(1, sizeof *sim);
   if (!sim) return NULL;
   sim->params = config->params;
-  sim->constants = mr_derive_constants(&config->params, kernel);
+  sim->constants = mr_derive_constants(&config->params, pairs);
   sim->seed = config->seed;
   sim->num_envs = config->num_envs;
   sim->num_blocks = (config->num_envs + MR_LANES - 1) / MR_LANES;
@@ -111,15 +127,21 @@ MrSim *mr_create(const MrConfig *config) {
   sim->has_map = config->envelope != NULL;
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
+  sim->features = mr_features_of(config->observation, config->params.red_size, config->params.blue_size);
   sim->kernel = kernel;
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  sim->pair_kernel = pairs;
+  sim->access = find_access(kernel->side);
+  sim->sizes[0] = config->params.red_size;
+  sim->sizes[1] = config->params.blue_size;
+  sim->fighters = fighters;
+  for (int32_t f = 0; f < fighters; f++) {
     share_out(config->pilot_weights[f], sim->pilot_ends[f]);
     sim->is_agent[f] = config->pilot_weights[f][MR_PILOT_agent] > 0.0f;
     sim->agents_per_env += sim->is_agent[f];
   }
   bool senses = config->params.sensing == MR_SENSING_RADAR;
-  sim->blocks = make_blocks(sim->num_blocks, sizeof(MrBlock));
-  if (senses) sim->pictures = make_blocks(sim->num_blocks, sizeof(MrPicture));
+  sim->blocks = make_blocks(sim->num_blocks, sim->access->block_bytes);
+  if (senses) sim->pictures = make_blocks(sim->num_blocks, sim->access->picture_bytes);
   sim->records = calloc(2 * (size_t)sim->num_envs, sizeof(MrRecord));
   sim->fresh_records = calloc((size_t)sim->num_blocks * MR_LANES, sizeof(MrRecord));
   sim->ended = calloc((size_t)sim->num_blocks, sizeof *sim->ended);
@@ -143,8 +165,9 @@ void mr_destroy(MrSim *sim) {
 }
 
 const char *mr_isa(const MrSim *sim) { return sim->kernel->name; }
-size_t mr_state_bytes(void) { return sizeof(MrBlock) / MR_LANES; }
+size_t mr_state_bytes(const MrSim *sim) { return sim->access->block_bytes / MR_LANES; }
 int32_t mr_agents_per_env(const MrSim *sim) { return sim->agents_per_env; }
+int32_t mr_fighters_per_env(const MrSim *sim) { return sim->fighters; }
 uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 
 // Running ------------------------------------------------------------------------------------------------
@@ -153,7 +176,7 @@ uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 typedef struct BlockWork {
   MrSim *sim;
   void (*do_block)(const struct BlockWork *work, int32_t block);
-  void (*take)(MrSim *sim, int32_t block, const void *actions);
+  MrTake take;
   const void *actions;
   MrOutputs out;
   int32_t steps;
@@ -177,13 +200,8 @@ static void do_blocks(BlockWork *work) {
 
 static void reset_block(const BlockWork *work, int32_t block) {
   MrSim *sim = work->sim;
-  MrBlock *b = &sim->blocks[block];
-  MR_EACH_LANE(i) {
-    b->engagement[i] = block * MR_LANES + i;
-    b->episode[i] = 0;
-    sim->kernel->start_lane(sim, block, i);
-  }
-  MR_EACH_LANE(i) sim->kernel->rate_lane(sim, b, i);
+  MR_EACH_LANE(i) sim->kernel->start_lane(sim, block, i, block * MR_LANES + i, 0);
+  MR_EACH_LANE(i) sim->kernel->rate_lane(sim, block, i);
 }
 
 void mr_reset(MrSim *sim, uint64_t seed) {
@@ -193,75 +211,12 @@ void mr_reset(MrSim *sim, uint64_t seed) {
 }
 
 void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode) {
-  MrBlock *b = &sim->blocks[env / MR_LANES];
-  int lane = env % MR_LANES;
-  b->engagement[lane] = engagement;
-  b->episode[lane] = episode;
-  sim->kernel->start_lane(sim, env / MR_LANES, lane);
-  sim->kernel->rate_lane(sim, b, lane);
-}
-
-// Sets the commands of a fighter that an agent flies, clipped; not-a-number counts as 0.
-static void command(MrFighter *f, int lane, float rudder, float throttle, bool fire) {
-  f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;
-  f->throttle_command[lane] = throttle == throttle ? mr_clip(throttle, 0.0f, 1.0f) : 0.0f;
-  f->fire[lane] = fire;
-}
-
-static int32_t clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
-
-// Where the actions of a block's agents begin. `actions` has a row of MR_ACTIONS numbers, of `size` bytes each, for
-// every agent of the simulation.
-static const void *first_action(const MrSim *sim, int32_t block, const void *actions, size_t size) {
-  return (const char *)actions + (size_t)block * MR_LANES * (size_t)sim->agents_per_env * MR_ACTIONS * size;
-}
-
-static void take_levels(MrSim *sim, int32_t block, const void *actions) {
-  const int32_t *a = first_action(sim, block, actions, sizeof *a);
-  int lanes = mr_used_lanes(sim, block), stride = sim->agents_per_env * MR_ACTIONS;
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    if (!sim->is_agent[f]) continue;
-    MrFighter *fighter = &sim->blocks[block].fighters[f];
-    for (int i = 0; i < lanes; i++) {
-      const int32_t *levels = a + i * stride;
-      int32_t rudder = clip_int(levels[0], MR_RUDDER_LEVELS - 1);
-      int32_t throttle = clip_int(levels[1], MR_THROTTLE_LEVELS - 1);
-      fighter->rudder_command[i] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
-      fighter->throttle_command[i] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
-      fighter->fire[i] = levels[2] > 0;
-    }
-    a += MR_ACTIONS;
-  }
-}
-
-static void take_continuous(MrSim *sim, int32_t block, const void *actions) {
-  const float *a = first_action(sim, block, actions, sizeof *a);
-  int lanes = mr_used_lanes(sim, block);
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-      if (!sim->is_agent[f]) continue;
-      command(&sim->blocks[block].fighters[f], lane, a[0], a[1], a[2] > 0.5f);
-      a += MR_ACTIONS;
-    }
-  }
-}
-
-// The controls of both seats, of which those of agents are taken.
-static void take_controls(MrSim *sim, int32_t block, const void *controls) {
-  MrBlock *b = &sim->blocks[block];
-  const float *c = (const float *)controls + (size_t)block * MR_LANES * MR_FIGHTERS * MR_ACTIONS;
-  int lanes = mr_used_lanes(sim, block);
-  for (int lane = 0; lane < lanes; lane++) {
-    for (int32_t f = 0; f < MR_FIGHTERS; f++, c += MR_ACTIONS) {
-      if (b->fighters[f].pilot[lane] == MR_PILOT_agent) {
-        command(&b->fighters[f], lane, c[0], c[1], c[2] > 0.5f);
-      }
-    }
-  }
+  sim->kernel->start_lane(sim, env / MR_LANES, env % MR_LANES, engagement, episode);
+  sim->kernel->rate_lane(sim, env / MR_LANES, env % MR_LANES);
 }
 
 static void decide_block(const BlockWork *work, int32_t block) {
-  work->take(work->sim, block, work->actions);
+  work->sim->kernel->take_actions(work->sim, block, work->take, work->actions);
   work->sim->kernel->decide_block(work->sim, block, &work->out);
 }
 
@@ -277,21 +232,21 @@ static void keep_records(MrSim *sim) {
   }
 }
 
-static void decide(MrSim *sim, void (*take)(MrSim *, int32_t, const void *), const void *actions, MrOutputs out) {
+static void decide(MrSim *sim, MrTake take, const void *actions, MrOutputs out) {
   do_blocks(&(BlockWork){.sim = sim, .do_block = decide_block, .take = take, .actions = actions, .out = out});
   keep_records(sim);
 }
 
 void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results) {
-  decide(sim, take_levels, actions, (MrOutputs){.to = *results});
+  decide(sim, MR_TAKE_LEVELS, actions, (MrOutputs){.to = *results});
 }
 
 void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results) {
-  decide(sim, take_continuous, actions, (MrOutputs){.to = *results});
+  decide(sim, MR_TAKE_CONTINUOUS, actions, (MrOutputs){.to = *results});
 }
 
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards) {
-  decide(sim, take_controls, controls, (MrOutputs){.to.rewards = rewards, .every_seat = true});
+  decide(sim, MR_TAKE_CONTROLS, controls, (MrOutputs){.to.rewards = rewards, .every_fighter = true});
 }
 
 static void advance_block(const BlockWork *work, int32_t block) {
@@ -315,7 +270,7 @@ void mr_observe(MrSim *sim, float *observations) {
 }
 
 void mr_observe_all(MrSim *sim, float *observations) {
-  observe(sim, (MrOutputs){.to.observations = observations, .every_seat = true});
+  observe(sim, (MrOutputs){.to.observations = observations, .every_fighter = true});
 }
 
 void mr_observe_states(MrSim *sim, float *states) { observe(sim, (MrOutputs){.to.states = states}); }
@@ -331,23 +286,87 @@ const MrRecord *mr_take_records(MrSim *sim, int32_t *count) {
 void mr_fly_shots(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
   for (int32_t done = 0; done < count; done += MR_LANES) {
     int32_t rest = count - done;
-    sim->kernel->fly_shots(sim, shots + done, rest < MR_LANES ? rest : MR_LANES, hits + done);
+    sim->pair_kernel->fly_shots(sim, shots + done, rest < MR_LANES ? rest : MR_LANES, hits + done);
   }
 }
 
 void mr_look_up_shots(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges) {
-  sim->kernel->look_up_shots(sim, shots, count, edges);
+  sim->pair_kernel->look_up_shots(sim, shots, count, edges);
 }
 
 void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
                    MrMoment *moments, MrPrediction *predictions) {
-  const MrBlock *block = &sim->blocks[env / MR_LANES];
-  sim->kernel->look_ahead(sim, block, env % MR_LANES, seat, interval, count, moments, predictions);
+  sim->kernel->look_ahead(sim, env / MR_LANES, env % MR_LANES, seat, interval, count, moments, predictions);
 }
 
 void mr_threat_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones) {
-  sim->kernel->threat_cone(sim, launch_speed, interval, count, cones);
+  sim->pair_kernel->threat_cone(sim, launch_speed, interval, count, cones);
 }
+
+// Access to the state -------------------------------------------------------------------------------------
+
+const MrField *mr_fields(const MrSim *sim, MrEntity entity) {
+  const MrAccess *access = sim ? sim->access : find_access(1);
+  return access->fields(entity);
+}
+
+int32_t mr_count_of(const MrSim *sim, MrEntity entity) {
+  if (entity == MR_ENGAGEMENT) return 1;
+  bool slots = entity == MR_MISSILE || entity == MR_BELIEF;
+  return slots ? sim->fighters * MR_MISSILES_PER_FIGHTER : sim->fighters;
+}
+
+void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values) {
+  sim->access->get_field(sim, entity, field, values);
+}
+
+void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state) {
+  sim->access->get_fighter(sim, env, fighter, state);
+}
+
+void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
+  sim->access->set_fighter(sim, env, fighter, state);
+}
+
+void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state) {
+  sim->access->get_missile(sim, env, slot, state);
+}
+
+void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
+  sim->access->set_missile(sim, env, slot, state);
+}
+
+bool mr_launch(MrSim *sim, int32_t env, int32_t fighter) {
+  return sim->kernel->launch(sim, env / MR_LANES, fighter, env % MR_LANES);
+}
+
+// A snapshot is the seed, the blocks, and with sensors their pictures.
+static size_t blocks_bytes(const MrSim *sim) { return (size_t)sim->num_blocks * sim->access->block_bytes; }
+static size_t pictures_bytes(const MrSim *sim) {
+  return sim->pictures ? (size_t)sim->num_blocks * sim->access->picture_bytes : 0;
+}
+
+size_t mr_snapshot_bytes(const MrSim *sim) { return sizeof sim->seed + blocks_bytes(sim) + pictures_bytes(sim); }
+
+void mr_snapshot(const MrSim *sim, void *bytes) {
+  char *to = bytes;
+  memcpy(to, &sim->seed, sizeof sim->seed);
+  memcpy(to + sizeof sim->seed, sim->blocks, blocks_bytes(sim));
+  if (sim->pictures) memcpy(to + sizeof sim->seed + blocks_bytes(sim), sim->pictures, pictures_bytes(sim));
+}
+
+const char *mr_restore(MrSim *sim, const void *bytes) {
+  const char *blocks = (const char *)bytes + sizeof sim->seed, *pictures = blocks + blocks_bytes(sim);
+  const MrField *wrong = sim->access->find_wrong(sim, blocks, sim->pictures ? pictures : NULL);
+  if (wrong) return wrong->name;
+  memcpy(&sim->seed, bytes, sizeof sim->seed);
+  memcpy(sim->blocks, blocks, blocks_bytes(sim));
+  if (sim->pictures) memcpy(sim->pictures, pictures, pictures_bytes(sim));
+  return NULL;
+}
+
+uint64_t mr_fight_hash(const MrSim *sim) { return sim->access->fight_hash(sim); }
+uint64_t mr_state_hash(const MrSim *sim) { return sim->access->state_hash(sim); }
 
 // Directions and random numbers ---------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 // Public C API of the simulation: many independent engagements of fighters and missiles in the plane.
 //
 // The rules of the game are in RULES.md. SI units. Headings are counter-clockwise from +x; positive rudder is left.
-// Seats are red (0) and blue (1).
+// Sides are red (0) and blue (1). The fighters of an engagement are numbered: red's first, then blue's. Where one fights
+// against one, a fighter has the number of its side, and is also called a seat.
 //
 // A simulation allocates all its memory at creation. Stepping neither allocates nor does I/O. Buffers passed in
 // belong to the caller. The caller checks arguments: indices, ranges, buffer sizes. Actions and controls need no
@@ -18,10 +19,13 @@
 #include "params.h"
 
 enum { MR_LANES = 16 };                  // engagements in a block, one in each vector lane
-enum { MR_FIGHTERS = 2 };                // fighters of an engagement, numbered by seat
-enum { MR_MISSILES_PER_FIGHTER = 6 };    // greatest value of the parameter `ammunition`
-enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for missiles in the air
-enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
+enum { MR_SIDES = 2 };                   // red and blue
+enum { MR_SIDE_MAX = 8, MR_FIGHTERS_MAX = MR_SIDES * MR_SIDE_MAX };  // fighters of a side, and of both
+enum { MR_MISSILES_PER_FIGHTER = 6 };    // greatest value of the parameter `ammunition`; slots for missiles in the air
+enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots where one fights against one
+// The level k of fire is a shot at the k-th enemy that the fighter observes. There are as many as the larger side has
+// fighters, and 0 for no shot.
+enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
 // Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
 // Sensor pilots are fighting ones that fly only where the game has sensors.
@@ -93,7 +97,14 @@ typedef enum {
 } MrSource;
 
 // What an agent observes, see feature_table.h. MR_OBSERVE_RADAR belongs to MR_SENSING_RADAR, the others do not.
-typedef enum { MR_OBSERVE_DEFAULT, MR_OBSERVE_STG, MR_OBSERVE_RADAR, MR_OBSERVATION_COUNT } MrObservation;
+// MR_OBSERVE_TEAM is that of teams, the others are of one against one.
+typedef enum {
+  MR_OBSERVE_DEFAULT,
+  MR_OBSERVE_STG,
+  MR_OBSERVE_RADAR,
+  MR_OBSERVE_TEAM,
+  MR_OBSERVATION_COUNT
+} MrObservation;
 
 // The missile envelope as a map. Its ranges [m] are of a missile launched now:
 //   aero: the farthest range of a hit on a target that flies on;
@@ -124,9 +135,9 @@ typedef struct {
   MrParams params;
   int32_t num_envs;
   uint64_t seed;
-  // Share of engagements in which each pilot flies each seat. A seat that is to be an agent's has all
-  // its weight on MR_PILOT_agent.
-  float pilot_weights[MR_FIGHTERS][MR_PILOT_COUNT];
+  // Share of engagements in which each pilot flies each fighter. A fighter that is to be an agent's has all its weight
+  // on MR_PILOT_agent. Fighters of one side with the same weights have the same pilot in an engagement.
+  float pilot_weights[MR_FIGHTERS_MAX][MR_PILOT_COUNT];
   bool auto_reset;  // start the next episode of an engagement as soon as one has ended
   const char *isa;  // name of an instruction set, or "auto"
   // That step the engagements, and last longer than the simulation; NULL: the caller alone. The result does not depend
@@ -157,15 +168,16 @@ typedef struct {
 // One finished engagement.
 typedef struct {
   int32_t env, outcome, truncated, mutual_kill;
-  int32_t decisions;                          // length
-  int32_t pilot[MR_FIGHTERS];                 // MrPilot of each seat
-  int32_t shots[MR_FIGHTERS], hits[MR_FIGHTERS];
-  int32_t shots_in_nez[MR_FIGHTERS], shots_wasted[MR_FIGHTERS];  // RULES.md, "Missile envelopes"; 0 without envelope
-  float launch_range[MR_FIGHTERS];            // m, sum over that seat's shots
-  float episode_return[MR_FIGHTERS];          // sum of that seat's rewards
+  int32_t decisions;                       // length
+  int32_t pilot[MR_SIDES];                 // MrPilot of each side's first fighter
+  int32_t shots[MR_SIDES], hits[MR_SIDES];
+  int32_t shots_in_nez[MR_SIDES], shots_wasted[MR_SIDES];  // RULES.md, "Missile envelopes"; 0 without envelope
+  float launch_range[MR_SIDES];            // m, sum over that side's shots
+  float episode_return[MR_SIDES];          // sum of the rewards of a side's fighters, their mean
   // What of it was paid by the result, and by each reward_... of params.h. Those of red; blue's are the negatives.
-  float paid_result[MR_FIGHTERS];
-  float paid_geometry, paid_ammunition, paid_threat, paid_pressure;
+  float paid_result[MR_SIDES];
+  float paid_geometry, paid_ammunition, paid_threat, paid_pressure, paid_kill;
+  int32_t survivors[MR_SIDES];             // fighters alive at the end
 } MrRecord;
 
 typedef struct MrSim MrSim;
@@ -215,8 +227,7 @@ typedef struct {
   const char *name, *meaning;
 } MrStateInfo;
 
-// The kinds of things that have fields: the engagement, its MR_FIGHTERS fighters, its MR_MISSILES missile slots. With
-// sensors also what a side knows: the contact that each fighter has with its enemy, and each missile's belief of its
+// The kinds of things that have fields: the engagement, its fighters, its missile slots. With sensors also what a side knows: the contact that each fighter has with its enemy, and each missile's belief of its
 // target.
 typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_ENTITY_COUNT } MrEntity;
 
@@ -234,20 +245,25 @@ const MrParameterPair *mr_parameter_pairs(void);
 const MrParameterAddition *mr_parameter_additions(void);
 const MrPilotInfo *mr_pilots(void);
 const MrStateInfo *mr_states(void);
-const MrField *mr_fields(MrEntity entity);
 
 MrParams mr_default_params(void);
 
 // Names of the instruction sets this build can run on this machine, best first, NULL-terminated.
 const char *const *mr_isas(void);
 
-// NULL when memory is short or the instruction set is not among mr_isas().
+// NULL when memory is short or the instruction set is not among mr_isas(). The sizes of the sides are parameters.
 MrSim *mr_create(const MrConfig *config);
 void mr_destroy(MrSim *sim);
 
 const char *mr_isa(const MrSim *sim);
-size_t mr_state_bytes(void);         // of one engagement
+size_t mr_state_bytes(const MrSim *sim);  // of one engagement
 int32_t mr_agents_per_env(const MrSim *sim);
+int32_t mr_fighters_per_env(const MrSim *sim);
+// The fields of an entity; they differ between one against one, which NULL stands for, and teams. Ends with a row whose
+// name is NULL.
+const MrField *mr_fields(const MrSim *sim, MrEntity entity);
+// How many of an entity one engagement has.
+int32_t mr_count_of(const MrSim *sim, MrEntity entity);
 uint64_t mr_seed(const MrSim *sim);  // the seed last given by mr_create, mr_reset or mr_restore
 
 // Starts episode 0 of every engagement.
@@ -255,8 +271,8 @@ void mr_reset(MrSim *sim, uint64_t seed);
 // Starts any episode of any engagement of the present seed, in the place `env`.
 void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode);
 
-// Where the results of a step go: one row for each agent. An agent is a seat flown from outside. Agents are
-// numbered by engagement, then by seat.
+// Where the results of a step go: one row for each agent. An agent is a fighter flown from outside. Agents are
+// numbered by engagement, then by fighter.
 typedef struct {
   float *observations;            // [agents][features]
   float *rewards;                 // [agents]
@@ -264,7 +280,7 @@ typedef struct {
   // [agents][features], or NULL: the last observations of an engagement that ends in this step, before the next
   // episode starts. The rows of the other engagements mean nothing.
   float *final_observations;
-  // float32 [MR_STATE_COUNT][MR_FIGHTERS][num_envs], or NULL: how all fighters stand after the step, and how they stood
+  // float32 [MR_STATE_COUNT][fighters][num_envs], or NULL: how all fighters stand after the step, and how they stood
   // before the engagements that ended in it gave way to the next episodes.
   float *states, *final_states;
 } MrResults;
@@ -274,17 +290,17 @@ typedef struct {
 void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results);
 
 // The same with continuous actions: float32 [agents][MR_ACTIONS], rudder, throttle, fire (fires if > 0.5). Values
-// out of range are clipped; not-a-number counts as 0.
+// out of range are clipped; not-a-number counts as 0. In teams a shot is at the enemy nearest the nose.
 void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results);
 
-// The same with continuous actions for every seat: float32 [num_envs][MR_FIGHTERS][MR_ACTIONS]. Those of scripted
-// pilots are ignored. rewards: float32 [num_envs][MR_FIGHTERS], or NULL.
+// The same with continuous actions for every fighter: float32 [num_envs][fighters][MR_ACTIONS]. Those of scripted
+// pilots are ignored. rewards: float32 [num_envs][fighters], or NULL.
 void mr_step_controls(MrSim *sim, const float *controls, float *rewards);
 
 // Flies physics steps only: no launches, outcomes or rewards. Actuators follow the commands last given.
 void mr_advance(MrSim *sim, int32_t steps);
 
-// Observations of the agents [agents][features], or of every seat [num_envs][MR_FIGHTERS][features].
+// Observations of the agents [agents][features], or of every fighter [num_envs][fighters][features].
 void mr_observe(MrSim *sim, float *observations);
 // Writes states, as of MrResults.
 void mr_observe_states(MrSim *sim, float *states);
@@ -295,11 +311,11 @@ void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterSta
 void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
 void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
 void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
-// Launches a missile at once; the launch interval does not count. Returns false when the fighter is dead or has no
-// missile left, or when no enemy lives, or with sensors when it has no track.
+// Launches a missile at once, at the nearest enemy; the launch interval does not count. Returns false when the fighter
+// is dead or has no missile left, or when no enemy lives, or with sensors when it has no track.
 bool mr_launch(MrSim *sim, int32_t env, int32_t fighter);
 
-// Copies one field of mr_fields(entity) from all engagements. values: [num_envs][entities of that kind in one
+// Copies one field of mr_fields(sim, entity) from all engagements. values: [num_envs][entities of that kind in one
 // engagement], int32 or float32. Without sensors there are no contacts and beliefs to copy.
 void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values);
 
@@ -369,8 +385,8 @@ typedef struct {
 } MrShotEdges;
 void mr_look_up_shots(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
 
-// The space-time graph: one engagement flown ahead, with another manoeuvre of one fighter in each lane. The enemy
-// holds its controls.
+// The space-time graph, of one against one: the engagement flown ahead, with another manoeuvre of one fighter in each
+// lane. The enemy holds its controls.
 enum {
   MR_AHEAD_HELD = 0,        // the fighter holds its controls
   MR_AHEAD_ESCAPES = 1,     // two lanes: it turns left, or right, until its tail is to the enemy; runs at full throttle
@@ -382,7 +398,7 @@ enum {
 // missile is in slot 0.
 typedef struct {
   float own[MR_LANES][2];
-  float missiles[MR_MISSILES][MR_LANES][2];
+  float missiles[MR_PAIR_MISSILES][MR_LANES][2];
 } MrMoment;
 
 // What becomes of a missile in one lane. Times are in physics steps from now; -1 is "not within the flight".
@@ -395,7 +411,7 @@ typedef struct {
 } MrPrediction;
 
 // Flies a copy of one engagement ahead. moments: [count], `interval` physics steps apart, the first is now.
-// predictions: [MR_MISSILES][MR_LANES].
+// predictions: [MR_PAIR_MISSILES][MR_LANES].
 void mr_look_ahead(const MrSim *sim, int32_t env, int32_t seat, int32_t interval, int32_t count,
                    MrMoment *moments, MrPrediction *predictions);
 
@@ -417,6 +433,18 @@ typedef struct {
   const char *meaning;
 } MrFeature;
 enum { MR_OBSERVATION_VERSION = 1 };
-// The table of an observation's features: mr_feature_count() rows.
+// The table of an observation's features. With teams the tables of its kinds of rows follow one another, each once:
+// mr_team_rows says how many of each kind an observation has.
 const MrFeature *mr_features(MrObservation observation);
-int32_t mr_feature_count(MrObservation observation);
+// How many features an observation has where so many fight.
+int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size);
+
+// A team's observation: rows of these kinds, one kind after the other.
+typedef enum { MR_ROW_OWN, MR_ROW_ALLY, MR_ROW_ENEMY, MR_ROW_INBOUND, MR_ROW_OWN_MISSILE, MR_ROW_COUNT } MrRow;
+// Of each kind its name, how many rows there are in fights of a size, of how many features, and where these begin in the
+// table of MR_OBSERVE_TEAM.
+typedef struct {
+  const char *name;
+  int32_t rows, features, first;
+} MrRows;
+void mr_team_rows(int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]);

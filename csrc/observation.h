@@ -13,6 +13,7 @@
 #include "envelope.h"
 #include "feature_table.h"
 #include "frame.h"
+#include "own_values.h"
 #include "prediction.h"
 #include "scene.h"
 #include "sense.h"
@@ -168,23 +169,7 @@ static void mr_see_missiles(const struct MrSim *sim, const MrBlock *b, int32_t f
   if (predicts) mr_see_misses(sim, own, missiles->at[fighter], inbound->keys, out);
 }
 
-// A launch's wait in lane i [s].
-static inline float mr_reload(const MrConstants *k, const MrBlock *b, const MrFighter *f, int i) {
-  int32_t wait = f->ready[i] - b->time[i];
-  return (float)mr_select_int(wait > 0, wait, 0) * k->dt;
-}
-
-// The variables of MR_OWN_FEATURES and MR_GEOMETRY_FEATURES in lane i, of a fighter with this sight of its enemy.
-#define MR_OWN_VALUES(k, b, own, in_air, i)                                               \
-  float time_left = (float)((k)->time_limit - (b)->time[i]) * (k)->dt * (k)->clock_rate; \
-  float own_alive = (float)(own)->alive[i];                                               \
-  float own_speed = (own)->body.v[i];                                                     \
-  float own_rudder = (own)->body.rudder[i];                                               \
-  float own_throttle = (own)->throttle[i];                                                \
-  float own_ammunition = (float)(own)->ammunition[i];                                     \
-  float own_reload = mr_reload(k, b, own, i);                                             \
-  float own_in_air = (float)(in_air);
-
+// The variables of MR_GEOMETRY_FEATURES in lane i, of a fighter with this sight of its enemy.
 #define MR_GEOMETRY_VALUES(k, own, sight, i)                                   \
   float enemy_range = (sight)->range[i];                                       \
   float enemy_ahead = (sight)->ahead[i];                                       \
@@ -248,5 +233,5 @@ static void mr_observe_fighter(const struct MrSim *sim, const MrBlock *b, int32_
     mr_see_envelopes(&sim->constants, &scene->sights[fighter], &shot_ranges[fighter],
                      &shot_ranges[mr_opponent(fighter)], features);
   }
-  mr_write_rows(features, mr_features_of(sim->observation), lanes, rows, stride);
+  mr_write_rows(features, sim->features, lanes, rows, stride);
 }

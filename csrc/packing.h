@@ -161,16 +161,16 @@ static inline void mr_note_motion(const MrBody *body, MrMotion *out) {
 
 // The motions of a block's fighters, arranged for picking them by number. Fighter f in lane i has the number
 // f * MR_LANES + i.
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && MR_SIDE == 1
 
-_Static_assert(MR_LANES == 16 && MR_FIGHTERS == 2, "a permutation picks from two vectors of sixteen");
+_Static_assert(MR_LANES == 16, "a permutation picks from two vectors of sixteen");
 
 typedef struct {
   MrMotion of[MR_FIGHTERS];
 } MrMotions;
 
-static inline void mr_note_motions(const MrBody *const bodies[MR_FIGHTERS], MrMotions *out) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_note_motion(bodies[f], &out->of[f]);
+static inline void mr_note_fighter(const MrBody *body, int32_t f, MrMotions *out) {
+  mr_note_motion(body, &out->of[f]);
 }
 
 static inline void mr_pick(const float first[], const float second[], __m512i numbers, float out[MR_LANES]) {
@@ -194,19 +194,17 @@ typedef struct {
   MR_ALIGNED float rows[MR_FIGHTERS * MR_LANES][4];
 } MrMotions;
 
-static inline void mr_note_motions(const MrBody *const bodies[MR_FIGHTERS], MrMotions *out) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MrMotion motion;
-    mr_note_motion(bodies[f], &motion);
-    for (int i = 0; i < MR_LANES; i += MR_SQUARES_WIDTH) {
-      int second = i + MR_SECOND_SQUARE;
-      MrQuads quads[4] = {
-          mr_get_quads(&motion.x[i], &motion.x[second]), mr_get_quads(&motion.y[i], &motion.y[second]),
-          mr_get_quads(&motion.vx[i], &motion.vx[second]), mr_get_quads(&motion.vy[i], &motion.vy[second])};
-      mr_turn_squares(quads);
-      float(*rows)[4] = &out->rows[f * MR_LANES];
-      for (int n = 0; n < 4; n++) mr_put_quads(quads[n], rows[i + n], rows[second + n]);
-    }
+static inline void mr_note_fighter(const MrBody *body, int32_t f, MrMotions *out) {
+  MrMotion motion;
+  mr_note_motion(body, &motion);
+  for (int i = 0; i < MR_LANES; i += MR_SQUARES_WIDTH) {
+    int second = i + MR_SECOND_SQUARE;
+    MrQuads quads[4] = {
+        mr_get_quads(&motion.x[i], &motion.x[second]), mr_get_quads(&motion.y[i], &motion.y[second]),
+        mr_get_quads(&motion.vx[i], &motion.vx[second]), mr_get_quads(&motion.vy[i], &motion.vy[second])};
+    mr_turn_squares(quads);
+    float(*rows)[4] = &out->rows[f * MR_LANES];
+    for (int n = 0; n < 4; n++) mr_put_quads(quads[n], rows[i + n], rows[second + n]);
   }
 }
 

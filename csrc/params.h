@@ -26,6 +26,8 @@
   X(rules, int, ammunition, 6, 0, 6, "missiles", "missiles each fighter starts with") \
   X(rules, float, launch_interval, 5, 0, 600, "s", "least time between two launches of one fighter") \
   X(rules, float, pressing_margin, 0, 0, 3600, "s", "a draw with both alive goes to the side that pressed the other longer, by at least this time; 0 = off") \
+  X(rules, int, red_size, 1, 1, 8, "fighters", "fighters of red") \
+  X(rules, int, blue_size, 1, 1, 8, "fighters", "fighters of blue") \
   X(flight, float, gravity, 9.8, 1, 20, "m/s^2", "acceleration of gravity; load limits and zero-lift drag are relative to it") \
   X(flight, float, fighter_terminal_speed, 400, 100, 1000, "m/s", "free-fall terminal speed; sets zero-lift drag g/Vt^2") \
   X(flight, float, fighter_turn_radius, 1000, 100, 20000, "m", "turn radius at full rudder, load limit aside") \
@@ -62,6 +64,8 @@
   X(start, float, start_off_boresight_max_deg, 45, 0, 180, "deg", "at the start each nose points up to this far off the enemy") \
   X(start, float, start_speed_min, 250, 50, 1000, "m/s", "least speed at the start") \
   X(start, float, start_speed_max, 400, 50, 1000, "m/s", "greatest speed at the start") \
+  X(start, float, start_spacing_min, 2000, 100, 20000, "m", "least distance between neighbours in a side's line at the start") \
+  X(start, float, start_spacing_max, 4000, 100, 20000, "m", "greatest distance between neighbours in a side's line at the start") \
   X(reward, float, reward_win, 1, -10, 10, "result", "reward for a win, at the end") \
   X(reward, float, reward_draw, 0, -10, 10, "result", "reward for a draw, to each side") \
   X(reward, float, reward_loss, -1, -10, 10, "result", "reward for a loss") \
@@ -71,11 +75,15 @@
   X(reward, float, reward_ammunition, 0.1, 0, 0.3, "1", "weight of the potential for missiles left") \
   X(reward, float, reward_threat, 0.2, 0, 0.3, "1", "weight of the potential for the inbound missile that is nearest in time (a penalty)") \
   X(reward, float, reward_threat_time, 10, 0.5, 100, "s", "time to go at which reward_threat counts half") \
+  X(reward, float, reward_kill, 0, 0, 1, "1", "reward of a side for the share of the enemies that it kills, less the share of its own that it loses") \
+  X(reward, float, reward_team, 0.5, 0, 1, "share", "share of a fighter's potential and pressure that is the mean of its side's, the rest is its own") \
   X(pilot, float, pilot_steering, 4, 0.5, 20, "1", "rudder per sine of the angle between nose and wanted direction") \
   X(pilot, float, pilot_reach_speed, 340, 100, 1000, "m/s", "the pilots' estimate R_max ends where a missile has slowed to this speed") \
   X(pilot, float, pilot_launch_speed, 300, 50, 1000, "m/s", "launch speed of the missile in the pilots' estimate R_max") \
   X(pilot, float, pilot_fire_off_boresight_deg, 15, 1, 180, "deg", "pilots fire when the enemy is within this angle off the nose") \
   X(pilot, float, pilot_cone_margin_deg, 5, 0, 90, "deg", "pilots that guide a missile by radar keep the enemy this far inside the radar's cone") \
+  X(pilot, float, pilot_target_time, 2, 0, 60, "s", "pilots in teams keep a target that lives for this time before they share the enemies out again") \
+  X(pilot, float, pilot_cover, 15000, 0, 200000, "m", "pilots in teams take an enemy whose missile flies at one of their side for so much nearer") \
   X(pilot, float, shooter_fire_min, 0.7, 0, 2, "R_max", "shooter and evader fire inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, shooter_fire_max, 0.7, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, evader_salvo, 2, 1, 6, "missiles", "evader has at most this many of its missiles in the air") \
@@ -134,7 +142,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 6
+#define MR_RULES_VERSION 7
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -162,12 +170,21 @@
   X(notcher_fire_max, 6, 0.8)     \
   X(notcher_salvo, 6, 2)          \
   X(notcher_period, 6, 24)        \
-  X(notcher_time, 6, 12)
+  X(notcher_time, 6, 12)          \
+  X(red_size, 7, 1)               \
+  X(blue_size, 7, 1)              \
+  X(start_spacing_min, 7, 2000)   \
+  X(start_spacing_max, 7, 4000)   \
+  X(reward_kill, 7, 0)            \
+  X(reward_team, 7, 0.5)          \
+  X(pilot_target_time, 7, 2)      \
+  X(pilot_cover, 7, 15000)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \
   X(start_range_min, start_range_max)            \
   X(start_speed_min, start_speed_max)            \
+  X(start_spacing_min, start_spacing_max)        \
   X(shooter_fire_min, shooter_fire_max)          \
   X(evader_cold_time_min, evader_cold_time_max)  \
   X(crank_fire_min, crank_fire_max)              \

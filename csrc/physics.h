@@ -16,6 +16,7 @@
 #include "flight.h"
 #include "flights.h"
 #include "picture.h"
+#include "targets.h"
 
 // When each fighter dies: the event of the hit, MR_NEVER, or -1 if it was dead before these steps.
 typedef int32_t MrDeaths[MR_FIGHTERS][MR_LANES];
@@ -92,8 +93,8 @@ typedef struct {
   MrNear near;
 } MrSky;
 
-static inline void mr_note_fighters(const MrFlyer flyers[MR_FIGHTERS], MrMotions *out) {
-  mr_note_motions((const MrBody *[]){&flyers[0].body, &flyers[1].body}, out);
+static inline void mr_note_fighters(const struct MrSim *sim, const MrFlyer flyers[MR_FIGHTERS], MrMotions *out) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) mr_note_fighter(&flyers[f].body, f, out);
 }
 
 // Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one
@@ -103,16 +104,17 @@ static void mr_fly_step(const struct MrSim *sim, int32_t step, const MrConstants
                         MrMotions *restrict fighters, MrPacked *restrict p, const MrBelieved *restrict believed,
                         MrNear *restrict near) {
   int64_t count = p->count;
-  mr_note_fighters(flyers, fighters);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_speed_fighter(k, &flyers[f]);
+  int32_t flying = mr_fighters(sim);
+  mr_note_fighters(sim, flyers, fighters);
+  for (int32_t f = 0; f < flying; f++) mr_speed_fighter(k, &flyers[f]);
   for (int32_t j = 0; j < near->count; j++) mr_sight(fighters, p, near->first[j], &near->before[j]);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_guide_flight(k, step, fighters, n, believed, p);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_move_fighter(&flyers[f]);
+  for (int32_t f = 0; f < flying; f++) mr_move_fighter(&flyers[f]);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_steer_flight(k, n, p);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_speed_flight(k, step, n, p);
   for (int64_t n = 0; n < count; n += MR_LANES) mr_move_flight(n, p);
   if (near->count == 0) return;
-  mr_note_fighters(flyers, fighters);
+  mr_note_fighters(sim, flyers, fighters);
   for (int32_t j = 0; j < near->count; j++) mr_note_ends(sim, step, fighters, j, near, p);
 }
 
@@ -142,12 +144,6 @@ static void mr_land(const MrFlyer *flyer, const int32_t death[MR_LANES], MrFight
   }
 }
 
-// Removes the missile of a slot in one lane.
-static inline void mr_remove(MrBlock *b, int32_t slot, int lane) {
-  b->live[slot] -= b->missiles[slot].active[lane];
-  b->missiles[slot].active[lane] = 0;
-}
-
 // Removes the missiles that fly at a fighter in one lane.
 static void mr_remove_all(MrBlock *b, int32_t target, int lane) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
@@ -165,13 +161,13 @@ static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t cou
 }
 
 // Settles who has died and which missiles are gone, after the last step. Missiles that hit a fighter at the time of its
-// death are hits; others have lost their target. Few missiles end in a decision, so they are taken one by one.
-static void mr_settle(int32_t steps, MrSky *sky, MrBlock *b) {
+// death are hits; others have lost their target: they are gone, or in teams look for another. Few missiles end in a decision, so they are taken one by one.
+static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b) {
   const MrPacked *p = &sky->missiles;
   MR_ALIGNED MrDeaths death;
   int32_t places[MR_MISSILES * MR_LANES];
   int32_t count = mr_find_ends(p, places);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MR_FOR_LANES(i) death[f][i] = mr_select_int(b->fighters[f].alive[i], MR_NEVER, -1);
   }
   mr_find_deaths(p, places, count, death);
@@ -179,19 +175,27 @@ static void mr_settle(int32_t steps, MrSky *sky, MrBlock *b) {
     int32_t n = places[j], slot = mr_slot_of(p, n);
     int32_t f = p->target[n] / MR_LANES, lane = p->target[n] % MR_LANES;
     b->fighters[b->missiles[slot].owner[lane]].hits[lane] += p->end[n] == death[f][lane];
-    mr_remove(b, slot, lane);
+    // In teams a missile that passed where its dead target would have been may go for another enemy.
+    bool passed = MR_SIDE > 1 && !(p->end[n] & 1) && p->end[n] > death[f][lane];
+    if (!passed) mr_remove(b, slot, lane);
   }
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  MR_ALIGNED int32_t lost[MR_LANES] = {0};  // 1 where a fighter has died
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MrFighter *fighter = &b->fighters[f];
     MR_ALIGNED int32_t dies[MR_LANES];
     MR_FOR_LANES(i) dies[i] = fighter->alive[i] & (death[f][i] != MR_NEVER);
     if (mr_count(dies)) {
       MR_EACH_LANE(i) {
-        if (dies[i]) mr_remove_all(b, f, i);
+        lost[i] |= dies[i];
+        if (dies[i] && MR_SIDE == 1) mr_remove_all(b, f, i);
       }
       mr_kill(&sky->constants, fighter, steps, death[f], &sky->flyers[f]);
     }
     mr_land(&sky->flyers[f], death[f], fighter);
+  }
+  if (MR_SIDE == 1) return;
+  MR_EACH_LANE(i) {
+    if (lost[i]) mr_find_new_targets(sim, b, i);
   }
 }
 
@@ -201,10 +205,11 @@ static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, MrPicture *pict
   MrSky sky;
   MrPacked *p = &sky.missiles;
   sky.constants = sim->constants;
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) mr_take_off(&b->fighters[f], &sky.flyers[f]);
   mr_pack_missiles(&sky.constants, b, p);
   if (picture) mr_pack_beliefs(b, picture, &sky.believed);
-  mr_begin_flights(sim, (const MrBody *[]){&sky.flyers[0].body, &sky.flyers[1].body}, steps, p, &sky.near);
+  mr_note_fighters(sim, sky.flyers, &sky.fighters);
+  mr_begin_flights(sim, &sky.fighters, steps, p, &sky.near);
   for (int32_t step = 0; step < steps; step++) {
     mr_fetch_ahead(&ahead);
     mr_fly_step(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, picture ? &sky.believed : NULL, &sky.near);
@@ -217,8 +222,8 @@ static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, MrPicture *pict
     MR_FOR_LANES(i) b->missiles[slot].age[i] += steps;
   }
   MR_FOR_LANES(i) b->time[i] += steps;
-  mr_settle(steps, &sky, b);
-  if (picture) mr_fly_beliefs((float)steps * sim->constants.dt, b, picture);
+  mr_settle(sim, steps, &sky, b);
+  if (picture) mr_fly_beliefs(sim, (float)steps * sim->constants.dt, b, picture);
 }
 
 static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t steps) {

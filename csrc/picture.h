@@ -29,8 +29,8 @@ static inline float mr_radar_range(const MrParams *p, float toward) {
 }
 
 // Lets everything that is believed fly straight on for a time [s]. A lost contact stays where it is.
-static void mr_fly_beliefs(float time, const MrBlock *b, MrPicture *picture) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+static void mr_fly_beliefs(const struct MrSim *sim, float time, const MrBlock *b, MrPicture *picture) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MrContact *contact = &picture->contacts[f];
     MrBody *body = &contact->body;
     MR_FOR_LANES(i) {
@@ -48,6 +48,8 @@ static void mr_fly_beliefs(float time, const MrBlock *b, MrPicture *picture) {
     }
   }
 }
+
+#if MR_SIDE == 1
 
 // Updates the contact of a fighter with its enemy. `steps` have been flown since the last update.
 static void mr_update_contact(const struct MrSim *sim, const MrBlock *b, int32_t fighter, int32_t steps,
@@ -221,3 +223,5 @@ static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPict
     }
   }
 }
+
+#endif

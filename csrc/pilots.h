@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Scripted pilots, for either seat. Their commands follow from what they see (sense.h) and from their tactics
-// (tactics.h). RULES.md, "Pilots".
+// Scripted pilots, for either side. Their commands follow from what they see (sense.h) and from their tactics
+// (tactics.h). What differs between one against one and teams is in pair_pilots.h and team_pilots.h. RULES.md, "Pilots".
 //
 // Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
@@ -39,51 +39,13 @@ static void mr_no_threat(MrThreat *out) {
   }
 }
 
-// Clears `threatens` where a prudent pilot does not evade, since the missile would not reach it, nor nearly. `ahead` is
-// the cosine of the missile's bearing.
-static void mr_disregard(const struct MrSim *sim, const MrMissile *m, const MrTactics *t, const float range[MR_LANES],
-                         const float ahead[MR_LANES], int32_t threatens[MR_LANES]) {
-  float run_speed = sim->constants.run_speed;
-  MR_FOR_LANES(i) {
-    float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], run_speed) - range[i];
-    int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead[i]) > 0.0f;
-    threatens[i] &= reaches | !t->prudent[i];
-  }
-}
-
-static void mr_assess_threat(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
-                             MrThreat *out) {
-  const MrBody *own = &b->fighters[fighter].body;
-  const MrTactics *t = &b->fighters[fighter].tactics;
-  mr_no_threat(out);
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    const MrMissile *m = &b->missiles[slot];
-    MrIntercept intercept;
-    MR_ALIGNED int32_t threatens[MR_LANES], doubtful[MR_LANES];
-    MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
-    mr_intercept(b, slot, &intercept);
-    MR_FOR_LANES(i) {
-      out->own_in_air[i] += m->active[i] & (m->owner[i] == fighter);
-      threatens[i] = (m->active[i] != 0) & (m->target[i] == fighter) & (intercept.time_to_go[i] < t->cold_time[i]) &
-                     (intercept.time_to_go[i] < out->time_to_go[i]);
-      doubtful[i] = threatens[i] & t->prudent[i];
-    }
-    if (mr_count(threatens) == 0) continue;
-    MR_FOR_LANES(i) {
-      float inverse = 1.0f / (intercept.range[i] > 1.0f ? intercept.range[i] : 1.0f);
-      MrVector place = mr_into_frame(intercept.x[i], intercept.y[i], own->c[i], own->s[i]);
-      ahead[i] = place.ahead * inverse;
-      left[i] = place.left * inverse;
-    }
-    if (mr_count(doubtful)) mr_disregard(sim, m, t, intercept.range, ahead, threatens);
-    MR_FOR_LANES(i) {
-      out->present[i] |= threatens[i];
-      out->time_to_go[i] = mr_select(threatens[i], intercept.time_to_go[i], out->time_to_go[i]);
-      out->ahead[i] = mr_select(threatens[i], -ahead[i], out->ahead[i]);
-      out->left[i] = mr_select(threatens[i], -left[i], out->left[i]);
-    }
-  }
+// Whether a pilot heeds a missile in lane i. A prudent one does not, if the missile would not reach it, nor nearly.
+// `ahead` is the cosine of the missile's bearing.
+static inline int mr_heeds(const struct MrSim *sim, const MrMissile *m, const MrTactics *t, float range, float ahead,
+                           int i) {
+  float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], sim->constants.run_speed) - range;
+  int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
+  return reaches | !t->prudent[i];
 }
 
 // The course across a line of sight, on the side that the nose is nearer to. (ahead, left) is the unit vector along it.
@@ -92,50 +54,11 @@ static inline MrVector mr_beam(float ahead, float left) {
   return (MrVector){side * left, -side * ahead};
 }
 
-// The same with sensors: a pilot that evades at all turns its side to the seeker that has a lock on it, of several to
-// the one nearest its nose. It turns to the side that its nose is nearer to.
-static void mr_assess_warning(const MrBlock *b, const MrPicture *picture, int32_t fighter, MrThreat *out) {
-  const MrTactics *t = &b->fighters[fighter].tactics;
-  MrSeekers seekers;
-  mr_no_threat(out);
-  mr_listen_to_seekers(b, fighter, picture, &seekers);
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    const MrMissile *m = &b->missiles[slot];
-    MR_FOR_LANES(i) {
-      int own = m->active[i] & (m->owner[i] == fighter);
-      out->own_in_air[i] += own;
-      out->needs_support[i] |= own & !picture->beliefs[slot].locked[i];
-    }
-  }
-  MR_FOR_LANES(i) {
-    MrVector beam = mr_beam(seekers.ahead[0][i], seekers.left[0][i]);
-    int present = seekers.present[0][i] & (t->cold_time[i] > 0.0f);
-    out->present[i] = present;
-    out->ahead[i] = mr_select(present, beam.ahead, out->ahead[i]);
-    out->left[i] = mr_select(present, beam.left, out->left[i]);
-  }
-}
-
 // The angle off the enemy at which a pilot flies while its missile is in the air. With sensors, while the missile needs
 // support, the angle stays within the radar's cone; but who runs from the enemy altogether runs.
 static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, const MrThreat *threat, int i) {
   int narrows = threat->needs_support[i] & (t->off_c[i] < k->crank_c) & (t->off_c[i] > -1.0f);
   return (MrVector){mr_select(narrows, k->crank_c, t->off_c[i]), mr_select(narrows, k->crank_s, t->off_s[i])};
-}
-
-// The sight that a pilot with sensors has of its enemy: of its contact. Where there is no track, the direction is one to
-// search in: that of the radar its receiver hears; else where the enemy was last; else straight ahead.
-static void mr_search(const MrBlock *b, const MrPicture *picture, int32_t fighter, const MrHeard *heard, MrSight *sight) {
-  const MrContact *contact = &picture->contacts[fighter];
-  mr_look_at(&b->fighters[fighter].body, &contact->body, sight);
-  MR_FOR_LANES(i) {
-    int searches = !mr_is_track(contact->source[i]), ahead = searches & (contact->source[i] == MR_UNSEEN);
-    int follows = searches & heard->hears[i];
-    float left = mr_select(ahead, 0.0f, sight->left[i]);
-    sight->ahead[i] = mr_select(follows, heard->ahead[i], mr_select(ahead, 1.0f, sight->ahead[i]));
-    sight->left[i] = mr_select(follows, heard->left[i], left);
-  }
 }
 
 // The course of each pilot, by the first of these that applies:
@@ -176,21 +99,6 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
   }
 }
 
-// Has notchers beam the radar that tracks them, in the first part of each period, unless a seeker has a lock on them or
-// a missile of their own needs them.
-static void mr_notch(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrHeard *heard,
-                     const MrThreat *threat, MrCourse *course) {
-  int32_t period = sim->constants.notcher_period, time = sim->constants.notcher_time;
-  const MrFighter *f = &b->fighters[fighter];
-  MR_FOR_LANES(i) {
-    int notches = (f->pilot[i] == MR_PILOT_notcher) & heard->tracked[i] & (b->time[i] % period < time) &
-                  !threat->present[i] & !threat->needs_support[i];
-    MrVector beam = mr_beam(heard->ahead[i], heard->left[i]);
-    course->ahead[i] = mr_select(notches, beam.ahead, course->ahead[i]);
-    course->left[i] = mr_select(notches, beam.left, course->left[i]);
-  }
-}
-
 // R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
 static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                              const MrSight *sight, float nez[MR_LANES]) {
@@ -225,32 +133,13 @@ static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fi
 
 // Sets the commands of fighting pilots. With the course at angle e off the nose, the rudder is clip(gain * sin e), or
 // full when the course is behind.
-static void mr_fight(const struct MrSim *sim, MrBlock *b, const MrPicture *picture, int32_t fighter) {
-  MrSight sights[MR_FIGHTERS];
-  MrSight *sight = &sights[fighter];
-  const MrBody *enemy = picture ? &picture->contacts[fighter].body : &b->fighters[mr_opponent(fighter)].body;
-  MrThreat threat;
-  MrCourse course;
-  MR_ALIGNED int32_t fire[MR_LANES];
-  MrHeard heard;
-  mr_look(b, sights);
-  if (picture) {
-    mr_listen(sim, b, fighter, sights, picture, &heard);
-    mr_assess_warning(b, picture, fighter, &threat);
-    mr_search(b, picture, fighter, &heard, sight);
-  } else {
-    mr_assess_threat(sim, b, fighter, &threat);
-  }
-  mr_choose_course(sim, b, fighter, sight, &threat, &course);
-  if (picture) mr_notch(sim, b, fighter, &heard, &threat, &course);
-  mr_choose_fire(sim, b, fighter, enemy, sight, &threat, fire);
-  if (picture) MR_FOR_LANES(i) fire[i] &= mr_is_track(picture->contacts[fighter].source[i]);
-  MrFighter *f = &b->fighters[fighter];
+static void mr_give_commands(const struct MrSim *sim, const MrCourse *course, const int32_t fire[MR_LANES],
+                             MrFighter *f) {
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
     int mine = f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
-    float side = course.left[i] < 0.0f ? -1.0f : 1.0f;
-    float rudder = course.ahead[i] < 0.0f ? side : mr_clip(gain * course.left[i], -1.0f, 1.0f);
+    float side = course->left[i] < 0.0f ? -1.0f : 1.0f;
+    float rudder = course->ahead[i] < 0.0f ? side : mr_clip(gain * course->left[i], -1.0f, 1.0f);
     f->rudder_command[i] = mr_select(mine, rudder, f->rudder_command[i]);
     f->fire[i] = mr_select_int(mine, fire[i], f->fire[i]);
   }
@@ -267,25 +156,23 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   }
 }
 
-// Sets the commands of all scripted fighters of a block. `picture` is NULL without sensors.
-static void mr_fly_pilots(const struct MrSim *sim, MrBlock *b, const MrPicture *picture) {
-  for (int32_t fighter = 0; fighter < MR_FIGHTERS; fighter++) {
-    MrFighter *f = &b->fighters[fighter];
-    int32_t agents = 0, weaving = 0, fighting = 0;  // lanes
-    MR_FOR_LANES(i) {
-      agents += f->pilot[i] == MR_PILOT_agent;
-      weaving += f->pilot[i] == MR_PILOT_weave;
-      fighting += f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
-    }
-    if (agents == MR_LANES) continue;
-
-    MR_FOR_LANES(i) {  // the commands of `straight`; mr_weave and mr_fight replace them for other pilots
-      int scripted = f->pilot[i] != MR_PILOT_agent;
-      f->rudder_command[i] = mr_select(scripted, 0.0f, f->rudder_command[i]);
-      f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);
-      f->fire[i] = mr_select_int(scripted, 0, f->fire[i]);
-    }
-    if (weaving) mr_weave(sim, b, fighter);
-    if (fighting) mr_fight(sim, b, picture, fighter);
+// Sets the commands of the peaceful pilots of a fighter. Returns whether fighting ones fly it, whose commands are then
+// those of straight flight.
+static bool mr_fly_peaceful(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
+  MrFighter *f = &b->fighters[fighter];
+  int32_t agents = 0, weaving = 0, fighting = 0;  // lanes
+  MR_FOR_LANES(i) {
+    agents += f->pilot[i] == MR_PILOT_agent;
+    weaving += f->pilot[i] == MR_PILOT_weave;
+    fighting += f->pilot[i] >= MR_PEACEFUL_PILOT_COUNT;
   }
+  if (agents == MR_LANES) return false;
+  MR_FOR_LANES(i) {
+    int scripted = f->pilot[i] != MR_PILOT_agent;
+    f->rudder_command[i] = mr_select(scripted, 0.0f, f->rudder_command[i]);
+    f->throttle_command[i] = mr_select(scripted, 1.0f, f->throttle_command[i]);
+    f->fire[i] = mr_select_int(scripted, 0, f->fire[i]);
+  }
+  if (weaving) mr_weave(sim, b, fighter);
+  return fighting > 0;
 }

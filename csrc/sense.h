@@ -55,7 +55,9 @@ typedef struct {
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]
 } MrIntercept;
 
-// The enemy of a fighter: with one fighter on each side, the other seat.
+#if MR_SIDE == 1
+
+// The enemy of a fighter in one against one.
 static inline int32_t mr_opponent(int32_t fighter) { return fighter ^ 1; }
 
 // The fighters' sights of each other. Range, closing speed and the line of sight's rate are the same for both. How the
@@ -88,6 +90,8 @@ static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
   }
 }
 
+#endif
+
 // Where the missile of one lane stands to its target: what MrIntercept has of it. `targets` are the fighters' bodies,
 // true ones or believed ones.
 typedef struct {
@@ -110,8 +114,14 @@ static inline MrStanding mr_standing(const MrMissile *m, const MrBody *const tar
   return (MrStanding){x, y, range, time_to_go};
 }
 
+// The body of each fighter, for MR_OF_TARGET.
+static inline void mr_bodies(const MrBlock *b, const MrBody *bodies[MR_FIGHTERS]) {
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) bodies[f] = &b->fighters[f].body;
+}
+
 static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
-  const MrBody *const targets[] = {&b->fighters[0].body, &b->fighters[1].body};
+  const MrBody *targets[MR_FIGHTERS];
+  mr_bodies(b, targets);
   MR_FOR_LANES(i) {
     MrStanding standing = mr_standing(&b->missiles[slot], targets, i);
     out->x[i] = standing.x;

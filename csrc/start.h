@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The start of an episode: its random geometry, pilots and tactics. The geometry has the same distribution for both
-// seats. RULES.md, "Start".
+// sides. RULES.md, "Start".
 //
 // Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
 
@@ -44,6 +44,7 @@ static void mr_clear_missiles(MrBlock *b, int lane) {
   }
 }
 
+#if MR_SIDE == 1
 static void mr_start_picture(MrPicture *picture, int lane) {
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     MrContact *to = &picture->contacts[f];
@@ -55,36 +56,65 @@ static void mr_start_picture(MrPicture *picture, int lane) {
     MR_BELIEF_FIELDS(MR_START_FIELD)
   }
 }
+#endif
+
+// Moves a fighter that starts at its side's place into the line of its side: abreast, its first on the left. `share` of
+// [0, 1) draws the distance between neighbours.
+static void mr_line_up(const struct MrSim *sim, int32_t f, float share, MrBody *body, int lane) {
+  const MrParams *p = &sim->params;
+  int32_t side = mr_side(sim, f);
+  float spacing = p->start_spacing_min + (p->start_spacing_max - p->start_spacing_min) * share;
+  float middle = 0.5f * (float)(mr_size(sim, side) - 1);
+  float left = spacing * (middle - (float)(f - mr_first(sim, side)));
+  body->x[lane] -= left * body->s[lane];
+  body->y[lane] += left * body->c[lane];
+}
+
+// Draws a fighter's pilot and tactics. `pilots` are the random numbers that all fighters of a side share; the first
+// fighter takes one of them for its tactics, too.
+static void mr_draw_fighter(const struct MrSim *sim, const MrBlock *b, int32_t f, const float pilots[4], int lane,
+                            MrFighter *fighter) {
+  uint32_t engagement = (uint32_t)b->engagement[lane], episode = (uint32_t)b->episode[lane];
+  int32_t side = mr_side(sim, f), index = f - mr_first(sim, side);
+  float tactics[4];
+  mr_uniform4(sim->seed, engagement, episode, 3 + (uint32_t)index, tactics);
+  float evade_draw = index ? tactics[2 + side] : pilots[2 + side], fire_draw = tactics[side];
+  fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[side]);
+  mr_assign_tactics(&sim->params, (MrPilot)fighter->pilot[lane], evade_draw, fire_draw, &fighter->tactics, lane);
+}
 
 // Starts the episode whose engagement and episode number the lane already has. The random numbers are keyed by them.
 static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
   const MrParams *p = &sim->params;
   uint32_t engagement = (uint32_t)b->engagement[lane], episode = (uint32_t)b->episode[lane];
-  float place[4], noses[4], pilots[4], tactics[4];
+  float place[4], noses[4], pilots[4];
   mr_uniform4(sim->seed, engagement, episode, 0, place);
   mr_uniform4(sim->seed, engagement, episode, 1, noses);
   mr_uniform4(sim->seed, engagement, episode, 2, pilots);
-  mr_uniform4(sim->seed, engagement, episode, 3, tactics);
 
   mr_start_engagement(b, lane);
   float range = p->start_range_min + (p->start_range_max - p->start_range_min) * place[0];
   double bearing = (double)place[1];  // direction from red to blue [turns]
   float dx, dy;
   mr_unit_vector(bearing, &dx, &dy);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MrFighter *fighter = &b->fighters[f];
-    int blue = f & 1;
+    int32_t side = mr_side(sim, f);
+    int blue = side == 1;
     float along = (blue ? 0.5f : -0.5f) * range;
-    double off = (2.0 * (double)noses[f] - 1.0) * (double)p->start_off_boresight_max_deg / 360.0;
-    float speed = p->start_speed_min + (p->start_speed_max - p->start_speed_min) * noses[2 + f];
+    double off = (2.0 * (double)noses[side] - 1.0) * (double)p->start_off_boresight_max_deg / 360.0;
+    float speed = p->start_speed_min + (p->start_speed_max - p->start_speed_min) * noses[2 + side];
     mr_start_fighter(fighter, lane);
     fighter->body.x[lane] = along * dx;
     fighter->body.y[lane] = along * dy;
     mr_unit_vector(bearing + (blue ? 0.5 : 0.0) + off, &fighter->body.c[lane], &fighter->body.s[lane]);
+    if (MR_SIDE > 1) mr_line_up(sim, f, place[2 + side], &fighter->body, lane);
     fighter->body.v[lane] = speed;
     fighter->ammunition[lane] = p->ammunition;
-    fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[f]);
-    mr_assign_tactics(p, (MrPilot)fighter->pilot[lane], pilots[2 + f], tactics[f], &fighter->tactics, lane);
+    mr_draw_fighter(sim, b, f, pilots, lane, fighter);
+#if MR_SIDE > 1
+    fighter->target[lane] = mr_first(sim, !side);
+#endif
   }
   mr_clear_missiles(b, lane);
 }

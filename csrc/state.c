@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Access to the state from outside: reading and setting it, snapshots, its hash.
+// Access to the state from outside: reading and setting it, its hash. setup.py compiles this file once for each size of
+// sides, MR_SIDE.
 
 #include <assert.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "block.h"
 #include "kernel.h"
 #include "midrange.h"
+#include "sides.h"
 
 // Fields -------------------------------------------------------------------------------------------------
 
@@ -35,11 +37,11 @@ static const MrField contact_fields[] = {MR_BODY_FIELDS(MR_OF_BELIEVED) MR_CONTA
 static const MrField belief_fields[] = {MR_BELIEF_FIELDS(MR_OF_BELIEF){0}};
 
 // The fields of a kind of entity, and where its structs are in a block, or in a block's picture if it is `known`: the
-// first at `offset`, each of `size` bytes, `count` in all.
+// first at `offset`, each of `size` bytes; there is room for `room`.
 typedef struct {
   const MrField *fields;
   size_t offset, size;
-  int32_t count;
+  int32_t room;
   bool known;
 } Entity;
 
@@ -51,14 +53,14 @@ static const Entity entities[MR_ENTITY_COUNT] = {
     [MR_BELIEF] = {belief_fields, offsetof(MrPicture, beliefs), sizeof(MrBelief), MR_MISSILES, true},
 };
 
-const MrField *mr_fields(MrEntity entity) { return entities[entity].fields; }
+static const MrField *fields_of(MrEntity entity) { return entities[entity].fields; }
 
 // A block and its picture, which is NULL without sensors. They may be at any address, aligned or not.
 typedef struct {
   const void *block, *picture;
 } State;
 
-static State state_of(const MrSim *sim, int32_t block) { return (State){&sim->blocks[block], mr_picture(sim, block)}; }
+static State state_of(const MrSim *sim, int32_t block) { return (State){mr_block(sim, block), mr_picture(sim, block)}; }
 
 // The address of a field's four bytes: in one lane of the entity `number` of its kind.
 static const char *place(State state, const Entity *entity, int32_t number, const MrField *field, int lane) {
@@ -66,12 +68,13 @@ static const char *place(State state, const Entity *entity, int32_t number, cons
   return from + entity->offset + (size_t)number * entity->size + field->offset + 4 * (size_t)lane;
 }
 
-void mr_get_field(const MrSim *sim, MrEntity kind, const MrField *field, void *values) {
+static void get_field(const MrSim *sim, MrEntity kind, const MrField *field, void *values) {
   const Entity *entity = &entities[kind];
+  int32_t count = mr_count_of(sim, kind);
   char *to = values;
   if (entity->known && !sim->pictures) return;
   for (int32_t env = 0; env < sim->num_envs; env++) {
-    for (int32_t number = 0; number < entity->count; number++, to += 4) {
+    for (int32_t number = 0; number < count; number++, to += 4) {
       memcpy(to, place(state_of(sim, env / MR_LANES), entity, number, field, env % MR_LANES), 4);
     }
   }
@@ -93,7 +96,7 @@ static const MrField *field_out_of_range(State state) {
     const Entity *entity = &entities[kind];
     if (entity->known && !state.picture) continue;
     for (const MrField *field = entity->fields; field->name; field++) {
-      for (int32_t number = 0; number < entity->count; number++) {
+      for (int32_t number = 0; number < entity->room; number++) {
         MR_EACH_LANE(i) {
           if (!in_range(field, place(state, entity, number, field, i))) return field;
         }
@@ -109,11 +112,12 @@ static void assert_unit(const MrBody *body, int lane) {
   assert(length2 > 0.99f && length2 < 1.01f && "a direction is a unit vector");
 }
 
-void mr_assert_state(const MrBlock *b, const MrPicture *picture) {
-  const MrField *wrong = field_out_of_range((State){b, picture});
+void mr_assert_state(const MrSim *sim, int32_t block) {
+  const MrBlock *b = mr_block(sim, block);
+  const MrField *wrong = field_out_of_range(state_of(sim, block));
   if (wrong) fprintf(stderr, "midrange: %s is out of its range\n", wrong->name);
   assert(!wrong && "every field is in its range");  // stderr has just named the field
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MR_EACH_LANE(i) assert_unit(&b->fighters[f].body, i);
   }
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
@@ -130,8 +134,8 @@ void mr_assert_state(const MrBlock *b, const MrPicture *picture) {
 
 // Entities -----------------------------------------------------------------------------------------------
 
-void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state) {
-  const MrBlock *b = &sim->blocks[env / MR_LANES];
+static void get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state) {
+  const MrBlock *b = mr_block(sim, env / MR_LANES);
   const MrFighter *f = &b->fighters[fighter];
   int i = env % MR_LANES;
   int32_t wait = f->ready[i] - b->time[i];
@@ -144,8 +148,8 @@ void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterSta
 
 // Removes missiles whose target is dead. When a fighter dies in flight, the physics step removes them; here the caller
 // has set the state. The physics relies on every missile's target being alive.
-static void drop_missiles_at_dead(MrBlock *b, int lane) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+static void drop_missiles_at_dead(const MrSim *sim, MrBlock *b, int lane) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     if (b->fighters[f].alive[lane]) continue;
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
       MrMissile *m = &b->missiles[slot];
@@ -156,8 +160,8 @@ static void drop_missiles_at_dead(MrBlock *b, int lane) {
   }
 }
 
-void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
-  MrBlock *b = &sim->blocks[env / MR_LANES];
+static void set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state) {
+  MrBlock *b = mr_block(sim, env / MR_LANES);
   MrFighter *f = &b->fighters[fighter];
   int i = env % MR_LANES;
   f->body.x[i] = state->x;
@@ -170,13 +174,13 @@ void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterSta
   f->alive[i] = state->alive;
   f->ammunition[i] = state->ammunition;
   f->ready[i] = b->time[i] + state->launch_wait;
-  drop_missiles_at_dead(b, i);
-  mr_assert_state(b, mr_picture(sim, env / MR_LANES));
-  sim->kernel->rate_lane(sim, b, i);
+  drop_missiles_at_dead(sim, b, i);
+  mr_assert_state(sim, env / MR_LANES);
+  sim->kernel->rate_lane(sim, env / MR_LANES, i);
 }
 
-void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state) {
-  const MrMissile *m = &sim->blocks[env / MR_LANES].missiles[slot];
+static void get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state) {
+  const MrMissile *m = &mr_block(sim, env / MR_LANES)->missiles[slot];
   int i = env % MR_LANES;
   *state = (MrMissileState){0};
   if (!m->active[i]) return;
@@ -195,8 +199,8 @@ static void believe(MrBelief *belief, const MrBody *target, int lane) {
   belief->locked[lane] = belief->unseen[lane] = 0;
 }
 
-void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
-  MrBlock *b = &sim->blocks[env / MR_LANES];
+static void set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
+  MrBlock *b = mr_block(sim, env / MR_LANES);
   MrMissile *m = &b->missiles[slot];
   int i = env % MR_LANES;
   m->active[i] = state->active;
@@ -210,45 +214,22 @@ void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState 
   m->body.v[i] = state->speed;
   m->body.rudder[i] = state->rudder;
   b->live[slot] = mr_count(m->active);
-  if (sim->pictures) believe(&sim->pictures[env / MR_LANES].beliefs[slot], &b->fighters[state->target].body, i);
-  drop_missiles_at_dead(b, i);
-  mr_assert_state(b, mr_picture(sim, env / MR_LANES));
-  sim->kernel->rate_lane(sim, b, i);
+  if (sim->pictures) believe(&mr_picture(sim, env / MR_LANES)->beliefs[slot], &b->fighters[state->target].body, i);
+  drop_missiles_at_dead(sim, b, i);
+  mr_assert_state(sim, env / MR_LANES);
+  sim->kernel->rate_lane(sim, env / MR_LANES, i);
 }
 
-bool mr_launch(MrSim *sim, int32_t env, int32_t fighter) {
-  return sim->kernel->launch(sim, env / MR_LANES, fighter, env % MR_LANES);
-}
-
-// Snapshots and hash --------------------------------------------------------------------------------------
-
-// A snapshot is the seed, the blocks, and with sensors their pictures.
-static size_t blocks_bytes(const MrSim *sim) { return (size_t)sim->num_blocks * sizeof(MrBlock); }
-static size_t pictures_bytes(const MrSim *sim) {
-  return sim->pictures ? (size_t)sim->num_blocks * sizeof(MrPicture) : 0;
-}
-
-size_t mr_snapshot_bytes(const MrSim *sim) { return sizeof sim->seed + blocks_bytes(sim) + pictures_bytes(sim); }
-
-void mr_snapshot(const MrSim *sim, void *bytes) {
-  char *to = bytes;
-  memcpy(to, &sim->seed, sizeof sim->seed);
-  memcpy(to + sizeof sim->seed, sim->blocks, blocks_bytes(sim));
-  if (sim->pictures) memcpy(to + sizeof sim->seed + blocks_bytes(sim), sim->pictures, pictures_bytes(sim));
-}
-
-const char *mr_restore(MrSim *sim, const void *bytes) {
-  const char *blocks = (const char *)bytes + sizeof sim->seed, *pictures = blocks + blocks_bytes(sim);
+static const MrField *find_wrong(const MrSim *sim, const char *blocks, const char *pictures) {
   for (int32_t block = 0; block < sim->num_blocks; block++) {
-    const char *picture = sim->pictures ? pictures + (size_t)block * sizeof(MrPicture) : NULL;
+    const char *picture = pictures ? pictures + (size_t)block * sizeof(MrPicture) : NULL;
     const MrField *wrong = field_out_of_range((State){blocks + (size_t)block * sizeof(MrBlock), picture});
-    if (wrong) return wrong->name;
+    if (wrong) return wrong;
   }
-  memcpy(&sim->seed, bytes, sizeof sim->seed);
-  memcpy(sim->blocks, blocks, blocks_bytes(sim));
-  if (sim->pictures) memcpy(sim->pictures, pictures, pictures_bytes(sim));
   return NULL;
 }
+
+// Hash ---------------------------------------------------------------------------------------------------
 
 // FNV-1a over 32-bit words.
 static uint64_t mix(uint64_t hash, const void *word) {
@@ -266,15 +247,15 @@ static uint64_t hash_entity(uint64_t h, State state, MrEntity kind, int32_t numb
 }
 
 static uint64_t hash_engagement(uint64_t h, const MrSim *sim, int32_t env) {
-  const MrBlock *b = &sim->blocks[env / MR_LANES];
+  const MrBlock *b = mr_block(sim, env / MR_LANES);
   State state = state_of(sim, env / MR_LANES);
   int lane = env % MR_LANES;
   h = hash_entity(h, state, MR_ENGAGEMENT, 0, lane);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
     h = hash_entity(h, state, MR_FIGHTER, f, lane);
     if (sim->pictures) h = hash_entity(h, state, MR_CONTACT, f, lane);
   }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+  for (int32_t slot = 0; slot < mr_count_of(sim, MR_MISSILE); slot++) {
     h = mix(h, &b->missiles[slot].active[lane]);
     // The fields of an empty slot do not matter: they are those of the slot's last missile.
     if (!b->missiles[slot].active[lane]) continue;
@@ -284,7 +265,7 @@ static uint64_t hash_engagement(uint64_t h, const MrSim *sim, int32_t env) {
   return h;
 }
 
-uint64_t mr_fight_hash(const MrSim *sim) {
+static uint64_t fight_hash(const MrSim *sim) {
   uint64_t h = 14695981039346656037u;
   for (int32_t env = 0; env < sim->num_envs; env++) {
     h = hash_engagement(h, sim, env);
@@ -292,11 +273,25 @@ uint64_t mr_fight_hash(const MrSim *sim) {
   return h;
 }
 
-uint64_t mr_state_hash(const MrSim *sim) {
+static uint64_t state_hash(const MrSim *sim) {
   uint32_t seed[] = {(uint32_t)sim->seed, (uint32_t)(sim->seed >> 32)};
-  uint64_t h = mix(mix(mr_fight_hash(sim), &seed[0]), &seed[1]);
+  uint64_t h = mix(mix(fight_hash(sim), &seed[0]), &seed[1]);
   for (int32_t env = 0; env < sim->num_envs; env++) {
-    h = mix(h, &sim->blocks[env / MR_LANES].engagement[env % MR_LANES]);
+    h = mix(h, &mr_block(sim, env / MR_LANES)->engagement[env % MR_LANES]);
   }
   return h;
 }
+
+const MrAccess MR_OF_SIDE(mr_access_) = {
+    .block_bytes = sizeof(MrBlock),
+    .picture_bytes = sizeof(MrPicture),
+    .fields = fields_of,
+    .get_field = get_field,
+    .get_fighter = get_fighter,
+    .set_fighter = set_fighter,
+    .get_missile = get_missile,
+    .set_missile = set_missile,
+    .find_wrong = find_wrong,
+    .fight_hash = fight_hash,
+    .state_hash = state_hash,
+};

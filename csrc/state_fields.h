@@ -68,7 +68,7 @@
   X(float, throttle, 1, 0, 1, 1, "actuator position") \
   X(float, rudder_command, 0, -1, 1, 1, "position that the rudder moves to") \
   X(float, throttle_command, 1, 0, 1, 1, "position that the throttle moves to") \
-  X(int32_t, fire, 0, 0, 1, 1, "1 to launch a missile at the next decision, if allowed") \
+  X(int32_t, fire, 0, 0, MR_FIRE_HIGHEST, 1, "not 0 to launch a missile at the next decision, if allowed; in teams it says at whom, see targets.h") \
   X(int32_t, alive, 1, 0, 1, 1, "1 until it is hit") \
   X(int32_t, ammunition, 0, 0, MR_MISSILES_PER_FIGHTER, 1, "missiles left") \
   X(int32_t, ready, 0, 0, INT32_MAX, 1, "time from which the next launch is allowed [physics steps]") \
@@ -80,7 +80,18 @@
   X(int32_t, shots_in_nez, 0, 0, INT32_MAX, 0, "missiles launched inside R_NEZ") \
   X(int32_t, shots_wasted, 0, 0, INT32_MAX, 0, "missiles launched nearer than R_min or farther than R_aero") \
   X(float, launch_range, 0, 0, FLT_MAX, 0, "sum of the ranges at the launches [m]") \
-  X(float, episode_return, 0, -FLT_MAX, FLT_MAX, 0, "sum of its rewards")
+  X(float, episode_return, 0, -FLT_MAX, FLT_MAX, 0, "sum of its rewards") \
+  MR_TEAM_FIELDS(X)
+
+// Of fighters in teams only.
+#if MR_SIDE == 1
+#define MR_TEAM_FIELDS(X)
+#else
+#define MR_TEAM_FIELDS(X) \
+  X(float, merit, 0, -FLT_MAX, FLT_MAX, 1, "its own potential after the last decision; RULES.md, Rewards") \
+  X(int32_t, target, 0, 0, MR_FIGHTERS - 1, 1, "the enemy that a pilot flies against") \
+  X(int32_t, chosen, 0, 0, INT32_MAX, 1, "time from which the pilot may choose another one [physics steps]")
+#endif
 
 // `active` is not marked as hashed, because mr_state_hash treats it specially: it enters the hash of every slot, and
 // the slot's other fields enter only when it is 1.

@@ -32,10 +32,11 @@ static void mr_write_states(const MrSim *sim, int32_t block, const MrScene *scen
   if (!states) return;
   size_t used = (size_t)mr_used_lanes(sim, block);
   MR_ALIGNED float values[MR_STATE_COUNT][MR_LANES];
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    mr_state_of(&sim->blocks[block], f, scene, values);
+  int32_t fighters = mr_fighters(sim);
+  for (int32_t f = 0; f < fighters; f++) {
+    mr_state_of(mr_block(sim, block), f, scene, values);
     for (int32_t state = 0; state < MR_STATE_COUNT; state++) {
-      size_t row = (size_t)(state * MR_FIGHTERS + f) * (size_t)sim->num_envs;
+      size_t row = (size_t)(state * fighters + f) * (size_t)sim->num_envs;
       memcpy(states + row + (size_t)block * MR_LANES, values[state], used * sizeof(float));
     }
   }

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "feature_table.h"
+#include "team_feature_table.h"
 
 #define MR_IS_float false
 #define MR_IS_int true
@@ -47,10 +47,19 @@ const MrStateInfo *mr_states(void) {
 const MrFeature *mr_features(MrObservation observation) {
   static const MrFeature full[] = {MR_FEATURES(MR_DESCRIBE_FEATURE) MR_STG_FEATURES(MR_DESCRIBE_FEATURE)};
   static const MrFeature radar[] = {MR_RADAR_FEATURES(MR_DESCRIBE_FEATURE)};
+  static const MrFeature team[] = {MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_OTHER_FEATURES(MR_DESCRIBE_FEATURE)
+                                       MR_MISSILE_FEATURES(MR_DESCRIBE_FEATURE, missile)};
+  if (observation == MR_OBSERVE_TEAM) return team;
   return observation == MR_OBSERVE_RADAR ? radar : full;
 }
 
-int32_t mr_feature_count(MrObservation observation) { return mr_features_of(observation); }
+int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size) {
+  return mr_features_of(observation, red_size, blue_size);
+}
+
+void mr_team_rows(int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]) {
+  mr_count_team_rows(red_size, blue_size, rows);
+}
 
 #define MR_DESCRIBE_EVASION(name, side, beams, time_to_go, meaning) {#name, meaning, side, time_to_go, beams},
 const MrEvasion *mr_evasions(void) {
@@ -71,8 +80,8 @@ MrLayouts mr_layouts(void) {
       MR_MEMBER(MrRecord, shots), MR_MEMBER(MrRecord, hits), MR_MEMBER(MrRecord, shots_in_nez),
       MR_MEMBER(MrRecord, shots_wasted), MR_MEMBER(MrRecord, launch_range), MR_MEMBER(MrRecord, episode_return),
       MR_MEMBER(MrRecord, paid_result), MR_MEMBER(MrRecord, paid_geometry), MR_MEMBER(MrRecord, paid_ammunition),
-      MR_MEMBER(MrRecord, paid_threat), MR_MEMBER(MrRecord, paid_pressure),
-      {0}};
+      MR_MEMBER(MrRecord, paid_threat), MR_MEMBER(MrRecord, paid_pressure), MR_MEMBER(MrRecord, paid_kill),
+      MR_MEMBER(MrRecord, survivors), {0}};
   static const MrMember shot[] = {
       MR_MEMBER(MrShot, range), MR_MEMBER(MrShot, nose_x), MR_MEMBER(MrShot, nose_y), MR_MEMBER(MrShot, aspect_x),
       MR_MEMBER(MrShot, aspect_y), MR_MEMBER(MrShot, launch_speed), MR_MEMBER(MrShot, target_speed),

@@ -16,6 +16,17 @@ def _check_no_sensors(pilot_weights):
             raise UsageError(f"pilot {name}: needs sensing = radar")
 
 
+def _check_sizes(dict parameters, str observation):
+    """Refuse sizes of sides that there are not, and what teams do not have."""
+    red, blue = parameters["red_size"], parameters["blue_size"]
+    if not (1 <= red <= MR_SIDE_MAX and 1 <= blue <= MR_SIDE_MAX):
+        raise ValueError(f"red_size = {red}, blue_size = {blue}: from 1 to {MR_SIDE_MAX}")
+    if (observation == TEAM) != (red + blue > MR_SIDES):
+        raise ValueError(f"observation = {observation!r}: {TEAM} belongs to teams")
+    if red + blue > MR_SIDES and parameters["sensing"] != "full":
+        raise ValueError("sensing = radar: teams have no sensors")
+
+
 cdef int _take_ranges(MrRanges *to, values, str name) except -1:
     """Copy a range of a map."""
     cdef const float[:, :, :, ::1] ranges = np.ascontiguousarray(values, np.float32)

@@ -33,13 +33,13 @@ cdef class Core:
             name.
         num_envs: number of engagements, from 1 to MAX_ENVS.
         seed: 0 <= seed < 2**64.
-        pilot_weights: shares [fighters][pilots] of who flies each seat.
+        pilot_weights: shares [fighters][pilots] of who flies each fighter: red's, then blue's.
         auto_reset: start the next episode as soon as one has ended.
         isa: one of isas(), or "auto".
         envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez,
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
-        observation: one of OBSERVATIONS.
+        observation: one of OBSERVATIONS, or in teams TEAM.
         threads: that step the engagements, this one among them; the result does not depend on it.
 
     Raises:
@@ -53,7 +53,7 @@ cdef class Core:
     cdef MrSim *sim
     cdef Threads shared
     cdef bint busy  # read and written with the GIL held
-    cdef readonly int num_envs, agents, features, threads
+    cdef readonly int num_envs, agents, features, threads, fighters, slots, red_size
     cdef readonly dict parameters
 
     def __cinit__(self, dict parameters, Py_ssize_t num_envs, uint64_t seed, pilot_weights,
@@ -64,16 +64,19 @@ cdef class Core:
         cdef const MrParameter *row = mr_parameters()
         cdef char *params = <char *> &config.params
         cdef const float[:, ::1] weights = np.array(pilot_weights, np.float32)
-        if weights.shape[0] != MR_FIGHTERS or weights.shape[1] != MR_PILOT_COUNT:
+        cdef int red_size = parameters["red_size"], blue_size = parameters["blue_size"]
+        cdef int fighters = red_size + blue_size
+        if weights.shape[0] != fighters or weights.shape[1] != MR_PILOT_COUNT:
             raise ValueError(f"pilot_weights of shape {tuple(weights.shape)[:2]}: "
-                             f"must be ({MR_FIGHTERS}, {MR_PILOT_COUNT})")
+                             f"must be ({fighters}, {MR_PILOT_COUNT})")
         if not 1 <= num_envs <= MAX_ENVS:
             raise ValueError(f"num_envs = {num_envs}: at least 1, at most {MAX_ENVS}")
         self.shared = find_threads(threads)
         if isa != "auto" and isa not in isas():
             raise ValueError(f"isa = {isa!r}: this machine has {', '.join(isas())}, or auto")
-        if observation not in OBSERVATIONS:
+        if observation not in _OBSERVATIONS:
             raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
+        _check_sizes(parameters, observation)
         if (observation == "radar") != (parameters["sensing"] == "radar"):
             raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
         if parameters["sensing"] == "full":
@@ -90,7 +93,7 @@ cdef class Core:
             else:
                 (<float *> (params + row.offset))[0] = value
             row += 1
-        for fighter in range(MR_FIGHTERS):
+        for fighter in range(fighters):
             for pilot in range(MR_PILOT_COUNT):
                 config.pilot_weights[fighter][pilot] = weights[fighter, pilot]
         name = isa.encode()
@@ -109,7 +112,10 @@ cdef class Core:
             raise MemoryError(f"no memory for {num_envs} engagements")
         self.num_envs = num_envs
         self.agents = num_envs * mr_agents_per_env(self.sim)
-        self.features = OBSERVATIONS[observation]
+        self.features = mr_feature_count(config.observation, red_size, blue_size)
+        self.fighters = mr_fighters_per_env(self.sim)
+        self.slots = mr_count_of(self.sim, MR_MISSILE)
+        self.red_size = red_size
         self.parameters = dict(parameters)
 
     def __dealloc__(self):
@@ -135,6 +141,11 @@ cdef class Core:
     def isa(self):
         """The instruction set in use."""
         return mr_isa(self.sim).decode()
+
+    @property
+    def state_bytes(self):
+        """Of one engagement, without what is known by sensors."""
+        return mr_state_bytes(self.sim)
 
     @property
     def seed(self):
@@ -222,21 +233,21 @@ cdef class Core:
         """Where states go; NULL for None."""
         if states is None:
             return NULL
-        if (states.shape[0] != MR_STATE_COUNT or states.shape[1] != MR_FIGHTERS
+        if (states.shape[0] != MR_STATE_COUNT or states.shape[1] != self.fighters
                 or states.shape[2] != self.num_envs):
             raise ValueError(f"states of shape {tuple(states.shape)[:3]}: must be "
-                             f"({MR_STATE_COUNT}, {MR_FIGHTERS}, {self.num_envs})")
+                             f"({MR_STATE_COUNT}, {self.fighters}, {self.num_envs})")
         _check_aligned(&states[0, 0, 0], "states")
         return &states[0, 0, 0]
 
     def step_controls(self, const float[:, :, ::1] controls, float[:, ::1] rewards):
         """One decision with controls [num_envs, fighters, 3]; rewards [num_envs, fighters]."""
-        if (controls.shape[0] != self.num_envs or controls.shape[1] != MR_FIGHTERS
+        if (controls.shape[0] != self.num_envs or controls.shape[1] != self.fighters
                 or controls.shape[2] != 3):
             raise ValueError(f"controls of shape {tuple(controls.shape)[:3]}: "
-                             f"must be ({self.num_envs}, {MR_FIGHTERS}, 3)")
-        if rewards.shape[0] != self.num_envs or rewards.shape[1] != MR_FIGHTERS:
-            raise ValueError(f"rewards must be of shape ({self.num_envs}, {MR_FIGHTERS})")
+                             f"must be ({self.num_envs}, {self.fighters}, 3)")
+        if rewards.shape[0] != self.num_envs or rewards.shape[1] != self.fighters:
+            raise ValueError(f"rewards must be of shape ({self.num_envs}, {self.fighters})")
         _check_aligned(&controls[0, 0, 0], "controls")
         _check_aligned(&rewards[0, 0], "rewards")
         cdef int32_t dropped
@@ -266,8 +277,8 @@ cdef class Core:
         mr_observe_states(self._idle(), self._check_states(states))
 
     def observe_all(self, float[:, ::1] observations):
-        """Write the observations of every seat, [num_envs * fighters, features]."""
-        self._check_observations(observations, self.num_envs * MR_FIGHTERS)
+        """Write the observations of every fighter, [num_envs * fighters, features]."""
+        self._check_observations(observations, self.num_envs * self.fighters)
         mr_observe_all(self._idle(), &observations[0, 0])
 
     cdef int _check_observations(self, float[:, ::1] observations, Py_ssize_t rows) except -1:
@@ -307,32 +318,32 @@ cdef class Core:
     def get_fighter(self, Py_ssize_t env, Py_ssize_t fighter):
         """State of one fighter as a dict of MrFighterState."""
         cdef MrFighterState state
-        self._check_index(env, fighter, MR_FIGHTERS, "fighter")
+        self._check_index(env, fighter, self.fighters, "fighter")
         mr_get_fighter(self._idle(), env, fighter, &state)
         return state
 
     def set_fighter(self, Py_ssize_t env, Py_ssize_t fighter, MrFighterState state):
         """Set all of MrFighterState but the pilot."""
-        self._check_index(env, fighter, MR_FIGHTERS, "fighter")
+        self._check_index(env, fighter, self.fighters, "fighter")
         mr_set_fighter(self._idle(), env, fighter, &state)
 
     def get_missile(self, Py_ssize_t env, Py_ssize_t slot):
         """State of one missile slot as a dict of MrMissileState."""
         cdef MrMissileState state
-        self._check_index(env, slot, MR_MISSILES, "missile")
+        self._check_index(env, slot, self.slots, "missile")
         mr_get_missile(self._idle(), env, slot, &state)
         return state
 
     def set_missile(self, Py_ssize_t env, Py_ssize_t slot, MrMissileState state):
         """Set one missile slot."""
-        self._check_index(env, slot, MR_MISSILES, "missile")
-        self._check_index(env, state.owner, MR_FIGHTERS, "owner")
-        self._check_index(env, state.target, MR_FIGHTERS, "target")
+        self._check_index(env, slot, self.slots, "missile")
+        self._check_index(env, state.owner, self.fighters, "owner")
+        self._check_index(env, state.target, self.fighters, "target")
         mr_set_missile(self._idle(), env, slot, &state)
 
     def launch(self, Py_ssize_t env, Py_ssize_t fighter):
         """Launch at once; False without a missile left, a living enemy, or with sensors a track."""
-        self._check_index(env, fighter, MR_FIGHTERS, "fighter")
+        self._check_index(env, fighter, self.fighters, "fighter")
         return bool(mr_launch(self._idle(), env, fighter))
 
     def read(self, str entity):
@@ -349,12 +360,13 @@ cdef class Core:
         cdef MrEntity kind
         cdef const MrField *field
         cdef uint8_t[:, ::1] values
-        kind, count = _ENTITIES[entity]
+        kind = _ENTITIES[entity]
         if entity in ("contact", "belief") and self.parameters["sensing"] == "full":
             raise ValueError(f"{entity}: there is none with sensing = full")
-        field = mr_fields(kind)
         out = {}
         cdef MrSim *sim = self._begin()
+        cdef int count = mr_count_of(sim, kind)
+        field = mr_fields(sim, kind)
         try:
             while field.name != NULL:
                 array = np.empty((self.num_envs, count), np.int32 if field.is_int else np.float32)
@@ -439,10 +451,12 @@ cdef class Core:
             IndexError: no such engagement or seat.
             ValueError: no moments, or too many or too far apart.
         """
-        self._check_index(env, seat, MR_FIGHTERS, "seat")
+        self._check_index(env, seat, MR_SIDES, "seat")
+        if self.fighters != MR_SIDES:
+            raise ValueError("look_ahead: it flies one against one ahead")
         _check_moments(interval, count)
         moments = np.empty(count, MOMENT)
-        predictions = np.empty((MR_MISSILES, MR_LANES), PREDICTION)
+        predictions = np.empty((MR_PAIR_MISSILES, MR_LANES), PREDICTION)
         cdef uint8_t[::1] to_moments = moments.view(np.uint8)
         cdef uint8_t[:, ::1] to_predictions = predictions.view(np.uint8)
         cdef MrSim *sim = self._begin()

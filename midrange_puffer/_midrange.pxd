@@ -8,12 +8,16 @@ cdef extern from "stdbool.h":
     ctypedef bint c_bool "bool"
 
 cdef extern from "midrange.h" nogil:
-    enum: MR_FIGHTERS
-    enum: MR_MISSILES
+    enum: MR_SIDES
+    enum: MR_FIGHTERS_MAX
+    enum: MR_SIDE_MAX
+    enum: MR_MISSILES_PER_FIGHTER
+    enum: MR_PAIR_MISSILES
+    enum: MR_ROW_COUNT
     enum: MR_ACTIONS
     enum: MR_RUDDER_LEVELS
     enum: MR_THROTTLE_LEVELS
-    enum: MR_FIRE_LEVELS
+    enum: MR_PAIR_FIRE_LEVELS
     enum: MR_PILOT_COUNT
     enum: MR_OBSERVATION_VERSION
     enum: MR_RULES_VERSION
@@ -69,6 +73,10 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_DEFAULT
         MR_OBSERVE_STG
         MR_OBSERVE_RADAR
+        MR_OBSERVE_TEAM
+    ctypedef struct MrRows:
+        const char *name
+        int32_t rows, features, first
     # Arrays [MR_MAP_OFF][MR_MAP_ASPECT][MR_MAP_LAUNCH][MR_MAP_TARGET]; Cython need not know.
     ctypedef struct MrRanges "MrRanges":
         pass
@@ -79,7 +87,7 @@ cdef extern from "midrange.h" nogil:
         MrParams params
         int32_t num_envs
         uint64_t seed
-        float pilot_weights[2][16]
+        float pilot_weights[16][16]
         c_bool auto_reset
         const char *isa
         MrThreads *threads
@@ -134,15 +142,18 @@ cdef extern from "midrange.h" nogil:
     const MrParameterAddition *mr_parameter_additions()
     const MrPilotInfo *mr_pilots()
     const MrStateInfo *mr_states()
-    const MrField *mr_fields(MrEntity entity)
+    const MrField *mr_fields(const MrSim *sim, MrEntity entity)
+    int32_t mr_count_of(const MrSim *sim, MrEntity entity)
+    int32_t mr_fighters_per_env(const MrSim *sim)
+    void mr_team_rows(int32_t red_size, int32_t blue_size, MrRows *rows)
     const MrFeature *mr_features(MrObservation observation)
-    int32_t mr_feature_count(MrObservation observation)
+    int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size)
     MrParams mr_default_params()
     const char *const *mr_isas()
     MrSim *mr_create(const MrConfig *config)
     void mr_destroy(MrSim *sim)
     const char *mr_isa(const MrSim *sim)
-    size_t mr_state_bytes()
+    size_t mr_state_bytes(const MrSim *sim)
     int32_t mr_agents_per_env(const MrSim *sim)
     uint64_t mr_seed(const MrSim *sim)
     void mr_reset(MrSim *sim, uint64_t seed)

@@ -1,53 +1,52 @@
 # Part of _core.pyx: constants, structs and tables of csrc/midrange.h as Python has them, and its
 # functions that need no simulation.
 
-FIGHTERS = MR_FIGHTERS
-MISSILES = MR_MISSILES
-ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS)
+# Of one against one.
+FIGHTERS = MR_SIDES
+MISSILES = MR_PAIR_MISSILES
+ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
 RULES_VERSION = MR_RULES_VERSION
 SAME_BITS_SINCE = MR_SAME_BITS_SINCE
-# What an agent may observe: name -> number of its feature_rows().
+# What an agent may observe in one against one: name -> number of its feature_rows().
 OBSERVATIONS = {
-    "default": mr_feature_count(MR_OBSERVE_DEFAULT),
-    "stg": mr_feature_count(MR_OBSERVE_STG),
-    "radar": mr_feature_count(MR_OBSERVE_RADAR),
+    "default": mr_feature_count(MR_OBSERVE_DEFAULT, 1, 1),
+    "stg": mr_feature_count(MR_OBSERVE_STG, 1, 1),
+    "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
 }
+TEAM = "team"  # what it observes in teams
 _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
+    TEAM: MR_OBSERVE_TEAM,
 }
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
-STATE_BYTES = mr_state_bytes()
 MAX_ENVS = 2**20  # engagements of a simulation: their rows of results are counted in 32 bits
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
 # Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
 MAX_START = 2**30
 
-# What has fields, and how many of them an engagement has; the last two with sensors only.
+# What has fields; the last two with sensors only.
 _ENTITIES = {
-    "engagement": (MR_ENGAGEMENT, 1),
-    "fighter": (MR_FIGHTER, MR_FIGHTERS),
-    "missile": (MR_MISSILE, MR_MISSILES),
-    "contact": (MR_CONTACT, MR_FIGHTERS),
-    "belief": (MR_BELIEF, MR_MISSILES),
+    "engagement": MR_ENGAGEMENT, "fighter": MR_FIGHTER, "missile": MR_MISSILE,
+    "contact": MR_CONTACT, "belief": MR_BELIEF,
 }
 
 # MrRecord, MrShot, MrMoment and MrPrediction, member by member.
 RECORD = np.dtype([
     ("env", "i4"), ("outcome", "i4"), ("truncated", "i4"), ("mutual_kill", "i4"),
-    ("decisions", "i4"), ("pilot", "i4", (MR_FIGHTERS,)), ("shots", "i4", (MR_FIGHTERS,)),
-    ("hits", "i4", (MR_FIGHTERS,)), ("shots_in_nez", "i4", (MR_FIGHTERS,)),
-    ("shots_wasted", "i4", (MR_FIGHTERS,)), ("launch_range", "f4", (MR_FIGHTERS,)),
-    ("episode_return", "f4", (MR_FIGHTERS,)), ("paid_result", "f4", (MR_FIGHTERS,)),
+    ("decisions", "i4"), ("pilot", "i4", (MR_SIDES,)), ("shots", "i4", (MR_SIDES,)),
+    ("hits", "i4", (MR_SIDES,)), ("shots_in_nez", "i4", (MR_SIDES,)),
+    ("shots_wasted", "i4", (MR_SIDES,)), ("launch_range", "f4", (MR_SIDES,)),
+    ("episode_return", "f4", (MR_SIDES,)), ("paid_result", "f4", (MR_SIDES,)),
     ("paid_geometry", "f4"), ("paid_ammunition", "f4"), ("paid_threat", "f4"),
-    ("paid_pressure", "f4"),
+    ("paid_pressure", "f4"), ("paid_kill", "f4"), ("survivors", "i4", (MR_SIDES,)),
 ])
 SHOT = np.dtype([
     ("range", "f4"), ("nose", "f4", (2,)), ("aspect", "f4", (2,)),
     ("launch_speed", "f4"), ("target_speed", "f4"), ("evasion", "i4"),
 ])
-MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_MISSILES, MR_LANES, 2))])
+MOMENT = np.dtype([("own", "f4", (MR_LANES, 2)), ("missiles", "f4", (MR_PAIR_MISSILES, MR_LANES, 2))])
 PREDICTION = np.dtype([
     ("present", "i4"), ("hits", "i4"), ("ended", "i4"), ("harmless", "i4"), ("miss", "f4"),
 ])
@@ -202,14 +201,47 @@ def evasion_rows():
     return rows
 
 
-def feature_rows(str observation):
-    """(name, scale, lateral, meaning) of the features of one of OBSERVATIONS."""
+def feature_rows(str observation, int red_size=1, int blue_size=1):
+    """(name, scale, lateral, meaning) of the features of an observation, where so many fight."""
+    if observation == TEAM:
+        return _team_features(red_size, blue_size)
     cdef const MrFeature *row = mr_features(_OBSERVATIONS[observation])
-    rows = []
-    for index in range(OBSERVATIONS[observation]):
-        rows.append((row[index].name.decode(), row[index].scale, bool(row[index].lateral),
-                     row[index].meaning.decode()))
+    return [_feature(&row[index]) for index in range(OBSERVATIONS[observation])]
+
+
+def team_rows(int red_size, int blue_size):
+    """(name, rows, features, place) of the kinds of rows of a team's observation.
+
+    `place` is that of the first feature of the first row; the rows of a kind follow one another.
+    """
+    cdef MrRows kinds[MR_ROW_COUNT]
+    mr_team_rows(red_size, blue_size, kinds)
+    rows, place = [], 0
+    for kind in range(MR_ROW_COUNT):
+        rows.append((kinds[kind].name.decode(), kinds[kind].rows, kinds[kind].features, place))
+        place += kinds[kind].rows * kinds[kind].features
     return rows
+
+
+def _team_features(int red_size, int blue_size):
+    """feature_rows() of a team's observation: enemy_2_ahead and so on."""
+    cdef const MrFeature *table = mr_features(MR_OBSERVE_TEAM)
+    cdef MrRows kinds[MR_ROW_COUNT]
+    mr_team_rows(red_size, blue_size, kinds)
+    features = []
+    for kind in range(MR_ROW_COUNT):
+        title = kinds[kind].name.decode()
+        for number in range(kinds[kind].rows):
+            for index in range(kinds[kind].features):
+                name, *rest = _feature(&table[kinds[kind].first + index])
+                if title:
+                    name = f"{title}_{number + 1}_{name.partition('_')[2]}"
+                features.append((name, *rest))
+    return features
+
+
+cdef tuple _feature(const MrFeature *row):
+    return row.name.decode(), row.scale, bool(row.lateral), row.meaning.decode()
 
 
 def isas():

@@ -43,17 +43,17 @@ EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue, i
 }
 
 // Copies a field of the engagement, its fighters, its missiles or what is known (MrEntity), by its place in
-// mr_fields(entity).
+// mr_fields.
 EXPORT(web_get_field) void web_get_field(const MrSim *sim, int32_t entity, int32_t place, void *values) {
-  mr_get_field(sim, (MrEntity)entity, &mr_fields((MrEntity)entity)[place], values);
+  mr_get_field(sim, (MrEntity)entity, &mr_fields(sim, (MrEntity)entity)[place], values);
 }
 
 // The name of that field, and whether it is an integer; NULL after the last one.
 EXPORT(web_field_name) const char *web_field_name(int32_t entity, int32_t place) {
-  return mr_fields((MrEntity)entity)[place].name;
+  return mr_fields(NULL, (MrEntity)entity)[place].name;
 }
 EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
-  return mr_fields((MrEntity)entity)[place].is_int;
+  return mr_fields(NULL, (MrEntity)entity)[place].is_int;
 }
 
 // A network of `layers` hidden layers of one width that gives levels, as policies/networks.py has it. NULL where there
@@ -61,7 +61,7 @@ EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
 EXPORT(web_make_network)
 MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width) {
   MrShape shape = {.features = features, .layers = layers,
-                   .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_FIRE_LEVELS}};
+                   .levels = {MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS}};
   for (int32_t i = 0; i < layers; i++) shape.width[i] = width;
   return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
 }

@@ -26,13 +26,13 @@ class Feature:
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
-def features_of(observation: str) -> tuple[Feature, ...]:
-    """The features of an observation; those of "default" come first in "stg".
+def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tuple[Feature, ...]:
+    """The features of an observation, where so many fight; those of "default" come first in "stg".
 
     Raises:
         KeyError: There is no such observation.
     """
-    return tuple(Feature(*row) for row in _core.feature_rows(observation))
+    return tuple(Feature(*row) for row in _core.feature_rows(observation, red_size, blue_size))
 
 
 FEATURES: tuple[Feature, ...] = features_of("default")

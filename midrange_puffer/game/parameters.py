@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from midrange_puffer import _core
 from midrange_puffer._threads import MAX_THREADS
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES
 
 
@@ -72,6 +73,8 @@ MODEL_SUFFIXES = (".pt", EXPORTED)
 MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
 SEATS: tuple[str, ...] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
+# The parameters that decide what the agents observe and which actions they have.
+OBSERVED: tuple[str, ...] = ("sensing", "red_size", "blue_size")
 FULL, RADAR = "full", "radar"  # of `sensing`; RADAR is also the observation that goes with it
 
 OPTIONS: dict[str, Option] = {
@@ -162,16 +165,19 @@ def finite(value: object) -> float | None:
 
 
 def resolve(
-    overrides: Mapping[str, object], caller: Callable | None = None
+    overrides: Mapping[str, object], caller: Callable | None = None, teams: bool = False
 ) -> dict[str, int | float]:
     """A value for every parameter: the overrides, checked, over the defaults.
 
     Args:
         overrides: values by name.
         caller: as of `check`.
+        teams: whether more than one may fly on a side.
 
     Raises:
-        ValueError: As `check`, or a lower end above its upper end.
+        ValueError: As `check`, or a lower end above its upper end, or a start without room for the
+            fighters.
+        UsageError: Teams where one flies against one, or with sensors.
     """
     values = {row.name: row.default for row in PARAMETERS.values()}
     values.update({name: check(name, value, caller) for name, value in overrides.items()})
@@ -181,7 +187,30 @@ def resolve(
                 f"{low} = {values[low]:g} is above {high} = {values[high]:g}: "
                 f"{low} may be at most {high}"
             )
+    if is_team(values):
+        _check_teams(values, teams)
     return values
+
+
+def is_team(parameters: Mapping[str, float | str]) -> bool:
+    """Whether more than one flies on a side."""
+    return parameters["red_size"] > 1 or parameters["blue_size"] > 1
+
+
+def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
+    red, blue = int(values["red_size"]), int(values["blue_size"])
+    sizes = f"red_size = {red}, blue_size = {blue}"
+    if not teams:
+        raise UsageError(f"{sizes}: here one flies against one; teams fly in Simulation")
+    if values["sensing"] != FULL:
+        raise UsageError(f"{sizes}: teams have no sensors; must be 1 with sensing = {RADAR}")
+    spacing, least = values["start_spacing_max"], values["start_range_min"]
+    most = 2 * least / (red + blue - 2)  # their lines are centred, and may stand in any direction
+    if spacing >= most:
+        raise ValueError(
+            f"start_spacing_max = {spacing:g}: must be below {most:g}, or the lines of {red} and "
+            f"{blue} fighters may meet at start_range_min = {least:g}"
+        )
 
 
 def neutral_values(rules_version: int) -> dict[str, int | float]:
@@ -247,7 +276,7 @@ def checked_choice(name: str, value: str) -> str:
 
 
 def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
-    """The observation of the agents in a game: with sensors it is "radar".
+    """The observation of the agents in a game: with sensors it is "radar", in teams "team".
 
     Args:
         observation: as it was asked for; "default" is what the game has.
@@ -257,6 +286,10 @@ def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
         ValueError: There is no such observation, or it does not go with the game's `sensing`.
     """
     checked_choice("observation", observation)
+    if is_team(parameters):
+        if observation != "default":
+            raise ValueError(f"observation = {observation!r}: must be default for teams")
+        return _core.TEAM
     sensing = parameters["sensing"]
     allowed = ("default", RADAR) if sensing == RADAR else ("default", "stg")
     if observation not in allowed:

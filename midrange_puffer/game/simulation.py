@@ -3,6 +3,7 @@
 import hashlib
 import json
 import operator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,17 +40,19 @@ _DIGEST_BYTES = 32
 class Simulation:
     """Engagements side by side, each flown by controls from outside or by scripted pilots.
 
-    SI units; headings counter-clockwise from +x; fighters 0 (red) and 1 (blue). An engagement that
+    SI units; headings counter-clockwise from +x. Fighters are numbered: red's first, then blue's;
+    parameters `red_size` and `blue_size` are how many there are. An engagement that
     has ended keeps its outcome, and goes on flying, until `reset`. One thread at a time may use it:
     a call while another is in it raises RuntimeError.
 
     Args:
         num_envs: number of engagements, at least 1.
         seed: 0 <= seed < 2**64; draws the starts.
-        red, blue: who flies: "agent" (controls from outside) or the name of a pilot.
+        red, blue: who flies: "agent" (controls from outside) or the name of a pilot; for teams also
+            a list with one for each fighter of the side.
         isa: instruction set, "auto" for the best this machine has.
         observation: what `observe` shows, "default" or "stg". With `sensing="radar"`, "default" is
-            what the sensors show.
+            what the sensors show, and with teams the rows of `team_rows`.
         threads: that step the engagements, the caller's among them; the result does not depend on
             it. They share the engagements in parts of 64.
         **parameters: rows of csrc/params.h.
@@ -62,27 +65,30 @@ class Simulation:
         self,
         num_envs: int = 1,
         seed: int = 0,
-        red: str = "agent",
-        blue: str = "agent",
+        red: str | Sequence[str] = "agent",
+        blue: str | Sequence[str] = "agent",
         isa: str = "auto",
         observation: str = "default",
         threads: int = 1,
         **parameters: float,
     ) -> None:
-        self.parameters = resolve(parameters, Simulation)
+        self.parameters = resolve(parameters, Simulation, teams=True)
         self.num_envs = checked_num_envs(num_envs)
         seed = checked_seed(seed)
-        self._seats = [red, blue]
-        weights = [_controller("red", red), _controller("blue", blue)]
+        self._flown_by = [
+            *_side("red", red, self.parameters["red_size"]),
+            *_side("blue", blue, self.parameters["blue_size"]),
+        ]
+        weights = [seat_weights({name: 1.0}) for name in self._flown_by]
         observation = observed(observation, self.parameters)
         # Only who goes by the map waits for it to be built.
-        asks = observation == "stg" or not {red, blue}.isdisjoint(MAP_PILOTS)
+        asks = observation == "stg" or not set(MAP_PILOTS).isdisjoint(self._flown_by)
         envelope = game_envelope(self.parameters) if asks else None
         self._core = _core.Core(
             self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation,
             checked_threads(threads),
         )  # fmt: skip
-        self.rewards = np.zeros((self.num_envs, _core.FIGHTERS), np.float32)
+        self.rewards = np.zeros((self.num_envs, self._core.fighters), np.float32)
 
     @property
     def core(self) -> _core.Core:
@@ -112,13 +118,13 @@ class Simulation:
 
         Args:
             controls: float [num_envs, fighters, 3]: rudder in [-1, 1] (positive left), throttle in
-                [0, 1], fire (above 0.5). Clipped to range; not-a-number counts as 0. Seats flown by
-                pilots ignore theirs; None is neutral.
+                [0, 1], fire (above 0.5; in teams at the enemy nearest the nose). Clipped to range;
+                not-a-number counts as 0. Fighters flown by pilots ignore theirs; None is neutral.
 
         Raises:
             ValueError: controls of another shape.
         """
-        shape = (self.num_envs, _core.FIGHTERS, 3)
+        shape = (self.num_envs, self._core.fighters, 3)
         controls = np.zeros(shape) if controls is None else np.asarray(controls)
         if controls.shape != shape:
             raise ValueError(f"controls of shape {controls.shape}: must be {shape}")
@@ -176,7 +182,7 @@ class Simulation:
         rudder: float = 0.0,
         target: int | None = None,
     ) -> None:
-        """Put a missile into a slot; `age` in physics steps, the target by default the other side.
+        """Put a missile into a slot; `age` in physics steps, the target by default an enemy.
 
         Raises:
             ValueError: a value out of range.
@@ -186,14 +192,17 @@ class Simulation:
         state = {
             "active": 1,
             "owner": owner,
-            "target": 1 - owner if target is None else operator.index(target),
+            "target": self._first_enemy(owner) if target is None else operator.index(target),
             "age": _whole_within("age", age, 0, MAX_AGE),
         }
         state |= _body("missile", x, y, heading_deg, speed, rudder)
         self._core.set_missile(env, missile, state)
 
+    def _first_enemy(self, fighter: int) -> int:
+        return self._core.red_size if fighter < self._core.red_size else 0
+
     def launch(self, env: int, fighter: int) -> bool:
-        """Launch now, whatever the launch interval.
+        """Launch at the nearest enemy now, whatever the launch interval.
 
         Returns:
             False without a missile or a living enemy, or with sensors without a track.
@@ -272,10 +281,10 @@ class Simulation:
         return self._core.status()[2]
 
     def observe(self) -> np.ndarray:
-        """What every seat observes, float32 [num_envs, fighters, features]."""
-        out = np.empty((self.num_envs * _core.FIGHTERS, self._core.features), np.float32)
+        """What every fighter observes, float32 [num_envs, fighters, features]."""
+        out = np.empty((self.num_envs * self._core.fighters, self._core.features), np.float32)
         self._core.observe_all(out)
-        return out.reshape(self.num_envs, _core.FIGHTERS, -1)
+        return out.reshape(self.num_envs, self._core.fighters, -1)
 
     def snapshot(self) -> bytes:
         """An exact copy of the state, to be restored by one of equal size, seats and parameters."""
@@ -307,7 +316,7 @@ class Simulation:
     def _identity(self) -> bytes:
         """What a snapshot must have in common with the simulation that takes it."""
         text = json.dumps(
-            [self.num_envs, self._seats, _core.STATE_BYTES, self.parameters], sort_keys=True
+            [self.num_envs, self._flown_by, self._core.state_bytes, self.parameters], sort_keys=True
         )
         return hashlib.sha256(text.encode()).digest()
 
@@ -320,13 +329,18 @@ class Simulation:
         return self._core.fight_hash()
 
 
-def _controller(seat: str, name: str) -> list[float]:
-    if name not in CONTROLLERS:
-        raise ValueError(
-            f"{seat} = {name!r}: must be one of {', '.join(CONTROLLERS)}"
-            f"{suggest(str(name), CONTROLLERS)}"
-        )
-    return seat_weights({name: 1.0})
+def _side(side: str, names: str | Sequence[str], size: int) -> list[str]:
+    """Who flies each fighter of a side."""
+    each = [names] * size if isinstance(names, str) else list(names)
+    if len(each) != size:
+        raise ValueError(f"{side} = {names!r}: {side}_size is {size}")
+    for name in each:
+        if name not in CONTROLLERS:
+            raise ValueError(
+                f"{side} = {name!r}: must be one of {', '.join(CONTROLLERS)}"
+                f"{suggest(str(name), CONTROLLERS)}"
+            )
+    return each
 
 
 def _within(name: str, value: float, low: float, high: float) -> float:

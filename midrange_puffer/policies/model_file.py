@@ -14,7 +14,7 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
 from midrange_puffer.game.parameters import (
     FIRST_RULES,
-    FULL,
+    OBSERVED,
     OPTIONS,
     PARAMETERS,
     RULES_VERSION,
@@ -166,7 +166,8 @@ def check_entries(path: Path, entries: object) -> None:
             allowed = " or ".join(choices)
             raise CheckpointError(f"{path}: its env.{name} = {value!r}: must be {allowed}")
     try:
-        observed(env["observation"], {"sensing": check("sensing", env.get("sensing", FULL))})
+        game = {name: check(name, env.get(name, PARAMETERS[name].default)) for name in OBSERVED}
+        observed(env["observation"], game)
     except ValueError as error:
         raise CheckpointError(f"{path}: its env.{error}") from None
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})

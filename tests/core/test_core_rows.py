@@ -15,10 +15,15 @@ COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 def compiles(folder: Path, compiler: str) -> bool:
     """Whether a copy of the core does."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    command = [compiler, "-std=c11", "-w", "-fsyntax-only", "-DMR_ISA=portable"]
     sources = [folder / name for name in ("kernel.c", "midrange.c", "state.c", "tables.c")]
-    result = subprocess.run([*command, *sources], env=environment, capture_output=True, check=False)
-    return result.returncode == 0
+    for side in (1, 8):
+        options = ["-std=c11", "-w", "-fsyntax-only", "-DMR_ISA=portable", f"-DMR_SIDE={side}"]
+        result = subprocess.run(
+            [compiler, *options, *sources], env=environment, capture_output=True, check=False
+        )
+        if result.returncode != 0:
+            return False
+    return True
 
 
 @pytest.fixture(params=COMPILERS)
@@ -49,6 +54,13 @@ def core(tmp_path, request):
 )
 def test_a_feature_that_nobody_writes_does_not_compile(core, table, name):
     assert not core("feature_table.h", table, f'X({name}, 1, 0, "not written")')
+
+
+@pytest.mark.parametrize(
+    ("table", "name"), [("MR_TEAM_OWN_FEATURES", "own_mood"), ("MR_OTHER_FEATURES", "other_mood")]
+)
+def test_a_feature_of_teams_that_nobody_writes_does_not_compile(core, table, name):
+    assert not core("team_feature_table.h", table, f'X({name}, 1, 0, "not written")')
 
 
 def test_a_pilot_that_fights_without_tactics_does_not_compile(core):

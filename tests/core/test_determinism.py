@@ -10,7 +10,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from c_programs import build
+from c_programs import SIDES, build
 from needs import EACH_COMPILER, EACH_ISA
 from reference_envelope import Crooked
 
@@ -18,13 +18,18 @@ from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.game.parameters import OBSERVATIONS, PILOTS, resolve, seat_weights
 
 AGENT = {"agent": 1.0}
-# Who flies against the agent, and what agents observe.
+ALL_PILOTS = dict.fromkeys(PILOTS, 1.0)
+# Who flies against the agents, what they observe, and how many fight on each side.
 FIGHTS = {
-    "self": (AGENT, "default"),
-    "pilots": (dict.fromkeys(PILOTS, 1.0), "default"),
-    "stg": (AGENT, "stg"),
-    "radar": (AGENT, "radar"),
-    "radar pilots": (dict.fromkeys(PILOTS, 1.0), "radar"),
+    "self": (AGENT, "default", (1, 1)),
+    "pilots": (ALL_PILOTS, "default", (1, 1)),
+    "stg": (AGENT, "stg", (1, 1)),
+    "radar": (AGENT, "radar", (1, 1)),
+    "radar pilots": (ALL_PILOTS, "radar", (1, 1)),
+    "2v2": (AGENT, "team", (2, 2)),
+    "1v3 pilots": (ALL_PILOTS, "team", (1, 3)),
+    "4v4 pilots": (ALL_PILOTS, "team", (4, 4)),
+    "5v8 pilots": (ALL_PILOTS, "team", (5, 8)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -35,6 +40,10 @@ HASHES = {
     "stg": (0x7D2E8600F7BA172C, 0x3155C733DB9BA098),
     "radar": (0x6F56E9F879CD9396, 0x79DD939FF8990AD7),
     "radar pilots": (0xA7F6DA92C53A669D, 0xEB6609C2E189BD6B),
+    "2v2": (0x9A4B0BC276BF202D, 0xB2886962A0314ED7),
+    "1v3 pilots": (0x3F53A04D60565377, 0x3ABB08EFC3BD977A),
+    "4v4 pilots": (0x704EEA8E2C6B8396, 0xDFDD7CA0C5C92807),
+    "5v8 pilots": (0x3D875ABCABE9E241, 0x7AAFF3E52541E08E),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -44,15 +53,18 @@ ISAS = _core.isas()
 
 
 @functools.cache
-def random_actions(agents: int, decisions: int, key: int = 0) -> np.ndarray:
-    """Actions int32 [decisions, agents, 3] as tests/support/state_hash.c draws them."""
+def random_actions(agents: int, decisions: int, key: int = 0, enemies: int = 1) -> np.ndarray:
+    """Actions int32 [decisions, agents, 3] as tests/support/state_hash.c draws them.
+
+    Every tenth is a shot, at one of so many `enemies`.
+    """
     bits = np.array(
         [
             [_core.philox4x32((agent, decision, 0, 0), (key, 0)) for agent in range(agents)]
             for decision in range(decisions)
         ]
     )
-    fire = bits[..., 2] % 10 == 0
+    fire = np.where(bits[..., 2] % 10 == 0, 1 + bits[..., 3] % enemies, 0)
     return np.stack([bits[..., 0] % 5, bits[..., 1] % 3, fire], axis=-1).astype(np.int32)
 
 
@@ -65,11 +77,11 @@ def add_bits(checksum: int, values: np.ndarray) -> int:
 
 def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     """The core after DECISIONS, and the checksum of what came out until then."""
-    shares, observation = FIGHTS[fight]
-    weights = seat_weights(AGENT), seat_weights(shares)
+    shares, observation, (red, blue) = FIGHTS[fight]
+    weights = [seat_weights(AGENT)] * red + [seat_weights(shares)] * blue
     sensing = "radar" if observation == "radar" else "full"
     core = _core.Core(
-        resolve({"sensing": sensing}),
+        resolve({"sensing": sensing, "red_size": red, "blue_size": blue}, teams=True),
         ENGAGEMENTS,
         SEED,
         weights,
@@ -81,7 +93,7 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     observations = np.zeros((core.agents, core.features), np.float32)
     rewards, ends = np.zeros(core.agents, np.float32), np.zeros((2, core.agents), np.uint8)
     checksum = 0
-    for actions in random_actions(core.agents, DECISIONS):
+    for actions in random_actions(core.agents, DECISIONS, enemies=max(red, blue)):
         core.step(actions, observations, rewards, *ends)
         core.take_records()
         checksum = add_bits(add_bits(checksum, observations), rewards)
@@ -120,9 +132,11 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
     """Not vectorised at all, and with all that this machine has, FMA too, in every kernel."""
     program = build(tmp_path, "state_hash", compiler, *flags)
     for fight, expected in HASHES.items():
-        shares, observation = FIGHTS[fight]
-        number = OBSERVATIONS.index(observation)
-        words = [program, ENGAGEMENTS, DECISIONS, SEED, number, *seat_weights(shares)]
+        shares, observation, sizes = FIGHTS[fight]
+        if sum(sizes) > 2 * max(SIDES):
+            continue
+        number = [*OBSERVATIONS, _core.TEAM].index(observation)
+        words = [program, ENGAGEMENTS, DECISIONS, SEED, number, *sizes, *seat_weights(shares)]
         result = subprocess.run([*map(str, words)], check=True, capture_output=True, text=True)
         lines = result.stdout.splitlines()
         assert lines == [f"{isa} {line(expected)}" for isa in ISAS]

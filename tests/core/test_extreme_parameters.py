@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from flights import with_room
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, reward_bound
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, is_team, reward_bound
 
 LEVELS = (5, 3, 2)
 
@@ -23,6 +24,12 @@ def with_pairs(overrides: dict[str, float]) -> dict[str, float]:
 def fly_randomly(values: dict[str, float], decisions: int) -> None:
     """Everything that comes out stays finite and in range, whoever flies."""
     rng = np.random.default_rng(0)
+    if not is_team(values):
+        fly_env_randomly(rng, values, decisions)
+    fly_all_randomly(rng, Simulation(num_envs=20, blue="ace", **values), decisions)
+
+
+def fly_env_randomly(rng: np.random.Generator, values: dict[str, float], decisions: int) -> None:
     env = Midrange(num_envs=20, opponent=",".join(PILOTS), **values)
     for _ in range(decisions):
         observations, rewards, *_ = env.step(rng.integers(0, LEVELS, (20, 3), np.int32))
@@ -30,9 +37,11 @@ def fly_randomly(values: dict[str, float], decisions: int) -> None:
         assert np.abs(observations).max() <= 1
         # False for not-a-number; the bound is of exact sums, and these are rounded to float32.
         assert np.abs(rewards).max() <= (1 + 1e-6) * reward_bound(values)
-    sim = Simulation(num_envs=20, blue="ace", **values)
+
+
+def fly_all_randomly(rng: np.random.Generator, sim: Simulation, decisions: int) -> None:
     for _ in range(decisions):
-        sim.step(rng.uniform(-1, 1, (20, 2, 3)))
+        sim.step(rng.uniform(-1, 1, (*sim.rewards.shape, 3)))
         assert np.isfinite(sim.rewards).all()
     assert np.isfinite(sim.observe()).all()
     for group in (sim.fighters, sim.missiles):
@@ -53,7 +62,7 @@ def test_a_parameter_at_its_end_keeps_everything_finite(name, end):
         overrides = {"sensing": "radar"} | overrides
     if not name.startswith("start_range"):
         overrides |= NEAR
-    fly_randomly(with_pairs(overrides), 100)
+    fly_randomly(with_room(with_pairs(overrides)), 100)
 
 
 def any_value(name: str) -> st.SearchStrategy:
@@ -72,4 +81,4 @@ def any_value(name: str) -> st.SearchStrategy:
 def test_extreme_parameters_together_keep_everything_finite(values):
     for low, high in PAIRS:
         values[low], values[high] = sorted((values[low], values[high]))
-    fly_randomly(values, 50)
+    fly_randomly(with_room(values), 50)

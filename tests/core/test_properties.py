@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from flights import with_room
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenes import BLUE, BLUE_WINS, DRAW, IDEAL, OPEN, RED, RED_WINS
@@ -311,9 +312,9 @@ def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
     """Within the parameters' limits everything stays finite, whoever flies."""
     if {red, blue} & {*SENSOR_PILOTS}:
         parameters["sensing"] = "radar"
-    sim = Simulation(num_envs=2, red=red, blue=blue, **parameters)
+    sim = Simulation(num_envs=2, red=red, blue=blue, **with_room(parameters))
     for _ in range(30):
-        sim.step(np.ones((2, 2, 3), np.float32))
+        sim.step(np.ones((*sim.rewards.shape, 3), np.float32))
         shown = [*sim.fighters.values(), *sim.missiles.values(), sim.observe(), sim.rewards]
         assert all(np.isfinite(values).all() for values in shown)
         assert np.abs(sim.observe()).max() <= 1

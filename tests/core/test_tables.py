@@ -107,8 +107,11 @@ def test_structs_are_described_member_by_member():
     fields = _core.RECORD.fields
     for wrong, member in (
         ([(name, fields[name][0]) for name in swapped], "outcome"),
-        ([(name, fields[name][0]) for name in names[:-1]] + [("paid_pressure", "i4")], "paid"),
-        ([(name, fields[name][0]) for name in names[:-1]], "paid_pressure"),
+        (
+            [(name, fields[name][0]) for name in names[:-1]] + [("survivors", "f4", (2,))],
+            "survivors",
+        ),
+        ([(name, fields[name][0]) for name in names[:-1]], "survivors"),
         ([(name, fields[name][0]) for name in names] + [("luck", "f4")], "luck"),
     ):
         with pytest.raises(ImportError, match=rf"MrRecord\.{member}"):

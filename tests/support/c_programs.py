@@ -2,19 +2,27 @@
 
 import os
 import subprocess
+from itertools import product
 from pathlib import Path
 
 from needs import KERNELS
 from places import CSRC, SUPPORT
 
+SIDES = (1, 2)  # the sizes of csrc/sides.h that the programs have: kernels take long to compile
+
 
 def build(folder: Path, name: str, compiler: str, *flags: str) -> Path:
     """Compile the core and tests/support/NAME.c into a folder; return the program."""
+    sizes = " ".join(f"X(with, {side})" for side in SIDES)
     options = ["-std=c11", "-ffp-contract=off", "-w", f"-I{CSRC}", *flags]
+    options.append(f"-DMR_SIDE_SIZES(X, with)={sizes}")
     # A sanitizer preloaded into this process is none of the compiler's business.
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    units = {f"kernel_{isa}.o": [CSRC / "kernel.c", f"-DMR_ISA={isa}"] for isa in KERNELS}
-    once = ("constants", "midrange", "state", "tables", "threads")
+    units = {f"state_{side}.o": [CSRC / "state.c", f"-DMR_SIDE={side}"] for side in SIDES}
+    for isa, side in product(KERNELS, SIDES):
+        unit = [CSRC / "kernel.c", f"-DMR_ISA={isa}", f"-DMR_SIDE={side}"]
+        units[f"kernel_{isa}_{side}.o"] = unit
+    once = ("constants", "midrange", "tables", "threads")
     units |= {f"{unit}.o": [CSRC / f"{unit}.c"] for unit in once}
     units[f"{name}.o"] = [SUPPORT / f"{name}.c"]
     commands = [["-c", *unit, "-o", target] for target, unit in units.items()]

@@ -10,7 +10,7 @@ int main(void) {
   enum { ENVS = 2, AGENTS = 2 * ENVS };
   MrConfig config = {.params = mr_default_params(), .num_envs = ENVS, .auto_reset = true, .isa = "auto"};
   config.params.ammunition = 0;
-  for (int f = 0; f < MR_FIGHTERS; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
+  for (int f = 0; f < MR_SIDES; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   MrSim *sim = mr_create(&config);
   static int32_t actions[AGENTS * MR_ACTIONS];
   static float observations[AGENTS * 1000], rewards[AGENTS];

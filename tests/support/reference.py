@@ -108,10 +108,11 @@ class Fighter(Body):
 class Missile(Body):
     owner: int = RED
     age: int = 0
+    target: int | None = None  # by default the other one of two
 
-    @property
-    def target(self) -> int:
-        return 1 - self.owner
+    def __post_init__(self) -> None:
+        if self.target is None:
+            self.target = 1 - self.owner
 
 
 def motor_thrust(age: int, p: Parameters) -> float:
@@ -171,6 +172,7 @@ class Engagement:
     time: int = 0
     outcome: int = OPEN
     truncated: bool = False
+    retargeted: int = 0  # missiles that went for another target after the last decision; in teams
     # By how much each yes or no of the last decision was one, to tell near calls: (what, margin).
     margins: list[tuple[str, float]] = field(default_factory=list)
 
@@ -184,6 +186,12 @@ class Engagement:
 
     def inbound(self, seat: int) -> list[Missile]:
         return [m for m in self.missiles if m.target == seat]
+
+    def own_missiles(self, seat: int) -> list[Missile]:
+        return [m for m in self.missiles if m.owner == seat]
+
+    def enemy_of(self, seat: int) -> Fighter:
+        return self.fighters[1 - seat]
 
     def below(self, what: str, value: float, limit: float) -> bool:
         """Whether value < limit, keeping the margin."""

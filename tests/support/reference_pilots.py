@@ -154,7 +154,7 @@ class Pilot:
             return self.weave(engagement), 1.0, 0.0
         x, y = self.course(engagement, seat)
         rudder = self.steer(engagement, engagement.fighters[seat], x, y)
-        fires = self.wants_to_fire(engagement, seat, engagement.fighters[1 - seat])
+        fires = self.wants_to_fire(engagement, seat, engagement.enemy_of(seat))
         return rudder, 1.0, float(fires)
 
     def weave(self, engagement: Engagement) -> float:
@@ -174,8 +174,8 @@ class Pilot:
 
     def course(self, engagement: Engagement, seat: int) -> tuple[float, float]:
         """The direction it steers to."""
-        fighter, enemy = engagement.fighters[seat], engagement.fighters[1 - seat]
-        in_the_air = engagement.inbound(1 - seat)
+        fighter, enemy = engagement.fighters[seat], engagement.enemy_of(seat)
+        in_the_air = engagement.own_missiles(seat)
         to_enemy = enemy.x - fighter.x, enemy.y - fighter.y
         threats = [m for m in engagement.inbound(seat) if self.evades(engagement, m, fighter)]
         if threats:
@@ -239,7 +239,7 @@ class Pilot:
         far = engagement.below("range", distance, self.tactics.far * self.r_max(enemy, facing))
         near = engagement.below("range", distance, self.tactics.near * self.r_nez(fighter, enemy))
         in_range = near or (far and fighter.ammo > self.tactics.reserve)
-        may_fire = len(engagement.inbound(1 - seat)) < self.tactics.salvo
+        may_fire = len(engagement.own_missiles(seat)) < self.tactics.salvo
         return on_the_nose and in_range and may_fire
 
     def r_max(self, enemy: Body, facing: float) -> float:

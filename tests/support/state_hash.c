@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// state_hash ENGAGEMENTS DECISIONS SEED OBSERVATION WEIGHT...
+// state_hash ENGAGEMENTS DECISIONS SEED OBSERVATION RED_SIZE BLUE_SIZE WEIGHT...
 //
 // Plays random actions, with an MrObservation (with sensors if that is theirs), against pilots drawn with these weights (in the order of
 // MR_PILOTS), who know the missile envelope by a map that is none of any missile's, and prints a line for each instruction set: the state's hash at the end, and a checksum of all observations and rewards.
@@ -13,7 +13,7 @@
 
 #include "midrange.h"
 
-static void draw_actions(uint32_t decision, uint32_t agents, int32_t *actions) {
+static void draw_actions(uint32_t decision, uint32_t agents, uint32_t enemies, int32_t *actions) {
   const uint32_t key[2] = {0, 0};
   for (uint32_t agent = 0; agent < agents; agent++) {
     const uint32_t counter[4] = {agent, decision, 0, 0};
@@ -21,7 +21,7 @@ static void draw_actions(uint32_t decision, uint32_t agents, int32_t *actions) {
     mr_philox4x32(counter, key, bits);
     actions[MR_ACTIONS * agent] = (int32_t)(bits[0] % MR_RUDDER_LEVELS);
     actions[MR_ACTIONS * agent + 1] = (int32_t)(bits[1] % MR_THROTTLE_LEVELS);
-    actions[MR_ACTIONS * agent + 2] = bits[2] % 10 == 0;
+    actions[MR_ACTIONS * agent + 2] = bits[2] % 10 == 0 ? (int32_t)(1 + bits[3] % enemies) : 0;
   }
 }
 
@@ -53,9 +53,10 @@ static void scatter(int32_t factor, MrRanges ranges) {
 
 static void play(const MrConfig *config, uint32_t decisions) {
   MrSim *sim = mr_create(config);
+  int32_t red = config->params.red_size, blue = config->params.blue_size, enemies = red > blue ? red : blue;
   size_t agents = (size_t)(config->num_envs * mr_agents_per_env(sim));
   int32_t *actions = malloc(agents * MR_ACTIONS * sizeof *actions);
-  size_t observed = agents * (size_t)mr_feature_count(config->observation);
+  size_t observed = agents * (size_t)mr_feature_count(config->observation, red, blue);
   float *observations = malloc(observed * sizeof *observations);
   float *rewards = malloc(agents * sizeof *rewards);
   bool *terminals = malloc(agents), *truncations = malloc(agents);
@@ -63,7 +64,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
   uint64_t checksum = 0;
   for (uint32_t decision = 0; decision < decisions; decision++) {
     int32_t ended;
-    draw_actions(decision, (uint32_t)agents, actions);
+    draw_actions(decision, (uint32_t)agents, (uint32_t)enemies, actions);
     mr_step(sim, actions, &results);
     mr_take_records(sim, &ended);
     checksum = add_bits(checksum, observations, observed);
@@ -79,7 +80,7 @@ static void play(const MrConfig *config, uint32_t decisions) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5 + MR_PILOT_COUNT) return 2;
+  if (argc != 7 + MR_PILOT_COUNT) return 2;
   static MrEnvelope envelope = {
       .launch_speed_min = 220, .launch_speed_max = 380, .target_speed_min = 180, .target_speed_max = 480};
   scatter(3, envelope.aero);
@@ -95,8 +96,11 @@ int main(int argc, char **argv) {
       .observation = (MrObservation)atoi(argv[4]),
   };
   if (config.observation == MR_OBSERVE_RADAR) config.params.sensing = MR_SENSING_RADAR;
-  config.pilot_weights[0][MR_PILOT_agent] = 1.0f;
-  for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[1][i] = strtof(argv[5 + i], NULL);
+  int red = config.params.red_size = atoi(argv[5]), blue = config.params.blue_size = atoi(argv[6]);
+  for (int f = 0; f < red; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
+  for (int f = red; f < red + blue; f++) {
+    for (int i = 0; i < MR_PILOT_COUNT; i++) config.pilot_weights[f][i] = strtof(argv[7 + i], NULL);
+  }
   for (const char *const *isa = mr_isas(); *isa; isa++) {
     config.isa = *isa;
     play(&config, (uint32_t)atoi(argv[2]));

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// A simulation: its parameters, what follows from them, and where its state is. Also the small functions and macros
+// that all of the core uses. block.h has the state itself.
+
+#pragma once
+
+#include "midrange.h"
+
+// A loop over the lanes that the compiler vectorises. The pragmas say that the lanes do not depend on each other.
+// They also keep gcc from unrolling the loop, since it does not vectorise sixteen unrolled rounds.
+#if defined(__clang__)
+#define MR_FOR_LANES(i) _Pragma("clang loop vectorize(assume_safety)") for (int i = 0; i < MR_LANES; i++)
+#else
+#define MR_FOR_LANES(i) _Pragma("GCC ivdep") _Pragma("GCC unroll 1") for (int i = 0; i < MR_LANES; i++)
+#endif
+
+// A plain loop over the lanes, one after the other. It is for bodies that branch or that share data between lanes.
+#define MR_EACH_LANE(i) for (int i = 0; i < MR_LANES; i++)
+
+// Arrays over the lanes start at a cache line: reading a vector that spans two lines would take twice as long.
+#define MR_ALIGNED _Alignas(64)
+
+// Constants of the flight law, RULES.md, "Flight": one struct for fighters, one for missiles.
+typedef struct {
+  float cd0, k;                // zero-lift drag Cd0 [1/m]; induced drag factor k [m]
+  float lift_per_rudder;       // Cl at full rudder: 1 / turn radius [1/m]
+  float load_limit;            // greatest lateral acceleration [m/s^2]; 1e30 without a limit
+  float rudder_step;           // greatest change of the rudder in a physics step
+  float thrust;                // at full throttle [m/s^2]
+  float cd0_dt, k_dt, thrust_dt;  // for a physics step: times dt
+} MrAirframe;
+
+// Constants of the sensors, RULES.md, "Sensors". A cosine is -2 where every angle is seen.
+typedef struct {
+  float radar_cosine, seeker_cosine;         // of the half angles
+  int32_t acquire_time, track_memory, seeker_memory;  // [physics steps]
+  float receiver_range;                      // [m]
+  float crank_c, crank_s;                    // cosine and sine of the greatest angle at which a pilot supports a missile
+} MrSensors;
+
+typedef struct {
+  // Always 0 and 1. The values are read from memory, because gcc 12 compiles a minimum with a literal to two
+  // instructions and a minimum with a variable to one.
+  float zero, one;
+  float dt, quarter_dt;
+  float clock_rate;  // the feature time_left falls by this many seconds in each second
+  int32_t substeps, time_limit, launch_interval, pressing_margin;  // [physics steps]
+  MrAirframe fighter, missile;
+  float throttle_step;      // greatest change of the throttle in a physics step
+  float burn_steps;         // burn time of the motor [physics steps], not rounded
+  float navigation_gain;    // navigation constant N times the missile's turn radius [m]
+  float load_by_navigation;  // the missile's load limit divided by this [1/s^2]
+  float reach, reach_time;  // distance [m] and time [s] of a missile flown straight until it slows to pilot_reach_speed
+  float run_speed;          // top speed of a fighter that flies straight [m/s]
+  float fire_cosine;        // cosine of pilot_fire_off_boresight_deg
+  int32_t target_time;      // for which pilots in teams keep their targets [physics steps]
+  int32_t weave_period, snake_period, notcher_period, notcher_time;  // [physics steps]
+  MrSensors sensors;
+} MrConstants;
+
+// The envelope map, arranged for looking ranges up. The ranges aero, nez, cold and minimum of a node lie side by side.
+// The first aspect is repeated as the last, so that no cell wraps around.
+typedef struct {
+  float launch_speed_min, target_speed_min;
+  float launch_nodes, target_nodes;  // nodes for each m/s on the axes of the shooter's and the target's speed
+  _Alignas(16) float ranges[MR_MAP_OFF][MR_MAP_ASPECT + 1][MR_MAP_LAUNCH][MR_MAP_TARGET][4];
+} MrMap;
+
+struct MrSim {
+  MrParams params;
+  MrConstants constants;
+  bool has_map;
+  MrMap map;
+  MrObservation observation;
+  int32_t features;  // of an observation
+  uint64_t seed;
+  int32_t num_envs, num_blocks;
+  bool auto_reset;
+  int32_t sizes[MR_SIDES];        // fighters of each side
+  int32_t fighters;               // of both
+  bool is_agent[MR_FIGHTERS_MAX];
+  int32_t agents_per_env;
+  // Each pilot has a share of [0, 1) in proportion to its weight. These are the upper ends of the shares: a random
+  // number from [0, 1) draws the pilot in whose share it lies.
+  float pilot_ends[MR_FIGHTERS_MAX][MR_PILOT_COUNT];
+  const struct MrKernel *kernel;       // for fights of this size
+  const struct MrKernel *pair_kernel;  // of the same instruction set for one against one, which flies single shots
+  const struct MrAccess *access;       // to the state of fights of this size
+  // MrBlock and MrPicture of block.h, which are of another size for each size of the fights. Only what is compiled for
+  // the size looks into them: by mr_block and mr_picture.
+  void *blocks;
+  void *pictures;  // of each block; NULL without sensors
+  MrRecord *records;  // room for 2 * num_envs
+  int32_t record_count;
+  // Records of the present decision: a block's begin at its first lane, and are as many as `ended` says.
+  MrRecord *fresh_records;
+  int32_t *ended;            // [num_blocks]
+  struct MrThreads *threads;  // NULL: the caller's alone
+};
+
+// The time in whole physics steps, rounded up. A result that is above a whole number only by rounding errors must not
+// be rounded up. The tolerance is therefore 1e-4 steps, plus a relative one of two float32 roundings (2.4e-7), of the
+// time and of physics_dt.
+static inline int32_t mr_steps_of(const MrParams *p, double time) {
+  double steps = time / (double)p->physics_dt * (1.0 - 2.4e-7) - 1e-4;
+  int32_t whole = (int32_t)steps;
+  return steps > (double)whole ? whole + 1 : whole;
+}
+
+// x within the limits. NaN gives `low`. In this form each comparison compiles to one instruction, also with constant
+// limits.
+static inline float mr_clip(float x, float low, float high) {
+  x = x > low ? x : low;
+  return x < high ? x : high;
+}
+
+// x within the limit on both sides of 0. A limit that is NaN is none.
+static inline float mr_limit(float x, float limit) {
+  x = limit < x ? limit : x;
+  return -limit > x ? -limit : x;
+}
+
+static inline float mr_max(float a, float b) { return a > b ? a : b; }
+
+// a where the condition holds, else b. A function reads both arguments in every lane. With ?: on array elements the
+// compiler would read or write only the chosen lanes by mask, and masked writes delay the reads that follow.
+static inline float mr_select(int condition, float a, float b) { return condition ? a : b; }
+static inline int32_t mr_select_int(int condition, int32_t a, int32_t b) { return condition ? a : b; }
+
+// Number of lanes whose flag is 1. Flags are 0 or 1.
+static inline int32_t mr_count(const int32_t flags[MR_LANES]) {
+  int32_t n = 0;
+  MR_FOR_LANES(i) n += flags[i];
+  return n;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes a block's rows of observations in teams: the features of team_feature_table.h.
+//
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+
+#pragma once
+
+#include <string.h>
+
+#include "block.h"
+#include "frame.h"
+#include "kernel.h"
+#include "own_values.h"
+#include "rows.h"
+#include "scene.h"
+#include "sense.h"
+#include "team_feature_table.h"
+#include "transpose.h"
+
+#define MR_FACTOR(name, scale, lateral, meaning) (float)(1.0 / (scale)),
+static const float mr_team_own_factor[] = {MR_TEAM_OWN_FEATURES(MR_FACTOR)};
+static const float mr_other_factor[] = {MR_OTHER_FEATURES(MR_FACTOR)};
+static const float mr_missile_factor[] = {MR_MISSILE_FEATURES(MR_FACTOR, missile)};
+
+// Write a feature from the variable of its name.
+#define MR_WRITE_OWN(name, scale, lateral, meaning) \
+  out[MR_TEAM_##name][i] = mr_clip(name * mr_team_own_factor[MR_TEAM_##name], -k->one, k->one);
+#define MR_WRITE_OTHER(name, scale, lateral, meaning) \
+  out[MR_TEAM_##name][i] = mr_clip(name * mr_other_factor[MR_TEAM_##name], -k->one, k->one);
+#define MR_WRITE_MISSILE(name, scale, lateral, meaning) \
+  out[MR_SEEN_##name][i] = mr_clip(name * mr_missile_factor[MR_SEEN_##name], -k->one, k->one);
+
+// The missiles of one list in one lane, the most pressing first: their slots.
+typedef struct {
+  float order[MR_SEEN_INBOUND];
+  int32_t slot[MR_SEEN_INBOUND], count;
+} MrList;
+_Static_assert(MR_SEEN_OWN <= MR_SEEN_INBOUND, "a list has room for the own missiles");
+
+// For each fighter in each lane the missiles that fly at it, and its own.
+typedef struct {
+  MrList inbound[MR_FIGHTERS][MR_LANES], own[MR_FIGHTERS][MR_LANES];
+  MR_ALIGNED int32_t own_in_air[MR_FIGHTERS][MR_LANES];  // all of its own
+} MrLists;
+
+// Inserts a missile into a list of at most `room`; the last one drops out.
+static void mr_list_missile(MrList *list, int32_t room, float order, int32_t slot) {
+  int32_t at = list->count;
+  while (at > 0 && list->order[at - 1] > order) at--;
+  if (at == room) return;
+  if (list->count < room) list->count++;
+  for (int32_t n = list->count - 1; n > at; n--) {
+    list->order[n] = list->order[n - 1];
+    list->slot[n] = list->slot[n - 1];
+  }
+  list->order[at] = order;
+  list->slot[at] = slot;
+}
+
+static void mr_list_missiles(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrLists *lists) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    MR_EACH_LANE(i) {
+      lists->inbound[f][i].count = lists->own[f][i].count = 0;
+      lists->own_in_air[f][i] = 0;
+    }
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_EACH_LANE(i) {
+      if (!m->active[i]) continue;
+      float time_to_go = scene->time_to_go[slot][i];
+      float age = mr_clip((float)m->age[i] * sim->constants.dt, 0.0f, MR_TIME_TO_GO_MAX);
+      float order = time_to_go < MR_TIME_TO_GO_MAX ? time_to_go : 2.0f * MR_TIME_TO_GO_MAX - age;
+      mr_list_missile(&lists->inbound[m->target[i]][i], MR_SEEN_INBOUND, order, slot);
+      mr_list_missile(&lists->own[m->owner[i]][i], MR_SEEN_OWN, order, slot);
+      lists->own_in_air[m->owner[i]][i]++;
+    }
+  }
+}
+
+// The squared distances between all fighters, infinite to the dead [m^2]; those of an engagement are [lane].
+typedef struct {
+  MR_ALIGNED float to[MR_FIGHTERS][MR_FIGHTERS][MR_LANES];  // [from][to]
+} MrDistances;
+
+static void mr_measure(const MrSim *sim, const MrBlock *b, MrDistances *out) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    for (int32_t other = 0; other < mr_fighters(sim); other++) {
+      const MrFighter *to = &b->fighters[other];
+      MR_FOR_LANES(i) {
+        out->to[f][other][i] = mr_select(to->alive[i], mr_range2(&b->fighters[f].body, &to->body, i), INFINITY);
+      }
+    }
+  }
+}
+
+// The rank of a fighter among those of its side as another sees them, the nearest first: 0, 1 and so on.
+static void mr_rank(const MrSim *sim, const float distances[MR_FIGHTERS][MR_LANES], int32_t viewer, int32_t other,
+                    int32_t rank[MR_LANES]) {
+  MR_FOR_LANES(i) rank[i] = 0;
+  MR_FOR_SIDE(sim, mr_side(sim, other), f) {
+    if (f == other || f == viewer) continue;
+    MR_FOR_LANES(i) {
+      float here = distances[other][i], there = distances[f][i];
+      rank[i] += (there < here) | ((there == here) & (f < other));
+    }
+  }
+}
+
+// The features of the own fighter. `survivors` are the living fighters of both sides.
+static void mr_see_own(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrLists *lists,
+                       const int32_t survivors[MR_SIDES][MR_LANES], float out[MR_TEAM_OWN_COUNT][MR_LANES]) {
+  const MrConstants *k = &sim->constants;
+  const MrFighter *own = &b->fighters[fighter];
+  int32_t side = mr_side(sim, fighter);
+  MR_FOR_LANES(i) {
+    MR_OWN_VALUES(k, b, own, lists->own_in_air[fighter][i], i)
+    float own_survivors = (float)survivors[side][i];
+    float enemy_survivors = (float)survivors[!side][i];
+    MR_TEAM_OWN_FEATURES(MR_WRITE_OWN)
+  }
+}
+
+// The features of another fighter.
+static void mr_see_other(const MrSim *sim, const MrBlock *b, const MrScene *scene, int32_t fighter, int32_t other,
+                         float out[MR_OTHER_COUNT][MR_LANES]) {
+  const MrConstants *k = &sim->constants;
+  const MrFighter *own = &b->fighters[fighter], *seen = &b->fighters[other];
+  const MrInbound *inbound = &scene->inbound[other];
+  MrSight sight;
+  mr_look_at(&own->body, &seen->body, &sight);
+  MR_FOR_LANES(i) {
+    float other_present = 1.0f;
+    float other_ahead = sight.ahead[i];
+    float other_left = sight.left[i];
+    float other_range = sight.range[i];
+    float other_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + other_range);
+    float other_closing = sight.closing[i];
+    float other_los_rate = sight.los_rate[i];
+    float other_heading_ahead = sight.heading_ahead[i];
+    float other_heading_left = sight.heading_left[i];
+    float other_aspect_ahead = sight.aspect_ahead[i];
+    float other_aspect_left = sight.aspect_left[i];
+    float other_speed = seen->body.v[i];
+    float other_rudder = seen->body.rudder[i];
+    float other_ammunition = (float)seen->ammunition[i];
+    float other_reload = mr_reload(k, b, seen, i);
+    float other_own_reach = mr_r_max(k, sight.approach[i]) - other_range;
+    float other_reach = mr_r_max(k, other_ahead * own->body.v[i]) - other_range;
+    float other_inbound = (float)inbound->in_air[i];
+    float other_urgency = MR_NEAR_TIME / (MR_NEAR_TIME + inbound->least[i]);
+    MR_OTHER_FEATURES(MR_WRITE_OTHER)
+  }
+}
+
+// Sights of missiles, which are few and of any fighters and lanes: gathered until they fill a vector.
+typedef struct {
+  int32_t count;
+  float *rows[MR_LANES];  // where each is to be written
+  MR_ALIGNED float dx[MR_LANES], dy[MR_LANES], c[MR_LANES], s[MR_LANES];  // from the viewer; its direction
+  MR_ALIGNED float missile_c[MR_LANES], missile_s[MR_LANES], v[MR_LANES], age[MR_LANES], target_v[MR_LANES];
+  MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // to its target
+} MrGlimpses;
+
+// Writes the rows of all that have been gathered.
+static void mr_write_glimpses(const MrSim *sim, MrGlimpses *g) {
+  const MrConstants *k = &sim->constants;
+  MR_ALIGNED float out[MR_SEEN_FEATURES][MR_LANES], turned[MR_LANES][MR_SEEN_FEATURES];
+  MR_FOR_LANES(i) {
+    float inverse = 1.0f / mr_max(sqrtf(g->dx[i] * g->dx[i] + g->dy[i] * g->dy[i]), k->one);
+    MrVector place = mr_into_frame(g->dx[i], g->dy[i], g->c[i], g->s[i]);
+    MrVector heading = mr_into_frame(g->missile_c[i], g->missile_s[i], g->c[i], g->s[i]);
+    float missile_present = 1.0f;
+    float missile_ahead = place.ahead * inverse;
+    float missile_left = place.left * inverse;
+    float missile_nearness = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + g->range[i]);
+    float missile_urgency = MR_NEAR_TIME / (MR_NEAR_TIME + g->time_to_go[i]);
+    float missile_speed = g->v[i];
+    float missile_heading_ahead = heading.ahead;
+    float missile_heading_left = heading.left;
+    float missile_reach = mr_chase_reach(sim, g->v[i], g->age[i], g->target_v[i]) - g->range[i];
+    MR_MISSILE_FEATURES(MR_WRITE_MISSILE, missile)
+  }
+  mr_write_rows(out, MR_SEEN_FEATURES, MR_LANES, turned[0], MR_SEEN_FEATURES);
+  for (int32_t n = 0; n < g->count; n++) memcpy(g->rows[n], turned[n], sizeof turned[n]);
+  g->count = 0;
+}
+
+// Gathers the missiles of a list, as a fighter in one lane sees them.
+static void mr_see_list(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrBody *own,
+                        const MrList *list, int lane, float *row, MrGlimpses *g) {
+  for (int32_t n = 0; n < list->count; n++, row += MR_SEEN_FEATURES) {
+    int32_t at = g->count++, slot = list->slot[n];
+    const MrMissile *m = &b->missiles[slot];
+    g->rows[at] = row;
+    g->dx[at] = m->body.x[lane] - own->x[lane];
+    g->dy[at] = m->body.y[lane] - own->y[lane];
+    g->c[at] = own->c[lane];
+    g->s[at] = own->s[lane];
+    g->missile_c[at] = m->body.c[lane];
+    g->missile_s[at] = m->body.s[lane];
+    g->v[at] = m->body.v[lane];
+    g->age[at] = (float)m->age[lane];
+    g->target_v[at] = b->fighters[m->target[lane]].body.v[lane];
+    g->range[at] = scene->range[slot][lane];
+    g->time_to_go[at] = scene->time_to_go[slot][lane];
+    if (g->count == MR_LANES) mr_write_glimpses(sim, g);
+  }
+}
+
+// Where the rows of each kind begin in an observation, and where it ends.
+typedef struct {
+  int32_t first[MR_ROW_COUNT + 1];
+} MrPlaces;
+
+static MrPlaces mr_find_rows(const MrSim *sim) {
+  MrRows rows[MR_ROW_COUNT];
+  MrPlaces places = {{0}};
+  mr_count_team_rows(mr_size(sim, 0), mr_size(sim, 1), rows);
+  for (int kind = 0; kind < MR_ROW_COUNT; kind++) {
+    places.first[kind + 1] = places.first[kind] + rows[kind].rows * rows[kind].features;
+  }
+  return places;
+}
+
+static inline void mr_zero(float *row, int32_t from, int32_t to) {
+  memset(row + from, 0, (size_t)(to - from) * sizeof(float));
+}
+
+// Zeros what will not be written of an observation: the rows behind so many allies and enemies, and those of missiles.
+static void mr_clear_rows(const MrPlaces *places, int32_t allies, int32_t enemies, float *row) {
+  const int32_t *first = places->first;
+  mr_zero(row, first[MR_ROW_ALLY] + allies * MR_OTHER_COUNT, first[MR_ROW_ENEMY]);
+  mr_zero(row, first[MR_ROW_ENEMY] + enemies * MR_OTHER_COUNT, first[MR_ROW_COUNT]);
+}
+
+// Writes what a fighter observes of the fighters into the first `lanes` lanes' rows, `stride` floats apart.
+static void mr_write_fighters(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrDistances *distances,
+                              int32_t fighter, const MrPlaces *places, int lanes, float *rows, size_t stride) {
+  const int32_t *alive = b->fighters[fighter].alive;
+  MR_ALIGNED float features[MR_OTHER_COUNT][MR_LANES], turned[MR_LANES][MR_OTHER_COUNT];
+  MR_ALIGNED int32_t rank[MR_LANES];
+  for (int32_t other = 0; other < mr_fighters(sim); other++) {
+    if (other == fighter) continue;
+    const int32_t *present = b->fighters[other].alive;
+    int32_t kind = mr_side(sim, other) == mr_side(sim, fighter) ? MR_ROW_ALLY : MR_ROW_ENEMY;
+    mr_rank(sim, distances->to[fighter], fighter, other, rank);
+    mr_see_other(sim, b, scene, fighter, other, features);
+    mr_write_rows(features, MR_OTHER_COUNT, MR_LANES, turned[0], MR_OTHER_COUNT);
+    for (int i = 0; i < lanes; i++) {
+      if (!alive[i] || !present[i]) continue;
+      memcpy(rows + (size_t)i * stride + places->first[kind] + rank[i] * MR_OTHER_COUNT, turned[i], sizeof turned[i]);
+    }
+  }
+}
+
+// Writes what a fighter observes into the first `lanes` lanes' rows, `stride` floats apart.
+static void mr_write_fighter(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrDistances *distances,
+                             const MrLists *lists, const int32_t survivors[MR_SIDES][MR_LANES], int32_t fighter,
+                             const MrPlaces *places, int lanes, float *rows, size_t stride, MrGlimpses *glimpses) {
+  const MrFighter *own = &b->fighters[fighter];
+  const int32_t *allies = survivors[mr_side(sim, fighter)], *enemies = survivors[!mr_side(sim, fighter)];
+  const int32_t *first = places->first;
+  MR_ALIGNED float features[MR_TEAM_OWN_COUNT][MR_LANES], turned[MR_LANES][MR_TEAM_OWN_COUNT];
+  mr_see_own(sim, b, fighter, lists, survivors, features);
+  mr_write_rows(features, MR_TEAM_OWN_COUNT, MR_LANES, turned[0], MR_TEAM_OWN_COUNT);
+  for (int i = 0; i < lanes; i++) {
+    float *row = rows + (size_t)i * stride;
+    if (!own->alive[i]) {
+      mr_zero(row, 0, sim->features);
+      continue;
+    }
+    mr_clear_rows(places, allies[i] - 1, enemies[i], row);
+    memcpy(row, turned[i], sizeof turned[i]);
+    mr_see_list(sim, b, scene, &own->body, &lists->inbound[fighter][i], i, row + first[MR_ROW_INBOUND], glimpses);
+    mr_see_list(sim, b, scene, &own->body, &lists->own[fighter][i], i, row + first[MR_ROW_OWN_MISSILE], glimpses);
+  }
+  mr_write_fighters(sim, b, scene, distances, fighter, places, lanes, rows, stride);
+}
+
+// Writes the block's rows into `observations`, which has the rows of all blocks.
+static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
+                                  float *observations) {
+  if (!observations) return;
+  const MrBlock *b = mr_block(sim, block);
+  size_t floats = mr_row_floats(sim, out);
+  float *rows = observations + (size_t)block * MR_LANES * floats;
+  MR_ALIGNED int32_t survivors[MR_SIDES][MR_LANES];
+  MrPlaces places = mr_find_rows(sim);
+  MrLists lists;
+  MrDistances distances;
+  MrGlimpses glimpses = {0};
+  mr_count_living(sim, b, survivors);
+  mr_list_missiles(sim, b, scene, &lists);
+  mr_measure(sim, b, &distances);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    if (!mr_has_row(sim, out, f)) continue;
+    mr_write_fighter(sim, b, scene, &distances, &lists, survivors, f, &places, mr_used_lanes(sim, block), rows, floats,
+                     &glimpses);
+    rows += sim->features;
+  }
+  mr_write_glimpses(sim, &glimpses);
+}

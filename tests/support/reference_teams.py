@@ -1,0 +1,278 @@
+"""Teams by csrc/RULES.md a second time, written from that text alone."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from math import cos, hypot, radians
+
+from reference import (
+    BLUE,
+    BLUE_WINS,
+    DRAW,
+    RED,
+    RED_WINS,
+    Body,
+    Engagement,
+    Fighter,
+    Missile,
+    guidance,
+    least_distance,
+    off_boresight,
+    relative,
+    time_to_go,
+    whole_steps,
+)
+from reference_pilots import Pilot
+
+
+def distance(a: Body, b: Body) -> float:
+    return hypot(b.x - a.x, b.y - a.y)
+
+
+def nose_cosine(body: Body, other: Body) -> float:
+    return off_boresight(body, other.x - body.x, other.y - body.y)[0]
+
+
+@dataclass
+class Teams(Engagement):
+    """A fight of more than one on a side."""
+
+    red_size: int = 1
+    targets: dict[int, int] = field(default_factory=dict)  # of the pilots, by fighter
+    chosen: dict[int, int] = field(default_factory=dict)  # time from which they may choose again
+    ghosts: dict[int, Fighter] = field(default_factory=dict)  # who died in this decision, flying on
+
+    def side(self, seat: int) -> int:
+        return RED if seat < self.red_size else BLUE
+
+    def members(self, side: int) -> list[int]:
+        return [seat for seat in range(len(self.fighters)) if self.side(seat) == side]
+
+    def living(self, side: int) -> list[int]:
+        return [seat for seat in self.members(side) if self.fighters[seat].alive]
+
+    def enemy_of(self, seat: int) -> Fighter:
+        """Whom its pilot flies against."""
+        return self.fighters[self.targets[seat]]
+
+    def nearest(self, seat: int) -> Fighter | None:
+        """The nearest living enemy."""
+        own = self.fighters[seat]
+        enemies = [self.fighters[e] for e in self.living(1 - self.side(seat))]
+        return self.least("range", enemies, lambda enemy: distance(own, enemy))
+
+    def least(self, what: str, items: list, key) -> object | None:
+        """The item with the least key, keeping the margin to the next one; None of none."""
+        ordered = sorted(items, key=key)
+        if len(ordered) > 1:
+            self.margins.append((what, key(ordered[1]) - key(ordered[0])))
+        return ordered[0] if ordered else None
+
+    # One decision
+
+    def decide(self, controls: Sequence[Sequence[float]]) -> list[float]:
+        """Play one decision with (rudder, throttle, fire) of all fighters; returns all rewards."""
+        seats = range(len(self.fighters))
+        merits = [self.merit(seat) for seat in seats]
+        dead = {side: len(self.members(side)) - len(self.living(side)) for side in (RED, BLUE)}
+        commands = [self.read(control) for control in controls]
+        self.launch([fire for _, _, fire in commands])
+        for _ in range(self.p["substeps"]):
+            self.step(commands)
+        self.find_new_targets()
+        self.count_pressing()
+        self.judge()
+        losses = {side: len(self.members(side)) - len(self.living(side)) for side in (RED, BLUE)}
+        pressure = self.p["reward_pressure"] * self.p["substeps"] * self.dt
+        gains = [
+            (0.0 if self.outcome else self.merit(seat)) - merits[seat]
+            + pressure * self.geometry(seat)
+            for seat in seats
+        ]  # fmt: skip
+        means, shares = {}, {}
+        for side in (RED, BLUE):
+            members = self.members(side)
+            means[side] = sum(gains[seat] for seat in members) / len(members)
+            shares[side] = (losses[side] - dead[side]) / len(members)
+        return [self.reward(seat, gains[seat], means, shares) for seat in seats]
+
+    def reward(self, seat: int, gain: float, means: dict, shares: dict) -> float:
+        side, f = self.side(seat), self.p["reward_team"]
+        kills = self.p["reward_kill"] * (shares[1 - side] - shares[side])
+        return (1 - f) * gain + f * means[side] - means[1 - side] + self.result(side) + kills
+
+    def launch(self, fire: Sequence[bool]) -> None:
+        interval = self.steps("launch_interval")
+        for seat, fighter in enumerate(self.fighters):
+            rested = fighter.last_launch is None or self.time - fighter.last_launch >= interval
+            if not (fire[seat] and rested and fighter.alive and fighter.ammo > 0):
+                continue
+            target = self.shot_at(seat)
+            if target is None:
+                continue
+            fighter.ammo -= 1
+            fighter.last_launch = self.time
+            missile = self.missile_of(fighter, seat)
+            missile.target = target
+            self.missiles.append(missile)
+
+    def shot_at(self, seat: int) -> int | None:
+        """Whom a shot is at: a pilot's target; else the enemy nearest the nose."""
+        if seat in self.targets:
+            target = self.targets[seat]
+            return target if self.fighters[target].alive else None
+        own, enemies = self.fighters[seat], self.living(1 - self.side(seat))
+        return self.least("boresight", enemies, lambda e: -nose_cosine(own, self.fighters[e]))
+
+    def step(self, commands: Sequence[tuple[float, float, bool]]) -> None:
+        missiles, lines = self.missiles, [self.toward_target(m) for m in self.missiles]
+        orders = [guidance(m, self.aim(m), self.p) for m in missiles]
+        alive = [fighter.alive for fighter in self.fighters]
+        for seat, (rudder, throttle, _) in enumerate(commands):
+            if alive[seat] or seat in self.ghosts:
+                self.fly_fighter(self.ghosts.get(seat, self.fighters[seat]), rudder, throttle)
+        for missile, order in zip(missiles, orders, strict=True):
+            self.fly_missile(missile, order)
+        self.time += 1
+        passes = [
+            least_distance(line, self.toward_target(m))
+            for m, line in zip(missiles, lines, strict=True)
+        ]
+        self.missiles = []
+        for missile, passed in zip(missiles, passes, strict=True):
+            hit = self.below("fuze", passed, self.p["missile_hit_radius"])
+            if hit and alive[missile.target]:
+                self.die(missile.target)
+            elif not self.spent(missile):
+                self.missiles.append(missile)
+
+    def die(self, seat: int) -> None:
+        if self.fighters[seat].alive:
+            self.ghosts[seat] = deepcopy(self.fighters[seat])
+            self.fighters[seat].alive = False
+
+    def aim(self, missile: Missile) -> Body:
+        return self.ghosts.get(missile.target, self.fighters[missile.target])
+
+    def toward_target(self, missile: Missile) -> tuple[float, float]:
+        target = self.aim(missile)
+        return target.x - missile.x, target.y - missile.y
+
+    def find_new_targets(self) -> None:
+        """For the missiles whose targets have died in this decision."""
+        self.ghosts.clear()
+        self.retargeted = 0
+        keep = []
+        for missile in self.missiles:
+            if not self.fighters[missile.target].alive:
+                target = self.new_target(missile)
+                if target is None:
+                    continue
+                missile.target = target
+                self.retargeted += 1
+            keep.append(missile)
+        self.missiles = keep
+
+    def new_target(self, missile: Missile) -> int | None:
+        least = cos(radians(self.p["seeker_half_angle_deg"]))
+        seen = []
+        for seat in self.living(1 - self.side(missile.owner)):
+            enemy = self.fighters[seat]
+            near = self.below("range", distance(missile, enemy), self.p["seeker_range"])
+            if near and not self.below("cone", nose_cosine(missile, enemy), least):
+                seen.append(seat)
+        return self.least("cone", seen, lambda e: -nose_cosine(missile, self.fighters[e]))
+
+    def count_pressing(self) -> None:
+        if not self.steps("pressing_margin"):
+            return
+        for seat, fighter in enumerate(self.fighters):
+            enemy = self.nearest(seat)
+            if not fighter.alive or enemy is None:
+                continue
+            dx, dy, _, _ = relative(fighter, enemy)
+            if self.below("beam", 0, dx * fighter.c + dy * fighter.s):
+                fighter.pressed += self.p["substeps"]
+
+    def judge(self) -> None:
+        red, blue = len(self.living(RED)), len(self.living(BLUE))
+        time_is_up = self.time >= self.steps("time_limit")
+        nothing_left = not self.missiles and all(
+            fighter.ammo == 0 or not fighter.alive for fighter in self.fighters
+        )
+        if not red and not blue:
+            self.outcome = DRAW
+        elif not red or not blue:
+            if time_is_up or not self.missiles:
+                self.outcome = RED_WINS if red else BLUE_WINS
+        elif time_is_up or nothing_left:
+            self.outcome, self.truncated = self.by_survivors(red, blue), time_is_up
+
+    def by_survivors(self, red: int, blue: int) -> int:
+        if red != blue:
+            return RED_WINS if red > blue else BLUE_WINS
+        margin = self.steps("pressing_margin")
+        lead = sum(self.fighters[seat].pressed for seat in self.members(RED))
+        lead -= sum(self.fighters[seat].pressed for seat in self.members(BLUE))
+        if not margin or abs(lead) < margin:
+            return DRAW
+        return RED_WINS if lead > 0 else BLUE_WINS
+
+    # Rewards
+
+    def geometry(self, seat: int) -> float:
+        fighter, enemy = self.fighters[seat], self.nearest(seat)
+        if not fighter.alive or enemy is None:
+            return 0.0
+        scale = self.p["reward_geometry_range"]
+        return (1 + nose_cosine(fighter, enemy)) / 2 * scale / (scale + distance(fighter, enemy))
+
+    def merit(self, seat: int) -> float:
+        fighter, p = self.fighters[seat], self.p
+        if not fighter.alive:
+            return 0.0
+        ammunition = fighter.ammo / p["ammunition"] if p["ammunition"] else 0.0
+        scale = p["reward_threat_time"]
+        threats = [scale / (scale + time_to_go(m, fighter)) for m in self.inbound(seat)]
+        return (
+            p["reward_geometry"] * self.geometry(seat)
+            + p["reward_ammunition"] * ammunition
+            - p["reward_threat"] * max(threats, default=0.0)
+        )
+
+    # Pilots
+
+    def share_targets(self, side: int, pilots: dict[int, Pilot]) -> None:
+        """Give each pilot of a side that may choose a target."""
+        enemies = self.living(1 - side)
+        mine = [seat for seat in self.living(side) if seat in pilots]
+        free = [
+            seat
+            for seat in mine
+            if self.time >= self.chosen.get(seat, 0) or not self.fighters[self.targets[seat]].alive
+        ]
+        taken = [self.targets[seat] for seat in mine if seat not in free]
+        while free and enemies:
+            choices = [(seat, enemy) for seat in free for enemy in enemies]
+            ordered = sorted(choices, key=lambda c: self.objections(*c, taken, pilots))
+            seat, enemy = ordered[0]
+            self.note_choice([self.objections(*c, taken, pilots) for c in ordered[:2]])
+            self.targets[seat] = enemy
+            self.chosen[seat] = self.time + whole_steps(self.p["pilot_target_time"], self.dt)
+            taken.append(enemy)
+            free.remove(seat)
+
+    def note_choice(self, best: list[tuple[int, int, float]]) -> None:
+        if len(best) > 1 and best[0][:2] == best[1][:2]:
+            self.margins.append(("range", best[1][2] - best[0][2]))
+
+    def objections(
+        self, seat: int, enemy: int, taken: list[int], pilots: dict[int, Pilot]
+    ) -> tuple[int, int, float]:
+        """What speaks against a target, the weightiest first."""
+        own, other = self.fighters[seat], self.fighters[enemy]
+        facing = nose_cosine(other, own)
+        margin = distance(own, other) - pilots[seat].r_max(other, facing)
+        if any(m.owner == enemy for m in self.missiles):
+            margin -= self.p["pilot_cover"]
+        return taken.count(enemy), len(self.inbound(enemy)), margin
