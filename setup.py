@@ -158,11 +158,15 @@ class LintCore(Command):
 
 
 def _units(library: Library, compiler: str) -> list[list[str]]:
-    """The file and the options of everything that is compiled of a library."""
+    """The file and the options of everything that is compiled of a library.
+
+    Of the sizes of sides only the least and the greatest: those between compile alike.
+    """
     kernel_flags = library.flags + library.kernel_flags([compiler])
     return [[source, *library.flags] for source in library.sources] + [
         [source, *(f"-D{name}={value}" for name, value in macros.items()), *kernel_flags, *flags]
         for source, macros, flags in library.repeated
+        if int(macros.get("MR_SIDE", 1)) in (1, max(library.sides, default=1))
     ]
 
 
