@@ -9,7 +9,9 @@ import os
 import platform
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy
@@ -31,6 +33,8 @@ else:
 AVX512 = [*(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl")), "-mprefer-vector-width=512"]
 IS_X86 = platform.machine() in ("x86_64", "AMD64")
 
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 THREADS = "csrc/threads.c"  # in each of the extensions
 
@@ -124,13 +128,18 @@ class BuildLibraries(build_ext):
             super().build_extension(ext)
             return
         flags = library.flags + library.kernel_flags(self.compiler.compiler_so) + BUILD_FLAGS
-        for source, macros, own_flags in library.repeated:
-            ext.extra_objects += self.compiler.compile(
+
+        def compiled(unit: tuple[str, dict[str, str], list[str]]) -> list[str]:
+            source, macros, own_flags = unit
+            return self.compiler.compile(
                 [source],
                 output_dir=str(Path(self.build_temp, *macros.values())),
                 macros=list(macros.items()),
                 extra_postargs=flags + own_flags,
             )
+
+        with ThreadPoolExecutor(CORES) as pool:
+            ext.extra_objects += chain.from_iterable(pool.map(compiled, library.repeated))
         super().build_extension(ext)
 
 
@@ -150,11 +159,15 @@ class LintCore(Command):
         compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
         if not compilers:
             raise SystemExit("lint_core: neither gcc nor clang is on PATH")
-        for compiler in compilers:
-            for library in LIBRARIES.values():
-                for unit in _units(library, compiler):
-                    for asserts in (["-DNDEBUG"], []):
-                        _lint(compiler, [*unit, *asserts])
+        work = [
+            (compiler, [*unit, *asserts])
+            for compiler in compilers
+            for library in LIBRARIES.values()
+            for unit in _units(library, compiler)
+            for asserts in (["-DNDEBUG"], [])
+        ]
+        with ThreadPoolExecutor(CORES) as pool:
+            list(pool.map(_lint, *zip(*work, strict=True)))
 
 
 def _units(library: Library, compiler: str) -> list[list[str]]:
