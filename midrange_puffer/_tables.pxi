@@ -19,6 +19,13 @@ _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
     TEAM: MR_OBSERVE_TEAM,
 }
+
+
+def action_levels(int red_size, int blue_size):
+    """How many levels of rudder, throttle and fire an agent has where so many fight."""
+    return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, 1 + max(red_size, blue_size)
+
+
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
 MAX_ENVS = 2**20  # engagements of a simulation: their rows of results are counted in 32 bits

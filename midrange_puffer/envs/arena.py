@@ -11,6 +11,7 @@ from midrange_puffer.envs.groups import FlownGroup, Group, SelfGroup
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
 from midrange_puffer.envs.truth import truth
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
@@ -20,8 +21,10 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     checked_threads,
+    is_team,
     observed,
     seat_weights,
+    sizes_of,
 )
 from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
@@ -80,12 +83,15 @@ class Arena:
         self.seat = SEATS.index(checked_choice("seat", seat))
         self.render_mode = checked_render_mode(render_mode)
         observation = observed(observation, parameters)
-        self.spaces = spaces_of(observation, checked_choice("action_mode", action_mode))
+        sizes = sizes_of(parameters)
+        self.spaces = spaces_of(observation, checked_choice("action_mode", action_mode), *sizes)
         decision = parameters["physics_dt"] * parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
         self._auto_reset = auto_reset
         threads = checked_threads(threads)
-        self._prefixes, self._opposition = EQUALS, None
+        self._prefixes, self._opposition = () if is_team(parameters) else EQUALS, None
+        if is_team(parameters) and render_mode is not None:
+            raise UsageError(f"render_mode = {render_mode!r}: must be None for teams")
         if opponent is not NOBODY:
             self._prefixes = BY_SEAT[self.seat]
             self._opposition = find_opposition(
@@ -110,7 +116,9 @@ class Arena:
     ) -> _core.Core:
         agent = seat_weights({"agent": 1.0})
         other = seat_weights(self._opposition.shares) if self._opposition else agent
-        weights = (agent, other) if self.seat == 0 else (other, agent)
+        sides = (agent, other) if self.seat == 0 else (other, agent)
+        sizes = sizes_of(parameters)
+        weights = [side for side, size in zip(sides, sizes, strict=True) for _ in range(size)]
         envelope = game_envelope(parameters)
         return _core.Core(
             parameters, self.num_envs, 0, weights, auto_reset, isa, envelope, observation, threads
@@ -146,6 +154,10 @@ class Arena:
             self.truncations,
             self.final_observations,
         )
+
+    def living(self) -> list[bool]:
+        """Whether each fighter of engagement 0 is alive."""
+        return self._core.read("fighter")["alive"][0].astype(bool).tolist()
 
     def truth(self, env: int = 0) -> np.ndarray:
         """An engagement as it is, whatever the sides know; see envs/truth.py."""

@@ -77,7 +77,7 @@ def find_opposition(
         CheckpointError: A file that cannot be used.
         OwnCodeError: A function by name that cannot be used.
     """
-    features = _core.OBSERVATIONS[observation]
+    features = _core.OBSERVATIONS.get(observation, 0)  # teams meet pilots alone, who see no row
     if isinstance(opponent, str):
         mixed = load_mix(opponent, allowed, features=features)
         if not mixed.outsiders:

@@ -23,7 +23,7 @@ class Group:
     """Engagements against scripted pilots: a core of their own, and its agents' results.
 
     Args:
-        core: with one agent in each engagement, in `seat`.
+        core: of which the agents fly one side, `seat`.
         seat: the agents', 0 (red) or 1 (blue).
         action_mode: one of `ACTION_MODES`.
 
@@ -90,15 +90,17 @@ class Group:
 
         Pilots' are 0.
         """
-        both = np.zeros((_core.FIGHTERS, 3), np.float32)
-        both[self._seat] = self._controls(actions[:1])
+        both = np.zeros((self.core.fighters, 3), np.float32)
+        first = self._seat * self.core.red_size
+        count = self.agents // self.core.num_envs
+        both[first : first + count] = self._controls(actions[:count])
         return both
 
     def first_names(self) -> tuple[str, str]:
-        """Who flies red and blue in the first engagement: "agent", or a pilot's name."""
+        """Who flies red and blue, or their first, in the first engagement: "agent", or a pilot."""
         pilots = tuple(CONTROLLERS)
         return tuple(
-            pilots[self.core.get_fighter(0, seat)["pilot"]] for seat in range(_core.FIGHTERS)
+            pilots[self.core.get_fighter(0, first)["pilot"]] for first in (0, self.core.red_size)
         )
 
     def _controls(self, actions: np.ndarray) -> np.ndarray:
@@ -188,10 +190,10 @@ def joined_records(found: Iterable[tuple[Group, np.ndarray]]) -> np.ndarray:
 
 
 class SelfGroup(Group):
-    """Engagements of which both seats are agents, 2 * engagement + seat.
+    """Engagements of which all fighters are agents, by engagement, then by fighter.
 
     Args:
-        core: with two agents in each engagement.
+        core: of which all fighters are agents.
         action_mode: as of `Group`.
         alone: whether there are no others, so that these give the score; otherwise it would be
             drawn towards the one half that a policy has against itself.
@@ -203,7 +205,7 @@ class SelfGroup(Group):
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
         """As `Group.first_controls`."""
-        return self._controls(actions[: _core.FIGHTERS])
+        return self._controls(actions[: self.core.fighters])
 
     def first_names(self) -> tuple[str, str]:
         """As `Group.first_names`: those of the seats, as both are agents."""

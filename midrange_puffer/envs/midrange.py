@@ -11,9 +11,10 @@ from midrange_puffer.envs.crew import find_opposition
 from midrange_puffer.envs.groups import FlownGroup, Group, PoolGroup, SelfGroup, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.parameters import (
     OPTIONS,
     POOL,
@@ -24,9 +25,11 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     checked_threads,
+    is_team,
     observed,
     resolve,
     seat_weights,
+    sizes_of,
 )
 from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 from midrange_puffer.policies.own_code import Setting
@@ -44,6 +47,12 @@ class Midrange(pufferlib.PufferEnv):
     scripted pilots; an agent in `seat` fights frozen policies ("pool", see pool.py), which fly the
     other seat without being agents, and so do models and functions. The rules, equations and
     rewards are in csrc/RULES.md.
+
+    With `red_size` or `blue_size` above 1, teams fight: all fighters of the side `seat`, or of both
+    with "self", are agents, numbered by engagement and then by fighter, red's first. They fly
+    against pilots or "self", observe rows (`_core.team_rows`), and choose with the third action at
+    which of the enemies they observe they fire, 0 for none. A dead fighter stays an agent until the
+    engagement ends; it observes zeros, its actions do nothing, and `alive` masks it out.
 
     Action space:
         MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
@@ -150,10 +159,12 @@ class Midrange(pufferlib.PufferEnv):
         checked_choice("seat", seat)
         self.num_envs = checked_num_envs(num_envs)
         settings = self._take_settings(parameters)
-        self.parameters = resolve(parameters, type(self))
+        self.parameters = resolve(parameters, type(self), teams=True)
         self.observation = observed(observation, self.parameters)
         self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)
+        if is_team(self.parameters):
+            self._check_team(opponent)
         named = isinstance(opponent, str)
         self._counts = divide(self.num_envs, opponent) if named else {OTHERS: self.num_envs}
         if POOL in self._counts and pool is None:
@@ -162,9 +173,11 @@ class Midrange(pufferlib.PufferEnv):
             opponent, SEATS.index(seat), isa, checked_threads(threads), pool
         )
         self.num_agents = sum(group.agents for group in self._groups)
-        spaces = spaces_of(self.observation, self.action_mode)
+        spaces = spaces_of(self.observation, self.action_mode, *sizes_of(self.parameters))
         self.single_observation_space = spaces.single_observation_space
         self.single_action_space = spaces.single_action_space
+        features = features_of(self.observation, *sizes_of(self.parameters))
+        self._own_alive = [feature.name for feature in features].index("own_alive")
         super().__init__(buf)
         self.final_observations = np.zeros_like(self.observations) if self.reward_features else None
         self._bind()
@@ -175,6 +188,25 @@ class Midrange(pufferlib.PufferEnv):
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {**self.metadata, "render_fps": 1 / decision}
         self._view = make_env_view(self._groups[0], self._seeds()[0], render_mode)
+
+    def _check_team(self, opponent: "Opponent") -> None:
+        """Refuse what teams do not have.
+
+        Raises:
+            UsageError: Naming it.
+        """
+        if self.render_mode is not None:
+            raise UsageError(f"render_mode = {self.render_mode!r}: must be None for teams")
+        if self._has_own_reward():
+            raise UsageError(f"{type(self).__name__}.own_reward: it is for one against one")
+        outside = not isinstance(opponent, str) or {OTHERS, POOL} & divide(100, opponent).keys()
+        if outside:
+            raise UsageError(f"opponent = {opponent!r}: teams fly against pilots, or self")
+
+    @property
+    def alive(self) -> np.ndarray:
+        """Whose fighter lives, bool [num_agents], by what was last observed."""
+        return self.observations[:, self._own_alive] > 0
 
     def own_reward(self, decision: Decision, **settings: object) -> dict[str, np.ndarray]:
         """What agents are paid besides, for a decision that was made; for subclasses to replace.
@@ -235,7 +267,9 @@ class Midrange(pufferlib.PufferEnv):
         groups: list[Group] = []
         for seed, (kind, count) in zip(self._seeds(), self._counts.items(), strict=True):
             other = pilots if kind == SCRIPTED else agent
-            weights = (agent, other) if seat == 0 else (other, agent)
+            sides = (agent, other) if seat == 0 else (other, agent)
+            sizes = sizes_of(self.parameters)
+            weights = [side for side, size in zip(sides, sizes, strict=True) for _ in range(size)]
             core = _core.Core(
                 self.parameters, count, seed, weights, True, isa, envelope, self.observation,
                 threads,

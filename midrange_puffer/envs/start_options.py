@@ -40,16 +40,18 @@ _OF_FIGHTER = {
 }
 
 
-def quantities(prefixes: tuple[str, str]) -> dict[str, _Quantity]:
-    """All options by name; `prefixes` are those of red's and blue's."""
+def quantities(prefixes: tuple[str, ...]) -> dict[str, _Quantity]:
+    """All options by name; `prefixes` are those of red's and blue's, none for teams."""
     of_fighters = {
         prefix + name: quantity for prefix in prefixes for name, quantity in _OF_FIGHTER.items()
     }
+    if not prefixes:
+        return {name: _OF_ENGAGEMENT[name] for name in ("engagement", "episode")}
     return _OF_ENGAGEMENT | of_fighters
 
 
 def checked_options(
-    options: Mapping[str, object] | None, prefixes: tuple[str, str], num_envs: int
+    options: Mapping[str, object] | None, prefixes: tuple[str, ...], num_envs: int
 ) -> dict[str, np.ndarray]:
     """The options of a reset, each as float64 [num_envs].
 

@@ -86,17 +86,19 @@ class Spaces:
 
 
 @cache
-def spaces_of(observation: str, action_mode: str = "discrete") -> Spaces:
-    """The spaces of an agent with this observation and these actions.
+def spaces_of(
+    observation: str, action_mode: str = "discrete", red_size: int = 1, blue_size: int = 1
+) -> Spaces:
+    """The spaces of an agent with this observation and these actions, where so many fight.
 
     Raises:
         KeyError: There is no such observation or action mode.
     """
     actions = {
-        "discrete": gymnasium.spaces.MultiDiscrete(_core.ACTION_LEVELS),
+        "discrete": gymnasium.spaces.MultiDiscrete(_core.action_levels(red_size, blue_size)),
         "continuous": gymnasium.spaces.Box(LOWEST, HIGHEST, dtype=np.float32),
     }
-    features = _core.OBSERVATIONS[observation]
+    features = len(features_of(observation, red_size, blue_size))
     return Spaces(
         gymnasium.spaces.Box(-1.0, 1.0, (features,), dtype=np.float32), actions[action_mode]
     )

@@ -192,16 +192,24 @@ def resolve(
     return values
 
 
+def sizes_of(parameters: Mapping[str, float | str]) -> tuple[int, int]:
+    """The fighters of red and of blue."""
+    return int(parameters["red_size"]), int(parameters["blue_size"])
+
+
 def is_team(parameters: Mapping[str, float | str]) -> bool:
     """Whether more than one flies on a side."""
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
 
 
 def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
-    red, blue = int(values["red_size"]), int(values["blue_size"])
+    red, blue = sizes_of(values)
     sizes = f"red_size = {red}, blue_size = {blue}"
     if not teams:
-        raise UsageError(f"{sizes}: here one flies against one; teams fly in Simulation")
+        raise UsageError(
+            f"{sizes}: here one flies against one; teams fly in "
+            "Simulation, Midrange and MidrangeParallelEnv"
+        )
     if values["sensing"] != FULL:
         raise UsageError(f"{sizes}: teams have no sensors; must be 1 with sensing = {RADAR}")
     spacing, least = values["start_spacing_max"], values["start_range_min"]

@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, is_team, reward_bound
-
-LEVELS = (5, 3, 2)
+from midrange_puffer.game.parameters import PAIRS, PARAMETERS, PILOTS, reward_bound
 
 
 def with_pairs(overrides: dict[str, float]) -> dict[str, float]:
@@ -24,15 +22,15 @@ def with_pairs(overrides: dict[str, float]) -> dict[str, float]:
 def fly_randomly(values: dict[str, float], decisions: int) -> None:
     """Everything that comes out stays finite and in range, whoever flies."""
     rng = np.random.default_rng(0)
-    if not is_team(values):
-        fly_env_randomly(rng, values, decisions)
+    fly_env_randomly(rng, values, decisions)
     fly_all_randomly(rng, Simulation(num_envs=20, blue="ace", **values), decisions)
 
 
 def fly_env_randomly(rng: np.random.Generator, values: dict[str, float], decisions: int) -> None:
     env = Midrange(num_envs=20, opponent=",".join(PILOTS), **values)
     for _ in range(decisions):
-        observations, rewards, *_ = env.step(rng.integers(0, LEVELS, (20, 3), np.int32))
+        actions = rng.integers(0, env.single_action_space.nvec, (env.num_agents, 3), np.int32)
+        observations, rewards, *_ = env.step(actions)
         assert np.isfinite(observations).all()
         assert np.abs(observations).max() <= 1
         # False for not-a-number; the bound is of exact sums, and these are rounded to float32.

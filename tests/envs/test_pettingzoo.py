@@ -7,7 +7,7 @@ import pytest
 from quick_fights import SHORT
 
 from midrange_puffer import Simulation
-from midrange_puffer.envs.pettingzoo import AGENTS, MidrangeParallelEnv, parallel_env
+from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv, parallel_env
 from midrange_puffer.envs.truth import STATE
 from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.game.parameters import OBSERVATIONS
@@ -22,7 +22,7 @@ with warnings.catch_warnings():
     from pettingzoo.test.state_test import state_test
 
 SEED = 5
-RED, BLUE = AGENTS
+AGENTS = RED, BLUE = "red_0", "blue_0"
 RED_WINS, BLUE_WINS, DRAW = 1, 2, 3
 
 

@@ -1,0 +1,186 @@
+"""Teams in the environments: agents by fighter, deaths, PettingZoo's own checks, refusals."""
+
+import numpy as np
+import pytest
+from pettingzoo.test import parallel_api_test, parallel_seed_test
+
+from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.actions import controls
+
+SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
+EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
+NEAR = {
+    "start_range_min": 8_000,
+    "start_range_max": 12_000,
+    "start_spacing_min": 300,
+    "start_spacing_max": 600,
+    "time_limit": 60,
+}
+
+
+def sized(sizes: tuple[int, int]) -> dict[str, float]:
+    return {"red_size": sizes[0], "blue_size": sizes[1], **NEAR}
+
+
+def random_actions(env: Midrange, rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(0, env.single_action_space.nvec, (env.num_agents, 3), np.int32)
+
+
+@EACH_SIZE
+@pytest.mark.parametrize("seat", ["red", "blue"])
+def test_the_agents_are_the_fighters_of_a_side(sizes, seat):
+    """Their rows are what Simulation gives for the same starts, controls and pilots."""
+    red = seat == "red"
+    env = Midrange(num_envs=5, opponent="shooter", seat=seat, seed=3, **sized(sizes))
+    own = sizes[0] if red else sizes[1]
+    side = slice(0, own) if red else slice(sizes[0], None)
+    assert env.num_agents == 5 * own
+    assert env.single_action_space.nvec.tolist() == [5, 3, 1 + max(sizes)]
+    who = {"blue" if red else "red": "shooter"}
+    sim = Simulation(num_envs=5, seed=3, **who, **sized(sizes))
+    env.reset(seed=3)
+    rng, command = np.random.default_rng(0), np.zeros((5, sum(sizes), 3), np.float32)
+    assert (env.observations.reshape(5, own, -1) == sim.observe()[:, side]).all()
+    open_, launched = np.ones(5, bool), 0
+    for _ in range(60):
+        actions = random_actions(env, rng)
+        actions[:, 2] = 0
+        command[:, side] = controls(actions).reshape(5, own, 3)
+        observations, rewards, terminals, truncations, _ = env.step(actions)
+        sim.step(command)
+        ended = (terminals | truncations).reshape(5, own)
+        assert (ended == ended[:, :1]).all()
+        seen = observations.reshape(5, own, -1)
+        open_ &= ~ended[:, 0]
+        assert (seen[open_] == sim.observe()[open_][:, side]).all()
+        assert (rewards.reshape(5, own)[open_] == sim.rewards[open_][:, side]).all()
+        launched += sim.missiles["active"].sum()
+    assert launched > 0
+
+
+@EACH_SIZE
+def test_the_dead_observe_nothing_and_are_told_apart(sizes):
+    env = Midrange(num_envs=32, opponent="self", seed=1, **sized(sizes))
+    assert env.num_agents == 32 * sum(sizes)
+    env.reset()
+    rng, dead = np.random.default_rng(0), 0
+    for _ in range(150):
+        env.step(random_actions(env, rng))
+        assert not env.observations[~env.alive].any()
+        assert env.observations[env.alive].any(axis=1).all()
+        dead += (~env.alive).sum()
+    assert dead > 50
+
+
+def test_infos_tell_of_the_sides():
+    env = Midrange(num_envs=16, opponent="shooter,ace", **(sized((2, 2)) | {"launch_interval": 1}))
+    env.reset()
+    rng, told = np.random.default_rng(0), {}
+    for _ in range(300):
+        for info in env.step(random_actions(env, rng))[-1]:
+            for name, values in info.items():
+                told.setdefault(name, []).extend(values)
+    assert len(told["score"]) > 16
+    assert len(told["score_vs_shooter"]) + len(told["score_vs_ace"]) == len(told["score"])
+    assert max(told["shots"]) > 6  # of both fighters together
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"opponent": "trained"}, "teams fly against pilots, or self"),
+        ({"opponent": "self:1,file.onnx:1"}, "teams fly against pilots, or self"),
+        ({"render_mode": "rgb_array"}, "must be None for teams"),
+        ({"observation": "stg"}, "must be default for teams"),
+        ({"sensing": "radar"}, "must be 1 with sensing"),
+        ({"red_size": 0}, "red_size = 0: must be from 1 to 8"),
+    ],
+)
+def test_what_teams_do_not_have_is_refused_by_name(change, message):
+    with pytest.raises((ValueError, UsageError), match=message):
+        Midrange(**({"red_size": 2, "blue_size": 2} | change))
+
+
+def test_where_one_flies_against_one_teams_are_refused():
+    from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
+
+    for make in (MidrangeEnv, MidrangeVectorEnv):
+        with pytest.raises(UsageError, match="here one flies against one"):
+            make(red_size=2)
+
+
+# PettingZoo
+
+
+@EACH_SIZE
+@pytest.mark.filterwarnings("ignore")
+def test_pettingzoos_own_checks_pass(sizes):
+    """They fly random actions over many episodes, in which fighters die."""
+    parallel_api_test(MidrangeParallelEnv(**sized(sizes)), num_cycles=300)
+    parallel_seed_test(lambda: MidrangeParallelEnv(**sized(sizes)))
+
+
+@EACH_SIZE
+def test_who_dies_leaves_and_the_fight_goes_on(sizes):
+    env = MidrangeParallelEnv(**sized(sizes))
+    sides = {"red": sizes[0], "blue": sizes[1]}
+    names = [f"{side}_{number}" for side, size in sides.items() for number in range(size)]
+    assert env.possible_agents == names
+    left_early = 0
+    for seed in range(12):
+        env.reset(seed=seed)
+        assert env.agents == names
+        assert env.state().shape == (len(env.state_names),)
+        for agent in names:
+            env.action_space(agent).seed(seed)
+        while env.agents:
+            flying = list(env.agents)
+            observations, rewards, ended, cut, infos = env.step(
+                {agent: env.action_space(agent).sample() for agent in flying}
+            )
+            for results in (observations, rewards, ended, cut, infos):
+                assert list(results) == flying
+            over = all(infos.values())
+            for agent in flying:
+                if not over:
+                    assert ended[agent] == (not observations[agent].any())
+                    left_early += ended[agent]
+            expected = [] if over else [agent for agent in flying if not ended[agent]]
+            assert env.agents == expected
+    assert left_early > 0 or min(sizes) == 1
+
+
+def test_it_is_the_fight_of_midrange_with_self():
+    sizes = (2, 3)
+    one = Midrange(num_envs=1, opponent="self", seed=5, **sized(sizes))
+    other = MidrangeParallelEnv(**sized(sizes))
+    one.reset(seed=5)
+    other.reset(seed=5)
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        actions = random_actions(one, rng)
+        by_agent = dict(zip(other.possible_agents, actions, strict=True))
+        observations, rewards, terminals, truncations, _ = one.step(actions)
+        if terminals.any() or truncations.any():
+            break
+        got = other.step({agent: by_agent[agent] for agent in other.agents})
+        for agent, seen in got[0].items():
+            row = other.possible_agents.index(agent)
+            assert (seen == observations[row]).all()
+            assert got[1][agent] == rewards[row]
+
+
+def test_an_action_of_the_dead_is_refused():
+    env = MidrangeParallelEnv(**sized((2, 2)))
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="must be of red_0, red_1, blue_0, blue_1"):
+        env.step({"red_0": np.array([2, 2, 0])})
+    with pytest.raises(ValueError, match=r"options\['range'\]"):
+        env.reset(options={"range": 20_000})
+
+
+def test_teams_observe_by_named_rows():
+    kinds = {name: rows for name, rows, _, _ in _core.team_rows(4, 2)}
+    assert kinds == {"": 1, "ally": 3, "enemy": 4, "inbound": 3, "own_missile": 2}
