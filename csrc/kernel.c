@@ -47,6 +47,23 @@ static bool any_over(const MrBlock *b) {
   return over;
 }
 
+// Arranges the rewards of who has a row by engagement, then by fighter.
+static inline void arrange_rewards(const MrSim *sim, const MrOutputs *out, int rows,
+                                   const float reward[MR_FIGHTERS][MR_LANES], float to[MR_LANES * MR_FIGHTERS]) {
+  if (MR_SIDE == 1 && rows == MR_FIGHTERS) {  // with constants it is vectorised
+    MR_FOR_LANES(i) {
+      to[2 * i] = reward[0][i];
+      to[2 * i + 1] = reward[1][i];
+    }
+    return;
+  }
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    if (!mr_has_row(sim, out, f)) continue;
+    for (int i = 0; i < MR_LANES; i++) to[rows * i] = reward[f][i];
+    to++;
+  }
+}
+
 // Writes the block's rows of rewards, terminals and truncations.
 static void write_results(const MrSim *sim, int32_t block, const float reward[MR_FIGHTERS][MR_LANES],
                           const MrOutputs *out) {
@@ -55,19 +72,14 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
   int rows = out->every_fighter ? mr_fighters(sim) : sim->agents_per_env, count = mr_used_lanes(sim, block) * rows;
   size_t first = (size_t)block * MR_LANES * (size_t)rows;
   MR_ALIGNED float rewards[MR_LANES * MR_FIGHTERS];
-  int row = 0;
-  for (int32_t f = 0; f < mr_fighters(sim); f++) {
-    if (!mr_has_row(sim, out, f)) continue;
-    for (int i = 0; i < MR_LANES; i++) rewards[rows * i + row] = reward[f][i];
-    row++;
-  }
+  arrange_rewards(sim, out, rows, reward, rewards);
   memcpy(out->to.rewards + first, rewards, (size_t)count * sizeof rewards[0]);
   if (!out->to.terminals) return;
   bool *terminals = out->to.terminals + first, *truncations = out->to.truncations + first;
   memset(terminals, 0, (size_t)count);
   memset(truncations, 0, (size_t)count);
   if (!any_over(b)) return;  // as after most decisions
-  for (row = 0; row < count; row++) {
+  for (int row = 0; row < count; row++) {
     int lane = row / rows;
     terminals[row] = b->outcome[lane] != MR_OPEN && !b->truncated[lane];
     truncations[row] = b->outcome[lane] != MR_OPEN && b->truncated[lane];

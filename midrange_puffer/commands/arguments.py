@@ -171,9 +171,11 @@ def given_parameters(options: argparse.Namespace) -> dict[str, int | float]:
 
 
 def resolve_game(
-    parameters: Mapping[str, int | float], paths: Sequence[Path] = ()
+    parameters: Mapping[str, int | float], paths: Sequence[Path] = (), teams: bool = False
 ) -> dict[str, int | float]:
     """A value for every parameter of a game, of models in these files and the command line.
+
+    `teams` says whether more than one may fly on a side.
 
     It says so where sensors can have no track.
 
@@ -181,7 +183,7 @@ def resolve_game(
         UsageError: They are at odds.
     """
     try:
-        resolved = resolve(parameters)
+        resolved = resolve(parameters, teams=teams)
     except ValueError as error:
         where = [*map(str, paths[:1]), "the command line"]
         raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None

@@ -42,7 +42,7 @@ def main(options: argparse.Namespace) -> int:
     """Hold a league, with what `options.league` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
     paths = options.models
-    models, parameters = load_models(list(paths.values()), options)
+    models, parameters = load_models(list(paths.values()), options, teams=True)
     policies = {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
     functions = {name: load_contestant(text) for name, text in options.functions.items()}
     more = SENSOR_PILOTS if options.pilots == ALL and parameters["sensing"] == RADAR else ()

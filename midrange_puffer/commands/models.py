@@ -34,9 +34,9 @@ def load_model(options: argparse.Namespace) -> tuple[nn.Module, dict[str, int | 
 
 
 def load_models(
-    paths: Sequence[Path], options: argparse.Namespace
+    paths: Sequence[Path], options: argparse.Namespace, teams: bool = False
 ) -> tuple[list[tuple[nn.Module, dict[str, object]]], dict[str, int | float]]:
-    """Load models that were trained for the same game.
+    """Load models that were trained for the same game; `teams` as of `resolve_game`.
 
     Returns:
         What `checkpoint.load_policy` gives for each, and a value for every parameter of the game
@@ -61,7 +61,7 @@ def load_models(
                     f"with --env.{name.replace('_', '-')}"
                 )
             source.setdefault(name, path)
-    return models, resolve_game({**game, **given}, paths)
+    return models, resolve_game({**game, **given}, paths, teams)
 
 
 def load_opponent(text: str, policy: nn.Module) -> Contestant:

@@ -9,6 +9,7 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import covariance_within
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import observation_for
 from midrange_puffer.game.parameters import (
@@ -16,7 +17,10 @@ from midrange_puffer.game.parameters import (
     checked_num_envs,
     checked_seed,
     checked_threads,
+    is_team,
+    observed,
     seat_weights,
+    sizes_of,
 )
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
@@ -80,18 +84,25 @@ def play(
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
+        UsageError: Others than pilots in teams.
         OwnCodeError: A function by name fails, or gives what are no actions.
     """
     checked_num_envs(num_envs)
     checked_seed(seed)
     players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads))
-    observation = observation_for((player.features for player, _ in players), parameters)
-    features = _core.OBSERVATIONS[observation]
-    try_out((who for fight in fights for who in (fight.red, fight.blue)), features)
+    if is_team(parameters):
+        if players:
+            raise UsageError("teams are flown by pilots: models and functions fly one against one")
+        observation = observed("default", parameters)
+    else:
+        observation = observation_for((player.features for player, _ in players), parameters)
+        features = _core.OBSERVATIONS[observation]
+        try_out((who for fight in fights for who in (fight.red, fight.blue)), features)
     cores = [
         _make_core(fight, num_envs, seed, parameters, observation, threads) for fight in fights
     ]
-    shape = (len(fights), num_envs, _core.FIGHTERS)
+    features = cores[0].features if cores else 0
+    shape = (len(fights), num_envs, sum(sizes_of(parameters)))
     seen = np.empty((*shape, features), np.float32)
     commands = np.zeros((*shape, 3), np.float32)
     rewards = np.empty(shape, np.float32)
@@ -155,8 +166,9 @@ def _make_core(
     observation: str,
     threads: int,
 ) -> _core.Core:
-    weights = [_weights(fight.red), _weights(fight.blue)]
     parameters = {**parameters, **fight.parameters}
+    sides = zip((_weights(fight.red), _weights(fight.blue)), sizes_of(parameters), strict=True)
+    weights = [side for side, size in sides for _ in range(size)]
     envelope = game_envelope(parameters)
     core = _core.Core(
         parameters, num_envs, seed, weights, False, "auto", envelope, observation, threads

@@ -207,8 +207,8 @@ def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
     sizes = f"red_size = {red}, blue_size = {blue}"
     if not teams:
         raise UsageError(
-            f"{sizes}: here one flies against one; teams fly in "
-            "Simulation, Midrange and MidrangeParallelEnv"
+            f"{sizes}: here one flies against one; teams fly in Simulation, Midrange, "
+            "MidrangeParallelEnv and puffer league"
         )
     if values["sensing"] != FULL:
         raise UsageError(f"{sizes}: teams have no sensors; must be 1 with sensing = {RADAR}")
