@@ -96,15 +96,19 @@ static void mr_measure(const MrSim *sim, const MrBlock *b, MrDistances *out) {
   }
 }
 
-// The rank of a fighter among those of its side as another sees them, the nearest first: 0, 1 and so on.
-static void mr_rank(const MrSim *sim, const float distances[MR_FIGHTERS][MR_LANES], int32_t viewer, int32_t other,
-                    int32_t rank[MR_LANES]) {
-  MR_FOR_LANES(i) rank[i] = 0;
-  MR_FOR_SIDE(sim, mr_side(sim, other), f) {
-    if (f == other || f == viewer) continue;
-    MR_FOR_LANES(i) {
-      float here = distances[other][i], there = distances[f][i];
-      rank[i] += (there < here) | ((there == here) & (f < other));
+// The rank of each fighter of a side as another sees them, the nearest first: 0, 1 and so on.
+static void mr_rank(const MrSim *sim, const float distances[MR_FIGHTERS][MR_LANES], int32_t viewer, int32_t side,
+                    int32_t rank[MR_FIGHTERS][MR_LANES]) {
+  MR_FOR_SIDE(sim, side, f) {
+    MR_FOR_LANES(i) rank[f][i] = 0;
+    if (f == viewer) continue;
+    for (int32_t before = mr_first(sim, side); before < f; before++) {
+      if (before == viewer) continue;
+      MR_FOR_LANES(i) {
+        int32_t nearer = distances[f][i] < distances[before][i];
+        rank[before][i] += nearer;
+        rank[f][i] += 1 - nearer;
+      }
     }
   }
 }
@@ -241,17 +245,17 @@ static void mr_write_fighters(const MrSim *sim, const MrBlock *b, const MrScene 
                               int32_t fighter, const MrPlaces *places, int lanes, float *rows, size_t stride) {
   const int32_t *alive = b->fighters[fighter].alive;
   MR_ALIGNED float features[MR_OTHER_COUNT][MR_LANES], turned[MR_LANES][MR_OTHER_COUNT];
-  MR_ALIGNED int32_t rank[MR_LANES];
+  MR_ALIGNED int32_t rank[MR_FIGHTERS][MR_LANES];
+  for (int32_t side = 0; side < MR_SIDES; side++) mr_rank(sim, distances->to[fighter], fighter, side, rank);
   for (int32_t other = 0; other < mr_fighters(sim); other++) {
     if (other == fighter) continue;
     const int32_t *present = b->fighters[other].alive;
     int32_t kind = mr_side(sim, other) == mr_side(sim, fighter) ? MR_ROW_ALLY : MR_ROW_ENEMY;
-    mr_rank(sim, distances->to[fighter], fighter, other, rank);
     mr_see_other(sim, b, scene, fighter, other, features);
     mr_write_rows(features, MR_OTHER_COUNT, MR_LANES, turned[0], MR_OTHER_COUNT);
     for (int i = 0; i < lanes; i++) {
       if (!alive[i] || !present[i]) continue;
-      memcpy(rows + (size_t)i * stride + places->first[kind] + rank[i] * MR_OTHER_COUNT, turned[i], sizeof turned[i]);
+      memcpy(rows + (size_t)i * stride + places->first[kind] + rank[other][i] * MR_OTHER_COUNT, turned[i], sizeof turned[i]);
     }
   }
 }
