@@ -14,6 +14,9 @@ if TYPE_CHECKING:
         RADAR_FEATURES,
         STG_FEATURES,
         Feature,
+        Rows,
+        features_of,
+        team_rows,
     )
     from midrange_puffer.game.simulation import Simulation
 
@@ -25,8 +28,11 @@ __all__ = [
     "Decision",
     "Feature",
     "Midrange",
+    "Rows",
     "Simulation",
     "__version__",
+    "features_of",
+    "team_rows",
 ]
 
 __version__ = "0.1.0"

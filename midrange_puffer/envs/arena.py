@@ -16,6 +16,7 @@ from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import (
+    SCRIPTED,
     SEATS,
     checked_choice,
     checked_num_envs,
@@ -28,10 +29,12 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
+from midrange_puffer.policies.mix import parse_mix
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.crew import Crew, Opponent
 
+WINGMEN = "evader"  # by default: the best of the scripted teams
 NOBODY = object()  # as the opponent: both seats are agents
 
 
@@ -49,6 +52,8 @@ class Arena:
         isa: instruction set, "auto" for the best this machine has.
         threads: that step the engagements, and compute a policy in the other seat.
         parameters: a value for each row of csrc/params.h, as of `resolve`.
+        wingmen: the pilot, or the mix of pilots, who flies the others of the agent's side in teams;
+            None: they are agents, too.
 
     Attributes:
         spaces: an agent's; shared, so to be copied before samples are drawn from them.
@@ -78,6 +83,7 @@ class Arena:
         isa: str,
         threads: int,
         parameters: Mapping[str, float],
+        wingmen: str | None = None,
     ) -> None:
         self.num_envs = checked_num_envs(num_envs)
         self.seat = SEATS.index(checked_choice("seat", seat))
@@ -97,7 +103,7 @@ class Arena:
             self._opposition = find_opposition(
                 opponent, self.num_envs, observation, action_mode, threads
             )
-        self._core = self._make_core(parameters, auto_reset, isa, observation, threads)
+        self._core = self._make_core(parameters, wingmen, auto_reset, isa, observation, threads)
         self._group = self._make_group(action_mode)
         self._make_buffers(action_mode)
         self._seed: int | None = None
@@ -109,6 +115,7 @@ class Arena:
     def _make_core(
         self,
         parameters: Mapping[str, float],
+        wingmen: str | None,
         auto_reset: bool,
         isa: str,
         observation: str,
@@ -119,6 +126,12 @@ class Arena:
         sides = (agent, other) if self.seat == 0 else (other, agent)
         sizes = sizes_of(parameters)
         weights = [side for side, size in zip(sides, sizes, strict=True) for _ in range(size)]
+        if wingmen is not None and self._opposition:
+            first = self.seat * sizes[0]
+            others = range(first + 1, first + sizes[self.seat])
+            pilots = seat_weights(parse_mix(wingmen, (SCRIPTED,), "wingmen"))
+            for fighter in others:
+                weights[fighter] = pilots
         envelope = game_envelope(parameters)
         return _core.Core(
             parameters, self.num_envs, 0, weights, auto_reset, isa, envelope, observation, threads

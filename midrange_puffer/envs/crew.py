@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from midrange_puffer import _core
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.policies.contestants import (
     Mixed,
@@ -76,6 +77,7 @@ def find_opposition(
         TypeError: None of these, or a module of torch that is no policy of this package.
         CheckpointError: A file that cannot be used.
         OwnCodeError: A function by name that cannot be used.
+        UsageError: Others than pilots against teams.
     """
     features = _core.OBSERVATIONS.get(observation, 0)  # teams meet pilots alone, who see no row
     if isinstance(opponent, str):
@@ -85,6 +87,8 @@ def find_opposition(
     else:
         found = find_contestant("opponent", opponent)
         mixed = Mixed({"agent": 1.0}, (Outsider(_name(opponent), 1.0, found),))
+    if observation == _core.TEAM:
+        raise UsageError(f"opponent = {opponent!r}: teams fly against pilots, or self")
     mixed.check_observation("opponent", observation, f"observation = {observation!r}")
 
     def make_crew(seed: int) -> Crew:

@@ -50,7 +50,7 @@ class Midrange(pufferlib.PufferEnv):
 
     With `red_size` or `blue_size` above 1, teams fight: all fighters of the side `seat`, or of both
     with "self", are agents, numbered by engagement and then by fighter, red's first. They fly
-    against pilots or "self", observe rows (`_core.team_rows`), and choose with the third action at
+    against pilots or "self", observe rows (`team_rows`), and choose with the third action at
     which of the enemies they observe they fire, 0 for none. A dead fighter stays an agent until the
     engagement ends; it observes zeros, its actions do nothing, and `alive` masks it out.
 
@@ -163,12 +163,12 @@ class Midrange(pufferlib.PufferEnv):
         self.observation = observed(observation, self.parameters)
         self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)
-        if is_team(self.parameters):
-            self._check_team(opponent)
         named = isinstance(opponent, str)
         self._counts = divide(self.num_envs, opponent) if named else {OTHERS: self.num_envs}
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
+        if is_team(self.parameters):
+            self._check_team(opponent)
         self._groups = self._make_groups(
             opponent, SEATS.index(seat), isa, checked_threads(threads), pool
         )
@@ -199,8 +199,7 @@ class Midrange(pufferlib.PufferEnv):
             raise UsageError(f"render_mode = {self.render_mode!r}: must be None for teams")
         if self._has_own_reward():
             raise UsageError(f"{type(self).__name__}.own_reward: it is for one against one")
-        outside = not isinstance(opponent, str) or {OTHERS, POOL} & divide(100, opponent).keys()
-        if outside:
+        if POOL in self._counts:
             raise UsageError(f"opponent = {opponent!r}: teams fly against pilots, or self")
 
     @property

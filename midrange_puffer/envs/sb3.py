@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.envs.arena import Arena
+from midrange_puffer.envs.arena import WINGMEN, Arena
 from midrange_puffer.game.parameters import OPTIONS, resolve
 from midrange_puffer.gymnasium_import import gymnasium
 
@@ -37,7 +37,7 @@ class MidrangeVecEnv(VecEnv):
 
     Args:
         num_envs: engagements.
-        opponent, seat, observation, action_mode, isa, threads, **parameters: as of
+        opponent, seat, observation, action_mode, isa, threads, wingmen, **parameters: as of
             `midrange_puffer.gym.MidrangeVectorEnv`.
         render_mode: as of `MidrangeEnv`; engagement 0 is shown.
 
@@ -58,6 +58,7 @@ class MidrangeVecEnv(VecEnv):
         render_mode: str | None = None,
         isa: str = "auto",
         threads: int = 1,
+        wingmen: str = WINGMEN,
         **parameters: float,
     ) -> None:
         self._arena = Arena(
@@ -70,7 +71,8 @@ class MidrangeVecEnv(VecEnv):
             auto_reset=True,
             isa=isa,
             threads=threads,
-            parameters=resolve(parameters, MidrangeVecEnv),
+            parameters=resolve(parameters, MidrangeVecEnv, teams=True),
+            wingmen=wingmen,
         )
         self._added: list[dict[str, object]] = [{} for _ in range(self._arena.num_envs)]
         self.render_mode = render_mode  # the constructor of `VecEnv` asks for it by `get_attr`

@@ -9,7 +9,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
-from midrange_puffer.game.parameters import FULL, RADAR
+from midrange_puffer.game.parameters import FULL, PARAMETERS, RADAR
 from midrange_puffer.gymnasium_import import gymnasium
 
 
@@ -23,6 +23,7 @@ class Feature:
     meaning: str
 
 
+MAX_SIDE = int(PARAMETERS["red_size"].maximum)  # fighters
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
@@ -33,6 +34,31 @@ def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tupl
         KeyError: There is no such observation.
     """
     return tuple(Feature(*row) for row in _core.feature_rows(observation, red_size, blue_size))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one kind in a team's observation, one after the other, all of the same schema."""
+
+    kind: str  # "own", "ally", "enemy", "inbound" or "own_missile"
+    rows: int
+    features: int  # of each
+    place: int  # of the first one's first feature
+
+
+def team_rows(red_size: int, blue_size: int) -> tuple[Rows, ...]:
+    """Of what rows an observation is where so many fight, in their order.
+
+    Raises:
+        ValueError: A size that there is not, or one against one, whose observation has no rows.
+    """
+    sizes = red_size, blue_size
+    if not all(1 <= size <= MAX_SIDE for size in sizes) or sizes == (1, 1):
+        raise ValueError(
+            f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to {MAX_SIDE}, and not"
+            " both 1"
+        )
+    return tuple(Rows(kind or "own", *numbers) for kind, *numbers in _core.team_rows(*sizes))
 
 
 FEATURES: tuple[Feature, ...] = features_of("default")

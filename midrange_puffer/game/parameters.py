@@ -208,7 +208,7 @@ def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
     if not teams:
         raise UsageError(
             f"{sizes}: here one flies against one; teams fly in Simulation, Midrange, "
-            "MidrangeParallelEnv and puffer league"
+            "the environments of Gymnasium, PettingZoo and Stable-Baselines3, and puffer league"
         )
     if values["sensing"] != FULL:
         raise UsageError(f"{sizes}: teams have no sensors; must be 1 with sensing = {RADAR}")

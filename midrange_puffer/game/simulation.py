@@ -52,7 +52,7 @@ class Simulation:
             a list with one for each fighter of the side.
         isa: instruction set, "auto" for the best this machine has.
         observation: what `observe` shows, "default" or "stg". With `sensing="radar"`, "default" is
-            what the sensors show, and with teams the rows of `team_rows`.
+            what the sensors show, and with teams the rows of `midrange_puffer.team_rows`.
         threads: that step the engagements, the caller's among them; the result does not depend on
             it. They share the engagements in parts of 64.
         **parameters: rows of csrc/params.h.

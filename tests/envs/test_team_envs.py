@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from midrange_puffer import Midrange, Simulation, _core
+from midrange_puffer import Midrange, Simulation, features_of, team_rows
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.errors import UsageError
+from midrange_puffer.evaluate import evaluate
 from midrange_puffer.game.actions import controls
+from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
 EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
@@ -91,7 +94,7 @@ def test_infos_tell_of_the_sides():
     ("change", "message"),
     [
         ({"opponent": "trained"}, "teams fly against pilots, or self"),
-        ({"opponent": "self:1,file.onnx:1"}, "teams fly against pilots, or self"),
+        ({"opponent": "self:1,trained:1"}, "teams fly against pilots, or self"),
         ({"render_mode": "rgb_array"}, "must be None for teams"),
         ({"observation": "stg"}, "must be default for teams"),
         ({"sensing": "radar"}, "must be 1 with sensing"),
@@ -104,11 +107,78 @@ def test_what_teams_do_not_have_is_refused_by_name(change, message):
 
 
 def test_where_one_flies_against_one_teams_are_refused():
-    from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
+    with pytest.raises(UsageError, match="here one flies against one"):
+        evaluate("ace", "shooter", 2, red_size=2)
 
-    for make in (MidrangeEnv, MidrangeVectorEnv):
-        with pytest.raises(UsageError, match="here one flies against one"):
-            make(red_size=2)
+
+# Gymnasium and Stable-Baselines3: one agent and its wingmen
+
+
+@pytest.mark.parametrize("seat", ["red", "blue"])
+def test_an_agent_flies_with_wingmen(seat):
+    """It is the first of its side; the others are flown by pilots, as in Simulation."""
+    sizes = (3, 2)
+    flown = {"red": ["shooter"] * 3, "blue": ["shooter"] * 2}
+    flown[seat] = ["agent", *["ace"] * (len(flown[seat]) - 1)]
+    first = 0 if seat == "red" else 3
+    sim = Simulation(num_envs=4, seed=6, **flown, **sized(sizes))
+    env = MidrangeVectorEnv(4, "shooter", seat, wingmen="ace", **sized(sizes))
+    seen, _ = env.reset(seed=6)
+    assert env.single_action_space.nvec.tolist() == [5, 3, 4]
+    assert (seen == sim.observe()[:, first]).all()
+    rng, command, open_ = (
+        np.random.default_rng(0),
+        np.zeros((4, 5, 3), np.float32),
+        np.ones(4, bool),
+    )
+    shots = 0
+    for _ in range(60):
+        actions = rng.integers(0, (5, 3, 1), (4, 3))
+        command[:, first] = controls(actions)
+        seen, rewards, terminated, truncated, _ = env.step(actions)
+        sim.step(command)
+        open_ &= ~(terminated | truncated)
+        assert (seen[open_] == sim.observe()[open_, first]).all()
+        assert (rewards[open_] == sim.rewards[open_, first]).all()
+        shots += sim.missiles["active"].sum()
+    assert shots > 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"wingmen": "asce"}, "wingmen = 'asce'"),
+        ({"wingmen": "trained"}, "'trained' is none of straight"),
+        ({"opponent": "trained"}, "teams fly against pilots"),
+        ({"render_mode": "rgb_array"}, "must be None for teams"),
+    ],
+)
+def test_wingmen_and_their_enemies_are_pilots(change, message):
+    with pytest.raises((ValueError, UsageError), match=message):
+        MidrangeEnv(**({"red_size": 2, "blue_size": 2} | change))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gymnasiums_own_checks_pass():
+    check_env(MidrangeEnv("ace", **sized((2, 2))), skip_render_check=True)
+
+
+def test_the_single_environment_is_the_vectors():
+    one, many = (
+        make("ace", wingmen="crank,evader", **sized((2, 2)))
+        for make in (MidrangeEnv, lambda *args, **kwargs: MidrangeVectorEnv(1, *args, **kwargs))
+    )
+    assert (one.reset(seed=2)[0] == many.reset(seed=2)[0][0]).all()
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        action = rng.integers(0, (5, 3, 3))
+        seen, reward, terminated, truncated, info = one.step(action)
+        both = many.step(action[None])
+        assert (reward, terminated, truncated) == (both[1][0], both[2][0], both[3][0])
+        if terminated or truncated:
+            assert info["opponent"] == "ace"
+            break
+        assert (seen == both[0][0]).all()
 
 
 # PettingZoo
@@ -182,5 +252,12 @@ def test_an_action_of_the_dead_is_refused():
 
 
 def test_teams_observe_by_named_rows():
-    kinds = {name: rows for name, rows, _, _ in _core.team_rows(4, 2)}
-    assert kinds == {"": 1, "ally": 3, "enemy": 4, "inbound": 3, "own_missile": 2}
+    rows = team_rows(4, 2)
+    kinds = {each.kind: each.rows for each in rows}
+    assert kinds == {"own": 1, "ally": 3, "enemy": 4, "inbound": 3, "own_missile": 2}
+    names = [feature.name for feature in features_of("team", 4, 2)]
+    for each in rows[1:]:
+        assert names[each.place] == f"{each.kind}_1_present"
+    for sizes in ((1, 1), (9, 2), (0, 2)):
+        with pytest.raises(ValueError, match="must be from 1 to 8, and not both 1"):
+            team_rows(*sizes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from midrange_puffer.envs.arena import Arena
+from midrange_puffer.envs.arena import WINGMEN, Arena
 from midrange_puffer.envs.crew import for_one
 from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
@@ -54,6 +54,9 @@ class MidrangeEnv(gymnasium.Env):
         render_mode: "human" shows every step in a window, as long as it lasts; with "rgb_array"
             `render` returns a picture.
         isa: instruction set, "auto" for the best this machine has.
+        wingmen: with `red_size` or `blue_size` above 1, who flies the others of the agent's side: a
+            pilot, or a mix of pilots. The agent is the first of its side; it flies against pilots,
+            and once it is dead it observes zeros until the fight is decided.
         **parameters: rows of csrc/params.h.
 
     Raises:
@@ -73,6 +76,7 @@ class MidrangeEnv(gymnasium.Env):
         action_mode: str = OPTIONS["action_mode"].default,
         render_mode: str | None = None,
         isa: str = "auto",
+        wingmen: str = WINGMEN,
         **parameters: float,
     ) -> None:
         self._arena = Arena(
@@ -85,7 +89,8 @@ class MidrangeEnv(gymnasium.Env):
             auto_reset=False,
             isa=isa,
             threads=1,
-            parameters=resolve(parameters, MidrangeEnv),
+            parameters=resolve(parameters, MidrangeEnv, teams=True),
+            wingmen=wingmen,
         )
         self.metadata = self._arena.metadata
         self.render_mode = render_mode
@@ -107,7 +112,7 @@ class MidrangeEnv(gymnasium.Env):
                 Where the fighters are: "range" [m]; "off_boresight_deg", "enemy_off_boresight_deg":
                 how far to the left (right if negative) of this fighter's nose the other one is;
                 "speed", "enemy_speed" [m/s]; "ammunition", "enemy_ammunition". What is not given is
-                drawn.
+                drawn. Teams have "engagement" and "episode" only.
 
         Returns:
             Observation float32 [features], and an empty info.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.envs.arena import Arena
+from midrange_puffer.envs.arena import WINGMEN, Arena
 from midrange_puffer.envs.gym.vector_base import VectorBase, final_infos, rendered
 from midrange_puffer.game.parameters import OPTIONS, resolve
 
@@ -42,7 +42,7 @@ class MidrangeVectorEnv(VectorBase):
         num_envs: engagements.
         opponent: as of `MidrangeEnv`; a function gets the observations of all engagements, float32
             [num_envs, features], which change afterwards, and returns actions [num_envs, 3].
-        seat, observation, action_mode, isa, **parameters: as of `MidrangeEnv`.
+        seat, observation, action_mode, isa, wingmen, **parameters: as of `MidrangeEnv`.
         copy: return arrays of the caller's own. False: `reset` and `step` return the environment's
             buffers, which the next step overwrites.
         render_mode: as of `MidrangeEnv`; engagement 0 is shown.
@@ -67,6 +67,7 @@ class MidrangeVectorEnv(VectorBase):
         render_mode: str | None = None,
         isa: str = "auto",
         threads: int = 1,
+        wingmen: str = WINGMEN,
         **parameters: float,
     ) -> None:
         self._arena = Arena(
@@ -79,7 +80,8 @@ class MidrangeVectorEnv(VectorBase):
             auto_reset=True,
             isa=isa,
             threads=threads,
-            parameters=resolve(parameters, MidrangeVectorEnv),
+            parameters=resolve(parameters, MidrangeVectorEnv, teams=True),
+            wingmen=wingmen,
         )
         spaces = deepcopy(self._arena.spaces)  # they carry random generators
         super().__init__(
