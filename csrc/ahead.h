@@ -5,7 +5,7 @@
 // larger than the caches a decision would wait for each of them. They are fetched a part a step: a processor waits for
 // some twenty cache lines at a time, and stands still when it is asked for more at once.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

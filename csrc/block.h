@@ -48,7 +48,8 @@ typedef struct {
   MR_ENGAGEMENT_FIELDS(MR_DECLARE_FIELD)
   MrFighter fighters[MR_FIGHTERS];
   MrMissile missiles[MR_MISSILES];
-  // Number of lanes in which a slot is active; a slot with 0 is skipped. The room makes the size a multiple of 64 bytes.
+  // Number of lanes in which a slot is active; a slot with 0 is skipped. The room makes the size a multiple of 64
+  // bytes.
   int32_t live[(MR_MISSILES + 15) / 16 * 16];
 } MrBlock;
 

@@ -32,8 +32,8 @@ static void mr_take_levels(const MrSim *sim, const int32_t *actions, int lanes, 
   }
 }
 
-// `actions` has a row of MR_ACTIONS numbers, int32 levels or float32 controls, for every agent of the simulation, or for
-// every fighter.
+// `actions` has a row of MR_ACTIONS numbers, int32 levels or float32 controls, for every agent of the simulation, or
+// for every fighter.
 static void mr_take_actions(const MrSim *sim, int32_t block, MrTake take, const void *actions) {
   int32_t rows = take == MR_TAKE_CONTROLS ? mr_fighters(sim) : sim->agents_per_env;
   int lanes = mr_used_lanes(sim, block), stride = rows * MR_ACTIONS;

@@ -3,7 +3,7 @@
 // The rules of an engagement around its physics steps: launches and the outcome.
 // RULES.md, "Order of events".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 
@@ -45,8 +45,8 @@ static bool mr_brief(const MrContact *contact, MrBelief *belief, int lane) {
   return true;
 }
 
-// Launches a missile of one fighter in one lane at an enemy, or at none, -1. Returns false if the fighter is dead, has no
-// missile left or no enemy to launch it at, if no slot is free, or if there is a picture without a track in it.
+// Launches a missile of one fighter in one lane at an enemy, or at none, -1. Returns false if the fighter is dead, has
+// no missile left or no enemy to launch it at, if no slot is free, or if there is a picture without a track in it.
 // `picture` is NULL without sensors.
 static bool mr_launch_at(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target,
                          int lane) {

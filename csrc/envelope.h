@@ -3,7 +3,7 @@
 // Looks up a shot's ranges in the map of the missile envelope, by linear interpolation along all four axes. RULES.md,
 // "Missile envelopes".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

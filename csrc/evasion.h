@@ -2,7 +2,7 @@
 //
 // Flies the evasions of targets in fly-outs, MR_EVASIONS of midrange.h. RULES.md, "Fly-outs".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

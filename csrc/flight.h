@@ -2,7 +2,7 @@
 //
 // The flight law: one physics step of fighters and missiles alike. Equations: RULES.md, "Flight".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

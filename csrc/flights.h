@@ -3,7 +3,7 @@
 // The missiles of a block during the physics steps of a decision. A missile affects nothing but its target's life, so
 // they are packed for these steps, from any slots and lanes: what they cost follows the missiles in the air.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

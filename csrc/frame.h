@@ -2,7 +2,7 @@
 //
 // Vectors in the frame of a body: x along its velocity, y to the left.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

@@ -3,7 +3,7 @@
 // Missile guidance and fuze. Pure proportional navigation: P. Zarchan, "Tactical and Strategic Missile
 // Guidance"; M. Guelman, "A qualitative study of proportional navigation", 1971.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-// Best first.
-#if defined(__x86_64__)
+// Best first. A build may have others.
+#ifdef MR_ISAS
+#elif defined(__x86_64__)
 #define MR_ISAS(X) X(avx512) X(avx2) X(sse2)
 #else
 #define MR_ISAS(X) X(portable)

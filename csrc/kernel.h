@@ -23,8 +23,8 @@ typedef struct MrKernel {
   void (*decide_block)(MrSim *sim, int32_t block, const MrOutputs *out);
   void (*advance_block)(const MrSim *sim, int32_t block, int32_t steps);
   void (*observe_block)(const MrSim *sim, int32_t block, const MrOutputs *out);
-  // Starts an episode of an engagement in a lane. Ratings wait for rate_lane, after which the lane's potential is that of
-  // its state.
+  // Starts an episode of an engagement in a lane. Ratings wait for rate_lane, after which the lane's potential is that
+  // of its state.
   void (*start_lane)(const MrSim *sim, int32_t block, int lane, int32_t engagement, int32_t episode);
   void (*rate_lane)(const MrSim *sim, int32_t block, int lane);
   bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
@@ -46,8 +46,8 @@ typedef struct MrAccess {
   void (*set_fighter)(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
   void (*get_missile)(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
   void (*set_missile)(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
-  // The first field that is out of its range in blocks and pictures, which is NULL without sensors; or NULL. They may be at
-  // any address, aligned or not.
+  // The first field that is out of its range in blocks and pictures, which is NULL without sensors; or NULL. They may
+  // be at any address, aligned or not.
   const MrField *(*find_wrong)(const MrSim *sim, const char *blocks, const char *pictures);
   uint64_t (*fight_hash)(const MrSim *sim);
   uint64_t (*state_hash)(const MrSim *sim);

@@ -98,8 +98,9 @@ static MrMap arrange_map(const MrEnvelope *e) {
   return map;
 }
 
-// Memory for the state, all zero, or NULL. `size` is that of a block's part in it, a multiple of a cache line. From one huge page on it is made of huge pages where the system has them:
-// what a large batch needs next is then seldom of a page whose address the processor has to look up first.
+// Memory for the state, all zero, or NULL. `size` is that of a block's part in it, a multiple of a cache line. From one
+// huge page on it is made of huge pages where the system has them: what a large batch needs next is then seldom of a
+// page whose address the processor has to look up first.
 static void *make_blocks(int32_t count, size_t size) {
   enum { LINE = 64, HUGE_PAGE = 1 << 21 };
   size_t bytes = (size_t)count * size, unit = bytes < HUGE_PAGE ? LINE : HUGE_PAGE;

@@ -3,8 +3,8 @@
 // Public C API of the simulation: many independent engagements of fighters and missiles in the plane.
 //
 // The rules of the game are in RULES.md. SI units. Headings are counter-clockwise from +x; positive rudder is left.
-// Sides are red (0) and blue (1). The fighters of an engagement are numbered: red's first, then blue's. Where one fights
-// against one, a fighter has the number of its side, and is also called a seat.
+// Sides are red (0) and blue (1). The fighters of an engagement are numbered: red's first, then blue's. Where one
+// fights against one, a fighter has the number of its side, and is also called a seat.
 //
 // A simulation allocates all its memory at creation. Stepping neither allocates nor does I/O. Buffers passed in
 // belong to the caller. The caller checks arguments: indices, ranges, buffer sizes. Actions and controls need no
@@ -227,8 +227,8 @@ typedef struct {
   const char *name, *meaning;
 } MrStateInfo;
 
-// The kinds of things that have fields: the engagement, its fighters, its missile slots. With sensors also what a side knows: the contact that each fighter has with its enemy, and each missile's belief of its
-// target.
+// The kinds of things that have fields: the engagement, its fighters, its missile slots. With sensors also what a side
+// knows: the contact that each fighter has with its enemy, and each missile's belief of its target.
 typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_ENTITY_COUNT } MrEntity;
 
 // A field of the state, a row of state_fields.h.
@@ -441,8 +441,8 @@ int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t bl
 
 // A team's observation: rows of these kinds, one kind after the other.
 typedef enum { MR_ROW_OWN, MR_ROW_ALLY, MR_ROW_ENEMY, MR_ROW_INBOUND, MR_ROW_OWN_MISSILE, MR_ROW_COUNT } MrRow;
-// Of each kind its name, how many rows there are in fights of a size, of how many features, and where these begin in the
-// table of MR_OBSERVE_TEAM.
+// Of each kind its name, how many rows there are in fights of a size, of how many features, and where these begin in
+// the table of MR_OBSERVE_TEAM.
 typedef struct {
   const char *name;
   int32_t rows, features, first;

@@ -2,7 +2,7 @@
 //
 // Writes observations: computes the features of feature_table.h for one fighter, scales and clips them.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

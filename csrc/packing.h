@@ -4,7 +4,7 @@
 // slots, and packed one after the other they fill vectors. Each instruction set has its own way to move a vector's
 // numbers, which compilers do not find. What is moved is of four bytes, float or int32_t.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

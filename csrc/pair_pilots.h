@@ -74,9 +74,10 @@ static void mr_assess_warning(const MrBlock *b, const MrPicture *picture, int32_
   }
 }
 
-// The sight that a pilot with sensors has of its enemy: of its contact. Where there is no track, the direction is one to
-// search in: that of the radar its receiver hears; else where the enemy was last; else straight ahead.
-static void mr_search(const MrBlock *b, const MrPicture *picture, int32_t fighter, const MrHeard *heard, MrSight *sight) {
+// The sight that a pilot with sensors has of its enemy: of its contact. Where there is no track, the direction is one
+// to search in: that of the radar its receiver hears; else where the enemy was last; else straight ahead.
+static void mr_search(const MrBlock *b, const MrPicture *picture, int32_t fighter, const MrHeard *heard,
+                      MrSight *sight) {
   const MrContact *contact = &picture->contacts[fighter];
   mr_look_at(&b->fighters[fighter].body, &contact->body, sight);
   MR_FOR_LANES(i) {

@@ -2,7 +2,7 @@
 //
 // What can be seen in a block of one against one at one moment, gathered once for outcomes, rewards and observations.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

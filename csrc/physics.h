@@ -7,7 +7,7 @@
 // affects nothing but its target's life, and because nobody depends on a missile after its end. A fighter that died
 // is flown again up to its death.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 
@@ -161,7 +161,8 @@ static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t cou
 }
 
 // Settles who has died and which missiles are gone, after the last step. Missiles that hit a fighter at the time of its
-// death are hits; others have lost their target: they are gone, or in teams look for another. Few missiles end in a decision, so they are taken one by one.
+// death are hits; others have lost their target: they are gone, or in teams look for another. Few missiles end in a
+// decision, so they are taken one by one.
 static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b) {
   const MrPacked *p = &sky->missiles;
   MR_ALIGNED MrDeaths death;

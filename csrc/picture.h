@@ -3,7 +3,7 @@
 // What a side knows in a game with sensors: contacts with the enemy, and what its missiles believe of their targets.
 // Between updates, which come with the decisions, what is believed flies straight on. RULES.md, "Sensors".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

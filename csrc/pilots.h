@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Scripted pilots, for either side. Their commands follow from what they see (sense.h) and from their tactics
-// (tactics.h). What differs between one against one and teams is in pair_pilots.h and team_pilots.h. RULES.md, "Pilots".
+// (tactics.h). What differs between one against one and teams is in pair_pilots.h and team_pilots.h. RULES.md,
+// "Pilots".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

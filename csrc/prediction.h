@@ -3,7 +3,7 @@
 // Predicts by how much inbound missiles will miss a fighter that holds its rudder and throttle. The flight law and
 // the guidance are applied in a few long steps, whose constants are in definitions.h. RULES.md, "Observations".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // A vector of four floats, by an extension that gcc and clang have on every machine.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

@@ -3,7 +3,7 @@
 // Writes observations in a game with sensors: the features of MR_RADAR_FEATURES, from the picture and from what the
 // fighter knows of itself and its own missiles.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

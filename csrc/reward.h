@@ -2,7 +2,7 @@
 //
 // Rewards: the outcome, the change of a zero-sum potential, and pressure on the enemy. RULES.md, "Rewards".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // What can be seen in an engagement: the geometry between the fighters, and between missiles and their targets.
-// Pilots, rewards and observations, of both seats, all use these functions, so that they agree.
+// Pilots, rewards and observations, of both sides, all use these functions, so that they agree.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

@@ -3,7 +3,7 @@
 // Flies one engagement ahead, with another manoeuvre of one fighter in each lane. The physics steps are those of
 // every engagement. RULES.md, "Space-time graph".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

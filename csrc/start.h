@@ -3,7 +3,7 @@
 // The start of an episode: its random geometry, pilots and tactics. The geometry has the same distribution for both
 // sides. RULES.md, "Start".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

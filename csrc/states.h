@@ -2,7 +2,7 @@
 //
 // States: how the fighters stand, for code outside that pays rewards of its own. midrange.h, MR_STATES.
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

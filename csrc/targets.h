@@ -51,8 +51,8 @@ static inline float mr_off_nose(const MrBody *own, const MrBody *other, int i) {
   return (dx * own->c[i] + dy * own->s[i]) / (range > 1.0f ? range : 1.0f);
 }
 
-// Of the living fighters of a side in one lane, within `reach` [m], the one nearest the nose of a body, if its cosine is
-// at least `least`; or -1.
+// Of the living fighters of a side in one lane, within `reach` [m], the one nearest the nose of a body, if its cosine
+// is at least `least`; or -1.
 static int32_t mr_nearest_nose(const struct MrSim *sim, const MrBlock *b, const MrBody *own, int32_t side, float reach,
                                float least, int lane) {
   int32_t nearest = -1;
@@ -75,8 +75,9 @@ static void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, int lane) {
     if (!m->active[lane] || b->fighters[m->target[lane]].alive[lane]) continue;
     bool burnt = (float)m->age[lane] >= sim->constants.burn_steps;
     bool spent = burnt && m->body.v[lane] < sim->params.missile_spent_speed;
-    int32_t target = spent ? -1 : mr_nearest_nose(sim, b, &m->body, !mr_side(sim, m->owner[lane]), sim->params.seeker_range,
-                                     sim->constants.sensors.seeker_cosine, lane);
+    int32_t enemies = !mr_side(sim, m->owner[lane]);
+    float cosine = sim->constants.sensors.seeker_cosine;
+    int32_t target = spent ? -1 : mr_nearest_nose(sim, b, &m->body, enemies, sim->params.seeker_range, cosine, lane);
     if (target < 0) {
       mr_remove(b, slot, lane);
     } else {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The tables of features that a fighter in a team observes. An observation is of rows: one of the own fighter; then rows
-// of allies, of enemies, of inbound missiles and of own missiles, each kind the most pressing first. All rows of a kind
-// have the same features. Where there are fewer, the last rows of a kind are zeros, and so is all that a dead fighter
-// observes.
+// The tables of features that a fighter in a team observes. An observation is of rows: one of the own fighter; then
+// rows of allies, of enemies, of inbound missiles and of own missiles, each kind the most pressing first. All rows of a
+// kind have the same features. Where there are fewer, the last rows of a kind are zeros, and so is all that a dead
+// fighter observes.
 //
 //   - Allies and enemies: the living ones, the nearest first.
 //   - Missiles: the one with the least time to go first; those that do not close come last, the older first.

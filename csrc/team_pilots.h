@@ -97,8 +97,8 @@ static MrChoice mr_best_choice(const struct MrSim *sim, const MrBlock *b, const 
   return best;
 }
 
-// Shares the enemies out among a side's pilots in one lane: the best choice of all comes first. Those keep their targets
-// who may not choose yet.
+// Shares the enemies out among a side's pilots in one lane: the best choice of all comes first. Those keep their
+// targets who may not choose yet.
 static void mr_share_targets(const struct MrSim *sim, MrBlock *b, const MrAwareness *aware, int32_t side, int lane) {
   bool asks[MR_FIGHTERS] = {false}, any = false;
   int32_t taken[MR_FIGHTERS] = {0};

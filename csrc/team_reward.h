@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Rewards in teams: those of one against one, of a fighter's own merit and of the mean of its side's. RULES.md, "Teams".
+// Rewards in teams: those of one against one, of a fighter's own merit and of the mean of its side's. RULES.md,
+// "Teams".
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 

@@ -255,7 +255,8 @@ static void mr_write_fighters(const MrSim *sim, const MrBlock *b, const MrScene 
     mr_write_rows(features, MR_OTHER_COUNT, MR_LANES, turned[0], MR_OTHER_COUNT);
     for (int i = 0; i < lanes; i++) {
       if (!alive[i] || !present[i]) continue;
-      memcpy(rows + (size_t)i * stride + places->first[kind] + rank[other][i] * MR_OTHER_COUNT, turned[i], sizeof turned[i]);
+      float *row = rows + (size_t)i * stride + places->first[kind] + rank[other][i] * MR_OTHER_COUNT;
+      memcpy(row, turned[i], sizeof turned[i]);
     }
   }
 }

@@ -2,7 +2,7 @@
 //
 // The threat cone: the positions that a missile launched now can reach by any steering. RULES.md, "Space-time graph".
 //
-// Part of kernel.c, compiled once for each instruction set. No other .c file includes this header.
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 
