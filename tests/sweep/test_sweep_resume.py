@@ -100,6 +100,7 @@ def test_a_signal_says_how_to_go_on(tmp_path, monkeypatch, capsys, number, statu
     sweeps.fake_trials(monkeypatch, "finish,hang")
     interrupt_at(monkeypatch, 1, number)
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    children = psutil.Process().children()
     assert sweeps.sweep(tmp_path) == status
     folder = tmp_path / "sweeps" / "small"
     assert capsys.readouterr().out.splitlines()[-1] == (
@@ -107,7 +108,7 @@ def test_a_signal_says_how_to_go_on(tmp_path, monkeypatch, capsys, number, statu
     )
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
     assert [trial.status for trial in Record(folder).trials] == [FINISHED, RUNNING]
-    assert psutil.Process().children() == []
+    assert set(psutil.Process().children()) <= set(children)
 
 
 def test_what_goes_on_may_be_longer_but_not_another_search(tmp_path, monkeypatch, capsys):
