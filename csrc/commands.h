@@ -9,16 +9,25 @@
 #include "block.h"
 #include "kernel.h"
 
-// Sets the commands of a fighter that an agent flies, clipped; not-a-number counts as 0. In teams it fires at the enemy
-// nearest its nose.
-static inline void mr_command(MrFighter *f, int lane, const float controls[MR_ACTIONS]) {
+static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
+
+// What a fighter's `fire` is for this control: above 0.5 a shot. In teams that is at the enemy nearest the nose, and
+// k + 1 means the level k, a shot at the k-th enemy. Not-a-number is no shot.
+static inline int32_t mr_fire_of(const MrSim *sim, float control) {
+  if (!(control > 0.5f)) return 0;
+  if (MR_SIDE == 1) return 1;
+  if (control < 1.5f) return MR_FIRE_AHEAD;
+  int32_t highest = mr_fire_levels(sim) - 1;
+  return control < (float)highest + 1.0f ? (int32_t)(control - 0.5f) : highest;
+}
+
+// Sets the commands of a fighter that is flown from outside, clipped; not-a-number counts as 0.
+static inline void mr_command(const MrSim *sim, MrFighter *f, int lane, const float controls[MR_ACTIONS]) {
   float rudder = controls[0], throttle = controls[1];
   f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;
   f->throttle_command[lane] = throttle == throttle ? mr_clip(throttle, 0.0f, 1.0f) : 0.0f;
-  f->fire[lane] = controls[2] > 0.5f ? (MR_SIDE == 1 ? 1 : MR_FIRE_AHEAD) : 0;
+  f->fire[lane] = mr_fire_of(sim, controls[2]);
 }
-
-static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
 
 // Levels of one agent in the first lanes; `stride` numbers from lane to lane.
 static void mr_take_levels(const MrSim *sim, const int32_t *actions, int lanes, int stride, MrFighter *fighter) {
@@ -46,7 +55,7 @@ static void mr_take_actions(const MrSim *sim, int32_t block, MrTake take, const 
     } else {
       const float *controls = (const float *)(const void *)first;
       for (int i = 0; i < lanes; i++, controls += stride) {
-        if (fighter->pilot[i] == MR_PILOT_agent) mr_command(fighter, i, controls);
+        if (fighter->pilot[i] == MR_PILOT_agent) mr_command(sim, fighter, i, controls);
       }
     }
     first += 4 * MR_ACTIONS;

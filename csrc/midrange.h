@@ -290,7 +290,8 @@ typedef struct {
 void mr_step(MrSim *sim, const int32_t *actions, const MrResults *results);
 
 // The same with continuous actions: float32 [agents][MR_ACTIONS], rudder, throttle, fire (fires if > 0.5). Values
-// out of range are clipped; not-a-number counts as 0. In teams a shot is at the enemy nearest the nose.
+// out of range are clipped; not-a-number counts as 0. In teams a shot is at the enemy nearest the nose; but a fire of
+// k + 1, from 2 on, is the level k of mr_step.
 void mr_step_continuous(MrSim *sim, const float *actions, const MrResults *results);
 
 // The same with continuous actions for every fighter: float32 [num_envs][fighters][MR_ACTIONS]. Those of scripted

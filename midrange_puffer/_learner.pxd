@@ -9,7 +9,12 @@ cdef extern from "learner/learner.h" nogil:
         MR_MAX_LAYERS
         MR_HEADS
         MR_OUTPUTS
+        MR_OUTPUTS_MAX
+        MR_MAX_KINDS
         MR_MAX_ARRAYS
+
+    ctypedef struct MrRows:
+        int32_t rows, features, place
 
     ctypedef struct MrShape:
         int32_t features, layers
@@ -19,6 +24,9 @@ cdef extern from "learner/learner.h" nogil:
         float middle[MR_HEADS]
         float reach[MR_HEADS]
         float deviation[2]
+        int32_t own, kinds, entity_size
+        MrRows rows[MR_MAX_KINDS]
+        int32_t targets
 
     ctypedef struct MrArray:
         int32_t at, rows, columns
@@ -47,9 +55,12 @@ cdef extern from "learner/learner.h" nogil:
         const float *proximal
         const float *values
 
-    ctypedef struct MrMinibatch:
-        int32_t count
+    ctypedef struct MrChoice:
         const int64_t *rows
+        const int32_t *decisions
+        int32_t count
+
+    ctypedef struct MrMinibatch:
         const float *advantages
         const float *returns
 
@@ -81,10 +92,11 @@ cdef extern from "learner/learner.h" nogil:
     void mr_learner_load(MrLearner *learner, const float *parameters)
     void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions,
                         const MrKeep *keep)
-    void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows,
-                          int32_t count, float *logprobs, float *values)
+    void mr_learner_score(MrLearner *learner, const MrExperience *experience,
+                          const MrChoice *choice, float *logprobs, float *values)
     void mr_learner_gradient(MrLearner *learner, const MrExperience *experience,
-                             const MrMinibatch *minibatch, const MrLossSettings *settings,
+                             const MrChoice *choice, const MrMinibatch *minibatch,
+                             const MrLossSettings *settings,
                              float scale, float *gradient, float *logprobs, float *values,
                              MrLosses *losses)
     void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum,

@@ -13,6 +13,8 @@ from midrange_puffer._threads import find_threads
 MAX_LAYERS = MR_MAX_LAYERS
 HEADS = MR_HEADS
 MAX_LEVELS = MR_OUTPUTS - 1  # of all heads together
+MAX_TEAM_LEVELS = MR_OUTPUTS_MAX - 1
+MAX_ENTITY_SIZE = 256
 WIDTH_UNIT = 16  # of which the width of a hidden layer is a multiple
 MAX_WIDTH = 1024  # beyond it torch is faster, and the sums of the parts take gigabytes
 MAX_FEATURES = 4096
@@ -55,6 +57,23 @@ cdef int _check_rows(const int64_t[::1] rows, Py_ssize_t segments, Py_ssize_t ho
     for i in range(rows.shape[0]):
         if not 0 <= rows[i] < segments:
             raise IndexError(f"segment {rows[i]}: 0 ... {segments - 1}")
+    return 0
+
+
+cdef int _choose(const int64_t[::1] rows, const int32_t[::1] decisions, Py_ssize_t horizon,
+                 MrChoice *to) except -1:
+    """These decisions of these segments, or all."""
+    cdef Py_ssize_t i, most = rows.shape[0] * horizon
+    to.rows, to.decisions, to.count = &rows[0], NULL, <int32_t> most
+    if decisions is None:
+        return 0
+    if not 1 <= decisions.shape[0] <= most:
+        raise ValueError(f"{decisions.shape[0]} decisions: at least 1, at most {most}")
+    _check_aligned(&decisions[0], 4, "decisions")
+    for i in range(decisions.shape[0]):
+        if not 0 <= decisions[i] < most:
+            raise IndexError(f"decision {decisions[i]}: 0 ... {most - 1}")
+    to.decisions, to.count = &decisions[0], <int32_t> decisions.shape[0]
     return 0
 
 
@@ -110,6 +129,9 @@ cdef class Network:
         threads: that it may use, this one among them; it shares them as `find_threads` says.
         learns: make room for gradients and steps, too.
         isa: one of isas(), or "auto".
+        entities: None where one flies against one. In teams what the observations are of: the
+            features of one's own state, then the size of a kind's features, the kind that is fired
+            at, and for each kind its rows, their features, and the place of the first one.
 
     Raises:
         ValueError: A shape that it cannot take, or an instruction set that this machine cannot run.
@@ -125,7 +147,7 @@ cdef class Network:
     cdef readonly str isa
 
     def __cinit__(self, int features, widths, levels, ranges, deviations, int threads=1,
-                  bint learns=True, str isa="auto"):
+                  bint learns=True, str isa="auto", entities=None):
         cdef MrArray arrays[MR_MAX_ARRAYS]
         cdef int32_t size
         self.shared = find_threads(threads)
@@ -140,10 +162,11 @@ cdef class Network:
                              f"{WIDTH_UNIT} to {MAX_WIDTH}")
         if not 1 <= features <= MAX_FEATURES:
             raise ValueError(f"features = {features}: at least 1, at most {MAX_FEATURES}")
+        most = MAX_LEVELS if entities is None else MAX_TEAM_LEVELS
         if levels is not None and (len(levels) != MR_HEADS or min(levels) < 1
-                                   or sum(levels) > MAX_LEVELS):
+                                   or sum(levels) > most):
             raise ValueError(f"levels = {levels}: must be {MR_HEADS} numbers from 1 on, and "
-                             f"{MAX_LEVELS} at most together")
+                             f"{most} at most together")
         self.shape.features = features
         self.shape.layers = len(widths)
         for layer, width in enumerate(widths):
@@ -158,6 +181,8 @@ cdef class Network:
             for head, count in enumerate(levels):
                 self.shape.levels[head] = count
         self.shape.deviation[0], self.shape.deviation[1] = deviations
+        if entities is not None:
+            self._take_entities(entities, levels)
         name = isa.encode()
         self.learner = mr_learner_create(&self.shape, self.shared.pool, learns, name)
         if self.learner == NULL:
@@ -165,6 +190,28 @@ cdef class Network:
         mr_learner_arrays(self.learner, arrays, &size)
         self.size, self.features, self.threads, self.isa = size, features, threads, isa
         self.is_continuous, self.learns = levels is None, learns
+
+    cdef int _take_entities(self, entities, levels) except -1:
+        own, size, targets, kinds = entities
+        end = own
+        if not (1 <= len(kinds) <= MR_MAX_KINDS and 0 <= targets < len(kinds)):
+            raise ValueError(f"entities of {len(kinds)} kinds, targets = {targets}: must be of 1 to "
+                             f"{MR_MAX_KINDS} kinds, of which one is the targets'")
+        if size % WIDTH_UNIT or not 0 < size <= MAX_ENTITY_SIZE:
+            raise ValueError(f"entity_size = {size}: must be a multiple of {WIDTH_UNIT} from "
+                             f"{WIDTH_UNIT} to {MAX_ENTITY_SIZE}")
+        for kind, (rows, features, place) in enumerate(kinds):
+            if place != end or rows < 1 or features < 1:
+                raise ValueError(f"entities = {entities}: each kind must follow the one before")
+            end += rows * features
+            self.shape.rows[kind] = MrRows(rows, features, place)
+        if own < 1 or end != self.shape.features:
+            raise ValueError(f"entities = {entities}: must be of {self.shape.features} features")
+        if levels is not None and levels[MR_HEADS - 1] != 1 + kinds[targets][0]:
+            raise ValueError(f"levels = {levels}: the last must be 1 + {kinds[targets][0]} targets")
+        self.shape.own, self.shape.kinds, self.shape.entity_size = own, len(kinds), size
+        self.shape.targets = targets
+        return 0
 
     def __dealloc__(self):
         mr_learner_destroy(self.learner)
@@ -237,29 +284,32 @@ cdef class Network:
             self.busy = False
 
     def score(self, experience, const int64_t[::1] rows, float[:, ::1] logprobs,
-              float[:, ::1] values):
+              float[:, ::1] values, const int32_t[::1] decisions=None):
         """Write what the policy gives for some segments, log-probabilities and values [n, horizon].
 
         Args:
             experience: as of `gradient`.
             rows: int64 [n] of the segments.
+            decisions: as of `gradient`; the others are not written.
         """
         cdef MrExperience of
+        cdef MrChoice choice
         experience = tuple(experience)  # which holds the arrays while C reads
         self._experience(experience, rows, &of)
         _check_decisions("logprobs", logprobs, rows.shape[0], of.horizon)
         _check_decisions("values", values, rows.shape[0], of.horizon)
+        _choose(rows, decisions, of.horizon, &choice)
         self._begin()
         try:
             with nogil:
-                mr_learner_score(self.learner, &of, &rows[0], <int32_t> rows.shape[0],
-                                 &logprobs[0, 0], &values[0, 0])
+                mr_learner_score(self.learner, &of, &choice, &logprobs[0, 0], &values[0, 0])
         finally:
             self.busy = False
 
     def gradient(self, experience, const int64_t[::1] rows, const float[:, ::1] advantages,
                  const float[:, ::1] returns, settings, float scale, float[::1] gradient,
-                 float[:, ::1] logprobs, float[:, ::1] values):
+                 float[:, ::1] logprobs, float[:, ::1] values,
+                 const int32_t[::1] decisions=None):
         """Add the gradient of the loss of some segments, times `scale`, to `gradient` [size].
 
         Args:
@@ -270,11 +320,14 @@ cdef class Network:
                 values'.
             settings: clip_coef, vf_clip_coef, vf_coef, ent_coef.
             logprobs, values: [n, horizon]: written, what the policy gives.
+            decisions: int32 [m], the places in [n, horizon] of the decisions that count, one or
+                more; None: all do.
 
         Returns:
             Means over the decisions, by name.
         """
         cdef MrExperience of
+        cdef MrChoice choice
         cdef MrMinibatch minibatch
         cdef MrLossSettings loss
         cdef MrLosses losses
@@ -286,15 +339,14 @@ cdef class Network:
         _check_decisions("returns", returns, rows.shape[0], of.horizon)
         self._check_parameters("gradient", gradient)
         loss.clip, loss.value_clip, loss.value_weight, loss.entropy_weight = settings
-        minibatch.count = <int32_t> rows.shape[0]
-        minibatch.rows = &rows[0]
+        _choose(rows, decisions, of.horizon, &choice)
         minibatch.advantages = &advantages[0, 0]
         minibatch.returns = &returns[0, 0]
         self._begin_to_learn()
         try:
             with nogil:
-                mr_learner_gradient(self.learner, &of, &minibatch, &loss, scale, &gradient[0],
-                                    &logprobs[0, 0], &values[0, 0], &losses)
+                mr_learner_gradient(self.learner, &of, &choice, &minibatch, &loss, scale,
+                                    &gradient[0], &logprobs[0, 0], &values[0, 0], &losses)
         finally:
             self.busy = False
         return losses

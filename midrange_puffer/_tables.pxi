@@ -28,6 +28,7 @@ def action_levels(int red_size, int blue_size):
 
 # Nodes of the map of the missile envelope: off-boresight, aspect, launch speed, target speed.
 MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
+MAX_SIDE = MR_SIDE_MAX  # fighters
 MAX_ENVS = 2**20  # engagements of a simulation: their rows of results are counted in 32 bits
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
 # Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.

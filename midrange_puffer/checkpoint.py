@@ -4,8 +4,8 @@ For policies of one's own: the actors that ours end in, and `own_policy`, which 
 """
 
 from midrange_puffer.errors import CheckpointError
+from midrange_puffer.policies.actors import GaussianActor, LevelActor
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.networks import GaussianActor, LevelActor
 from midrange_puffer.policies.own_policy import own_policy
 from midrange_puffer.train.run_folder import best, find_run, latest, load_state
 

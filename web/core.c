@@ -78,5 +78,5 @@ EXPORT(web_score)
 void web_score(MrLearner *network, const float *observation, const int32_t actions[MR_HEADS], float out[2]) {
   int64_t row = 0;
   MrExperience experience = {.horizon = 1, .observations = observation, .actions = actions};
-  mr_learner_score(network, &experience, &row, 1, &out[0], &out[1]);
+  mr_learner_score(network, &experience, &(MrChoice){.rows = &row, .count = 1}, &out[0], &out[1]);
 }

@@ -12,7 +12,7 @@
 // The outputs of MR_WIDTH decisions, the value after those of the actions. Those of levels are logits at first, and
 // log-probabilities once they are normalised.
 typedef struct {
-  MrFloats of[MR_OUTPUTS];
+  MrFloats of[MR_OUTPUTS_MAX];
 } MrOutputs;
 
 // An action each: levels or numbers, whose bits are kept as they are.
@@ -28,14 +28,14 @@ typedef struct {
 MR_INLINE MrOutputs mr_get_outputs(const MrPolicy *policy, const float *rows) {
   MrOutputs outputs;
   for (int o = 0; o < policy->outputs; o++) {
-    for (int i = 0; i < MR_WIDTH; i++) outputs.of[o][i] = rows[i * MR_OUTPUTS + o];
+    for (int i = 0; i < MR_WIDTH; i++) outputs.of[o][i] = rows[i * policy->row + o];
   }
   return outputs;
 }
 
 MR_INLINE void mr_put_outputs(const MrPolicy *policy, const MrOutputs *outputs, float *rows) {
   for (int o = 0; o < policy->outputs; o++) {
-    for (int i = 0; i < MR_WIDTH; i++) rows[i * MR_OUTPUTS + o] = outputs->of[o][i];
+    for (int i = 0; i < MR_WIDTH; i++) rows[i * policy->row + o] = outputs->of[o][i];
   }
 }
 

@@ -54,7 +54,7 @@ static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const 
   mr_forward(policy, work, seen->count);
   for (int32_t i = 0; i < seen->count; i += MR_WIDTH) {
     int left = seen->count - i;
-    MrOutputs outputs = mr_get_outputs(policy, work->out + i * MR_OUTPUTS);
+    MrOutputs outputs = mr_get_outputs(policy, work->logits + i * policy->row);
     MrFloats random[MR_HEADS];
     for (int head = 0; noise && head < MR_HEADS; head++) {
       random[head] = get(noise + i * MR_HEADS + head, MR_HEADS, left);
@@ -69,65 +69,70 @@ static void act(const MrPolicy *policy, MrWork *work, const MrSeen *seen, const 
 
 // The outputs of MR_WIDTH decisions from `i` on, the actions that were taken, and what they are worth now.
 MR_INLINE MrOutputs judge(const MrPolicy *policy, const MrWork *work, const MrExperience *experience,
-                          const int64_t *places, int32_t i, int32_t count, MrActions *actions, MrJudged *judged) {
-  MrOutputs outputs = mr_get_outputs(policy, work->out + i * MR_OUTPUTS);
+                          const MrBlock *block, int32_t i, MrActions *actions, MrJudged *judged) {
+  MrOutputs outputs = mr_get_outputs(policy, work->logits + i * policy->row);
   mr_normalise(policy, &outputs);
   for (int lane = 0; lane < MR_WIDTH; lane++) {
-    int64_t place = places[i + lane < count ? i + lane : i];
+    int64_t place = block->places[i + lane < block->count ? i + lane : i];
     for (int head = 0; head < MR_HEADS; head++) {
       actions->of[head][lane] = ((const MrInt *)experience->actions)[place * MR_HEADS + head];
     }
-    judged->is_there[lane] = i + lane < count ? 1.0f : 0.0f;
+    judged->is_there[lane] = i + lane < block->count ? 1.0f : 0.0f;
   }
   judged->logprob = mr_judge(policy, &outputs, actions, &judged->entropy);
   judged->value = outputs.of[policy->outputs - 1];
   return outputs;
 }
 
-static void look(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const int64_t *places,
-                 int32_t count) {
-  for (int32_t i = 0; i < count; i++) {
-    mr_see(policy, work, i, experience->observations + places[i] * policy->shape.features);
+static void look(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrBlock *block) {
+  for (int32_t i = 0; i < block->count; i++) {
+    mr_see(policy, work, i, experience->observations + block->places[i] * policy->shape.features);
   }
-  mr_forward(policy, work, count);
+  mr_forward(policy, work, block->count);
 }
 
-static void score(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const int64_t *places,
-                  int32_t count, float *logprobs, float *values) {
-  look(policy, work, experience, places, count);
-  for (int32_t i = 0; i < count; i += MR_WIDTH) {
+// What the policy gives, for those who asked.
+MR_INLINE void tell(const MrJudged *judged, const MrBlock *block, int32_t i, float *logprobs, float *values) {
+  for (int lane = 0; lane < MR_WIDTH && i + lane < block->count; lane++) {
+    int32_t number = block->numbers[i + lane];
+    logprobs[number] = judged->logprob[lane];
+    values[number] = judged->value[lane];
+  }
+}
+
+static void score(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrBlock *block,
+                  float *logprobs, float *values) {
+  look(policy, work, experience, block);
+  for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
     MrActions actions;
     MrJudged judged = {0};
-    judge(policy, work, experience, places, i, count, &actions, &judged);
-    put(judged.logprob, logprobs + i, 1, count - i);
-    put(judged.value, values + i, 1, count - i);
+    judge(policy, work, experience, block, i, &actions, &judged);
+    tell(&judged, block, i, logprobs, values);
   }
 }
 
 static void learn(const MrPolicy *policy, MrWork *work, const MrExperience *experience, const MrMinibatch *minibatch,
-                  const MrLossSettings *settings, float share, int32_t first, const int64_t *places, int32_t count,
-                  float *logprobs, float *values, MrGradient *sum) {
-  look(policy, work, experience, places, count);
-  for (int32_t i = 0; i < count; i += MR_WIDTH) {
-    int left = count - i;
+                  const MrLossSettings *settings, float share, const MrBlock *block, float *logprobs, float *values,
+                  MrGradient *sum) {
+  look(policy, work, experience, block);
+  for (int32_t i = 0; i < block->count; i += MR_WIDTH) {
     MrActions actions;
     MrJudged judged = {0};
-    MrOutputs outputs = judge(policy, work, experience, places, i, count, &actions, &judged);
-    judged.advantage = get(minibatch->advantages + first + i, 1, left);
-    judged.target = get(minibatch->returns + first + i, 1, left);
+    MrOutputs outputs = judge(policy, work, experience, block, i, &actions, &judged);
     for (int lane = 0; lane < MR_WIDTH; lane++) {
-      int64_t place = places[lane < left ? i + lane : i];
-      judged.proximal[lane] = experience->proximal[place];
-      judged.value_before[lane] = experience->values[place];
+      int32_t from = i + lane < block->count ? i + lane : i;
+      judged.advantage[lane] = minibatch->advantages[block->numbers[from]];
+      judged.target[lane] = minibatch->returns[block->numbers[from]];
+      judged.proximal[lane] = experience->proximal[block->places[from]];
+      judged.value_before[lane] = experience->values[block->places[from]];
     }
-    put(judged.logprob, logprobs + i, 1, left);
-    put(judged.value, values + i, 1, left);
+    tell(&judged, block, i, logprobs, values);
     MrSlopes slopes = mr_loss(&judged, settings, share, &sum->losses);
     mr_derive(policy, &outputs, &actions, slopes.of_policy, sum->spread);
     outputs.of[policy->outputs - 1] = slopes.by_value;
-    mr_put_outputs(policy, &outputs, work->out + i * MR_OUTPUTS);
+    mr_put_outputs(policy, &outputs, work->logits + i * policy->row);
   }
-  mr_backward(policy, work, count, sum);
+  mr_backward(policy, work, block->count, sum);
 }
 
 const MrLearnerKernel MR_OF_ISA(mr_learner_kernel_) = {

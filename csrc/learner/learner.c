@@ -44,7 +44,7 @@ static float *take_floats(Room *room, size_t count) { return take(room, count * 
 static size_t weights_of(const MrLayer *layer) { return (size_t)layer->in_padded * (size_t)layer->out_padded; }
 
 static void take_policy(MrPolicy *policy, Room *room) {
-  for (int l = 0; l <= policy->shape.layers; l++) {
+  for (int l = 0; l < mr_layer_count(&policy->shape); l++) {
     MrLayer *layer = &policy->layers[l];
     layer->weights = take_floats(room, weights_of(layer));
     layer->turned = take_floats(room, weights_of(layer));
@@ -53,19 +53,28 @@ static void take_policy(MrPolicy *policy, Room *room) {
 }
 
 static void take_work(const MrPolicy *policy, MrWork *work, Room *room) {
+  const MrShape *shape = &policy->shape;
   size_t widest = 0;
   for (int l = 0; l <= policy->shape.layers; l++) {
     size_t in = (size_t)policy->layers[l].in_padded;
     work->in[l] = take_floats(room, MR_ROWS * in);
     if (l > 0) work->slope[l - 1] = take_floats(room, MR_ROWS * in);
-    if (l > 0 && in > widest) widest = in;
+    if ((l > 0 || shape->kinds) && in > widest) widest = in;
   }
-  work->out = take_floats(room, MR_ROWS * MR_OUTPUTS);
+  work->out = take_floats(room, MR_ROWS * (size_t)policy->layers[shape->layers].out_padded);
+  work->logits = mr_aims(shape) ? take_floats(room, MR_ROWS * MR_OUTPUTS_MAX) : work->out;
   for (int i = 0; i < 2; i++) work->back[i] = take_floats(room, MR_ROWS * widest);
+  if (!shape->kinds) return;
+  size_t entity = MR_ROWS * (size_t)shape->entity_size;
+  // A row of entities is read as far as its layer is padded, the last one's beyond the observation.
+  work->seen = take_floats(room, (MR_ROWS + 1) * (size_t)mr_padded(shape->features));
+  work->each = take_floats(room, entity);
+  work->winners = take(room, entity * (size_t)shape->kinds * sizeof *work->winners);
+  work->has = take_floats(room, mr_aims(shape) ? entity * (size_t)shape->rows[shape->targets].rows : 0);
 }
 
 static void take_gradient(const MrPolicy *policy, MrGradient *gradient, Room *room) {
-  for (int l = 0; l <= policy->shape.layers; l++) {
+  for (int l = 0; l < mr_layer_count(&policy->shape); l++) {
     gradient->weights[l] = take_floats(room, weights_of(&policy->layers[l]));
     gradient->biases[l] = take_floats(room, (size_t)policy->layers[l].out_padded);
   }
@@ -110,31 +119,47 @@ static void shape_policy(MrPolicy *policy, const MrShape *shape) {
   policy->shape = *shape;
   policy->outputs = 1;
   for (int head = 0; head < MR_HEADS; head++) policy->outputs += shape->is_continuous ? 1 : shape->levels[head];
-  int32_t in = shape->features;
+  // Hold, fire and what is wanted of a target, in the place of the targets.
+  policy->given = policy->outputs + (mr_aims(shape) ? 2 + shape->entity_size - shape->levels[MR_HEADS - 1] : 0);
+  policy->row = mr_aims(shape) ? MR_OUTPUTS_MAX : MR_OUTPUTS;
+  int32_t in = shape->kinds ? shape->own + shape->kinds * shape->entity_size : shape->features;
   for (int l = 0; l <= shape->layers; l++) {
-    int32_t out = l == shape->layers ? MR_OUTPUTS : shape->width[l];
+    int32_t out = l == shape->layers ? mr_padded(policy->given) : shape->width[l];
     policy->layers[l] = (MrLayer){.in = in, .in_padded = mr_padded(in), .out_padded = out};
     in = out;
   }
+  for (int l = shape->layers + 1; l < mr_layer_count(shape); l++) {
+    int kind = l - mr_kind_layer(shape, 0);
+    int32_t features = shape->rows[kind < shape->kinds ? kind : shape->targets].features;
+    policy->layers[l] = (MrLayer){.in = features, .in_padded = mr_padded(features), .out_padded = shape->entity_size};
+  }
 }
 
-static void add_array(MrLearner *learner, int32_t rows, int32_t columns, bool is_matrix) {
-  learner->arrays[learner->count++] = (MrArray){learner->size, rows, columns, is_matrix};
+static void add_array(MrLearner *learner, int32_t rows, int32_t columns, MrPlace place) {
+  learner->places[learner->count] = place;
+  learner->arrays[learner->count++] = (MrArray){learner->size, rows, columns, place.is_matrix};
   learner->size += rows * columns;
 }
 
+static void add_weights(MrLearner *learner, int32_t layer, int32_t row, int32_t rows) {
+  int32_t columns = learner->policy.layers[layer].in;
+  add_array(learner, rows, columns, (MrPlace){.layer = layer, .row = row, .is_matrix = true});
+}
+
+static void add_layer(MrLearner *learner, int32_t layer, int32_t row, int32_t rows) {
+  add_weights(learner, layer, row, rows);
+  add_array(learner, 1, rows, (MrPlace){.layer = layer, .row = row});
+}
+
 static void list_arrays(MrLearner *learner) {
-  const MrPolicy *policy = &learner->policy;
-  for (int l = 0; l < policy->shape.layers; l++) {
-    add_array(learner, policy->layers[l].out_padded, policy->layers[l].in, true);
-    add_array(learner, 1, policy->layers[l].out_padded, false);
-  }
-  int32_t in = policy->layers[policy->shape.layers].in;
-  add_array(learner, policy->outputs - 1, in, true);
-  add_array(learner, 1, policy->outputs - 1, false);
-  if (policy->shape.is_continuous) add_array(learner, 1, MR_HEADS, false);
-  add_array(learner, 1, in, true);
-  add_array(learner, 1, 1, false);
+  const MrShape *shape = &learner->policy.shape;
+  int32_t last = shape->layers, actor = learner->policy.given - 1;
+  for (int k = 0; k < shape->kinds; k++) add_weights(learner, mr_kind_layer(shape, k), 0, shape->entity_size);
+  for (int l = 0; l < last; l++) add_layer(learner, l, 0, shape->width[l]);
+  add_layer(learner, last, 0, actor);
+  if (shape->is_continuous) add_array(learner, 1, MR_HEADS, (MrPlace){.is_spread = true});
+  if (mr_aims(shape)) add_weights(learner, mr_kind_layer(shape, shape->kinds), 0, shape->entity_size);
+  add_layer(learner, last, actor, 1);
 }
 
 int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS], int32_t *size) {
@@ -171,14 +196,6 @@ void mr_learner_destroy(MrLearner *learner) {
 
 // Parameters -------------------------------------------------------------------------------------------------
 
-MrPlace mr_learner_place(const MrLearner *learner, int32_t array) {
-  int32_t layers = learner->policy.shape.layers, after = array - 2 * layers;
-  if (after < 0) return (MrPlace){.layer = array / 2};
-  if (after < 2) return (MrPlace){.layer = layers};
-  if (learner->policy.shape.is_continuous && after == 2) return (MrPlace){.is_spread = true};
-  return (MrPlace){.layer = layers, .row = learner->policy.outputs - 1};
-}
-
 static void load_spread(MrPolicy *policy, const float *spread) {
   const MrShape *shape = &policy->shape;
   for (int head = 0; head < MR_HEADS; head++) {
@@ -192,7 +209,7 @@ static void load_spread(MrPolicy *policy, const float *spread) {
 void mr_learner_load_array(MrLearner *learner, int32_t index, const float *parameters) {
   const MrArray *array = &learner->arrays[index];
   const float *from = parameters + array->at;
-  MrPlace place = mr_learner_place(learner, index);
+  MrPlace place = learner->places[index];
   if (place.is_spread) {
     load_spread(&learner->policy, from);
     return;

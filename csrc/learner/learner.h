@@ -6,7 +6,8 @@
 //
 // A policy's parameters are one array in the order and layout of the torch module `Policy` (policies/networks.py):
 // weights [out, in] and biases [out] of each hidden layer, those of the actor, the spread [3] of continuous actions,
-// those of the critic.
+// those of the critic. In teams the weights [entity_size, features] of each kind of entity stand before all, and those
+// for targets before the critic's.
 
 #ifndef MR_LEARNER_H
 #define MR_LEARNER_H
@@ -20,9 +21,17 @@
 enum {
   MR_MAX_LAYERS = 3,  // hidden ones
   MR_HEADS = 3,       // numbers of an action
-  MR_OUTPUTS = 16,    // of the last layer: logits or means, the value, and padding
-  MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5,  // weights, biases and the spread
+  MR_OUTPUTS = 16,    // logits or means, the value, and padding, where one fights against one
+  MR_OUTPUTS_MAX = 32,  // the same in teams, whose targets are more
+  MR_MAX_KINDS = 4,     // of entities
+  MR_MAX_ARRAYS = 2 * MR_MAX_LAYERS + 5 + MR_MAX_KINDS + 1,  // weights, biases, the spread, and those of entities
 };
+
+// The rows of one kind of entity in a team's observation, one after another. The first feature is 1 where it is there.
+typedef struct {
+  int32_t rows, features;  // the features are those of each
+  int32_t place;           // of the first one's first feature
+} MrRows;
 
 // What a policy is like.
 typedef struct {
@@ -30,10 +39,15 @@ typedef struct {
   int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS
   int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
   bool is_continuous;
-  int32_t levels[MR_HEADS];  // of each number of an action, where it is not continuous; the sum is below MR_OUTPUTS
+  int32_t levels[MR_HEADS];  // of each number of an action, where it is not continuous; the sum is below MR_OUTPUTS, or
+                             // in teams MR_OUTPUTS_MAX, where the last head is 1 + the targets
   // Where actions are continuous: the middle of each number's range and half the range's length, and the bounds of the
   // deviation in half ranges.
   float middle[MR_HEADS], reach[MR_HEADS], deviation[2];
+  // In teams; `kinds` is 0 where one fights against one. The features of one's own state come first.
+  int32_t own, kinds, entity_size;  // entity_size: features that are made of each kind, a multiple of 16
+  MrRows rows[MR_MAX_KINDS];
+  int32_t targets;  // the kind that is fired at
 } MrShape;
 
 // An array of parameters: weights [rows, columns], or a vector of one row.
@@ -73,12 +87,18 @@ typedef struct {
   const float *values;        // the latest estimates
 } MrExperience;
 
-// The segments of a minibatch.
+// Decisions of some segments.
 typedef struct {
-  int32_t count;
-  const int64_t *rows;      // [count], where they are in the experience
-  const float *advantages;  // [count, horizon], normalised and weighted: of the policy's loss
-  const float *returns;     // [count, horizon], what the values are to be
+  const int64_t *rows;  // of the segments, where they are in the experience
+  // [count], the decisions' numbers in [segments, horizon], those of the dead left out; NULL: all from 0 on.
+  const int32_t *decisions;
+  int32_t count;  // of the decisions
+} MrChoice;
+
+// What is learnt from the decisions of a minibatch, [segments, horizon] each.
+typedef struct {
+  const float *advantages;  // normalised and weighted: of the policy's loss
+  const float *returns;     // what the values are to be
 } MrMinibatch;
 
 // PPO's coefficients (docs/training.md).
@@ -125,15 +145,16 @@ void mr_learner_load(MrLearner *learner, const float *parameters);
 // levels, or float clipped to their ranges.
 void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep);
 
-// What the policy gives for all decisions of some segments: log-probabilities and values [count, horizon].
-void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows, int32_t count,
-                      float *logprobs, float *values);
+// What the policy gives for decisions of some segments, at their places in [segments, horizon]: log-probabilities and
+// values.
+void mr_learner_score(MrLearner *learner, const MrExperience *experience, const MrChoice *choice, float *logprobs,
+                      float *values);
 
 // Adds the gradient of a minibatch's loss, times `scale`, to `gradient` in the layout of the parameters. Besides, what the
-// policy gives for its decisions, [count, horizon].
-void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrMinibatch *minibatch,
-                         const MrLossSettings *settings, float scale, float *gradient, float *logprobs, float *values,
-                         MrLosses *losses);
+// policy gives for its decisions, as of mr_learner_score.
+void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrChoice *choice,
+                         const MrMinibatch *minibatch, const MrLossSettings *settings, float scale, float *gradient,
+                         float *logprobs, float *values, MrLosses *losses);
 
 // Takes a step against `gradient`, which is scaled down to `max_norm` where its norm is above, and loads the parameters.
 // Muon (K. Jordan et al. 2024) as heavyball has it: momentum [parameters] of the gradients and Nesterov's look ahead;

@@ -8,11 +8,15 @@
 #include <string.h>
 
 #include "policy.h"
+#include "pooling.h"
 #include "product.h"
+#include "targets.h"
 
-// An observation into a row of the first layer's input, whose padding stays zero.
+// An observation into a row of the first layer's input, whose padding stays zero, or of what is pooled.
 MR_INLINE void mr_see(const MrPolicy *policy, MrWork *work, int row, const float *observation) {
-  memcpy(work->in[0] + row * policy->layers[0].in_padded, observation, (size_t)policy->shape.features * sizeof(float));
+  const MrShape *shape = &policy->shape;
+  float *to = shape->kinds ? work->seen + row * shape->features : work->in[0] + row * policy->layers[0].in_padded;
+  memcpy(to, observation, (size_t)shape->features * sizeof(float));
 }
 
 // GELU, x Phi(x), of `count` numbers in place (Hendrycks and Gimpel 2016, arXiv 1606.08415), and its slope.
@@ -25,10 +29,11 @@ static void mr_gelu(float *x, float *slope, int count) {
   }
 }
 
-// From the first layer's input to the last layer's output, whose other rows become zero: outputs are read MR_WIDTH rows
-// at a time, and of what another call has left there 0 times infinity would be not-a-number.
+// From what was seen to logits or means and values, whose other rows become zero: they are read MR_WIDTH rows at a time,
+// and of what another call has left there 0 times infinity would be not-a-number.
 static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
   int last = policy->shape.layers;
+  if (policy->shape.kinds) mr_pool(policy, work, rows);
   for (int l = 0; l <= last; l++) {
     const MrLayer *layer = &policy->layers[l];
     float *out = l == last ? work->out : work->in[l + 1];
@@ -37,7 +42,8 @@ static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
                     layer->biases);
     if (l < last) mr_gelu(out, work->slope[l], rows * layer->out_padded);
   }
-  memset(work->out + rows * MR_OUTPUTS, 0, (size_t)((MR_ROWS - rows) * MR_OUTPUTS) * sizeof(float));
+  if (mr_aims(&policy->shape)) mr_aim(policy, work, rows);
+  memset(work->logits + rows * policy->row, 0, (size_t)((MR_ROWS - rows) * policy->row) * sizeof(float));
 }
 
 static void mr_add_rows(const float *from, int rows, int columns, float *sum) {
@@ -52,21 +58,26 @@ static void mr_multiply(float *x, const float *factors, int count) {
   for (int i = 0; i < count; i += MR_WIDTH) mr_store(x + i, mr_load(x + i) * mr_load(factors + i));
 }
 
-// From the loss's derivatives by the last layer's output, in its place, to those by all weights and biases, which are
-// added to `sum`.
+// From the loss's derivatives by logits or means and values, in their place, to those by all weights and biases, which
+// are added to `sum`.
 static void mr_backward(const MrPolicy *policy, MrWork *work, int rows, MrGradient *sum) {
+  if (mr_aims(&policy->shape)) mr_aim_back(policy, work, rows, sum);
   float *by_out = work->out;
   for (int l = policy->shape.layers; l >= 0; l--) {
     const MrLayer *layer = &policy->layers[l];
-    int outputs = l == policy->shape.layers ? policy->outputs : layer->out_padded;
+    int outputs = l == policy->shape.layers ? policy->given : layer->out_padded;
     MrMatrix turned = {by_out, 1, layer->out_padded};
     mr_product_add(outputs, layer->in_padded, rows, turned, work->in[l], layer->in_padded, sum->weights[l],
                    layer->in_padded);
     mr_add_rows(by_out, rows, layer->out_padded, sum->biases[l]);
-    if (l == 0) return;
+    if (l == 0 && !policy->shape.kinds) return;
     float *by_in = work->back[l & 1];
     MrMatrix out = {by_out, layer->out_padded, 1};
     mr_product(rows, layer->in_padded, outputs, out, layer->weights, layer->in_padded, by_in, layer->in_padded);
+    if (l == 0) {
+      mr_pool_back(policy, work, by_in, rows, sum);
+      return;
+    }
     mr_multiply(by_in, work->slope[l - 1], rows * layer->in_padded);
     by_out = by_in;
   }

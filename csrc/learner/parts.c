@@ -63,36 +63,36 @@ void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, 
   mr_threads_run(learner->threads, blocks_of(seen->count), act_block, &acting);
 }
 
-// Where the decisions of a block are in the experience.
-static void find_places(const MrExperience *experience, const int64_t *rows, int32_t block, int32_t count,
-                        int64_t places[MR_ROWS]) {
-  for (int32_t i = 0; i < count; i++) {
-    int32_t decision = block * MR_ROWS + i;
-    places[i] = rows[decision / experience->horizon] * experience->horizon + decision % experience->horizon;
+// Where the decisions of a block are.
+static MrBlock find_block(const MrExperience *experience, const MrChoice *choice, int32_t number) {
+  MrBlock block = {.count = rows_of(choice->count, number)};
+  for (int32_t i = 0; i < block.count; i++) {
+    int32_t at = number * MR_ROWS + i, decision = choice->decisions ? choice->decisions[at] : at;
+    block.numbers[i] = decision;
+    block.places[i] = choice->rows[decision / experience->horizon] * experience->horizon
+                      + decision % experience->horizon;
   }
+  return block;
 }
 
 typedef struct {
   MrLearner *learner;
   const MrExperience *experience;
-  const int64_t *rows;
-  int32_t decisions;
+  const MrChoice *choice;
   float *logprobs, *values;
 } Scoring;
 
-static void score_block(void *context, int32_t block, int32_t thread) {
+static void score_block(void *context, int32_t number, int32_t thread) {
   const Scoring *s = context;
-  int32_t count = rows_of(s->decisions, block);
-  int64_t places[MR_ROWS], first = (int64_t)block * MR_ROWS;
-  find_places(s->experience, s->rows, block, count, places);
-  s->learner->kernel->score(&s->learner->policy, &s->learner->work[thread], s->experience, places, count,
-                            s->logprobs + first, s->values + first);
+  MrBlock block = find_block(s->experience, s->choice, number);
+  s->learner->kernel->score(&s->learner->policy, &s->learner->work[thread], s->experience, &block, s->logprobs,
+                            s->values);
 }
 
-void mr_learner_score(MrLearner *learner, const MrExperience *experience, const int64_t *rows, int32_t count,
-                      float *logprobs, float *values) {
-  Scoring scoring = {learner, experience, rows, count * experience->horizon, logprobs, values};
-  mr_threads_run(learner->threads, blocks_of(scoring.decisions), score_block, &scoring);
+void mr_learner_score(MrLearner *learner, const MrExperience *experience, const MrChoice *choice, float *logprobs,
+                      float *values) {
+  Scoring scoring = {learner, experience, choice, logprobs, values};
+  mr_threads_run(learner->threads, blocks_of(choice->count), score_block, &scoring);
 }
 
 // Gradients --------------------------------------------------------------------------------------------------
@@ -113,13 +113,11 @@ static void learn_part(void *context, int32_t part, int32_t thread) {
   memset(sum->weights[0], 0, learner->gradient_size * sizeof(float));
   memset(sum->spread, 0, sizeof sum->spread);
   sum->losses = (MrLosses){0};
-  int32_t blocks = blocks_of(l->of.decisions);
-  for (int32_t block = part * blocks / l->parts; block < (part + 1) * blocks / l->parts; block++) {
-    int32_t count = rows_of(l->of.decisions, block), first = block * MR_ROWS;
-    int64_t places[MR_ROWS];
-    find_places(l->of.experience, l->of.rows, block, count, places);
+  int32_t blocks = blocks_of(l->of.choice->count);
+  for (int32_t number = part * blocks / l->parts; number < (part + 1) * blocks / l->parts; number++) {
+    MrBlock block = find_block(l->of.experience, l->of.choice, number);
     learner->kernel->learn(&learner->policy, &learner->work[thread], l->of.experience, l->minibatch, l->settings,
-                           l->share, first, places, count, l->of.logprobs + first, l->of.values + first, sum);
+                           l->share, &block, l->of.logprobs, l->of.values, sum);
   }
 }
 
@@ -129,7 +127,7 @@ static void add_array_of_parts(void *context, int32_t index, int32_t thread) {
   const Learning *l = context;
   MrLearner *learner = l->of.learner;
   const MrArray *array = &learner->arrays[index];
-  MrPlace place = mr_learner_place(learner, index);
+  MrPlace place = learner->places[index];
   float *to = l->gradient + array->at;
   for (int32_t part = 0; part < l->parts; part++) {
     const MrGradient *sum = &learner->gradients[part];
@@ -156,12 +154,12 @@ static void add_losses(const MrLosses *from, double weight, MrLosses *to) {
   to->importance += from->importance * weight;
 }
 
-void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrMinibatch *minibatch,
-                         const MrLossSettings *settings, float scale, float *gradient, float *logprobs, float *values,
-                         MrLosses *losses) {
-  int32_t decisions = minibatch->count * experience->horizon, blocks = blocks_of(decisions);
+void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrChoice *choice,
+                         const MrMinibatch *minibatch, const MrLossSettings *settings, float scale, float *gradient,
+                         float *logprobs, float *values, MrLosses *losses) {
+  int32_t decisions = choice->count, blocks = blocks_of(decisions);
   Learning learning = {
-      .of = {learner, experience, minibatch->rows, decisions, logprobs, values},
+      .of = {learner, experience, choice, logprobs, values},
       .minibatch = minibatch,
       .settings = settings,
       .share = scale / (float)decisions,

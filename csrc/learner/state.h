@@ -10,6 +10,13 @@
 // A minibatch's decisions are summed in so many parts at most, whatever the number of threads is.
 enum { MR_MAX_PARTS = 16 };
 
+// Where the parameters of an array are: rows of a layer's weights or among its biases, as those of actor and critic are
+// one layer's, or the spread.
+typedef struct {
+  int32_t layer, row;
+  bool is_matrix, is_spread;
+} MrPlace;
+
 struct MrLearner {
   MrPolicy policy;
   const MrLearnerKernel *kernel;
@@ -17,6 +24,7 @@ struct MrLearner {
   bool learns;
   int32_t count, size;  // of arrays, of parameters
   MrArray arrays[MR_MAX_ARRAYS];
+  MrPlace places[MR_MAX_ARRAYS];  // of the arrays
   MrWork *work;  // [threads]
   MrGradient gradients[MR_MAX_PARTS];
   size_t gradient_size;  // numbers of each, in one piece that begins with the first layer's weights
@@ -24,14 +32,6 @@ struct MrLearner {
   float **rooms;         // [threads], for a matrix to be made orthogonal
   void *memory;          // of all of these
 };
-
-// Where the parameters of an array are among a layer's weights or biases: those of actor and critic are one layer's.
-typedef struct {
-  int32_t layer, row;
-  bool is_spread;
-} MrPlace;
-
-MrPlace mr_learner_place(const MrLearner *learner, int32_t array);
 
 // Takes the parameters of one array for the policy's.
 void mr_learner_load_array(MrLearner *learner, int32_t array, const float *parameters);

@@ -18,9 +18,9 @@ from midrange_puffer.commands.models import load_models, load_opponent
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.evaluation import fight, summarize
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.errors import UserError, memory_advice
+from midrange_puffer.errors import UsageError, UserError, memory_advice
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import PILOTS, SELF
+from midrange_puffer.game.parameters import PILOTS, SELF, is_team
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import title
 from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
@@ -30,7 +30,9 @@ def main(options: argparse.Namespace) -> int:
     """Evaluate, with what `options.eval` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
     path = options.model
-    [(policy, model)], parameters = load_models([path], options)
+    [(policy, model)], parameters = load_models([path], options, teams=True)
+    if is_team(parameters):
+        _check_team(options)
     opponents = {name: load_opponent(name, policy) for name in options.opponents}
     if options.render:
         from midrange_puffer.show.view.watch import watch
@@ -49,6 +51,13 @@ def main(options: argparse.Namespace) -> int:
         where = f"{len(replays)} replays in {shown(options.replay_dir)}"
         print(f"{where}, each flown again from its file: all bit-exact")
     return 0
+
+
+def _check_team(options: argparse.Namespace) -> None:
+    for name in ("render", "save_replays"):
+        if getattr(options, name):
+            option = name.replace("_", "-")
+            raise UsageError(f"command line: --{option}: one flies against one there, not teams")
 
 
 def _measure(

@@ -56,7 +56,8 @@ def _check_end(config: Config, stage: str, last: str, where: str) -> None:
 
 def _resolve(env: Mapping[str, object], where: str) -> None:
     try:
-        resolve({name: value for name, value in env.items() if name in PARAMETERS})
+        game = {name: value for name, value in env.items() if name in PARAMETERS}
+        resolve(game, teams=True)
     except ValueError as error:
         raise ConfigError(f"{where} {error}") from None
 
@@ -73,7 +74,7 @@ def check_update(config: Config) -> None:
     for part in run_configs(config):
         env, train = part["env"], part["train"]
         try:
-            agents = count_agents(env["num_envs"], env["opponent"])
+            agents = count_agents(env)
         except ValueError:  # `settle` tells of it
             return
         agents *= 1 if instances == "auto" else instances

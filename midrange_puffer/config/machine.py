@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from midrange_puffer._learner import MAX_WIDTH, WIDTH_UNIT
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs
+from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.mix import divide
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 
@@ -174,6 +175,10 @@ def _reason_against_native(config: Config) -> str | None:
     train, policy_name = config["train"], config["base"]["policy_name"]
     if policy_name != PACKAGE:
         return f"it computes the package's MLP, not {short_name(policy_name)}"
+    if is_team(config["env"]) and config["policy"]["entity_size"] % WIDTH_UNIT:
+        return (
+            f"policy.entity_size = {config['policy']['entity_size']} is no multiple of {WIDTH_UNIT}"
+        )
     hidden_size = config["policy"]["hidden_size"]
     if train["device"] != "cpu":
         return f"it computes on the CPU, not on {train['device']}"

@@ -21,7 +21,14 @@ from midrange_puffer.config.machine import (
 )
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.parameters import POOL, RADAR, SENSOR_PILOTS, blindness, observed
+from midrange_puffer.game.parameters import (
+    POOL,
+    RADAR,
+    SENSOR_PILOTS,
+    blindness,
+    is_team,
+    observed,
+)
 from midrange_puffer.policies.mix import count_agents, parse_mix
 
 REPLAY_SETS = 10  # in a run, by default
@@ -108,7 +115,7 @@ def _settle_observation(config: Config) -> Config:
             raise ConfigError(f"env.opponent = {name}: needs env.sensing = {RADAR}")
     if reason := blindness(env):
         print(f"no radar will have a track: {reason}")
-    if observation == env["observation"]:
+    if observation == env["observation"] or is_team(env):
         return config
     return config.replaced("env", f"sensing is {env['sensing']}", observation=observation)
 
@@ -118,7 +125,9 @@ def _settle_update(config: Config, machine: Machine) -> Config:
     agents = _count_agents(config, "[env]")
     config = _settle_batch(config, agents)
     train = config["train"]
-    if train["replay_interval"] == "auto":
+    if is_team(config["env"]):
+        config = _without_replays(config)
+    elif train["replay_interval"] == "auto":
         updates = train["total_timesteps"] / (train["batch_size"] * machine.ranks)
         reason = f"{REPLAY_SETS} sets of replays in {updates:.0f} updates"
         interval = math.ceil(updates / REPLAY_SETS)
@@ -126,6 +135,14 @@ def _settle_update(config: Config, machine: Machine) -> Config:
     if not stage_names(config):
         check_training(config, agents)
     return config
+
+
+def _without_replays(config: Config) -> Config:
+    """Keep no replays of teams, which have none."""
+    interval = config["train"]["replay_interval"]
+    if interval not in ("auto", 0):
+        raise ConfigError(f"train.replay_interval = {interval}: must be 0 for teams")
+    return config.replaced("train", "teams have no replays", replay_interval=0)
 
 
 def _settle_batch(config: Config, agents: int) -> Config:
@@ -216,6 +233,6 @@ def _settle_stage(config: Config, stage: str, divided: bool) -> Config:
 def _count_agents(config: Config, where: str) -> int:
     env = config["env"]
     try:
-        return config["vec"]["num_envs"] * count_agents(env["num_envs"], env["opponent"])
+        return config["vec"]["num_envs"] * count_agents(env)
     except ValueError as error:
         raise ConfigError(f"{where} {error}") from None

@@ -152,6 +152,8 @@ POLICY = (
     Key("hidden_size", int, "width of the hidden layers; for train.engine native a multiple of 16, "
         "at most 1024", 128, 1, 8192, unit="neurons"),
     Key("hidden_layers", int, "how many hidden layers there are", 2, 1, 3),
+    Key("entity_size", int, "teams: features of all allies, of all enemies, of all inbound "
+        "missiles and of all own ones, each; for train.engine native a multiple of 16", 32, 4, 256),
     Key("fire_bias", float, "logit of firing in a new policy; at -4 one decision in 50 fires",
         -4.0, -20, 20),
 )  # fmt: skip

@@ -65,7 +65,7 @@ def evaluate(
         CheckpointError: A file that cannot be used.
         OwnCodeError: A function that cannot be used.
     """
-    parameters = resolve(parameters)
+    parameters = resolve(parameters, teams=True)
     one = find_contestant("policy", policy)
     # A model against itself is one policy, as its draws are to be the same.
     other = one if opponent == policy else find_contestant("opponent", opponent)

@@ -11,14 +11,13 @@ from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import covariance_within
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.observation import observation_for
+from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
     SCRIPTED,
+    SEATS,
     checked_num_envs,
     checked_seed,
     checked_threads,
-    is_team,
-    observed,
     seat_weights,
     sizes_of,
 )
@@ -84,25 +83,20 @@ def play(
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
-        UsageError: Others than pilots in teams.
+        UsageError: A policy of another game, or a mix with others than pilots in teams.
         OwnCodeError: A function by name fails, or gives what are no actions.
     """
     checked_num_envs(num_envs)
     checked_seed(seed)
-    players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads))
-    if is_team(parameters):
-        if players:
-            raise UsageError("teams are flown by pilots: models and functions fly one against one")
-        observation = observed("default", parameters)
-    else:
-        observation = observation_for((player.features for player, _ in players), parameters)
-        features = _core.OBSERVATIONS[observation]
-        try_out((who for fight in fights for who in (fight.red, fight.blue)), features)
+    sizes = sizes_of(parameters)
+    players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads), sizes)
+    observation = observation_for((player for player, _ in players), parameters)
+    features = len(features_of(observation, *sizes))
+    try_out((who for fight in fights for who in (fight.red, fight.blue)), features)
     cores = [
         _make_core(fight, num_envs, seed, parameters, observation, threads) for fight in fights
     ]
-    features = cores[0].features if cores else 0
-    shape = (len(fights), num_envs, sum(sizes_of(parameters)))
+    shape = (len(fights), num_envs, sum(sizes))
     seen = np.empty((*shape, features), np.float32)
     commands = np.zeros((*shape, 3), np.float32)
     rewards = np.empty(shape, np.float32)
@@ -186,21 +180,29 @@ def _weights(who: Contestant) -> list[float]:
 
 
 def _seat_players(
-    fights: Sequence[Fight], num_envs: int, seed: int, greedy: bool, threads: int
+    fights: Sequence[Fight],
+    num_envs: int,
+    seed: int,
+    greedy: bool,
+    threads: int,
+    sizes: tuple[int, int],
 ) -> list[tuple[AnyPlayer, np.ndarray]]:
     """A player for all but pilots, and its seats: flat in [fights, num_envs, fighters]."""
-    places: dict[Contestant, list[int]] = {}
+    places: dict[Contestant, list[tuple[int, int]]] = {}
     for index, fight in enumerate(fights):
-        for seat, who in enumerate((fight.red, fight.blue)):
+        for side, who in enumerate((fight.red, fight.blue)):
             if not isinstance(who, str):
-                places.setdefault(who, []).append(_core.FIGHTERS * index + seat)
+                places.setdefault(who, []).append((index, side))
+    shape = (len(fights), num_envs, sum(sizes))
+    of_sides = np.split(np.arange(np.prod(shape)).reshape(shape), [sizes[0]], axis=2)
     players = []
     for who, taken in places.items():
-        fight, seat = np.divmod(taken, _core.FIGHTERS)
-        first = _core.FIGHTERS * num_envs * fight + seat
-        seats = first[:, None] + _core.FIGHTERS * np.arange(num_envs)
-        player = player_for(who, seats.size, player_seed(seed, taken[0]), greedy, threads)
-        players.append((player, seats.ravel()))
+        if isinstance(who, Mixed) and max(sizes) > 1:
+            raise UsageError(f"{who.title}: a team is flown by one of them alone, or by pilots")
+        seats = np.concatenate([of_sides[side][index].ravel() for index, side in taken])
+        index, side = taken[0]
+        own_seed = player_seed(seed, len(SEATS) * index + side)
+        players.append((player_for(who, len(seats), own_seed, greedy, threads), seats))
     return players
 
 
@@ -212,7 +214,7 @@ def _act(
     commands: np.ndarray,
 ) -> None:
     """Let a player command those of its seats whose engagement is not over."""
-    acting = np.flatnonzero(pending.reshape(-1)[seats // _core.FIGHTERS])
+    acting = np.flatnonzero(pending.reshape(-1)[seats // seen.shape[2]])
     if len(acting):
         rows = seats[acting]
         commands.reshape(-1, 3)[rows] = player.act(seen.reshape(-1, seen.shape[-1])[rows], acting)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.policies.contestants import (
     Mixed,
@@ -87,8 +86,6 @@ def find_opposition(
     else:
         found = find_contestant("opponent", opponent)
         mixed = Mixed({"agent": 1.0}, (Outsider(_name(opponent), 1.0, found),))
-    if observation == _core.TEAM:
-        raise UsageError(f"opponent = {opponent!r}: teams fly against pilots, or self")
     mixed.check_observation("opponent", observation, f"observation = {observation!r}")
 
     def make_crew(seed: int) -> Crew:

@@ -8,7 +8,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.envs.crew import Crew
 from midrange_puffer.envs.ledger import RAW, Ledger
-from midrange_puffer.game.actions import controls
+from midrange_puffer.game.actions import HIGHEST, controls
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
     PILOTS,
@@ -81,6 +81,8 @@ class Group:
     def step(self, actions: np.ndarray) -> None:
         """One decision, of actions [agents, 3], int32 or, where they are continuous, float32."""
         if self._continuous:
+            if self.core.fighters > len(SEATS):  # above 1 the core would take fire for a target
+                actions = np.minimum(actions, HIGHEST)
             self.core.step_continuous(actions, *self._outputs, *self.states)
         else:
             self.core.step(actions, *self._outputs, *self.states)
@@ -113,6 +115,10 @@ class Group:
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """By seat the agents, int [records], that these engagements are of."""
         return [(self._seat, records["env"])]
+
+    def sides(self) -> np.ndarray:
+        """The side that each agent is of, int64 [agents], numbered through the engagements."""
+        return np.arange(self.agents) // (self.agents // self.core.num_envs)
 
     @property
     def full(self) -> bool:
@@ -216,6 +222,11 @@ class SelfGroup(Group):
         rows = len(states)
         own, enemy = states.transpose(0, 2, 1), states[:, ::-1].transpose(0, 2, 1)
         return own.reshape(rows, -1), enemy.reshape(rows, -1)
+
+    def sides(self) -> np.ndarray:
+        """As `Group.sides`, two in each engagement."""
+        env, fighter = np.divmod(np.arange(self.agents), self.core.fighters)
+        return len(SEATS) * env + (fighter >= self.core.red_size)
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """As `Group.agents_of`."""

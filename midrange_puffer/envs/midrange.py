@@ -52,7 +52,8 @@ class Midrange(pufferlib.PufferEnv):
     with "self", are agents, numbered by engagement and then by fighter, red's first. They fly
     against pilots or "self", observe rows (`team_rows`), and choose with the third action at
     which of the enemies they observe they fire, 0 for none. A dead fighter stays an agent until the
-    engagement ends; it observes zeros, its actions do nothing, and `alive` masks it out.
+    engagement ends; it observes zeros, its actions do nothing, and `alive`, PufferLib's `masks`,
+    masks it out.
 
     Action space:
         MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
@@ -160,6 +161,7 @@ class Midrange(pufferlib.PufferEnv):
         self.num_envs = checked_num_envs(num_envs)
         settings = self._take_settings(parameters)
         self.parameters = resolve(parameters, type(self), teams=True)
+        self._is_team = is_team(self.parameters)
         self.observation = observed(observation, self.parameters)
         self.action_mode = checked_choice("action_mode", action_mode)
         self._seed = checked_seed(seed)
@@ -167,7 +169,7 @@ class Midrange(pufferlib.PufferEnv):
         self._counts = divide(self.num_envs, opponent) if named else {OTHERS: self.num_envs}
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
-        if is_team(self.parameters):
+        if self._is_team:
             self._check_team(opponent)
         self._groups = self._make_groups(
             opponent, SEATS.index(seat), isa, checked_threads(threads), pool
@@ -206,6 +208,15 @@ class Midrange(pufferlib.PufferEnv):
     def alive(self) -> np.ndarray:
         """Whose fighter lives, bool [num_agents], by what was last observed."""
         return self.observations[:, self._own_alive] > 0
+
+    @property
+    def sides(self) -> np.ndarray:
+        """The side that each agent is of, int64 [num_agents], numbered in their order."""
+        numbers, first = [], 0
+        for group in self._groups:
+            numbers.append(first + group.sides())
+            first = numbers[-1][-1] + 1
+        return np.concatenate(numbers)
 
     def own_reward(self, decision: Decision, **settings: object) -> dict[str, np.ndarray]:
         """What agents are paid besides, for a decision that was made; for subclasses to replace.
@@ -324,6 +335,7 @@ class Midrange(pufferlib.PufferEnv):
         self.terminals[:] = False
         self.truncations[:] = False
         self._steps = 0
+        self._mask_dead()
         if self._own_reward:
             self._own_reward.reset()
         if self._view:
@@ -371,10 +383,16 @@ class Midrange(pufferlib.PufferEnv):
             self._own_reward.begin()
         for group, rows in zip(self._groups, self._rows, strict=True):
             group.step(actions[rows])
+        self._mask_dead()
         if self._own_reward:
             self._own_reward.pay(actions)
         if self._view:
             self._view.follow(self._groups[0].first_controls(actions[self._rows[0]]))
+
+    def _mask_dead(self) -> None:
+        """Tell PufferLib whose decisions count, as it has it: in `masks`."""
+        if self._is_team:
+            self.masks[:] = self.alive
 
     def _results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return self.observations, self.rewards, self.terminals, self.truncations

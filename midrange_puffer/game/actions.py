@@ -10,22 +10,29 @@ ACTION_MODES = ("discrete", "continuous")
 
 _HIGHEST_LEVELS = np.array(_core.ACTION_LEVELS) - 1
 
+_MOST_LEVELS = max(_core.action_levels(_core.MAX_SIDE, _core.MAX_SIDE))
+
 # Controls of a fighter: rudder (positive left), throttle, fire (above 0.5).
 LOWEST = np.array((-1, 0, 0), np.float32)
 HIGHEST = np.array((1, 1, 1), np.float32)
 
 
-def controls(actions: np.ndarray) -> np.ndarray:
+def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
     """The controls of discrete actions, as `Simulation.step` takes them.
 
     Args:
         actions: whole numbers [n, 3], each a level of rudder, throttle and fire.
+        in_team: whether the levels of fire are enemies. The control of a shot at the k-th is k + 1,
+            as 1 is a shot at the one nearest the nose.
 
     Returns:
         float32 [n, 3].
     """
     share = np.asarray(actions, np.float32) / _HIGHEST_LEVELS.astype(np.float32)
-    return LOWEST + (HIGHEST - LOWEST) * share
+    given = LOWEST + (HIGHEST - LOWEST) * share
+    if in_team:
+        given[:, 2] += given[:, 2] > 0
+    return given
 
 
 def within_limits(values: np.ndarray) -> np.ndarray:
@@ -66,6 +73,6 @@ def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -
         return actions
     # Clipped before they are narrowed, so that nothing wraps around or overflows; all to the widest
     # limits, which is much faster than each to its own, as the core does anyway.
-    lowest, highest = (0, _HIGHEST_LEVELS.max()) if whole else (LOWEST.min(), HIGHEST.max())
+    lowest, highest = (0, _MOST_LEVELS - 1) if whole else (LOWEST.min(), _MOST_LEVELS)
     np.clip(actions, lowest, highest, out=buffer, casting="unsafe")
     return buffer

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
-from midrange_puffer.game.parameters import FULL, PARAMETERS, RADAR
+from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
 from midrange_puffer.gymnasium_import import gymnasium
 
 
@@ -23,7 +24,8 @@ class Feature:
     meaning: str
 
 
-MAX_SIDE = int(PARAMETERS["red_size"].maximum)  # fighters
+# Kinds of a team's rows: the fighter's own state, and the enemies.
+OWN, ENEMY = "own", "enemy"
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
@@ -40,7 +42,7 @@ def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tupl
 class Rows:
     """The rows of one kind in a team's observation, one after the other, all of the same schema."""
 
-    kind: str  # "own", "ally", "enemy", "inbound" or "own_missile"
+    kind: str  # OWN, "ally", ENEMY, "inbound" or "own_missile"
     rows: int
     features: int  # of each
     place: int  # of the first one's first feature
@@ -53,12 +55,27 @@ def team_rows(red_size: int, blue_size: int) -> tuple[Rows, ...]:
         ValueError: A size that there is not, or one against one, whose observation has no rows.
     """
     sizes = red_size, blue_size
-    if not all(1 <= size <= MAX_SIDE for size in sizes) or sizes == (1, 1):
+    if not all(1 <= size <= _core.MAX_SIDE for size in sizes) or sizes == (1, 1):
         raise ValueError(
-            f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to {MAX_SIDE}, and not"
-            " both 1"
+            f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to "
+            f"{_core.MAX_SIDE}, and not both 1"
         )
-    return tuple(Rows(kind or "own", *numbers) for kind, *numbers in _core.team_rows(*sizes))
+    return tuple(Rows(kind or OWN, *numbers) for kind, *numbers in _core.team_rows(*sizes))
+
+
+@cache
+def rows_of(features: int) -> tuple[Rows, ...]:
+    """The rows of a team's observation of so many features; of another one there are none."""
+    for size in range(2, _core.MAX_SIDE + 1):
+        rows = team_rows(size, size)  # those of the larger side, whichever that is
+        if rows[-1].place + rows[-1].rows * rows[-1].features == features:
+            return rows
+    return ()
+
+
+def enemies_of(rows: Iterable[Rows]) -> Rows:
+    """Those of the enemies, in the order in which they are fired at."""
+    return next(one for one in rows if one.kind == ENEMY)
 
 
 FEATURES: tuple[Feature, ...] = features_of("default")
@@ -76,8 +93,33 @@ def shows(observation: str, features: int) -> bool:
     return features <= count and features != of_sensors
 
 
+class Seeing(Protocol):
+    """Whoever observes.
+
+    Attributes:
+        features: that it needs; 0 where it is given all that there are.
+        any_size: whether it needs as many as there are in a team of any size.
+    """
+
+    features: int
+    any_size: bool
+
+
+def check_flies(who: str, player: Seeing, features: int) -> None:
+    """Raise UsageError where a player cannot fly in a team that observes so many features."""
+    if not player.features or player.features == features:
+        return
+    if not rows_of(player.features):
+        raise UsageError(f"{who} is of one against one: it cannot fly in a team")
+    if not player.any_size:
+        its, here = (enemies_of(rows_of(n)).rows for n in (player.features, features))
+        raise UsageError(f"{who} is of sides of {its}: it cannot fly where they are of {here}")
+
+
 def check_sees(who: str, features: int, observation: str, where: str) -> None:
     """Raise UsageError where a policy of so many features does not find them in an observation."""
+    if rows_of(features):
+        raise UsageError(f"{who} is of a team: it cannot fly one against one")
     if shows(observation, features):
         return
     count = _core.OBSERVATIONS[observation]
@@ -87,14 +129,19 @@ def check_sees(who: str, features: int, observation: str, where: str) -> None:
     raise UsageError(f"{who}: sees {features} features, more than the {count} of {where}")
 
 
-def observation_for(features: Iterable[int], parameters: Mapping[str, float | str]) -> str:
-    """The least observation of a game in which policies of so many features each find theirs.
+def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | str]) -> str:
+    """The least observation of a game in which players each find what they need.
 
     Raises:
-        UsageError: One of them is of a game with another `sensing`.
+        UsageError: One of them is of a game with another `sensing`, or of other teams.
     """
+    if is_team(parameters):
+        count = len(features_of(_core.TEAM, *sizes_of(parameters)))
+        for player in players:
+            check_flies("a policy", player, count)
+        return _core.TEAM
     *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")
-    counts = list(features)
+    counts = [player.features for player in players]
     for name in least:
         if all(shows(name, count) for count in counts):
             return name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import RADAR_FEATURES, check_sees
 from midrange_puffer.game.parameters import SCRIPTED
@@ -70,6 +71,8 @@ class Mixed:
     def check_observation(self, argument: str, observation: str, where: str) -> None:
         """Raise UsageError where one of them does not find what it sees in the observation."""
         for one in self.outsiders:
+            if observation == _core.TEAM:
+                raise UsageError(f"{argument} = {one.name}: teams fly against pilots, or self")
             features = getattr(one.flyer, "features", 0)
             check_sees(f"{argument} = {one.name}", features, observation, where)
 
@@ -257,6 +260,7 @@ class MixedPlayer:
             for one, own_seed in zip(outsiders, seeds, strict=True)
         ]
         self.features = _seen_by_all([player.features for player in self._players])
+        self.any_size = all(player.any_size for player in self._players)
         self._flying = self._drawn(num_envs)  # [num_envs], who of them flies it
 
     def reset(self, envs: np.ndarray) -> None:

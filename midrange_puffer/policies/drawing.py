@@ -5,7 +5,7 @@ from torch.distributions import Normal
 from torch.nn import functional
 
 from midrange_puffer.game.actions import HIGHEST
-from midrange_puffer.policies.networks import Actions
+from midrange_puffer.policies.actors import Actions
 
 HEADS = len(HIGHEST)  # numbers of an action
 

@@ -21,9 +21,10 @@ from torch.distributions import Normal
 
 from midrange_puffer import _core
 from midrange_puffer.errors import CheckpointError
+from midrange_puffer.game.observation import enemies_of, rows_of
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.actors import Actions
 from midrange_puffer.policies.model_paths import EXPECTED, check_is_file, require_onnx
-from midrange_puffer.policies.networks import Actions
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY
 
@@ -81,7 +82,7 @@ class ExportedPolicy(nn.Module):
         self._session = session
         self.entries = _entries(metadata, path)
         env = self.entries["env"]
-        self.features = _core.OBSERVATIONS[env["observation"]]
+        self.features = model_file.policy_spaces(env).single_observation_space.shape[0]
         self.is_continuous = env["action_mode"] == "continuous"
         remembers = found[0].get(MEMORY[0], 0)
         self.memory_size = _memory_size(self.entries, remembers, len(data), path)
@@ -129,7 +130,8 @@ def graph_widths(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """The graph's inputs and its outputs, in their order: name -> width of [batch, width]."""
     memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
-    levels = dict(zip(CONTROLS, _core.ACTION_LEVELS, strict=True))
+    sides = (enemies_of(rows).rows,) * 2 if (rows := rows_of(features)) else (1, 1)
+    levels = dict(zip(CONTROLS, _core.action_levels(*sides), strict=True))
     actions = dict.fromkeys(("mean", "std"), len(CONTROLS)) if is_continuous else levels
     after = {NEXT + name: width for name, width in memory.items()}
     return {"observation": features, **memory}, {**actions, "value": 1, **after}

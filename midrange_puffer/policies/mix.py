@@ -18,7 +18,7 @@ Nothing is loaded here, and no code of the user's own is run.
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from midrange_puffer.errors import UsageError
@@ -29,8 +29,10 @@ from midrange_puffer.game.parameters import (
     PILOTS,
     POOL,
     SCRIPTED,
+    SEATS,
     SELF,
     SENSOR_PILOTS,
+    sizes_of,
     suggest,
 )
 from midrange_puffer.policies import own_code
@@ -171,13 +173,15 @@ def divide(num_envs: int, opponent: str) -> dict[str, int]:
     return counts
 
 
-def count_agents(num_envs: int, opponent: str) -> int:
-    """The agents of a `Midrange` of `num_envs` engagements: two in each against itself.
+def count_agents(env: Mapping[str, object]) -> int:
+    """The agents of a `Midrange` of this [env]: a side of each engagement, both against itself.
 
     Raises:
         ValueError: As `divide`.
     """
-    return num_envs + divide(num_envs, opponent).get(SELF, 0)
+    sizes, seat = sizes_of(env), SEATS.index(env["seat"])
+    against_itself = divide(env["num_envs"], env["opponent"]).get(SELF, 0)
+    return env["num_envs"] * sizes[seat] + against_itself * sizes[1 - seat]
 
 
 def file_of(model: str) -> Path:

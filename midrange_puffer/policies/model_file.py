@@ -21,6 +21,7 @@ from midrange_puffer.game.parameters import (
     check,
     neutral_values,
     observed,
+    sizes_of,
 )
 from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.metadata import PanelScore, checked_metadata
@@ -183,7 +184,8 @@ def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> No
 
 def policy_spaces(env: Mapping[str, object]) -> Spaces:
     """The spaces of a policy of this [env]."""
-    return spaces_of(**{name: env[name] for name in SHAPING})
+    game = {name: env.get(name, PARAMETERS[name].default) for name in OBSERVED}
+    return spaces_of(observed(env["observation"], game), env["action_mode"], *sizes_of(game))
 
 
 def _check_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:

@@ -6,7 +6,9 @@ from torch import nn
 
 from midrange_puffer import _learner
 from midrange_puffer.game.actions import HIGHEST, LOWEST
-from midrange_puffer.policies.networks import STD, Policy
+from midrange_puffer.game.observation import Rows, enemies_of, rows_of
+from midrange_puffer.policies.actors import STD
+from midrange_puffer.policies.networks import Policy
 
 
 def reason_against(policy: nn.Module) -> str | None:
@@ -18,6 +20,11 @@ def reason_against(policy: nn.Module) -> str | None:
         return f"policy.hidden_size = {policy.hidden_size} is no multiple of {unit}"
     if policy.hidden_size > _learner.MAX_WIDTH:
         return f"policy.hidden_size = {policy.hidden_size} is more than {_learner.MAX_WIDTH}"
+    if policy.rows and (policy.entity_size % unit or policy.entity_size > _learner.MAX_ENTITY_SIZE):
+        return (
+            f"policy.entity_size = {policy.entity_size} is no multiple of {unit} up to "
+            f"{_learner.MAX_ENTITY_SIZE}"
+        )
     if policy.hidden_layers > most:
         return f"policy.hidden_layers = {policy.hidden_layers} is more than {most}"
     if any(one.dtype != torch.float32 or one.device.type != "cpu" for one in policy.parameters()):
@@ -25,24 +32,39 @@ def reason_against(policy: nn.Module) -> str | None:
     return None
 
 
-def make_network(policy: Policy, threads: int = 1, learns: bool = True) -> _learner.Network:
+def make_network(
+    policy: Policy, threads: int = 1, learns: bool = True, features: int | None = None
+) -> _learner.Network:
     """The C network of a policy's shape, without its weights.
 
     Args:
         policy: as of `networks.Policy`, against which nothing speaks.
         threads: that it may use.
         learns: make room for gradients, too.
+        features: that it sees, in a team of any size; None: as many as the policy was made for.
     """
+    features = features or policy.features
+    rows = rows_of(features) if policy.rows else ()
     levels = None if policy.is_continuous else policy.actor.levels
+    if rows and levels is not None:
+        levels = (*levels[:2], 1 + enemies_of(rows).rows)
     return _learner.Network(
-        policy.features,
+        features,
         (policy.hidden_size,) * policy.hidden_layers,
         levels,
         np.stack([(HIGHEST + LOWEST) / 2, (HIGHEST - LOWEST) / 2]),
         STD,
         threads,
         learns,
+        entities=_entities(rows, policy.entity_size) if rows else None,
     )
+
+
+def _entities(rows: tuple[Rows, ...], size: int) -> tuple[object, ...]:
+    """What a network is told of a team's rows."""
+    own, *others = rows
+    kinds = [(one.rows, one.features, one.place) for one in others]
+    return own.features, size, others.index(enemies_of(rows)), kinds
 
 
 def flat_copy(policy: nn.Module) -> torch.Tensor:
@@ -74,7 +96,7 @@ class FrozenNetwork:
     """
 
     def __init__(self, policy: Policy, threads: int = 1) -> None:
-        self._policy = policy
+        self._policy, self._threads = policy, threads
         self._network = make_network(policy, threads, learns=False)
         self._versions: list[int] = []
 
@@ -85,6 +107,10 @@ class FrozenNetwork:
             observations: float32 [n, features] or more.
             noise: as of `noise_for`; None: the likeliest actions are taken.
         """
+        features = observations.shape[1]
+        if self._policy.rows and features != self._network.features:
+            self._network = make_network(self._policy, self._threads, False, features)
+            self._versions = []
         versions = [one._version for one in self._policy.parameters()]
         if versions != self._versions:
             self._network.load(flat_copy(self._policy).numpy())

@@ -1,16 +1,18 @@
 """The policy: a small MLP, alone or in front of PufferLib's LSTM."""
 
 import functools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 
 import numpy as np
 import torch
 from torch import nn
-from torch.distributions import Normal
 
-from midrange_puffer.game.actions import HIGHEST, LOWEST
+from midrange_puffer.game.observation import enemies_of, rows_of
+from midrange_puffer.policies.actors import Actions, GaussianActor, LevelActor, TargetActor
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY, make_own, own_policy
+from midrange_puffer.policies.pooling import Pooling, entities
 from midrange_puffer.puffer_import import pufferlib
 
 # isort: split
@@ -20,10 +22,6 @@ from pufferlib.pytorch import layer_init
 # The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
 # as these cannot yet overflow a float32, whatever they see.
 WEIGHT_LIMIT = 1e6
-STD = (0.05, 1.0)  # bounds of the deviation, in half the range of a control
-# What a policy gives to be drawn from: logits [agents, levels] of rudder, throttle and fire, or a
-# distribution [agents, 3] of these controls.
-Actions = tuple[torch.Tensor, ...] | Normal
 
 
 def are_usable(weights: torch.Tensor | np.ndarray) -> bool:
@@ -31,66 +29,23 @@ def are_usable(weights: torch.Tensor | np.ndarray) -> bool:
     return bool((abs(weights) <= WEIGHT_LIMIT).all())
 
 
-class LevelActor(nn.Linear):
-    """Hidden features -> a tuple of logits [agents, levels] of rudder, throttle and fire."""
-
-    def __init__(self, hidden_size: int, levels: Sequence[int]) -> None:
-        super().__init__(hidden_size, sum(levels))
-        self.levels = tuple(levels)
-
-    def initialise(self, fire_bias: float) -> None:
-        """Near-uniform actions but for fire, with logit `fire_bias` for yes."""
-        layer_init(self, std=0.01)
-        with torch.no_grad():
-            self.bias[-1] = fire_bias
-
-    def forward(self, hidden: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Logits of hidden features [agents, hidden_size]."""
-        logits = super().forward(hidden).float()  # bfloat16 is off by 1 % in a probability
-        return logits.split(self.levels, dim=1)
-
-
-class GaussianActor(nn.Linear):
-    """Hidden features -> a normal distribution [agents, 3] of rudder, throttle and fire.
-
-    The linear layer gives the mean, in half the control's range from its middle. The deviation is
-    the same whatever is seen, and bounded: of a wide one most actions are clipped to the ends of
-    the range, but the entropy bonus would always have it wider.
-    """
-
-    def __init__(self, hidden_size: int) -> None:
-        super().__init__(hidden_size, len(LOWEST))
-        self.spread = nn.Parameter(torch.empty(len(LOWEST)))
-        self.register_buffer("middle", torch.from_numpy((HIGHEST + LOWEST) / 2), persistent=False)
-        self.register_buffer("reach", torch.from_numpy((HIGHEST - LOWEST) / 2), persistent=False)
-
-    def initialise(self, fire_bias: float) -> None:
-        """The whole range of rudder and throttle; fire as likely as with logit `fire_bias`."""
-        layer_init(self, std=0.01)
-        nn.init.zeros_(self.spread)
-        chance = torch.tensor(fire_bias, dtype=torch.float64).sigmoid()
-        with torch.no_grad():
-            # Fire is asked for above the middle of its range.
-            self.bias[-1] = self.std[-1] * torch.special.ndtri(chance)
-
-    @property
-    def std(self) -> torch.Tensor:
-        """The deviation [3], in half the range of a control."""
-        low, high = STD
-        return low + (high - low) * self.spread.sigmoid()
-
-    def forward(self, hidden: torch.Tensor) -> Normal:
-        """The distribution for hidden features [agents, hidden_size]."""
-        mean = super().forward(hidden).float()  # NumPy knows no bfloat16
-        std = (self.reach * self.std).expand_as(mean)
-        return Normal(self.middle + self.reach * mean, std, validate_args=False)
-
-
 class Policy(nn.Module):
     """Some hidden layers, then actions and a value.
 
     Observations float32 [agents, features] -> what the actor gives, by the environment's action
     space a `LevelActor` or a `GaussianActor`, and values [agents, 1].
+
+    In a team `Pooling` is in front, and the levels are a `TargetActor`'s. The policy then flies in
+    teams of any size, whose observations say of how many rows they are.
+
+    Args:
+        env: whatever has its spaces.
+        hidden_size, hidden_layers: of the hidden layers.
+        fire_bias: the logit of firing in a policy that has learnt nothing.
+        entity_size: features of each kind of entity, and of a target.
+
+    Attributes:
+        rows: of the observations in teams; empty where one flies against one.
     """
 
     memory_size = 0  # what it remembers from one decision to the next
@@ -101,22 +56,30 @@ class Policy(nn.Module):
         hidden_size: int = 128,
         fire_bias: float = -4.0,
         hidden_layers: int = 2,
+        entity_size: int = 32,
     ) -> None:
         super().__init__()
         self.fire_bias = fire_bias
         self.hidden_size, self.hidden_layers = hidden_size, hidden_layers
-        self.features = features = env.single_observation_space.shape[0]
+        self.features = seen = env.single_observation_space.shape[0]
+        self.rows, self.entity_size = rows_of(self.features), entity_size
+        if self.rows:
+            self.pooling = Pooling(self.rows, entity_size)
+            seen = self.pooling.width
         levels = getattr(env.single_action_space, "nvec", None)
         self.is_continuous = levels is None  # asked by LSTMWrapper
         layers: list[nn.Module] = []
-        for size in (features, *[hidden_size] * (hidden_layers - 1)):
+        for size in (seen, *[hidden_size] * (hidden_layers - 1)):
             layers += [nn.Linear(size, hidden_size), nn.GELU()]
         self.encoder = nn.Sequential(*layers)
-        self.actor = (
-            GaussianActor(hidden_size)
-            if self.is_continuous
-            else LevelActor(hidden_size, levels.tolist())
-        )
+        if self.is_continuous:
+            self.actor = GaussianActor(hidden_size)
+        elif self.rows:
+            self.actor = TargetActor(
+                hidden_size, levels[:2].tolist(), enemies_of(self.rows), entity_size
+            )
+        else:
+            self.actor = LevelActor(hidden_size, levels.tolist())
         self.critic = nn.Linear(hidden_size, 1)
         self.initialise()
 
@@ -128,6 +91,9 @@ class Policy(nn.Module):
         """
         for layer in self.encoder[::2]:
             layer_init(layer)
+        if self.rows:
+            for layer in self.pooling.layers.values():
+                nn.init.orthogonal_(layer.weight, math.sqrt(2))  # as of `layer_init`, without bias
         layer_init(self.critic, std=1.0)
         self.actor.initialise(self.fire_bias)
 
@@ -135,7 +101,8 @@ class Policy(nn.Module):
         self, observations: torch.Tensor, state: dict | None = None
     ) -> tuple[Actions, torch.Tensor]:
         """Actions and values, without memory."""
-        return self.decode_actions(self.encode_observations(observations, state))
+        hidden = self.encode_observations(observations, state)
+        return self.decode_actions(hidden, observations)
 
     forward_eval = forward
 
@@ -143,10 +110,21 @@ class Policy(nn.Module):
         self, observations: torch.Tensor, state: dict | None = None
     ) -> torch.Tensor:
         """Hidden features [agents, hidden_size]; the part before a recurrent cell."""
-        return self.encoder(observations.float())
+        seen = observations.float()
+        return self.encoder(self.pooling(seen) if self.rows else seen)
 
-    def decode_actions(self, hidden: torch.Tensor) -> tuple[Actions, torch.Tensor]:
-        """Actions and values of hidden features; the part after a recurrent cell."""
+    def decode_actions(
+        self, hidden: torch.Tensor, observations: torch.Tensor | None = None
+    ) -> tuple[Actions, torch.Tensor]:
+        """Actions and values of hidden features; the part after a recurrent cell.
+
+        Args:
+            hidden: [agents, hidden_size].
+            observations: [agents, features], of which these are; needed for levels in teams.
+        """
+        if isinstance(self.actor, TargetActor):
+            enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
+            return self.actor(hidden, enemies), self.critic(hidden)
         return self.actor(hidden), self.critic(hidden)
 
 
@@ -178,7 +156,10 @@ class Recurrent(pufferlib.models.LSTMWrapper):
         if "done" in state:
             for name in MEMORY:
                 state[name] = state[name].masked_fill(state["done"][:, None], 0)
-        return super().forward_eval(observations, state)
+        hidden = self.policy.encode_observations(observations, state)
+        memory = tuple(state[name] for name in MEMORY)
+        state["lstm_h"], state["lstm_c"] = self.cell(hidden, memory)
+        return self._decode(state["lstm_h"], observations)
 
     def forward(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
@@ -197,9 +178,18 @@ class Recurrent(pufferlib.models.LSTMWrapper):
         """
         if "done" not in state:
             return super().forward(observations, state)
-        hidden = self.policy.encode_observations(observations.flatten(0, 1), state)
-        actions, values = self.policy.decode_actions(self._remember(hidden, state["done"]))
+        flat = observations.flatten(0, 1)
+        hidden = self.policy.encode_observations(flat, state)
+        actions, values = self._decode(self._remember(hidden, state["done"]), flat)
         return actions, values.view(observations.shape[:2])
+
+    def _decode(
+        self, hidden: torch.Tensor, observations: torch.Tensor
+    ) -> tuple[Actions, torch.Tensor]:
+        """As `Policy.decode_actions`; one of the user's own is given what PufferLib gives it."""
+        if isinstance(self.policy, Policy):
+            return self.policy.decode_actions(hidden, observations)
+        return self.policy.decode_actions(hidden)
 
     def _remember(self, hidden: torch.Tensor, done: torch.Tensor) -> torch.Tensor:
         """The LSTM over each engagement's part of a segment by itself; [decisions, features]."""
@@ -221,6 +211,14 @@ def policy_class(name: str) -> type[nn.Module]:
         OwnCodeError: As of `own_policy`.
     """
     return Policy if name == PACKAGE else own_policy(name)
+
+
+def fit_to_team(policy: nn.Module, features: int) -> None:
+    """Let a policy of teams take observations of so many features, of teams of another size."""
+    for one in (policy, getattr(policy, "policy", None)):
+        if getattr(one, "rows", ()):
+            one.rows = rows_of(features)
+            policy.features = one.features = features
 
 
 def make_policy(

@@ -14,6 +14,7 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import features_of
+from midrange_puffer.game.parameters import is_team, observed, sizes_of
 from midrange_puffer.policies.exported import CONTROLS, graph_widths, seal
 from midrange_puffer.policies.own_policy import MEMORY
 
@@ -35,6 +36,10 @@ ACTIONS = {
     "rudder": "1 is hard left, -1 hard right",
     "throttle": "1 is full",
     "fire": "above 0.5 asks for a launch",
+}
+AT_TARGETS = {
+    "fire": "k + 1 asks for a launch at the k-th enemy in the features, 1 for one at the enemy "
+    "nearest the nose"
 }
 
 
@@ -96,19 +101,23 @@ def to_onnx(policy: nn.Module, entries: Mapping[str, object]) -> bytes:
 
 def explain(entries: Mapping[str, object]) -> dict[str, object]:
     """What the metadata tell the reader besides the entries of a model file."""
-    observation, action_mode = (entries["env"][name] for name in ("observation", "action_mode"))
-    if action_mode == "continuous":
+    env = entries["env"]
+    sizes, in_team = sizes_of(env), is_team(env)
+    observation = observed(env["observation"], env)
+    if env["action_mode"] == "continuous":
         key, values = "range", np.stack((LOWEST, HIGHEST), axis=1)
     else:
-        levels = np.arange(max(_core.ACTION_LEVELS))[:, None]
-        columns = controls(np.tile(levels, len(CONTROLS))).T
-        key, values = "levels", [c[:n] for c, n in zip(columns, _core.ACTION_LEVELS, strict=True)]
+        counts = _core.action_levels(*sizes)
+        levels = np.arange(max(counts))[:, None]
+        columns = controls(np.tile(levels, len(CONTROLS)), in_team).T
+        key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]
+    meanings = {**ACTIONS, **(AT_TARGETS if in_team else {})}
     return {
         "observation": observation,
-        "features": [asdict(feature) for feature in features_of(observation)],
-        "action_mode": action_mode,
+        "features": [asdict(feature) for feature in features_of(observation, *sizes)],
+        "action_mode": env["action_mode"],
         "actions": {
-            name: {key: column.tolist(), "meaning": ACTIONS[name]}
+            name: {key: column.tolist(), "meaning": meanings[name]}
             for name, column in zip(CONTROLS, values, strict=True)
         },
     }

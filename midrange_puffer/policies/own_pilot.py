@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from midrange_puffer.game.actions import action_buffer, as_actions, controls
+from midrange_puffer.game.observation import rows_of
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
@@ -65,7 +66,8 @@ class OwnPilot:
             )
         if answer.dtype.kind == "f":
             return as_actions(answer, action_buffer(shape, "continuous"))
-        return controls(as_actions(answer, action_buffer(shape, "discrete")))
+        levels = as_actions(answer, action_buffer(shape, "discrete"))
+        return controls(levels, in_team=bool(rows_of(observations.shape[1])))
 
     def try_out(self, features: int) -> None:
         """Let it answer observations of zeros, and look at the answer; once for so many features.
@@ -86,7 +88,7 @@ class FunctionPlayer:
         action_mode: of its actions.
     """
 
-    features = 0  # that it needs: it is given all that there are
+    features, any_size = 0, True  # it is given all that there are
 
     def __init__(self, function: Function, action_mode: str = "continuous") -> None:
         self._function, self._action_mode = function, action_mode
@@ -100,7 +102,9 @@ class FunctionPlayer:
         answer = self._function(observations)
         buffer = action_buffer((len(observations), 3), self._action_mode)
         actions = as_actions(answer, buffer, f"opponent {self._name}: actions")
-        return actions if self._action_mode == "continuous" else controls(actions)
+        if self._action_mode == "continuous":
+            return actions
+        return controls(actions, in_team=bool(rows_of(observations.shape[1])))
 
     def snapshot(self) -> None:
         """As `Player.snapshot`: a function remembers nothing."""

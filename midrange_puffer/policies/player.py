@@ -5,9 +5,10 @@ import torch
 from torch import nn
 
 from midrange_puffer.game.actions import controls, within_limits
+from midrange_puffer.game.observation import rows_of
+from midrange_puffer.policies.actors import Actions
 from midrange_puffer.policies.drawing import draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
-from midrange_puffer.policies.networks import Actions
 from midrange_puffer.policies.own_policy import empty_memory
 
 
@@ -15,7 +16,8 @@ class Player:
     """Flies one seat of engagements with a policy on the CPU, each from its start to its end.
 
     It sees the first features of any observation that has as many as it was made for, `features`.
-    The package's MLP is computed in C.
+    In teams the package's own policy sees all of an observation of `any_size`. The package's MLP is
+    computed in C.
 
     Args:
         policy: as of `make_policy`.
@@ -35,6 +37,7 @@ class Player:
     ) -> None:
         self.policy = policy
         self.features = policy.features
+        self.any_size = bool(getattr(policy, "rows", ()))
         self.greedy = greedy
         is_native = reason_against(policy) is None
         self._network = FrozenNetwork(policy, threads) if is_native else None
@@ -71,7 +74,9 @@ class Player:
         else:
             found = self.see(observations, envs)
             actions = (likeliest(found) if noise is None else draw(found, noise)[0]).numpy()
-        return within_limits(actions) if self.policy.is_continuous else controls(actions)
+        if self.policy.is_continuous:
+            return within_limits(actions)
+        return controls(actions, in_team=bool(rows_of(observations.shape[1])))
 
     @torch.inference_mode()
     def see(self, observations: np.ndarray, envs: np.ndarray) -> Actions:
@@ -86,8 +91,8 @@ class Player:
         """
         rows = torch.from_numpy(envs)
         state = {name: memory[rows] for name, memory in self._memory.items()}
-        observations = torch.from_numpy(observations[:, : self.features])
-        actions, _ = self.policy.forward_eval(observations, state)
+        seen = observations if self.any_size else observations[:, : self.features]
+        actions, _ = self.policy.forward_eval(torch.from_numpy(seen), state)
         for name, memory in self._memory.items():
             memory[rows] = state[name]
         return actions

@@ -213,7 +213,7 @@ class Session:
     def _least_observation(self) -> str:
         """The observation in which all policies find what they see."""
         players = self._make_players().values()
-        return observation_for((player.features for player in players), self._game)
+        return observation_for(players, self._game)
 
     def _make_players(self) -> dict[int, "Player"]:
         """Of the seats that policies fly."""

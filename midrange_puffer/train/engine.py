@@ -25,11 +25,13 @@ class Seen(NamedTuple):
         observations: float32 [n, features].
         rewards: float32 [n], for the decision before.
         ends: bool [n], whether that ended the engagement.
+        living: bool [n], whose fighter is not dead.
     """
 
     observations: np.ndarray
     rewards: np.ndarray
     ends: np.ndarray
+    living: np.ndarray
 
 
 class Engine(Protocol):

@@ -10,6 +10,7 @@ from midrange_puffer.errors import UserError
 
 # The parts of experience that are there before an update, by PuffeRL's names of its buffers.
 GATHERED = ("observations", "actions", "logprobs", "values", "rewards", "terminals")
+MASKS = "masks"  # one more, in teams
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Segments:
             took them.
         advantages: as far as is known of the latest policy.
         priorities: how much each segment has to tell, [segments]: the sum of its |advantage|.
+        masks: 1 for decisions of the living, 0 for those of the dead; None: all live.
     """
 
     observations: torch.Tensor
@@ -40,19 +42,27 @@ class Segments:
     ratio: torch.Tensor
     advantages: torch.Tensor
     priorities: torch.Tensor
+    masks: torch.Tensor | None = None
+
+    @property
+    def living(self) -> torch.Tensor | slice:
+        """Which of all decisions, one after another, are of the living."""
+        return slice(None) if self.masks is None else self.masks.flatten().nonzero().squeeze(1)
 
     def take(self, rows: torch.Tensor) -> "Segments":
         """Copies of the segments in these rows, all on the learner's device."""
         device = self.rewards.device
-        return Segments(*(one[rows.to(one.device)].to(device) for one in self._tensors()))
+        parts = {name: one[rows.to(one.device)] for name, one in self._tensors().items()}
+        return Segments(**{name: part.to(device) for name, part in parts.items()})
 
     def keep(self, rows: torch.Tensor) -> None:
         """Copy the first segments into these rows."""
-        for one in self._tensors():
+        for one in self._tensors().values():
             one[rows.to(one.device)] = one[: len(rows)].clone()  # torch sees them overlap
 
-    def _tensors(self) -> list[torch.Tensor]:
-        return [getattr(self, field.name) for field in fields(self)]
+    def _tensors(self) -> dict[str, torch.Tensor]:
+        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: one for name, one in tensors.items() if one is not None}
 
 
 def lengthened(buffers: Mapping[str, torch.Tensor], rows: int) -> dict[str, torch.Tensor]:

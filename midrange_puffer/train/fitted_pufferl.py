@@ -10,14 +10,16 @@ import time
 import warnings
 from collections.abc import Iterator
 
+import numpy as np
 import torch
 
 from midrange_puffer.policies.own_policy import empty_memory
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
+from midrange_puffer.train.deaths import with_values_of_mates
 from midrange_puffer.train.engine import Engine, Seen
 from midrange_puffer.train.engines import make_engine, make_optimizer, spare_dynamo
-from midrange_puffer.train.experience import GATHERED
+from midrange_puffer.train.experience import GATHERED, MASKS
 from midrange_puffer.train.utilization import Utilization
 from midrange_puffer.train.vector import VecEnv
 
@@ -89,6 +91,16 @@ class FittedPuffeRL(pufferl.PuffeRL):
         if config["engine"] == "torch":
             self.policy = ranks.share(self.policy)
         self.engine = make_engine(config, self.policy, policy, self.optimizer, self.amp_context)
+        self._sides = None
+        if vecenv.sides is not None:
+            self._sides = torch.from_numpy(vecenv.sides).to(config["device"])
+            self.masks = torch.ones_like(self.values)
+
+    @property
+    def gathered(self) -> dict[str, torch.Tensor]:
+        """The buffers that `evaluate` fills, by the names of `GATHERED`, and in teams `MASKS`."""
+        names = GATHERED if self._sides is None else (*GATHERED, MASKS)
+        return {name: getattr(self, name) for name in names}
 
     @property
     def uptime(self) -> float:
@@ -126,6 +138,8 @@ class FittedPuffeRL(pufferl.PuffeRL):
             }
             actions = self.engine.act(seen, state, buffers, rows, step)
             memories[first] = {name: state[name] for name in memories[first]}
+            if self._sides is not None:
+                self._note_living(seen.living, rows, step)
             self.profile("eval_misc", self.epoch)
             places[first] = (row, step + 1)
             if step + 1 == self.config["bptt_horizon"]:
@@ -141,9 +155,16 @@ class FittedPuffeRL(pufferl.PuffeRL):
     def _receive(self) -> tuple[Seen, list[dict], slice]:
         """Wait for the next batch: what is seen, infos, and which agents they are."""
         self.profile("env", self.epoch)
-        observations, rewards, ends, _, infos, agents, mask = self.vecenv.recv()
-        self.global_step += int(mask.sum())
-        return Seen(observations, rewards, ends), infos, slice(agents[0], agents[-1] + 1)
+        observations, rewards, ends, _, infos, agents, living = self.vecenv.recv()
+        self.global_step += int(living.sum())
+        return Seen(observations, rewards, ends, living), infos, slice(agents[0], agents[-1] + 1)
+
+    def _note_living(self, living: np.ndarray, rows: slice, step: int) -> None:
+        """Keep who of a batch lives, and what the values of the others are."""
+        alive = torch.from_numpy(living).to(self._sides.device)
+        self.masks[rows, step] = alive.float()
+        values = self.values[rows, step]
+        self.values[rows, step] = with_values_of_mates(values, alive, self._sides)
 
     def _empty_memories(self) -> dict[int, dict[str, torch.Tensor]]:
         """What the policy remembers of each batch of agents, by the first of them: nothing."""

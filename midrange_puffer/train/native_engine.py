@@ -87,8 +87,9 @@ class NativeEngine:
         return self._score(self._reference_network, experience, rows)[0]
 
     def _score(self, network: _learner.Network, experience: Segments, rows: torch.Tensor) -> Judged:
-        judged = self._room(experience, rows)
-        network.score(_arrays(experience), rows.numpy(), *(one.numpy() for one in judged))
+        judged, decisions = self._room(experience, rows), _decisions(experience, rows)
+        arrays = (one.numpy() for one in judged)
+        network.score(_arrays(experience), rows.numpy(), *arrays, decisions)
         return judged
 
     def learn(
@@ -116,6 +117,7 @@ class NativeEngine:
             share,
             self._gradient.numpy(),
             *(one.numpy() for one in judged),
+            _decisions(experience, rows),
         )
         return judged, torch.tensor([losses[name] for name in LOSSES])
 
@@ -135,9 +137,17 @@ class NativeEngine:
         self._gradient.zero_()
 
     def _room(self, experience: Segments, rows: torch.Tensor) -> Judged:
-        """For log-probabilities and values, [n, horizon] each."""
+        """For log-probabilities and values, [n, horizon] each, with 0 for the dead."""
+        make = torch.empty if experience.masks is None else torch.zeros
         shape = (len(rows), experience.values.shape[1])
-        return torch.empty(shape), torch.empty(shape)
+        return make(shape), make(shape)
+
+
+def _decisions(experience: Segments, rows: torch.Tensor) -> np.ndarray | None:
+    """The places of those of the living in these segments, [n, horizon]; None: all live."""
+    if experience.masks is None:
+        return None
+    return np.flatnonzero(experience.masks[rows].numpy()).astype(np.int32)
 
 
 def _arrays(experience: Segments) -> list[np.ndarray]:

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from midrange_puffer import _core
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs, stage_names
 from midrange_puffer.config.schema import STAGE
+from midrange_puffer.game.observation import features_of
+from midrange_puffer.game.parameters import observed, sizes_of
 from midrange_puffer.policies.mix import KINDS, RUN, is_there, kind_of, parse_mix, settled
 from midrange_puffer.train import run_folder
 
@@ -73,7 +74,7 @@ def check_opponents(config: Config) -> None:
     from midrange_puffer.policies.contestants import load_mix
 
     for env in (one["env"] for one in run_configs(config)):
-        observation = env["observation"]
-        features = _core.OBSERVATIONS[observation]
+        observation = observed(env["observation"], env)
+        features = len(features_of(observation, *sizes_of(env)))
         mixed = load_mix(env["opponent"], KINDS, OPPONENT, features)
         mixed.check_observation(OPPONENT, observation, f"env.observation = {observation}")

@@ -1,6 +1,6 @@
 """A run while it is trained: its trainers, through all stages of its curriculum."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,11 +14,11 @@ from midrange_puffer.config.game import game_of
 from midrange_puffer.config.settle import meets_pool
 from midrange_puffer.errors import memory_advice
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import EXPORTED
+from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, is_team
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.networks import make_policy, policy_class
+from midrange_puffer.policies.networks import fit_to_team, make_policy, policy_class
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 from midrange_puffer.policies.own_policy import check_outputs
 from midrange_puffer.train import ranks, run_folder
@@ -121,6 +121,7 @@ class Session:
         with ExitStack() as stack:
             envs = self._engine.make_envs(self._curriculum.config, pool_path)
             stack.enter_context(closing(envs))
+            fit_to_team(policy, envs.single_observation_space.shape[0])
             self.trainer = self._engine.trainer(
                 run, self._curriculum, envs, policy, self.loggers, self._pool, self._raters
             )
@@ -231,11 +232,14 @@ def given_policy(config: Config) -> torch.nn.Module:
     name = short_name(base["policy_name"])
     shapes = [("base.policy_name", model["policy_name"], name)]
     shapes += [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
+    shapes += [("game", *(_kind_of_game(of["env"]) for of in (model, config)))]
     shapes += [
         (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in model_file.SHAPING
     ]
     # Files from before hidden_layers are of two. What shapes one of the user's own is not known.
     sizes = {"hidden_size": None, "hidden_layers": 2}
+    if is_team(config["env"]):
+        sizes["entity_size"] = None
     if name != PACKAGE:
         sizes = dict.fromkeys(config["policy"])
     shapes += [
@@ -250,6 +254,11 @@ def given_policy(config: Config) -> torch.nn.Module:
         if its != wanted:
             raise ConfigError(f"base.load_model_path = {path}: its {key} is {its}, not {wanted}")
     return policy.train()
+
+
+def _kind_of_game(env: Mapping[str, object]) -> str:
+    sizes = {name: env.get(name, PARAMETERS[name].default) for name in ("red_size", "blue_size")}
+    return "of teams" if is_team(sizes) else "one against one"
 
 
 def pool_of(run: Run) -> Pool | None:

@@ -69,8 +69,7 @@ class TorchEngine:
     @torch.no_grad()
     def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
         """As `Engine.score`, by the bare policy: ranks may have different numbers of parts."""
-        logprobs, values, _ = self._judge(self._bare_policy, experience.take(rows))
-        return logprobs, values
+        return self._score(self._bare_policy, experience.take(rows))
 
     @property
     def reference(self) -> torch.Tensor | None:
@@ -87,7 +86,11 @@ class TorchEngine:
     @torch.no_grad()
     def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
         """As `Engine.score_reference`."""
-        return self._judge(self._reference_policy, experience.take(rows))[0]
+        return self._score(self._reference_policy, experience.take(rows))[0]
+
+    def _score(self, policy: torch.nn.Module, segments: Segments) -> Judged:
+        logprobs, values, _ = self._judge(policy, segments)
+        return _spread(logprobs, segments), _spread(values, segments)
 
     def learn(
         self,
@@ -106,10 +109,15 @@ class TorchEngine:
         logprobs, values, entropies = self._judge(self._policy, minibatch)
         time("train_misc")
         settings, clip = self._settings, self._settings["clip_coef"]
-        logratio = logprobs - minibatch.proximal
+        living = minibatch.living
+        proximal, before, advantages, returns = (
+            one.flatten()[living]
+            for one in (minibatch.proximal, minibatch.values, advantages, returns)
+        )
+        logratio = logprobs - proximal
         ratio = logratio.exp()
         of_policy = policy_loss(ratio, advantages, clip)
-        of_values = value_loss(values, minibatch.values, returns, settings["vf_clip_coef"])
+        of_values = value_loss(values, before, returns, settings["vf_clip_coef"])
         entropy = entropies.mean()
         loss = of_policy + settings["vf_coef"] * of_values - ent_coef * entropy
         with torch.no_grad():
@@ -118,7 +126,8 @@ class TorchEngine:
             losses = torch.stack([of_policy, of_values, entropy, *means])  # as LOSSES
         time("learn")
         (loss * share).backward()
-        return (logprobs.detach(), values.detach()), losses
+        judged = _spread(logprobs.detach(), minibatch), _spread(values.detach(), minibatch)
+        return judged, losses
 
     def step(self) -> None:
         """As `Engine.step`."""
@@ -130,15 +139,26 @@ class TorchEngine:
     def _judge(
         self, policy: torch.nn.Module, segments: Segments
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Log-probabilities and values, [n, horizon], and entropies, one after another."""
-        observations = segments.observations
-        if not self._bare_policy.memory_size:
-            observations = observations.flatten(0, 1)
+        """Log-probabilities, values and entropies of the decisions of the living."""
+        observations, living = segments.observations, segments.living
+        remembers = self._bare_policy.memory_size > 0
+        if not remembers:
+            observations = observations.flatten(0, 1)[living]
         with self._precision:
             found, values = policy(observations, {"done": segments.terminals})
-            logprobs, entropies = judge(found, segments.actions.flatten(0, 1))
-        shape = segments.rewards.shape
-        return logprobs.float().view(shape), values.float().view(shape), entropies.float()
+            actions = segments.actions.flatten(0, 1)
+            logprobs, entropies = judge(found, actions if remembers else actions[living])
+        parts = [logprobs.float(), values.float().flatten(), entropies.float()]
+        return tuple(part[living] if remembers else part for part in parts)
+
+
+def _spread(of_living: torch.Tensor, segments: Segments) -> torch.Tensor:
+    """What there is of the decisions of the living as [n, horizon], with 0 for the dead."""
+    if segments.masks is None:
+        return of_living.view(segments.rewards.shape)
+    spread = torch.zeros_like(segments.rewards)
+    spread.view(-1)[segments.living] = of_living
+    return spread
 
 
 def policy_loss(ratio: torch.Tensor, advantages: torch.Tensor, clip: float) -> torch.Tensor:

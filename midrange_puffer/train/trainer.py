@@ -16,7 +16,6 @@ from midrange_puffer.policies import networks
 from midrange_puffer.policies.metadata import parse_metadata
 from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
-from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
@@ -102,7 +101,7 @@ class StageTrainer(FittedPuffeRL):
         self.total_epochs = epoch + updates
         self.learner = Learner(
             engine=self.engine,
-            gathered={name: getattr(self, name) for name in GATHERED},
+            gathered=self.gathered,
             settings=config,
             buffer=run.config["experience_buffer"],
             clock=self.profile,

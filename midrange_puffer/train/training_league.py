@@ -60,7 +60,7 @@ class TrainingLeague:
         self._folder = folder
         self._threads = threads
         self._settings = settings
-        self._parameters = resolve(parameters)
+        self._parameters = resolve(parameters, teams=True)
         self._anchors = ANCHORS if is_standard(self._parameters) else None
         self._ratings: list[Rating] = []
         self._results: list[Result] = []

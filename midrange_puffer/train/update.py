@@ -21,6 +21,7 @@ import torch
 
 from midrange_puffer import _learner
 from midrange_puffer.puffer_import import contained
+from midrange_puffer.train.deaths import settle_deaths
 from midrange_puffer.train.engine import LOSSES, Engine, Judged, Timer
 from midrange_puffer.train.experience import Segments, lengthened
 from midrange_puffer.train.experience_buffer import (
@@ -144,6 +145,8 @@ class Learner:
 
         time("train")
         time("train_misc", nest=True)
+        if self.experience.masks is not None:
+            self._settle_deaths()
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
         if self._excess is not None:
@@ -164,6 +167,9 @@ class Learner:
         time("train_misc")
         means |= dict(zip(LOSSES, torch.stack(lines).mean(0), strict=True))
         values, advantages = self.experience.values[fresh], self.experience.advantages[fresh]
+        if self.experience.masks is not None:
+            living = self.experience.masks[fresh] > 0
+            values, advantages = values[living], advantages[living]
         means["explained_variance"] = _explained_variance(values, advantages)
         if self._buffer:
             priorities = self.experience.priorities[fresh]
@@ -172,6 +178,11 @@ class Learner:
         means = dict(zip(means, torch.stack([*means.values()]).tolist(), strict=True))
         self._clock.end()
         return means
+
+    def _settle_deaths(self) -> None:
+        names = ("rewards", "terminals", "values", "masks")
+        parts = (getattr(self.experience, name)[: self._count] for name in names)
+        settle_deaths(*parts, self._settings["gamma"])
 
     def _draw_older(self, progress: float) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
         """Rows and weights of the part from the buffer of every minibatch; None: there is none."""
@@ -229,7 +240,11 @@ class Learner:
     def _note(self, rows: torch.Tensor, judged: Judged) -> None:
         """Keep what the latest policy gives for these segments."""
         logprobs, values = judged
-        self.experience.ratio[rows] = (logprobs - self.experience.logprobs[rows]).exp()
+        ratio = (logprobs - self.experience.logprobs[rows]).exp()
+        if self.experience.masks is not None:
+            living = self.experience.masks[rows] > 0
+            ratio, values = torch.where(living, ratio, 1), torch.where(living, values, 0)
+        self.experience.ratio[rows] = ratio
         self.experience.values[rows] = values
 
     def _find_advantages(self, rows: torch.Tensor) -> None:
@@ -242,7 +257,9 @@ class Learner:
         """Draw a minibatch: fresh segments, and some from the buffer."""
         alpha, beta0 = self._settings["prio_alpha"], self._settings["prio_beta0"]
         # As PuffeRL has it: the correction grows more slowly the smaller alpha is.
-        beta = beta0 + (1 - beta0) * alpha * schedule.epoch / schedule.epochs
+        # There are more updates than planned where the dead decide nothing.
+        done = min(schedule.epoch / schedule.epochs, 1)
+        beta = beta0 + (1 - beta0) * alpha * done
         chances = sampling_chances(self.experience.priorities[: self._count], alpha)
         rows = drawn_apart(chances, self._drawn_fresh(older_draws))
         advantages = self.experience.advantages
@@ -265,7 +282,10 @@ class Learner:
         The gradient is the mean of what is accumulated, so that its norm means the same.
         """
         advantages = draw.advantages
-        scaled = draw.weights * (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        known = advantages
+        if self.experience.masks is not None:
+            known = advantages[self.experience.masks[draw.rows] > 0]
+        scaled = draw.weights * (advantages - known.mean()) / (known.std() + 1e-8)
         if self._excess is not None:
             scaled -= draw.weights * self._settings["kl_coef"] * self._excess[draw.rows]
         returns = advantages + self.experience.values[draw.rows]

@@ -17,6 +17,7 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.envs.own_env import env_class
 from midrange_puffer.errors import UserError
+from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.own_code import MIDRANGE
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
@@ -42,6 +43,10 @@ class VecEnv:
     truncation ends an episode like any other end: PuffeRL, which ignores truncations, is given
     them among the terminals. A worker that dies raises WorkerError in the main thread, where
     PufferLib would wait for it for ever; of one that is stopped stderr is told.
+
+    Attributes:
+        sides: the side that each agent of a batch is of, int64 [agents_per_batch]; None where one
+            flies against one.
 
     Args:
         make_env: makes an environment, in a worker where there are some.
@@ -79,6 +84,7 @@ class VecEnv:
         self.action_space = self._envs.action_space  # by whose bounds PuffeRL clips
         self.num_agents = self._envs.num_agents
         self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
+        self.sides = self._sides_of_batch() if is_team(config["env"]) else None
         self.async_reset = self._envs.async_reset
         # Of all agents; `recv` gives out these or a part of them.
         buffers = self._envs.buf if self.processes else vars(self._envs)
@@ -91,6 +97,12 @@ class VecEnv:
             self._watch.start()
         if config["train"]["pin_memory"] and config["train"]["device"].startswith("cuda"):
             self._pin()
+
+    def _sides_of_batch(self) -> np.ndarray:
+        """The side that each agent of a batch is of, int64 [agents_per_batch], in their order."""
+        of_one = self.driver_env.sides
+        instances = self.agents_per_batch // len(of_one)
+        return np.concatenate([of_one + (of_one[-1] + 1) * n for n in range(instances)])
 
     def send(self, actions: np.ndarray) -> None:
         """Start a step: int32 or, where actions are continuous, float32 [agents_per_batch, 3]."""

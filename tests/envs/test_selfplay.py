@@ -86,7 +86,8 @@ def test_a_mix_divides_the_engagements(opponent, num_envs, expected, turners):
     assert divide(num_envs, opponent) == expected
     assert list(divide(num_envs, opponent)) == list(expected)
     agents = num_envs + expected.get("self", 0)
-    assert count_agents(num_envs, opponent) == agents
+    env = {"num_envs": num_envs, "opponent": opponent, "seat": "red"}
+    assert count_agents({**env, "red_size": 1, "blue_size": 1}) == agents
     assert Midrange(num_envs, opponent, pool=turners).num_agents == agents
 
 

@@ -18,7 +18,8 @@ from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import resolve
-from midrange_puffer.policies.networks import STD, make_policy
+from midrange_puffer.policies.actors import STD
+from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.puffer_import import pufferlib
 from midrange_puffer.replays.session import Session

@@ -69,7 +69,12 @@ def test_what_is_refused_says_why(text, message):
 def test_models_and_functions_are_a_group_of_engagements():
     text = "self:2,ace:1,trained:1,m:fly:4"
     assert divide(64, text) == {"self": 16, "pilots": 8, OTHERS: 40}
-    assert count_agents(64, text) == 80
+    assert (
+        count_agents(
+            {"num_envs": 64, "opponent": text, "seat": "red", "red_size": 1, "blue_size": 1}
+        )
+        == 80
+    )
     with pytest.raises(
         ValueError, match="at least 3 engagements, one for each of self, pilots, mod"
     ):

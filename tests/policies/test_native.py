@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from native_policies import Experience, evaluate, make
 
 from midrange_puffer import _learner
+from midrange_puffer.policies.actors import STD
 from midrange_puffer.policies.drawing import draw
 from midrange_puffer.policies.native import flattened, make_network, parts
-from midrange_puffer.policies.networks import STD, Policy
+from midrange_puffer.policies.networks import Policy
 from midrange_puffer.train.muon import Muon
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
 

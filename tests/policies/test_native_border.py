@@ -6,8 +6,9 @@ from native_policies import Experience, make
 
 from midrange_puffer import _learner
 from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.policies.actors import STD
 from midrange_puffer.policies.native import flattened, make_network, reason_against
-from midrange_puffer.policies.networks import STD, make_policy
+from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train.experience import GATHERED
 
 

@@ -266,7 +266,9 @@ def test_a_link_in_the_address_flies_the_fight_again(page, address):
 def test_an_exported_policy_of_ones_own_flies(page, tmp_path):
     give(page, ROOT / "midrange_puffer" / "models" / "champion.onnx")
     until(lambda: text(page, "message").startswith("You fly against champion.onnx"))
-    until(lambda: status(page)["rudder"][1] != "none")  # the enemy is straight ahead: it turns later
+    until(
+        lambda: status(page)["rudder"][1] != "none"
+    )  # the enemy is straight ahead: it turns later
     other = tmp_path / "other.onnx"
     other.write_bytes(b"nothing of the kind")
     give(page, other)

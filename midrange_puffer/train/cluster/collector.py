@@ -10,7 +10,6 @@ import torch
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.networks import make_policy, policy_class
-from midrange_puffer.train.experience import GATHERED
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.step_clock import Stepped
@@ -22,7 +21,7 @@ class Rollout:
     """Whole segments of experience, one of every agent of a collector, from one set of weights.
 
     Attributes:
-        buffers: by name of `GATHERED`, [agents, horizon, ...], as PuffeRL keeps them.
+        buffers: as of `FittedPuffeRL.gathered`, [agents, horizon, ...].
         stats: results of the engagements told of meanwhile, by name.
         seconds: how long it took.
         stepped: what the environment has stepped meanwhile, by its own clock.
@@ -66,7 +65,7 @@ class Collector:
         self._gatherer.evaluate()
         stats = dict(self._gatherer.stats)
         self._gatherer.stats.clear()
-        buffers = {name: getattr(self._gatherer, name).numpy() for name in GATHERED}
+        buffers = {name: one.numpy() for name, one in self._gatherer.gathered.items()}
         stepped = self._gatherer.vecenv.stepped.since(before)
         return Rollout(buffers, stats, time.perf_counter() - start, stepped)
 

@@ -12,10 +12,11 @@ import torch
 
 from midrange_puffer.config.cluster import updates_ahead
 from midrange_puffer.config.configuration import Config, run_configs
+from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.mix import count_agents
 from midrange_puffer.train.cluster.connect import connected
-from midrange_puffer.train.experience import GATHERED
+from midrange_puffer.train.experience import GATHERED, MASKS
 from midrange_puffer.train.machine import usable_cores
 from midrange_puffer.train.step_clock import Stepped
 from midrange_puffer.train.trainer import StageTrainer
@@ -45,6 +46,8 @@ class RemoteEnvs:
         self.single_observation_space = spaces.single_observation_space
         self.single_action_space = self.action_space = spaces.single_action_space
         self.num_agents = self.agents_per_batch = config["vec"]["num_envs"] * agents(config)
+        # Nobody acts here: only whether there are sides of several is of interest.
+        self.sides = np.zeros(0, np.int64) if is_team(config["env"]) else None
 
     def async_reset(self, seed: int) -> None:
         """Let the collectors begin, each with a seed of its own."""
@@ -97,12 +100,13 @@ class ClusterTrainer(StageTrainer):
             warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
             for job in jobs:
                 rows = slice(row, row + len(job.rollout.buffers["values"]))
-                for name in GATHERED:
-                    getattr(self, name)[rows] = torch.from_numpy(job.rollout.buffers[name])
+                for name, kept in job.rollout.buffers.items():
+                    getattr(self, name)[rows] = torch.from_numpy(kept)
                 for name, values in job.rollout.stats.items():
                     self.stats[name] += values
                 row = rows.stop
-        self.global_step += row * self.config["bptt_horizon"]
+        masks = self.gathered.get(MASKS)
+        self.global_step += self.values.numel() if masks is None else int(masks.sum())
         steps = [self.vecenv.stepped, *(job.rollout.stepped for job in jobs)]
         self.vecenv.stepped = Stepped.sum(steps)
         self._rollout_bytes = sum(one.nbytes for one in jobs[0].rollout.buffers.values())
@@ -151,7 +155,7 @@ def collecting(
 
 def agents(config: Config) -> int:
     """In a rollout."""
-    return count_agents(config["env"]["num_envs"], config["env"]["opponent"])
+    return count_agents(config["env"])
 
 
 def rollouts(config: Config) -> int:
@@ -173,5 +177,5 @@ def _decision_bytes(config: Config) -> int:
     """What a decision takes in a rollout."""
     spaces = model_file.policy_spaces(config["env"])
     both = (spaces.single_observation_space, spaces.single_action_space)
-    others = len(GATHERED) - len(both)
+    others = len(GATHERED) + is_team(config["env"]) - len(both)
     return sum(np.prod(one.shape) * one.dtype.itemsize for one in both) + 4 * others

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// At whom a team's policy fires, forward and backward (docs/learner.md). The last layer gives logits of rudder and
+// throttle, of holding fire and of firing, then what is wanted of a target, and the value. A target's logit is that of
+// firing, and the scalar product of what is wanted with what its row has. Part of kernel.c.
+
+#ifndef MR_TARGETS_H
+#define MR_TARGETS_H
+
+#include <string.h>
+
+#include "pooling.h"
+
+// The logit of a target that is not there. Its probability is 0.
+static const float MR_ABSENT = -1e4f;
+
+// Where each part begins among the last layer's outputs, and the targets and the value among the logits.
+typedef struct {
+  int fire, wanted, value;
+  int target, value_logit;
+} MrParts;
+
+MR_INLINE MrParts mr_parts(const MrShape *shape) {
+  int hold = shape->levels[0] + shape->levels[1];
+  return (MrParts){.fire = hold + 1, .wanted = hold + 2, .value = hold + 2 + shape->entity_size,
+                   .target = hold + 1, .value_logit = hold + shape->levels[2]};
+}
+
+MR_INLINE bool mr_is_there(const MrPolicy *policy, const MrWork *work, int target, int decision) {
+  const MrShape *shape = &policy->shape;
+  return mr_entity(work, &shape->rows[shape->targets], target)[decision * shape->features] > 0.0f;
+}
+
+// What a target's row has, for all decisions.
+MR_INLINE float *mr_has(const MrPolicy *policy, const MrWork *work, int target) {
+  return work->has + target * MR_ROWS * policy->shape.entity_size;
+}
+
+static float mr_scalar_product(const float *a, const float *b, int size) {
+  MrFloats sum = mr_all(0.0f);
+  for (int j = 0; j < size; j += MR_WIDTH) sum += mr_load(a + j) * mr_load(b + j);
+  float all = 0.0f;
+  for (int i = 0; i < MR_WIDTH; i++) all += sum[i];
+  return all;
+}
+
+// The last layer's outputs to logits and values.
+static void mr_aim(const MrPolicy *policy, MrWork *work, int decisions) {
+  const MrShape *shape = &policy->shape;
+  const MrRows *rows = &shape->rows[shape->targets];
+  const MrLayer *layer = &policy->layers[mr_kind_layer(shape, shape->kinds)];
+  MrParts at = mr_parts(shape);
+  int out = policy->layers[shape->layers].out_padded;
+  for (int target = 0; target < rows->rows; target++) {
+    mr_embed(policy, layer, mr_entity(work, rows, target), decisions, mr_has(policy, work, target));
+  }
+  for (int i = 0; i < decisions; i++) {
+    const float *given = work->out + i * out;
+    float *logits = work->logits + i * MR_OUTPUTS_MAX;
+    memcpy(logits, given, (size_t)at.fire * sizeof(float));
+    for (int target = 0; target < rows->rows; target++) {
+      const float *has = mr_has(policy, work, target) + i * shape->entity_size;
+      float fit = mr_scalar_product(given + at.wanted, has, shape->entity_size);
+      logits[at.target + target] = mr_is_there(policy, work, target, i) ? given[at.fire] + fit : MR_ABSENT;
+    }
+    logits[at.value_logit] = given[at.value];
+  }
+}
+
+// The loss's derivatives by one decision's logits, to those by the last layer's outputs, in their place.
+static void mr_aim_back_one(const MrPolicy *policy, MrWork *work, int i) {
+  const MrShape *shape = &policy->shape;
+  MrParts at = mr_parts(shape);
+  int size = shape->entity_size;
+  const float *by_logit = work->logits + i * MR_OUTPUTS_MAX;
+  float *by = work->out + i * policy->layers[shape->layers].out_padded;
+  memcpy(by, by_logit, (size_t)at.fire * sizeof(float));
+  memset(by + at.fire, 0, (size_t)(1 + size) * sizeof(float));
+  for (int target = 0; target < shape->rows[shape->targets].rows; target++) {
+    if (!mr_is_there(policy, work, target, i)) continue;
+    const float *has = mr_has(policy, work, target) + i * size;
+    float by_target = by_logit[at.target + target];
+    by[at.fire] += by_target;
+    for (int j = 0; j < size; j++) by[at.wanted + j] += by_target * has[j];
+  }
+  by[at.value] = by_logit[at.value_logit];
+}
+
+// The same of all decisions; besides, the derivatives by the weights of what targets have, which are added to `sum`.
+static void mr_aim_back(const MrPolicy *policy, MrWork *work, int decisions, MrGradient *sum) {
+  const MrShape *shape = &policy->shape;
+  const MrRows *rows = &shape->rows[shape->targets];
+  MrParts at = mr_parts(shape);
+  int out = policy->layers[shape->layers].out_padded, size = shape->entity_size;
+  for (int target = 0; target < rows->rows; target++) {
+    for (int i = 0; i < decisions; i++) {
+      bool is_there = mr_is_there(policy, work, target, i);
+      float by_target = is_there ? work->logits[i * MR_OUTPUTS_MAX + at.target + target] : 0.0f;
+      const float *wanted = work->out + i * out + at.wanted;
+      for (int j = 0; j < size; j++) work->each[i * size + j] = by_target * wanted[j];
+    }
+    mr_embed_back(policy, work, mr_kind_layer(shape, shape->kinds), mr_entity(work, rows, target), decisions, sum);
+  }
+  for (int i = 0; i < decisions; i++) mr_aim_back_one(policy, work, i);
+}
+
+#endif
