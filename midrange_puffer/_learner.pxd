@@ -13,7 +13,7 @@ cdef extern from "learner/learner.h" nogil:
         MR_MAX_KINDS
         MR_MAX_ARRAYS
 
-    ctypedef struct MrRows:
+    ctypedef struct MrEntityRows:
         int32_t rows, features, place
 
     ctypedef struct MrShape:
@@ -25,7 +25,7 @@ cdef extern from "learner/learner.h" nogil:
         float reach[MR_HEADS]
         float deviation[2]
         int32_t own, kinds, entity_size
-        MrRows rows[MR_MAX_KINDS]
+        MrEntityRows rows[MR_MAX_KINDS]
         int32_t targets
 
     ctypedef struct MrArray:

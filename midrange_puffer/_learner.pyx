@@ -204,7 +204,7 @@ cdef class Network:
             if place != end or rows < 1 or features < 1:
                 raise ValueError(f"entities = {entities}: each kind must follow the one before")
             end += rows * features
-            self.shape.rows[kind] = MrRows(rows, features, place)
+            self.shape.rows[kind] = MrEntityRows(rows, features, place)
         if own < 1 or end != self.shape.features:
             raise ValueError(f"entities = {entities}: must be of {self.shape.features} features")
         if levels is not None and levels[MR_HEADS - 1] != 1 + kinds[targets][0]:

@@ -31,7 +31,7 @@ enum {
 typedef struct {
   int32_t rows, features;  // the features are those of each
   int32_t place;           // of the first one's first feature
-} MrRows;
+} MrEntityRows;
 
 // What a policy is like.
 typedef struct {
@@ -46,7 +46,7 @@ typedef struct {
   float middle[MR_HEADS], reach[MR_HEADS], deviation[2];
   // In teams; `kinds` is 0 where one fights against one. The features of one's own state come first.
   int32_t own, kinds, entity_size;  // entity_size: features that are made of each kind, a multiple of 16
-  MrRows rows[MR_MAX_KINDS];
+  MrEntityRows rows[MR_MAX_KINDS];
   int32_t targets;  // the kind that is fired at
 } MrShape;
 

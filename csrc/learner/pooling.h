@@ -12,7 +12,7 @@
 #include "product.h"
 
 // One row of a kind in all decisions' observations.
-MR_INLINE const float *mr_entity(const MrWork *work, const MrRows *rows, int row) {
+MR_INLINE const float *mr_entity(const MrWork *work, const MrEntityRows *rows, int row) {
   return work->seen + rows->place + row * rows->features;
 }
 

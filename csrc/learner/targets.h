@@ -47,7 +47,7 @@ static float mr_scalar_product(const float *a, const float *b, int size) {
 // The last layer's outputs to logits and values.
 static void mr_aim(const MrPolicy *policy, MrWork *work, int decisions) {
   const MrShape *shape = &policy->shape;
-  const MrRows *rows = &shape->rows[shape->targets];
+  const MrEntityRows *rows = &shape->rows[shape->targets];
   const MrLayer *layer = &policy->layers[mr_kind_layer(shape, shape->kinds)];
   MrParts at = mr_parts(shape);
   int out = policy->layers[shape->layers].out_padded;
@@ -89,7 +89,7 @@ static void mr_aim_back_one(const MrPolicy *policy, MrWork *work, int i) {
 // The same of all decisions; besides, the derivatives by the weights of what targets have, which are added to `sum`.
 static void mr_aim_back(const MrPolicy *policy, MrWork *work, int decisions, MrGradient *sum) {
   const MrShape *shape = &policy->shape;
-  const MrRows *rows = &shape->rows[shape->targets];
+  const MrEntityRows *rows = &shape->rows[shape->targets];
   MrParts at = mr_parts(shape);
   int out = policy->layers[shape->layers].out_padded, size = shape->entity_size;
   for (int target = 0; target < rows->rows; target++) {

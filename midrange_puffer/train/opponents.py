@@ -4,7 +4,6 @@ from pathlib import Path
 
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs, stage_names
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import observed, sizes_of
 from midrange_puffer.policies.mix import KINDS, RUN, is_there, kind_of, parse_mix, settled
 from midrange_puffer.train import run_folder
@@ -70,7 +69,8 @@ def check_opponents(config: Config) -> None:
         UsageError: A model or a function that cannot be used, or a model that sees more than the
             agents of this run.
     """
-    # Here, so that torch is imported only where somebody trains.
+    # Here, so that gymnasium and torch are imported only where somebody trains.
+    from midrange_puffer.game.observation import features_of
     from midrange_puffer.policies.contestants import load_mix
 
     for env in (one["env"] for one in run_configs(config)):
