@@ -15,6 +15,9 @@
 
 enum { MR_FIGHTERS = 2 * MR_SIDE };                            // room for fighters: red's first, then blue's
 enum { MR_MISSILES = MR_FIGHTERS * MR_MISSILES_PER_FIGHTER };  // slots for missiles in the air
+enum { MR_CONTACTS = 2 * MR_SIDE * MR_SIDE };                  // room for each fighter's contacts with its enemies
+// The most enemies that a fighter can have: sides need not be equal.
+enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MAX };
 
 // What a fighter's `fire` may be: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
 enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_FIRE_HIGHEST = MR_SIDE == 1 ? 1 : MR_FIRE_TARGET };
@@ -67,7 +70,7 @@ typedef struct {
 } MrBelief;
 
 typedef struct {
-  MrContact contacts[MR_FIGHTERS];  // of each fighter with its enemy
+  MrContact contacts[MR_CONTACTS];  // of each fighter with each enemy: mr_contact_place
   MrBelief beliefs[MR_MISSILES];    // of the missile in each slot
 } MrPicture;
 
@@ -112,6 +115,15 @@ static inline int32_t mr_first(const MrSim *sim, int32_t side) { return side ? m
 static inline int32_t mr_fire_levels(const MrSim *sim) {
   int32_t red = mr_size(sim, 0), blue = mr_size(sim, 1);
   return 1 + (red > blue ? red : blue);
+}
+
+// How many contacts there are: of each fighter with each enemy.
+static inline int32_t mr_contacts(const MrSim *sim) { return 2 * mr_size(sim, 0) * mr_size(sim, 1); }
+
+// The place of a fighter's contact with an enemy among them: red's come first, by fighter, then by enemy.
+static inline int32_t mr_contact_place(const MrSim *sim, int32_t fighter, int32_t enemy) {
+  int32_t red = mr_size(sim, 0), blue = mr_size(sim, 1);
+  return fighter < red ? fighter * blue + enemy - red : red * blue + (fighter - red) * red + enemy;
 }
 
 // A field of the missile's target in lane i. `bodies` is an array with a pointer for each fighter. For one against one

@@ -33,28 +33,26 @@ static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrF
   shooter->shots_in_nez[lane] += range > minimum && range <= nez;
 }
 
-// Gives a missile that is launched the belief that its fighter has of the enemy. Returns false without a track.
-static bool mr_brief(const MrContact *contact, MrBelief *belief, int lane) {
-  const MrBody *body = &contact->body;
-  if (!mr_is_track(contact->source[lane])) return false;
+// Gives a missile that is launched the belief that its fighter has of the enemy.
+static void mr_brief(const MrBody *body, MrBelief *belief, int lane) {
   belief->x[lane] = body->x[lane];
   belief->y[lane] = body->y[lane];
   belief->vx[lane] = body->v[lane] * body->c[lane];
   belief->vy[lane] = body->v[lane] * body->s[lane];
   belief->locked[lane] = belief->unseen[lane] = 0;
-  return true;
 }
 
-// Launches a missile of one fighter in one lane at an enemy, or at none, -1. Returns false if the fighter is dead, has
-// no missile left or no enemy to launch it at, if no slot is free, or if there is a picture without a track in it.
-// `picture` is NULL without sensors.
+// Launches a missile of one fighter in one lane at an enemy that it knows, or at none, -1. Returns false if the fighter
+// is dead, has no missile left or no enemy to launch it at, or if no slot is free. `picture` is NULL without sensors.
 static bool mr_launch_at(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target,
                          int lane) {
   MrFighter *f = &b->fighters[fighter];
   int32_t slot = 0;
   while (slot < MR_MISSILES && b->missiles[slot].active[lane]) slot++;
   if (!f->alive[lane] || f->ammunition[lane] < 1 || target < 0 || slot == MR_MISSILES) return false;
-  if (picture && !mr_brief(&picture->contacts[fighter], &picture->beliefs[slot], lane)) return false;
+  const MrBody *known = mr_known(sim, b, picture, fighter, target, lane);
+  if (!known) return false;
+  if (picture) mr_brief(known, &picture->beliefs[slot], lane);
 
   const MrBody *from = &f->body;
   MrMissile *m = &b->missiles[slot];
@@ -78,9 +76,9 @@ static bool mr_launch_at(const struct MrSim *sim, MrBlock *b, MrPicture *picture
   return true;
 }
 
-// The same at the nearest enemy.
+// The same at the nearest enemy that it knows.
 static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
-  return mr_launch_at(sim, b, picture, fighter, mr_nearest_enemy(sim, b, fighter, 1, lane), lane);
+  return mr_launch_at(sim, b, picture, fighter, mr_nearest_enemy(sim, b, picture, fighter, 1, lane), lane);
 }
 
 // Launches a missile for every fighter whose fire command is set and that may launch now.
@@ -94,7 +92,7 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b, MrPicture *
     }
     if (mr_count(wants) == 0) continue;
     MR_EACH_LANE(i) {
-      if (wants[i]) mr_launch_at(sim, b, picture, f, mr_shot_at(sim, b, f, i), i);
+      if (wants[i]) mr_launch_at(sim, b, picture, f, mr_shot_at(sim, b, picture, f, i), i);
     }
   }
 }

@@ -27,6 +27,7 @@
 #include "threat_cone.h"
 #else
 #include "team_pilots.h"
+#include "team_radar_views.h"
 #include "team_reward.h"
 #include "team_views.h"
 #endif
@@ -131,7 +132,6 @@ static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engage
   to->engagement[lane] = engagement;
   to->episode[lane] = episode;
   mr_start(sim, to, lane);
-#if MR_SIDE == 1
   if (!sim->pictures) return;
   MrPicture *picture = mr_picture(sim, block), seen;
   MrBlock b = *to;
@@ -141,7 +141,6 @@ static void start_lane(const MrSim *sim, int32_t block, int lane, int32_t engage
   for (size_t at = 4 * (size_t)lane; at < sizeof seen; at += 4 * MR_LANES) {
     memcpy((char *)picture + at, (const char *)&seen + at, 4);
   }
-#endif
 }
 
 static bool launch(const MrSim *sim, int32_t block, int32_t fighter, int lane) {
@@ -192,9 +191,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_fly_pilots(sim, b, picture);
   mr_launch_commanded(sim, b, picture);
   mr_fly_decision(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
-#if MR_SIDE == 1
   if (picture) mr_update_picture(sim, sim->constants.substeps, b, picture);
-#endif
 
   mr_count_living(sim, b, living);
   MR_FOR_LANES(i) {

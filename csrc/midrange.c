@@ -313,8 +313,8 @@ const MrField *mr_fields(const MrSim *sim, MrEntity entity) {
 
 int32_t mr_count_of(const MrSim *sim, MrEntity entity) {
   if (entity == MR_ENGAGEMENT) return 1;
-  bool slots = entity == MR_MISSILE || entity == MR_BELIEF;
-  return slots ? sim->fighters * MR_MISSILES_PER_FIGHTER : sim->fighters;
+  if (entity == MR_CONTACT) return 2 * sim->sizes[0] * sim->sizes[1];
+  return entity == MR_FIGHTER ? sim->fighters : sim->fighters * MR_MISSILES_PER_FIGHTER;
 }
 
 void mr_get_field(const MrSim *sim, MrEntity entity, const MrField *field, void *values) {

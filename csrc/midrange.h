@@ -28,7 +28,7 @@ enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots where 
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
 // Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
-// Sensor pilots are fighting ones that fly only where the game has sensors.
+// Sensor pilots are fighting ones that fly only where the game has sensors, wing pilots only in teams with sensors.
 // X(name, by_map, meaning). A pilot whose by_map is 1 fires by R_NEZ, so its simulation needs an MrEnvelope.
 // Peaceful pilots never fire. A fighting pilot has its tactics from the function mr_tactics_NAME of tactics.h.
 #define MR_PEACEFUL_PILOTS(X)                                                        \
@@ -48,7 +48,10 @@ enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2, MR
 #define MR_SENSOR_PILOTS(X)                                                          \
   X(notcher, 0, "turns its side to a radar that tracks it, comes back and fires like shooter")
 
-#define MR_PILOTS(X) MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X) MR_SENSOR_PILOTS(X)
+#define MR_WING_PILOTS(X)                                                            \
+  X(pair, 0, "two by two: one fires and runs, the other guides its missile by radar")
+
+#define MR_PILOTS(X) MR_PEACEFUL_PILOTS(X) MR_FIGHTING_PILOTS(X) MR_SENSOR_PILOTS(X) MR_WING_PILOTS(X)
 
 #define MR_ENUM_PILOT(name, by_map, meaning) MR_PILOT_##name,
 #define MR_COUNT_PILOT(name, by_map, meaning) +1
@@ -88,21 +91,23 @@ typedef struct {
 // What the parameter `sensing` may be.
 typedef enum { MR_SENSING_FULL, MR_SENSING_RADAR } MrSensing;
 
-// What a side's contact with an enemy rests on.
+// What a fighter's contact with an enemy rests on.
 typedef enum {
   MR_UNSEEN,  // nothing: there never was a track
   MR_RADAR,   // a track: the own radar sees the enemy
-  MR_MEMORY,  // a track: the radar saw the enemy a short time ago
-  MR_LOST     // nothing any more: where the enemy was when the track ended
+  MR_MEMORY,  // a track: the enemy was seen a short time ago
+  MR_LOST,    // nothing any more: where the enemy was when the track ended
+  MR_LINKED   // a track, in teams: the radar of another fighter of the side saw the enemy one decision ago
 } MrSource;
 
-// What an agent observes, see feature_table.h. MR_OBSERVE_RADAR belongs to MR_SENSING_RADAR, the others do not.
-// MR_OBSERVE_TEAM is that of teams, the others are of one against one.
+// What an agent observes, see feature_table.h. Those of MR_SENSING_RADAR are the ones with RADAR in their names. Those
+// with TEAM are of teams, the others of one against one.
 typedef enum {
   MR_OBSERVE_DEFAULT,
   MR_OBSERVE_STG,
   MR_OBSERVE_RADAR,
   MR_OBSERVE_TEAM,
+  MR_OBSERVE_TEAM_RADAR,
   MR_OBSERVATION_COUNT
 } MrObservation;
 
@@ -205,7 +210,7 @@ typedef struct {
 
 typedef struct {
   const char *name, *meaning;
-  bool by_map, needs_sensors;
+  bool by_map, needs_sensors, needs_team;
 } MrPilotInfo;
 
 // What is told of each fighter to who asks for states. X(name, meaning)
@@ -228,7 +233,7 @@ typedef struct {
 } MrStateInfo;
 
 // The kinds of things that have fields: the engagement, its fighters, its missile slots. With sensors also what a side
-// knows: the contact that each fighter has with its enemy, and each missile's belief of its target.
+// knows: the contact that each fighter has with each enemy, red's fighters first, and each missile's belief of its target.
 typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_ENTITY_COUNT } MrEntity;
 
 // A field of the state, a row of state_fields.h.
@@ -434,18 +439,27 @@ typedef struct {
   const char *meaning;
 } MrFeature;
 enum { MR_OBSERVATION_VERSION = 1 };
-// The table of an observation's features. With teams the tables of its kinds of rows follow one another, each once:
+// The table of an observation's features. In teams the tables of its kinds of rows follow one another, each once:
 // mr_team_rows says how many of each kind an observation has.
 const MrFeature *mr_features(MrObservation observation);
 // How many features an observation has where so many fight.
 int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size);
 
-// A team's observation: rows of these kinds, one kind after the other.
-typedef enum { MR_ROW_OWN, MR_ROW_ALLY, MR_ROW_ENEMY, MR_ROW_INBOUND, MR_ROW_OWN_MISSILE, MR_ROW_COUNT } MrRow;
+// A team's observation: rows of these kinds, one kind after the other. With sensors enemies are contacts, and inbound
+// missiles are seekers; only then are there rows of radars that the receiver hears.
+typedef enum {
+  MR_ROW_OWN,
+  MR_ROW_ALLY,
+  MR_ROW_ENEMY,
+  MR_ROW_RADAR,
+  MR_ROW_INBOUND,
+  MR_ROW_OWN_MISSILE,
+  MR_ROW_COUNT
+} MrRow;
 // Of each kind its name, how many rows there are in fights of a size, of how many features, and where these begin in
-// the table of MR_OBSERVE_TEAM.
+// the observation's table.
 typedef struct {
   const char *name;
   int32_t rows, features, first;
 } MrRows;
-void mr_team_rows(int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]);
+void mr_team_rows(MrObservation observation, int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]);

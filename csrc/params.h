@@ -129,7 +129,10 @@
   X(pilot, float, notcher_fire_max, 0.8, 0, 2, "R_max", "upper end of that draw") \
   X(pilot, int, notcher_salvo, 2, 1, 6, "missiles", "notcher has at most this many of its missiles in the air") \
   X(pilot, float, notcher_period, 24, 1, 200, "s", "notcher: time from the beginning of one notch to that of the next") \
-  X(pilot, float, notcher_time, 12, 0, 200, "s", "notcher: how long a notch lasts at most")
+  X(pilot, float, notcher_time, 12, 0, 200, "s", "notcher: how long a notch lasts at most") \
+  X(pilot, float, pair_fire_min, 0.8, 0, 2, "R_max", "pair fires inside this fraction of R_max; drawn per engagement") \
+  X(pilot, float, pair_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
+  X(pilot, int, pair_salvo, 1, 1, 6, "missiles", "pair has at most this many of one fighter's missiles in the air")
 // clang-format on
 
 // The version of the rules, which is written into replays and models. Whoever adds a row raises the version and
@@ -142,7 +145,7 @@
 //
 // Version 3 brought no row: since then results are the present ones to the bit. Flight and guidance are computed in
 // other steps than before, which round differently.
-#define MR_RULES_VERSION 7
+#define MR_RULES_VERSION 8
 #define MR_SAME_BITS_SINCE 3
 #define MR_PARAM_ADDITIONS(X) \
   X(crank_salvo, 2, 1)        \
@@ -178,7 +181,10 @@
   X(reward_kill, 7, 0)            \
   X(reward_team, 7, 0.5)          \
   X(pilot_target_time, 7, 2)      \
-  X(pilot_cover, 7, 15000)
+  X(pilot_cover, 7, 15000)        \
+  X(pair_fire_min, 8, 0.8)        \
+  X(pair_fire_max, 8, 1)          \
+  X(pair_salvo, 8, 1)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \
@@ -199,4 +205,5 @@
   X(ace_fire_min, ace_fire_max)                  \
   X(ace_cold_time_min, ace_cold_time_max)        \
   X(ace_guard_min, ace_guard_max)                \
-  X(notcher_fire_min, notcher_fire_max)
+  X(notcher_fire_min, notcher_fire_max)          \
+  X(pair_fire_min, pair_fire_max)

@@ -163,7 +163,7 @@ static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t cou
 // Settles who has died and which missiles are gone, after the last step. Missiles that hit a fighter at the time of its
 // death are hits; others have lost their target: they are gone, or in teams look for another. Few missiles end in a
 // decision, so they are taken one by one.
-static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b) {
+static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b, MrPicture *picture) {
   const MrPacked *p = &sky->missiles;
   MR_ALIGNED MrDeaths death;
   int32_t places[MR_MISSILES * MR_LANES];
@@ -196,7 +196,7 @@ static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBloc
   }
   if (MR_SIDE == 1) return;
   MR_EACH_LANE(i) {
-    if (lost[i]) mr_find_new_targets(sim, b, i);
+    if (lost[i]) mr_find_new_targets(sim, b, picture, i);
   }
 }
 
@@ -223,8 +223,8 @@ static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, MrPicture *pict
     MR_FOR_LANES(i) b->missiles[slot].age[i] += steps;
   }
   MR_FOR_LANES(i) b->time[i] += steps;
-  mr_settle(sim, steps, &sky, b);
   if (picture) mr_fly_beliefs(sim, (float)steps * sim->constants.dt, b, picture);
+  mr_settle(sim, steps, &sky, b, picture);
 }
 
 static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t steps) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a side knows in a game with sensors: contacts with the enemy, and what its missiles believe of their targets.
-// Between updates, which come with the decisions, what is believed flies straight on. RULES.md, "Sensors".
+// What a side knows in a game with sensors: contacts with enemies, and what its missiles believe of their targets.
+// Between updates, which come with the decisions, what is believed flies straight on. RULES.md, "Sensors". What differs
+// between one against one and teams is in pair_picture.h and team_picture.h.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -14,7 +15,9 @@
 #include "sense.h"
 
 // Whether a contact of this source is a track.
-static inline int mr_is_track(int32_t source) { return (source == MR_RADAR) | (source == MR_MEMORY); }
+static inline int mr_is_track(int32_t source) {
+  return (source == MR_RADAR) | (source == MR_MEMORY) | (source == MR_LINKED);
+}
 
 // Whether a sensor with this cosine of its half angle and this range sees a target: `ahead` is the cosine of the
 // target's bearing, `radial` its own speed along the line of sight [m/s].
@@ -30,8 +33,8 @@ static inline float mr_radar_range(const MrParams *p, float toward) {
 
 // Lets everything that is believed fly straight on for a time [s]. A lost contact stays where it is.
 static void mr_fly_beliefs(const struct MrSim *sim, float time, const MrBlock *b, MrPicture *picture) {
-  for (int32_t f = 0; f < mr_fighters(sim); f++) {
-    MrContact *contact = &picture->contacts[f];
+  for (int32_t place = 0; place < mr_contacts(sim); place++) {
+    MrContact *contact = &picture->contacts[place];
     MrBody *body = &contact->body;
     MR_FOR_LANES(i) {
       float way = mr_select(mr_is_track(contact->source[i]), time * body->v[i], 0.0f);
@@ -49,13 +52,11 @@ static void mr_fly_beliefs(const struct MrSim *sim, float time, const MrBlock *b
   }
 }
 
-#if MR_SIDE == 1
-
-// Updates the contact of a fighter with its enemy. `steps` have been flown since the last update.
-static void mr_update_contact(const struct MrSim *sim, const MrBlock *b, int32_t fighter, int32_t steps,
+// Updates the contact of a fighter with an enemy by its radar. `sight` is of the enemy, the true one; `steps` have been
+// flown since the last update.
+static void mr_update_contact(const struct MrSim *sim, const MrFighter *own, const MrFighter *enemy, int32_t steps,
                               const MrSight *sight, MrContact *contact) {
   const MrSensors *k = &sim->constants.sensors;
-  const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[mr_opponent(fighter)];
   MrBody *body = &contact->body;
   float notch = sim->params.radar_notch_speed;
   MR_FOR_LANES(i) {
@@ -82,51 +83,47 @@ static void mr_update_contact(const struct MrSim *sim, const MrBlock *b, int32_t
   }
 }
 
-// A field of the contact that the owner of a missile has with its target.
-#define MR_OF_CONTACT(m, picture, field, i) \
-  ((m)->owner[i] == 1 ? (picture)->contacts[1].field[i] : (picture)->contacts[0].field[i])
+// The targets of a slot's missiles: as they are, and as the missiles' fighters believe them, where these have a track.
+typedef struct {
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES], vx[MR_LANES], vy[MR_LANES];  // [m], [m/s]
+  MR_ALIGNED int32_t tracked[MR_LANES];
+  MR_ALIGNED float told_x[MR_LANES], told_y[MR_LANES], told_vx[MR_LANES], told_vy[MR_LANES];
+} MrTargets;
 
 // Updates what the missiles of a slot believe, by the first of these that applies: their seeker sees the target; it
-// remembers it; the own side has a track; what they believed before. Marks in `strays` those that know nothing.
-static void mr_update_belief(const struct MrSim *sim, const MrBlock *b, int32_t slot, int32_t steps,
-                             MrPicture *picture, int32_t strays[MR_LANES]) {
+// remembers it; their fighter has a track; what they believed before. Marks in `strays` those that know nothing.
+static void mr_update_belief(const struct MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t,
+                             MrBelief *belief, int32_t strays[MR_LANES]) {
   const MrSensors *k = &sim->constants.sensors;
-  const MrMissile *m = &b->missiles[slot];
-  const MrBody *const fighters[] = {&b->fighters[0].body, &b->fighters[1].body};
-  MrBelief *belief = &picture->beliefs[slot];
   float reach = sim->params.seeker_range, notch = sim->params.radar_notch_speed;
   MR_FOR_LANES(i) {
-    float tv = MR_OF_TARGET(m, fighters, v, i);
-    float tx = MR_OF_TARGET(m, fighters, x, i), ty = MR_OF_TARGET(m, fighters, y, i);
-    float tvx = tv * MR_OF_TARGET(m, fighters, c, i), tvy = tv * MR_OF_TARGET(m, fighters, s, i);
-    int tracked = mr_is_track(MR_OF_CONTACT(m, picture, source, i));
-    float speed = MR_OF_CONTACT(m, picture, body.v, i);
+    int tracked = t->tracked[i];
     int told = tracked & !belief->locked[i];
-    float x = mr_select(told, MR_OF_CONTACT(m, picture, body.x, i), belief->x[i]);
-    float y = mr_select(told, MR_OF_CONTACT(m, picture, body.y, i), belief->y[i]);
-    float vx = mr_select(told, speed * MR_OF_CONTACT(m, picture, body.c, i), belief->vx[i]);
-    float vy = mr_select(told, speed * MR_OF_CONTACT(m, picture, body.s, i), belief->vy[i]);
+    float x = mr_select(told, t->told_x[i], belief->x[i]);
+    float y = mr_select(told, t->told_y[i], belief->y[i]);
+    float vx = mr_select(told, t->told_vx[i], belief->vx[i]);
+    float vy = mr_select(told, t->told_vy[i], belief->vy[i]);
 
     float mx = m->body.x[i], my = m->body.y[i];
     int looks = (x - mx) * (x - mx) + (y - my) * (y - my) <= reach * reach;
-    float dx = tx - mx, dy = ty - my;
+    float dx = t->x[i] - mx, dy = t->y[i] - my;
     float range = sqrtf(dx * dx + dy * dy), inverse = 1.0f / mr_max(range, 1.0f);
     float ahead = (dx * m->body.c[i] + dy * m->body.s[i]) * inverse;
-    float radial = (dx * tvx + dy * tvy) * inverse;
+    float radial = (dx * t->vx[i] + dy * t->vy[i]) * inverse;
     int sees = looks & mr_sees(k->seeker_cosine, reach, notch, ahead, range, radial);
 
     int32_t unseen = mr_select_int(sees, 0, belief->unseen[i] + steps);
     int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory));
     // A lock that ends in this update leaves the missile to the track, if there is one.
     int falls_back = belief->locked[i] & !locked & tracked;
-    x = mr_select(falls_back, MR_OF_CONTACT(m, picture, body.x, i), x);
-    y = mr_select(falls_back, MR_OF_CONTACT(m, picture, body.y, i), y);
-    vx = mr_select(falls_back, speed * MR_OF_CONTACT(m, picture, body.c, i), vx);
-    vy = mr_select(falls_back, speed * MR_OF_CONTACT(m, picture, body.s, i), vy);
-    belief->x[i] = mr_select(sees, tx, x);
-    belief->y[i] = mr_select(sees, ty, y);
-    belief->vx[i] = mr_select(sees, tvx, vx);
-    belief->vy[i] = mr_select(sees, tvy, vy);
+    x = mr_select(falls_back, t->told_x[i], x);
+    y = mr_select(falls_back, t->told_y[i], y);
+    vx = mr_select(falls_back, t->told_vx[i], vx);
+    vy = mr_select(falls_back, t->told_vy[i], vy);
+    belief->x[i] = mr_select(sees, t->x[i], x);
+    belief->y[i] = mr_select(sees, t->y[i], y);
+    belief->vx[i] = mr_select(sees, t->vx[i], vx);
+    belief->vy[i] = mr_select(sees, t->vy[i], vy);
     belief->locked[i] = locked;
     belief->unseen[i] = mr_select_int(locked, unseen, 0);
     strays[i] = m->active[i] & !locked & !tracked;
@@ -140,40 +137,37 @@ static void mr_drop_strays(const MrConstants *k, const int32_t strays[MR_LANES],
   b->live[slot] = mr_count(m->active);
 }
 
-// Updates the picture after `steps` physics steps: contacts, what missiles believe, and which missiles are lost.
-static void mr_update_picture(const struct MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
-  MrSight sights[MR_FIGHTERS];
-  mr_look(b, sights);
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    mr_update_contact(sim, b, f, steps, &sights[f], &picture->contacts[f]);
-  }
+static void mr_note_targets(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot,
+                            MrTargets *out);
+
+// Updates what all missiles believe, after the contacts, and removes those that are lost.
+static void mr_update_beliefs(const struct MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MR_ALIGNED int32_t strays[MR_LANES];
+    MrTargets targets;
     if (!b->live[slot]) continue;
-    mr_update_belief(sim, b, slot, steps, picture, strays);
+    mr_note_targets(sim, b, picture, slot, &targets);
+    mr_update_belief(sim, &b->missiles[slot], steps, &targets, &picture->beliefs[slot], strays);
     mr_drop_strays(&sim->constants, strays, b, slot);
   }
 }
 
 // The warning receiver -------------------------------------------------------------------------------------
 
-// What the receiver of a fighter hears of the enemy's radar: whether it points here, and whether it has a track.
-// Flags are 0 or 1. The bearing is a unit vector in the own frame.
+// What the receiver of a fighter hears of an enemy's radar: whether it points here, and whether it has a track. Flags are
+// 0 or 1. The bearing is a unit vector in the own frame.
 typedef struct {
   MR_ALIGNED int32_t hears[MR_LANES], tracked[MR_LANES];
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
 } MrHeard;
 
-// `sights` are the true ones.
-static void mr_listen(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrSight sights[MR_FIGHTERS],
-                      const MrPicture *picture, MrHeard *out) {
+// `sight` is of the enemy, the true one; `contact` is what the enemy knows of the fighter.
+static void mr_listen(const struct MrSim *sim, const MrFighter *own, const MrFighter *enemy, const MrSight *sight,
+                      const MrContact *contact, MrHeard *out) {
   const MrSensors *k = &sim->constants.sensors;
-  int32_t other = mr_opponent(fighter);
-  const MrSight *sight = &sights[fighter], *of_enemy = &sights[other];
-  const MrContact *contact = &picture->contacts[other];
   MR_FOR_LANES(i) {
-    int hears = b->fighters[fighter].alive[i] & b->fighters[other].alive[i] &
-                (of_enemy->ahead[i] >= k->radar_cosine) & (sight->range[i] <= k->receiver_range);
+    int hears = own->alive[i] & enemy->alive[i] & (sight->aspect_ahead[i] >= k->radar_cosine) &
+                (sight->range[i] <= k->receiver_range);
     out->hears[i] = hears;
     out->tracked[i] = hears & (contact->source[i] == MR_RADAR);
     out->ahead[i] = mr_select(hears, sight->ahead[i], 0.0f);
@@ -224,4 +218,8 @@ static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPict
   }
 }
 
+#if MR_SIDE == 1
+#include "pair_picture.h"
+#else
+#include "team_picture.h"
 #endif

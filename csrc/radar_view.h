@@ -101,7 +101,8 @@ static void mr_view_fighter(const struct MrSim *sim, const MrBlock *b, int32_t f
   MR_ALIGNED MrFeatures features;
   MrHeard heard;
   MrSeekers seekers;
-  mr_listen(sim, b, fighter, sights, picture, &heard);
+  int32_t other = mr_opponent(fighter);
+  mr_listen(sim, &b->fighters[fighter], &b->fighters[other], &sights[fighter], &picture->contacts[other], &heard);
   mr_listen_to_seekers(b, fighter, picture, &seekers);
   mr_view_contact(sim, b, fighter, scene, &picture->contacts[fighter], &heard, features);
   mr_view_seekers(&sim->constants, &seekers, features);

@@ -44,10 +44,9 @@ static void mr_clear_missiles(MrBlock *b, int lane) {
   }
 }
 
-#if MR_SIDE == 1
 static void mr_start_picture(MrPicture *picture, int lane) {
-  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
-    MrContact *to = &picture->contacts[f];
+  for (int32_t place = 0; place < MR_CONTACTS; place++) {
+    MrContact *to = &picture->contacts[place];
     mr_start_body(&to->body, lane);
     MR_CONTACT_FIELDS(MR_START_FIELD)
   }
@@ -56,7 +55,6 @@ static void mr_start_picture(MrPicture *picture, int lane) {
     MR_BELIEF_FIELDS(MR_START_FIELD)
   }
 }
-#endif
 
 // Moves a fighter that starts at its side's place into the line of its side: abreast, its first on the left. `share` of
 // [0, 1) draws the distance between neighbours.

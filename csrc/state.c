@@ -49,7 +49,7 @@ static const Entity entities[MR_ENTITY_COUNT] = {
     [MR_ENGAGEMENT] = {engagement_fields, 0, sizeof(MrBlock), 1, false},
     [MR_FIGHTER] = {fighter_fields, offsetof(MrBlock, fighters), sizeof(MrFighter), MR_FIGHTERS, false},
     [MR_MISSILE] = {missile_fields, offsetof(MrBlock, missiles), sizeof(MrMissile), MR_MISSILES, false},
-    [MR_CONTACT] = {contact_fields, offsetof(MrPicture, contacts), sizeof(MrContact), MR_FIGHTERS, true},
+    [MR_CONTACT] = {contact_fields, offsetof(MrPicture, contacts), sizeof(MrContact), MR_CONTACTS, true},
     [MR_BELIEF] = {belief_fields, offsetof(MrPicture, beliefs), sizeof(MrBelief), MR_MISSILES, true},
 };
 
@@ -253,7 +253,8 @@ static uint64_t hash_engagement(uint64_t h, const MrSim *sim, int32_t env) {
   h = hash_entity(h, state, MR_ENGAGEMENT, 0, lane);
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     h = hash_entity(h, state, MR_FIGHTER, f, lane);
-    if (sim->pictures) h = hash_entity(h, state, MR_CONTACT, f, lane);
+    if (!sim->pictures) continue;
+    MR_FOR_SIDE(sim, !mr_side(sim, f), e) h = hash_entity(h, state, MR_CONTACT, mr_contact_place(sim, f, e), lane);
   }
   for (int32_t slot = 0; slot < mr_count_of(sim, MR_MISSILE); slot++) {
     h = mix(h, &b->missiles[slot].active[lane]);

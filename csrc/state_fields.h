@@ -101,10 +101,9 @@
   X(int32_t, target, 0, 0, MR_FIGHTERS - 1, 1, "the fighter that it attacks") \
   X(int32_t, age, 0, 0, INT32_MAX, 1, "physics steps since the launch")
 
-// What a fighter's side knows of its enemy, beside the body it believes it has: MR_BODY_FIELDS, whose rudder is always
-// 0.
+// What a fighter knows of an enemy, beside the body it believes it has: MR_BODY_FIELDS, whose rudder is always 0.
 #define MR_CONTACT_FIELDS(X) \
-  X(int32_t, source, MR_UNSEEN, MR_UNSEEN, MR_LOST, 1, "MrSource") \
+  X(int32_t, source, MR_UNSEEN, MR_UNSEEN, MR_LINKED, 1, "MrSource") \
   X(int32_t, age, 0, 0, INT32_MAX, 1, "time since the enemy was last seen, once there was a track [physics steps]") \
   X(int32_t, seen, -1, -1, INT32_MAX, 1, "time for which the radar has seen the enemy without a break, -1 if it does not [physics steps]")
 

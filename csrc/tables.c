@@ -29,11 +29,13 @@ const MrParameterAddition *mr_parameter_additions(void) {
   return additions;
 }
 
-#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map, false},
-#define MR_DESCRIBE_SENSOR_PILOT(name, by_map, meaning) {#name, meaning, by_map, true},
+#define MR_DESCRIBE_PILOT(name, by_map, meaning) {#name, meaning, by_map, false, false},
+#define MR_DESCRIBE_SENSOR_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, false},
+#define MR_DESCRIBE_WING_PILOT(name, by_map, meaning) {#name, meaning, by_map, true, true},
 const MrPilotInfo *mr_pilots(void) {
   static const MrPilotInfo table[] = {MR_PEACEFUL_PILOTS(MR_DESCRIBE_PILOT) MR_FIGHTING_PILOTS(MR_DESCRIBE_PILOT)
-                                          MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT){0}};
+                                          MR_SENSOR_PILOTS(MR_DESCRIBE_SENSOR_PILOT)
+                                              MR_WING_PILOTS(MR_DESCRIBE_WING_PILOT){0}};
   return table;
 }
 
@@ -49,16 +51,22 @@ const MrFeature *mr_features(MrObservation observation) {
   static const MrFeature radar[] = {MR_RADAR_FEATURES(MR_DESCRIBE_FEATURE)};
   static const MrFeature team[] = {MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_OTHER_FEATURES(MR_DESCRIBE_FEATURE)
                                        MR_MISSILE_FEATURES(MR_DESCRIBE_FEATURE, missile)};
-  if (observation == MR_OBSERVE_TEAM) return team;
-  return observation == MR_OBSERVE_RADAR ? radar : full;
+  static const MrFeature team_radar[] = {
+      MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
+          MR_TEAM_CONTACT_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
+              MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_FEATURES(MR_DESCRIBE_FEATURE, guided)};
+  static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {
+      [MR_OBSERVE_DEFAULT] = full, [MR_OBSERVE_STG] = full, [MR_OBSERVE_RADAR] = radar,
+      [MR_OBSERVE_TEAM] = team, [MR_OBSERVE_TEAM_RADAR] = team_radar};
+  return tables[observation];
 }
 
 int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size) {
   return mr_features_of(observation, red_size, blue_size);
 }
 
-void mr_team_rows(int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]) {
-  mr_count_team_rows(red_size, blue_size, rows);
+void mr_team_rows(MrObservation observation, int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]) {
+  mr_count_team_rows(observation, red_size, blue_size, rows);
 }
 
 #define MR_DESCRIBE_EVASION(name, side, beams, time_to_go, meaning) {#name, meaning, side, time_to_go, beams},

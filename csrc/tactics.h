@@ -89,6 +89,14 @@ static MrTacticsRow mr_tactics_notcher(const MrParams *p, float evade_draw, floa
                         .cold_time = MR_TIME_TO_GO_MAX};
 }
 
+// It evades every seeker, too. What it does with a partner is in wing_pilots.h.
+static MrTacticsRow mr_tactics_pair(const MrParams *p, float evade_draw, float fire_draw) {
+  (void)evade_draw;
+  return (MrTacticsRow){.fire_r_max = mr_between(p->pair_fire_min, p->pair_fire_max, fire_draw),
+                        .salvo = p->pair_salvo,
+                        .cold_time = MR_TIME_TO_GO_MAX};
+}
+
 // Tactics of peaceful pilots. The salvo is 0, so they never fire.
 static MrTacticsRow mr_no_tactics(const MrParams *p, float evade_draw, float fire_draw) {
   (void)p, (void)evade_draw, (void)fire_draw;
@@ -99,7 +107,8 @@ typedef MrTacticsRow MrTacticsOf(const MrParams *p, float evade_draw, float fire
 #define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_no_tactics,
 #define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
 static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
-    MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS)};
+    MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS)
+        MR_WING_PILOTS(MR_HAS_TACTICS)};
 
 // Gives a pilot its tactics for the episode that starts in a lane.
 static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,

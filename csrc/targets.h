@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "block.h"
+#include "picture.h"
 
 // The squared distance between two bodies in one lane [m^2].
 static inline float mr_range2(const MrBody *a, const MrBody *b, int i) {
@@ -16,15 +17,27 @@ static inline float mr_range2(const MrBody *a, const MrBody *b, int i) {
   return dx * dx + dy * dy;
 }
 
-// The k-th nearest living enemy of a fighter in one lane, k from 1; -1 if there are fewer. Of enemies at equal range
+// The body that a fighter takes an enemy in one lane to have: the true one, or with sensors its track's. NULL where the
+// enemy is dead or there is no track. `picture` is NULL without sensors.
+static inline const MrBody *mr_known(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture,
+                                     int32_t fighter, int32_t enemy, int lane) {
+  if (!b->fighters[enemy].alive[lane]) return NULL;
+  if (!picture) return &b->fighters[enemy].body;
+  const MrContact *contact = &picture->contacts[mr_contact_place(sim, fighter, enemy)];
+  return mr_is_track(contact->source[lane]) ? &contact->body : NULL;
+}
+
+// The k-th nearest enemy that a fighter knows in one lane, k from 1; -1 if there are fewer. Of enemies at equal range
 // the first comes first. This is the order in which they are observed.
-static int32_t mr_nearest_enemy(const struct MrSim *sim, const MrBlock *b, int32_t fighter, int32_t k, int lane) {
+static int32_t mr_nearest_enemy(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                                int32_t k, int lane) {
   const MrBody *own = &b->fighters[fighter].body;
   int32_t order[MR_FIGHTERS], count = 0;
   float ranges[MR_FIGHTERS];
   MR_FOR_SIDE(sim, !mr_side(sim, fighter), e) {
-    if (!b->fighters[e].alive[lane]) continue;
-    float range2 = mr_range2(own, &b->fighters[e].body, lane);
+    const MrBody *enemy = mr_known(sim, b, picture, fighter, e, lane);
+    if (!enemy) continue;
+    float range2 = mr_range2(own, enemy, lane);
     int32_t at = count++;
     for (; at > 0 && ranges[at - 1] > range2; at--) {
       ranges[at] = ranges[at - 1];
@@ -51,58 +64,90 @@ static inline float mr_off_nose(const MrBody *own, const MrBody *other, int i) {
   return (dx * own->c[i] + dy * own->s[i]) / (range > 1.0f ? range : 1.0f);
 }
 
-// Of the living fighters of a side in one lane, within `reach` [m], the one nearest the nose of a body, if its cosine
-// is at least `least`; or -1.
-static int32_t mr_nearest_nose(const struct MrSim *sim, const MrBlock *b, const MrBody *own, int32_t side, float reach,
-                               float least, int lane) {
+// The enemy nearest a fighter's nose of those that it knows in one lane; or -1.
+static int32_t mr_nearest_nose(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                               int lane) {
+  const MrBody *own = &b->fighters[fighter].body;
   int32_t nearest = -1;
-  MR_FOR_SIDE(sim, side, f) {
-    const MrFighter *other = &b->fighters[f];
-    if (!other->alive[lane] || mr_range2(own, &other->body, lane) > reach * reach) continue;
-    float cosine = mr_off_nose(own, &other->body, lane);
-    if (cosine < least || (nearest >= 0 && cosine == least)) continue;
-    least = cosine;
-    nearest = f;
+  float most = -2.0f;
+  MR_FOR_SIDE(sim, !mr_side(sim, fighter), e) {
+    const MrBody *enemy = mr_known(sim, b, picture, fighter, e, lane);
+    if (!enemy) continue;
+    float cosine = mr_off_nose(own, enemy, lane);
+    if (cosine > most) nearest = e;
+    most = mr_max(cosine, most);
   }
   return nearest;
 }
 
-// Gives each missile of a lane whose target is dead another: the enemy nearest its nose of those within its seeker's
-// cone and range. Without one, or once it is spent, it is removed.
-static void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, int lane) {
+// Whether the seeker of a missile that has no target sees an enemy in one lane. Without sensors the notch hides nobody.
+static bool mr_seeker_sees(const struct MrSim *sim, const MrBody *own, const MrFighter *enemy, int lane) {
+  const MrParams *p = &sim->params;
+  const MrBody *body = &enemy->body;
+  if (!enemy->alive[lane] || mr_range2(own, body, lane) > p->seeker_range * p->seeker_range) return false;
+  if (mr_off_nose(own, body, lane) < sim->constants.sensors.seeker_cosine) return false;
+  return !sim->pictures || fabsf(mr_off_nose(body, own, lane) * body->v[lane]) >= p->radar_notch_speed;
+}
+
+// The living enemy nearest a missile's nose of those that its seeker sees in one lane; or -1.
+static int32_t mr_seek_target(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, int lane) {
+  int32_t nearest = -1;
+  float most = -2.0f;
+  MR_FOR_SIDE(sim, !mr_side(sim, m->owner[lane]), e) {
+    if (!mr_seeker_sees(sim, &m->body, &b->fighters[e], lane)) continue;
+    float cosine = mr_off_nose(&m->body, &b->fighters[e].body, lane);
+    if (cosine > most) nearest = e;
+    most = mr_max(cosine, most);
+  }
+  return nearest;
+}
+
+// Gives a missile that is locked on a target the belief that this is where it is.
+static void mr_lock_on(const MrBody *target, MrBelief *belief, int lane) {
+  belief->x[lane] = target->x[lane];
+  belief->y[lane] = target->y[lane];
+  belief->vx[lane] = target->v[lane] * target->c[lane];
+  belief->vy[lane] = target->v[lane] * target->s[lane];
+  belief->locked[lane] = 1;
+  belief->unseen[lane] = 0;
+}
+
+// Gives each missile of a lane whose target is dead another: the enemy nearest its nose that its seeker sees. Without
+// one, or once it is spent, it is removed.
+static void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MrMissile *m = &b->missiles[slot];
     if (!m->active[lane] || b->fighters[m->target[lane]].alive[lane]) continue;
     bool burnt = (float)m->age[lane] >= sim->constants.burn_steps;
     bool spent = burnt && m->body.v[lane] < sim->params.missile_spent_speed;
-    int32_t enemies = !mr_side(sim, m->owner[lane]);
-    float cosine = sim->constants.sensors.seeker_cosine;
-    int32_t target = spent ? -1 : mr_nearest_nose(sim, b, &m->body, enemies, sim->params.seeker_range, cosine, lane);
+    int32_t target = spent ? -1 : mr_seek_target(sim, b, m, lane);
     if (target < 0) {
       mr_remove(b, slot, lane);
-    } else {
-      m->target[lane] = target;
+      continue;
     }
+    m->target[lane] = target;
+    if (picture) mr_lock_on(&b->fighters[target].body, &picture->beliefs[slot], lane);
   }
 }
 
-// At whom a fighter's `fire` is, in one lane; -1 for nobody that lives.
-static int32_t mr_shot_at(const struct MrSim *sim, const MrBlock *b, int32_t fighter, int lane) {
-  const MrFighter *f = &b->fighters[fighter];
-  int32_t fire = f->fire[lane], target = f->target[lane];
-  if (fire == MR_FIRE_TARGET) return b->fighters[target].alive[lane] ? target : -1;
-  if (fire == MR_FIRE_AHEAD) return mr_nearest_nose(sim, b, &f->body, !mr_side(sim, fighter), INFINITY, -2.0f, lane);
-  return mr_nearest_enemy(sim, b, fighter, fire, lane);
+// At whom a fighter's `fire` is, in one lane; -1 for nobody that it knows.
+static int32_t mr_shot_at(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                          int lane) {
+  int32_t fire = b->fighters[fighter].fire[lane], target = b->fighters[fighter].target[lane];
+  if (fire == MR_FIRE_TARGET) return mr_known(sim, b, picture, fighter, target, lane) ? target : -1;
+  if (fire == MR_FIRE_AHEAD) return mr_nearest_nose(sim, b, picture, fighter, lane);
+  return mr_nearest_enemy(sim, b, picture, fighter, fire, lane);
 }
 
 #else
 
-static inline void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, int lane) {
-  (void)sim, (void)b, (void)lane;
+static inline void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
+  (void)sim, (void)b, (void)picture, (void)lane;
 }
 
-static inline int32_t mr_shot_at(const struct MrSim *sim, const MrBlock *b, int32_t fighter, int lane) {
-  return mr_nearest_enemy(sim, b, fighter, 1, lane);
+static inline int32_t mr_shot_at(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                                 int lane) {
+  return mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
 }
 
 #endif

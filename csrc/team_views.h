@@ -222,7 +222,7 @@ typedef struct {
 static MrPlaces mr_find_rows(const MrSim *sim) {
   MrRows rows[MR_ROW_COUNT];
   MrPlaces places = {{0}};
-  mr_count_team_rows(mr_size(sim, 0), mr_size(sim, 1), rows);
+  mr_count_team_rows(sim->observation, mr_size(sim, 0), mr_size(sim, 1), rows);
   for (int kind = 0; kind < MR_ROW_COUNT; kind++) {
     places.first[kind + 1] = places.first[kind] + rows[kind].rows * rows[kind].features;
   }
@@ -285,6 +285,9 @@ static void mr_write_fighter(const MrSim *sim, const MrBlock *b, const MrScene *
   mr_write_fighters(sim, b, scene, distances, fighter, places, lanes, rows, stride);
 }
 
+static void mr_write_views(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out, float *rows,
+                           size_t floats);  // with sensors
+
 // Writes the block's rows into `observations`, which has the rows of all blocks.
 static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
                                   float *observations) {
@@ -292,6 +295,10 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
   const MrBlock *b = mr_block(sim, block);
   size_t floats = mr_row_floats(sim, out);
   float *rows = observations + (size_t)block * MR_LANES * floats;
+  if (sim->pictures) {
+    mr_write_views(sim, block, scene, out, rows, floats);
+    return;
+  }
   MR_ALIGNED int32_t survivors[MR_SIDES][MR_LANES];
   MrPlaces places = mr_find_rows(sim);
   MrLists lists;

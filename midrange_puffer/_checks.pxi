@@ -9,11 +9,16 @@ def _check_no_map(pilot_weights, str observation):
             raise ValueError(f"pilot {name}: needs an envelope")
 
 
-def _check_no_sensors(pilot_weights):
-    """Refuse, without sensors, who flies by them."""
+def _check_pilots(dict parameters, pilot_weights):
+    """Refuse, without sensors or teams, who flies only with them."""
+    senses, is_team = parameters["sensing"] == "radar", len(pilot_weights) > MR_SIDES
     for index, (name, _) in enumerate(pilot_rows()):
-        if name in sensor_pilots() and any(weights[index] > 0 for weights in pilot_weights):
+        if not any(weights[index] > 0 for weights in pilot_weights):
+            continue
+        if name in sensor_pilots() and not senses:
             raise UsageError(f"pilot {name}: needs sensing = radar")
+        if name in wing_pilots() and not is_team:
+            raise UsageError(f"pilot {name}: needs a red_size or blue_size above 1")
 
 
 def _check_sizes(dict parameters, str observation):
@@ -21,10 +26,10 @@ def _check_sizes(dict parameters, str observation):
     red, blue = parameters["red_size"], parameters["blue_size"]
     if not (1 <= red <= MR_SIDE_MAX and 1 <= blue <= MR_SIDE_MAX):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: from 1 to {MR_SIDE_MAX}")
-    if (observation == TEAM) != (red + blue > MR_SIDES):
-        raise ValueError(f"observation = {observation!r}: {TEAM} belongs to teams")
-    if red + blue > MR_SIDES and parameters["sensing"] != "full":
-        raise ValueError("sensing = radar: teams have no sensors")
+    if (observation in (TEAM, TEAM_RADAR)) != (red + blue > MR_SIDES):
+        raise ValueError(f"observation = {observation!r}: {TEAM} and {TEAM_RADAR} belong to teams")
+    if (observation in ("radar", TEAM_RADAR)) != (parameters["sensing"] == "radar"):
+        raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
 
 
 cdef int _take_ranges(MrRanges *to, values, str name) except -1:

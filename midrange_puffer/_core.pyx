@@ -39,7 +39,7 @@ cdef class Core:
         envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez,
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
-        observation: one of OBSERVATIONS, or in teams TEAM.
+        observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR.
         threads: that step the engagements, this one among them; the result does not depend on it.
 
     Raises:
@@ -77,10 +77,7 @@ cdef class Core:
         if observation not in _OBSERVATIONS:
             raise ValueError(f"observation = {observation!r}: must be {' or '.join(OBSERVATIONS)}")
         _check_sizes(parameters, observation)
-        if (observation == "radar") != (parameters["sensing"] == "radar"):
-            raise ValueError(f"observation = {observation!r}: radar belongs to sensing = radar")
-        if parameters["sensing"] == "full":
-            _check_no_sensors(pilot_weights)
+        _check_pilots(parameters, pilot_weights)
         if envelope is None:
             _check_no_map(pilot_weights, observation)
         memset(&config, 0, sizeof(config))

@@ -53,7 +53,7 @@ cdef extern from "midrange.h" nogil:
     ctypedef struct MrPilotInfo:
         const char *name
         const char *meaning
-        c_bool by_map, needs_sensors
+        c_bool by_map, needs_sensors, needs_team
     ctypedef enum MrEntity:
         MR_ENGAGEMENT
         MR_FIGHTER
@@ -74,6 +74,7 @@ cdef extern from "midrange.h" nogil:
         MR_OBSERVE_STG
         MR_OBSERVE_RADAR
         MR_OBSERVE_TEAM
+        MR_OBSERVE_TEAM_RADAR
     ctypedef struct MrRows:
         const char *name
         int32_t rows, features, first
@@ -145,7 +146,7 @@ cdef extern from "midrange.h" nogil:
     const MrField *mr_fields(const MrSim *sim, MrEntity entity)
     int32_t mr_count_of(const MrSim *sim, MrEntity entity)
     int32_t mr_fighters_per_env(const MrSim *sim)
-    void mr_team_rows(int32_t red_size, int32_t blue_size, MrRows *rows)
+    void mr_team_rows(MrObservation observation, int32_t red_size, int32_t blue_size, MrRows *rows)
     const MrFeature *mr_features(MrObservation observation)
     int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size)
     MrParams mr_default_params()

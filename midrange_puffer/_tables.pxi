@@ -14,10 +14,10 @@ OBSERVATIONS = {
     "stg": mr_feature_count(MR_OBSERVE_STG, 1, 1),
     "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
 }
-TEAM = "team"  # what it observes in teams
+TEAM, TEAM_RADAR = "team", "team_radar"  # what it observes in teams, without and with sensors
 _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
-    TEAM: MR_OBSERVE_TEAM,
+    TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR,
 }
 
 
@@ -189,6 +189,17 @@ def sensor_pilots():
     return tuple(names)
 
 
+def wing_pilots():
+    """Names of the pilots that fly only in teams."""
+    cdef const MrPilotInfo *row = mr_pilots()
+    names = []
+    while row.name != NULL:
+        if row.needs_team:
+            names.append(row.name.decode())
+        row += 1
+    return tuple(names)
+
+
 def state_rows():
     """(name, meaning) of the states of a fighter."""
     cdef const MrStateInfo *row = mr_states()
@@ -211,31 +222,32 @@ def evasion_rows():
 
 def feature_rows(str observation, int red_size=1, int blue_size=1):
     """(name, scale, lateral, meaning) of the features of an observation, where so many fight."""
-    if observation == TEAM:
-        return _team_features(red_size, blue_size)
+    if observation in (TEAM, TEAM_RADAR):
+        return _team_features(observation, red_size, blue_size)
     cdef const MrFeature *row = mr_features(_OBSERVATIONS[observation])
     return [_feature(&row[index]) for index in range(OBSERVATIONS[observation])]
 
 
-def team_rows(int red_size, int blue_size):
-    """(name, rows, features, place) of the kinds of rows of a team's observation.
+def team_rows(str observation, int red_size, int blue_size):
+    """(name, rows, features, place) of the kinds of rows that TEAM or TEAM_RADAR has.
 
     `place` is that of the first feature of the first row; the rows of a kind follow one another.
     """
     cdef MrRows kinds[MR_ROW_COUNT]
-    mr_team_rows(red_size, blue_size, kinds)
+    mr_team_rows(_OBSERVATIONS[observation], red_size, blue_size, kinds)
     rows, place = [], 0
     for kind in range(MR_ROW_COUNT):
-        rows.append((kinds[kind].name.decode(), kinds[kind].rows, kinds[kind].features, place))
+        if kinds[kind].rows:
+            rows.append((kinds[kind].name.decode(), kinds[kind].rows, kinds[kind].features, place))
         place += kinds[kind].rows * kinds[kind].features
     return rows
 
 
-def _team_features(int red_size, int blue_size):
+def _team_features(str observation, int red_size, int blue_size):
     """feature_rows() of a team's observation: enemy_2_ahead and so on."""
-    cdef const MrFeature *table = mr_features(MR_OBSERVE_TEAM)
+    cdef const MrFeature *table = mr_features(_OBSERVATIONS[observation])
     cdef MrRows kinds[MR_ROW_COUNT]
-    mr_team_rows(red_size, blue_size, kinds)
+    mr_team_rows(_OBSERVATIONS[observation], red_size, blue_size, kinds)
     features = []
     for kind in range(MR_ROW_COUNT):
         title = kinds[kind].name.decode()

@@ -21,7 +21,13 @@ from midrange_puffer import FEATURES, RADAR_FEATURES, STG_FEATURES, __version__,
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, RULES_VERSION, SENSOR_PILOTS
+from midrange_puffer.game.parameters import (
+    CONTROLLERS,
+    PARAMETERS,
+    RULES_VERSION,
+    SENSOR_PILOTS,
+    WING_PILOTS,
+)
 from midrange_puffer.policies.native import flat_copy
 
 ROOT = Path(__file__).parents[1]
@@ -140,6 +146,7 @@ def tables() -> dict[str, object]:
     speeds = (envelope.grid.launch_speeds, envelope.grid.target_speeds)
     ends = [speed for axis in speeds for speed in (axis[0], axis[-1])]
     edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
+    pilots = [name for name in CONTROLLERS if name not in WING_PILOTS]  # which come last
     flat = np.concatenate([np.ravel(part) for part in (ends, *edges)]).astype("<f4")
     return {
         "version": __version__,
@@ -149,8 +156,8 @@ def tables() -> dict[str, object]:
         "integers": [name for name, row in PARAMETERS.items() if row.kind is int],
         "limits": {name: (row.minimum, row.maximum) for name, row in PARAMETERS.items()},
         "pairs": _core.parameter_pairs(),
-        "controllers": list(CONTROLLERS),
-        "sensorPilots": list(SENSOR_PILOTS),
+        "controllers": pilots,
+        "sensorPilots": [name for name in pilots if name in SENSOR_PILOTS],
         "features": {
             "default": len(FEATURES),
             "stg": len(STG_FEATURES),

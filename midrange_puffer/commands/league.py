@@ -30,7 +30,7 @@ from midrange_puffer.contest.standings import (
     rank,
 )
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import ALL, CONTROLLERS, RADAR, SENSOR_PILOTS
+from midrange_puffer.game.parameters import ALL, CONTROLLERS, pilots_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.nash_file import NASH, NashMember, write_nash
@@ -45,8 +45,8 @@ def main(options: argparse.Namespace) -> int:
     models, parameters = load_models(list(paths.values()), options, teams=True)
     policies = {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
     functions = {name: load_contestant(text) for name, text in options.functions.items()}
-    more = SENSOR_PILOTS if options.pilots == ALL and parameters["sensing"] == RADAR else ()
-    players = {name: name for name in (*options.players, *more)} | policies | functions
+    pilots = pilots_of(parameters) if options.pilots == ALL else ()
+    players = {name: name for name in (*options.players, *pilots)} | policies | functions
     results = _play(players, options, parameters)
     fixed, scale = choose_anchors(players, parameters, options.threads)
     standings = rank(list(players), results, fixed)

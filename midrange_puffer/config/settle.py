@@ -25,9 +25,11 @@ from midrange_puffer.game.parameters import (
     POOL,
     RADAR,
     SENSOR_PILOTS,
+    WING_PILOTS,
     blindness,
     is_team,
     observed,
+    pilots_of,
 )
 from midrange_puffer.policies.mix import count_agents, parse_mix
 
@@ -111,8 +113,9 @@ def _settle_observation(config: Config) -> Config:
     except ValueError as error:
         raise ConfigError(f"[env] {error}") from None
     for name in parse_mix(env["opponent"]):
-        if name in SENSOR_PILOTS and env["sensing"] != RADAR:
-            raise ConfigError(f"env.opponent = {name}: needs env.sensing = {RADAR}")
+        if name in SENSOR_PILOTS and name not in pilots_of(env):
+            in_teams = " and a side of more than one" * (name in WING_PILOTS)
+            raise ConfigError(f"env.opponent = {name}: needs env.sensing = {RADAR}{in_teams}")
     if reason := blindness(env):
         print(f"no radar will have a track: {reason}")
     if observation == env["observation"] or is_team(env):

@@ -10,8 +10,8 @@ from midrange_puffer.game.parameters import RADAR
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
 # Of a contact: its place among SOURCES.
-UNSEEN, LIVE, MEMORY, LOST = (SOURCES.index(name) for name in ("unseen", RADAR, "memory", "lost"))
-TRACKS = (LIVE, MEMORY)
+UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
+TRACKS = (LIVE, MEMORY, LINKED)
 # What the warning receiver says of the enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
 _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
-from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
+from midrange_puffer.game.parameters import FULL, RADAR, is_team, observed, sizes_of
 from midrange_puffer.gymnasium_import import gymnasium
 
 
@@ -24,8 +25,8 @@ class Feature:
     meaning: str
 
 
-# Kinds of a team's rows: the fighter's own state, and the enemies.
-OWN, ENEMY = "own", "enemy"
+# Kinds of a team's rows: the fighter's own state, the enemies, and with sensors the radars heard.
+OWN, ENEMY, HEARD = "own", "enemy", "radar"
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
@@ -42,14 +43,19 @@ def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tupl
 class Rows:
     """The rows of one kind in a team's observation, one after the other, all of the same schema."""
 
-    kind: str  # OWN, "ally", ENEMY, "inbound" or "own_missile"
+    kind: str  # OWN, "ally", ENEMY, "radar", "inbound", "seeker" or "own_missile"
     rows: int
     features: int  # of each
     place: int  # of the first one's first feature
 
 
-def team_rows(red_size: int, blue_size: int) -> tuple[Rows, ...]:
+def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows, ...]:
     """Of what rows an observation is where so many fight, in their order.
+
+    Args:
+        red_size, blue_size: fighters of the sides.
+        sensing: "full", or "radar": then "enemy" are contacts, "seeker" the missiles that have a
+            lock on the fighter, and "radar" the enemy radars that its receiver hears.
 
     Raises:
         ValueError: A size that there is not, or one against one, whose observation has no rows.
@@ -60,17 +66,24 @@ def team_rows(red_size: int, blue_size: int) -> tuple[Rows, ...]:
             f"red_size = {red_size}, blue_size = {blue_size}: must be from 1 to "
             f"{_core.MAX_SIDE}, and not both 1"
         )
-    return tuple(Rows(kind or OWN, *numbers) for kind, *numbers in _core.team_rows(*sizes))
+    observation = _core.TEAM_RADAR if sensing == RADAR else _core.TEAM
+    kinds = _core.team_rows(observation, *sizes)
+    return tuple(Rows(kind or OWN, *numbers) for kind, *numbers in kinds)
 
 
 @cache
 def rows_of(features: int) -> tuple[Rows, ...]:
     """The rows of a team's observation of so many features; of another one there are none."""
-    for size in range(2, _core.MAX_SIDE + 1):
-        rows = team_rows(size, size)  # those of the larger side, whichever that is
+    for sensing, size in product((FULL, RADAR), range(2, _core.MAX_SIDE + 1)):
+        rows = team_rows(size, size, sensing)  # those of the larger side, whichever that is
         if rows[-1].place + rows[-1].rows * rows[-1].features == features:
             return rows
     return ()
+
+
+def sensing_of(rows: Iterable[Rows]) -> str:
+    """The `sensing` of the games in which a team's observation has these rows."""
+    return RADAR if any(one.kind == HEARD for one in rows) else FULL
 
 
 def enemies_of(rows: Iterable[Rows]) -> Rows:
@@ -111,6 +124,9 @@ def check_flies(who: str, player: Seeing, features: int) -> None:
         return
     if not rows_of(player.features):
         raise UsageError(f"{who} is of one against one: it cannot fly in a team")
+    own, other = (sensing_of(rows_of(count)) for count in (player.features, features))
+    if own != other:
+        raise UsageError(f"{who} is of sensing = {own}: it cannot fly where sensing = {other}")
     if not player.any_size:
         its, here = (enemies_of(rows_of(n)).rows for n in (player.features, features))
         raise UsageError(f"{who} is of sides of {its}: it cannot fly where they are of {here}")
@@ -136,10 +152,11 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
         UsageError: One of them is of a game with another `sensing`, or of other teams.
     """
     if is_team(parameters):
-        count = len(features_of(_core.TEAM, *sizes_of(parameters)))
+        observation = observed("default", parameters)
+        count = len(features_of(observation, *sizes_of(parameters)))
         for player in players:
             check_flies("a policy", player, count)
-        return _core.TEAM
+        return observation
     *least, largest = (RADAR,) if parameters["sensing"] == RADAR else ("default", "stg")
     counts = [player.features for player in players]
     for name in least:

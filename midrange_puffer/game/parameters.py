@@ -57,6 +57,7 @@ PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
 # Those that fly only where the game has sensors are apart: all others are the nine pilots.
 SENSOR_PILOTS: tuple[str, ...] = _core.sensor_pilots()
+WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # those of them that fly only in teams
 PILOTS: tuple[str, ...] = tuple(name for name in CONTROLLERS if name not in SENSOR_PILOTS)[1:]
 # From the easiest to fly against to the hardest.
 LADDER: tuple[str, ...] = (
@@ -177,7 +178,7 @@ def resolve(
     Raises:
         ValueError: As `check`, or a lower end above its upper end, or a start without room for the
             fighters.
-        UsageError: Teams where one flies against one, or with sensors.
+        UsageError: Teams where one flies against one.
     """
     values = {row.name: row.default for row in PARAMETERS.values()}
     values.update({name: check(name, value, caller) for name, value in overrides.items()})
@@ -210,8 +211,6 @@ def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
             f"{sizes}: here one flies against one; teams fly in Simulation, Midrange, "
             "the environments of Gymnasium, PettingZoo and Stable-Baselines3, and puffer league"
         )
-    if values["sensing"] != FULL:
-        raise UsageError(f"{sizes}: teams have no sensors; must be 1 with sensing = {RADAR}")
     spacing, least = values["start_spacing_max"], values["start_range_min"]
     most = 2 * least / (red + blue - 2)  # their lines are centred, and may stand in any direction
     if spacing >= most:
@@ -219,6 +218,13 @@ def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
             f"start_spacing_max = {spacing:g}: must be below {most:g}, or the lines of {red} and "
             f"{blue} fighters may meet at start_range_min = {least:g}"
         )
+
+
+def pilots_of(parameters: Mapping[str, float | str]) -> tuple[str, ...]:
+    """The scripted pilots that can fly in a game."""
+    if parameters["sensing"] != RADAR:
+        return PILOTS
+    return (*PILOTS, *(p for p in SENSOR_PILOTS if is_team(parameters) or p not in WING_PILOTS))
 
 
 def neutral_values(rules_version: int) -> dict[str, int | float]:
@@ -286,6 +292,8 @@ def checked_choice(name: str, value: str) -> str:
 def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
     """The observation of the agents in a game: with sensors it is "radar", in teams "team".
 
+    In teams with sensors it is "team_radar".
+
     Args:
         observation: as it was asked for; "default" is what the game has.
         parameters: of the game.
@@ -294,15 +302,14 @@ def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
         ValueError: There is no such observation, or it does not go with the game's `sensing`.
     """
     checked_choice("observation", observation)
-    if is_team(parameters):
-        if observation != "default":
-            raise ValueError(f"observation = {observation!r}: must be default for teams")
-        return _core.TEAM
-    sensing = parameters["sensing"]
-    allowed = ("default", RADAR) if sensing == RADAR else ("default", "stg")
+    sensing, in_team = parameters["sensing"], is_team(parameters)
+    own = RADAR if sensing == RADAR else "stg"
+    allowed = ("default",) if in_team and own == "stg" else ("default", own)
     if observation not in allowed:
-        words = " or ".join(allowed)
-        raise ValueError(f"observation = {observation!r}: must be {words} with sensing = {sensing}")
+        where = "for teams" if in_team else f"with sensing = {sensing}"
+        raise ValueError(f"observation = {observation!r}: must be {' or '.join(allowed)} {where}")
+    if in_team:
+        return _core.TEAM_RADAR if sensing == RADAR else _core.TEAM
     return RADAR if sensing == RADAR else observation
 
 

@@ -17,9 +17,11 @@ from midrange_puffer.game.parameters import (
     checked_seed,
     checked_threads,
     finite,
+    is_team,
     observed,
     resolve,
     seat_weights,
+    sizes_of,
     suggest,
 )
 
@@ -31,7 +33,7 @@ MAX_AGE = 1_000_000_000
 
 # What a contact rests on: there was no track yet; the radar sees the enemy; the track lives on in
 # memory; the track is lost.
-SOURCES = ("unseen", "radar", "memory", "lost")
+SOURCES = ("unseen", "radar", "memory", "lost", "linked")
 
 _SNAPSHOT_MAGIC = b"midrange-snapshot-1\n"
 _DIGEST_BYTES = 32
@@ -241,6 +243,9 @@ class Simulation:
     def contacts(self) -> dict[str, np.ndarray]:
         """What each fighter knows of its enemy, copies [num_envs, fighters]; with sensors only.
 
+        In teams they are [num_envs, fighters, fighters of the larger side]: [.., f, k] is what
+        fighter f knows of the k-th of the other side; where there is none, nothing.
+
         float32 x y vx vy speed heading of the enemy as it is believed; int32 source, an index into
         `SOURCES`, age and seen. age in physics steps since the enemy was last seen, once there was
         a track; seen in physics steps for which the radar has seen it without a break, or -1.
@@ -249,7 +254,18 @@ class Simulation:
             ValueError: The game has no sensors.
         """
         state = self._core.read("contact")
-        return _motion(state) | {name: state[name] for name in ("source", "age", "seen")}
+        known = _motion(state) | {name: state[name] for name in ("source", "age", "seen")}
+        if not is_team(self.parameters):
+            return known
+        return {name: self._by_enemy(values) for name, values in known.items()}
+
+    def _by_enemy(self, contacts: np.ndarray) -> np.ndarray:
+        """[num_envs, fighters, fighters of the larger side], of contacts as the core has them."""
+        red, blue = sizes_of(self.parameters)
+        out = np.zeros((self.num_envs, red + blue, max(red, blue)), contacts.dtype)
+        out[:, :red, :blue] = contacts[:, : red * blue].reshape(-1, red, blue)
+        out[:, red:, :red] = contacts[:, red * blue :].reshape(-1, blue, red)
+        return out
 
     @property
     def beliefs(self) -> dict[str, np.ndarray]:

@@ -71,7 +71,7 @@ class Mixed:
     def check_observation(self, argument: str, observation: str, where: str) -> None:
         """Raise UsageError where one of them does not find what it sees in the observation."""
         for one in self.outsiders:
-            if observation == _core.TEAM:
+            if observation in (_core.TEAM, _core.TEAM_RADAR):
                 raise UsageError(f"{argument} = {one.name}: teams fly against pilots, or self")
             features = getattr(one.flyer, "features", 0)
             check_sees(f"{argument} = {one.name}", features, observation, where)

@@ -15,10 +15,17 @@ from needs import EACH_COMPILER, EACH_ISA
 from reference_envelope import Crooked
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.game.parameters import OBSERVATIONS, PILOTS, resolve, seat_weights
+from midrange_puffer.game.parameters import (
+    OBSERVATIONS,
+    PILOTS,
+    SENSOR_PILOTS,
+    resolve,
+    seat_weights,
+)
 
 AGENT = {"agent": 1.0}
 ALL_PILOTS = dict.fromkeys(PILOTS, 1.0)
+SENSOR_PILOTS_TOO = dict.fromkeys((*PILOTS, *SENSOR_PILOTS), 1.0)
 # Who flies against the agents, what they observe, and how many fight on each side.
 FIGHTS = {
     "self": (AGENT, "default", (1, 1)),
@@ -30,6 +37,10 @@ FIGHTS = {
     "1v3 pilots": (ALL_PILOTS, "team", (1, 3)),
     "4v4 pilots": (ALL_PILOTS, "team", (4, 4)),
     "5v8 pilots": (ALL_PILOTS, "team", (5, 8)),
+    "2v2 radar": (AGENT, "team_radar", (2, 2)),
+    "3v1 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (3, 1)),
+    "4v4 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (4, 4)),
+    "5v8 radar pilots": (SENSOR_PILOTS_TOO, "team_radar", (5, 8)),
 }
 # After DECISIONS random decisions of ENGAGEMENTS engagements, by fight: hash of the state, and
 # checksum of all observations and rewards until then. By a map of their own, so that no way to
@@ -44,6 +55,10 @@ HASHES = {
     "1v3 pilots": (0x3F53A04D60565377, 0x3ABB08EFC3BD977A),
     "4v4 pilots": (0x704EEA8E2C6B8396, 0xDFDD7CA0C5C92807),
     "5v8 pilots": (0x3D875ABCABE9E241, 0x7AAFF3E52541E08E),
+    "2v2 radar": (0x7AE0AF468C88F37F, 0x206422827F225CD4),
+    "3v1 radar pilots": (0xD6D8EF409E1AA1E1, 0x6F474FE85A5D5A6D),
+    "4v4 radar pilots": (0x10FC34BB7384501E, 0xA709254DBF13A3F2),
+    "5v8 radar pilots": (0x7504A0BB0F921AD7, 0xEB21E109E7FF652D),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}
@@ -79,7 +94,7 @@ def flown_with_random_actions(fight: str, isa: str) -> tuple[_core.Core, int]:
     """The core after DECISIONS, and the checksum of what came out until then."""
     shares, observation, (red, blue) = FIGHTS[fight]
     weights = [seat_weights(AGENT)] * red + [seat_weights(shares)] * blue
-    sensing = "radar" if observation == "radar" else "full"
+    sensing = "radar" if observation in ("radar", _core.TEAM_RADAR) else "full"
     core = _core.Core(
         resolve({"sensing": sensing, "red_size": red, "blue_size": blue}, teams=True),
         ENGAGEMENTS,
@@ -135,7 +150,7 @@ def test_hashes_are_the_constants_with_every_compiler(tmp_path, compiler, flags)
         shares, observation, sizes = FIGHTS[fight]
         if sum(sizes) > 2 * max(SIDES):
             continue
-        number = [*OBSERVATIONS, _core.TEAM].index(observation)
+        number = [*OBSERVATIONS, _core.TEAM, _core.TEAM_RADAR].index(observation)
         words = [program, ENGAGEMENTS, DECISIONS, SEED, number, *sizes, *seat_weights(shares)]
         result = subprocess.run([*map(str, words)], check=True, capture_output=True, text=True)
         lines = result.stdout.splitlines()

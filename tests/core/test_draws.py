@@ -10,7 +10,13 @@ from scenes import BLUE, RED, fighter, missile
 
 from midrange_puffer import FEATURES, Simulation
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.game.parameters import PAIRS, PARAMETERS, SENSOR_PILOTS, resolve
+from midrange_puffer.game.parameters import (
+    PAIRS,
+    PARAMETERS,
+    SENSOR_PILOTS,
+    WING_PILOTS,
+    resolve,
+)
 
 SEATS = ("red", "blue")
 RUDDER = [feature.name for feature in FEATURES].index("own_rudder")
@@ -33,8 +39,12 @@ def launch_ranges(pilot: str, seat: int, seed: int = 0, **parameters: float) -> 
     if pilot in SENSOR_PILOTS:  # they see the enemy at once, and do not turn from it
         few |= {"sensing": "radar", "radar_range_nose": 100_000, "radar_acquire_time": 0}
         few |= {"notcher_time": 0}
+    if pilot in WING_PILOTS:  # alone, against two beside each other
+        few |= {f"{SEATS[1 - seat]}_size": 2, "start_spacing_min": 100, "start_spacing_max": 100}
     fight = Fight(pilot, "straight") if seat == RED else Fight("straight", pilot)
-    records = play([fight], COUNT, seed, parameters=resolve(alike | few | parameters))[0]
+    records = play([fight], COUNT, seed, parameters=resolve(alike | few | parameters, teams=True))[
+        0
+    ]
     assert (records["shots"][:, seat] == 1).all()
     return records["launch_range"][:, seat]
 
@@ -101,6 +111,7 @@ DRAWS = {  # threshold: what shows it, and the pilots that draw it
     "ace_probe": (launch_ranges, "ace"),
     "ace_fire": (launch_ranges, "ace"),
     "notcher_fire": (launch_ranges, "notcher"),
+    "pair_fire": (launch_ranges, "pair"),
     "evader_cold_time": (evasion_times, "evader"),
     "crank_cold_time": (evasion_times, "crank"),
     "bracket_cold_time": (evasion_times, "bracket_shooter"),

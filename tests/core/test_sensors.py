@@ -10,9 +10,8 @@ from scenes import BLUE, RED, controls, fighter, hold
 
 from midrange_puffer import RADAR_FEATURES, Simulation
 from midrange_puffer.game.parameters import PARAMETERS
-from midrange_puffer.game.simulation import SOURCES
 
-UNSEEN, RADAR, MEMORY, LOST = range(len(SOURCES))
+UNSEEN, RADAR, MEMORY, LOST = range(4)  # places among SOURCES
 DEFAULTS = {name: row.default for name, row in PARAMETERS.items()}
 COLUMN = {feature.name: column for column, feature in enumerate(RADAR_FEATURES)}
 # A decision is one physics step, and a track begins at once; at the start nobody sees anybody.

@@ -76,7 +76,6 @@ def test_the_first_fighters_start_as_in_one_against_one():
         ({"red_size": 2.5}, "must be a whole number"),
         ({"red_sise": 2}, "did you mean 'red_size'"),
         ({"start_spacing_max": 9000}, "start_spacing_max = 9000: must be below"),
-        ({"sensing": "radar"}, "must be 1 with sensing = radar"),
         ({"observation": "stg"}, "must be default for teams"),
         ({"red": ["agent"]}, "red_size is 8"),
         ({"red": ["agent"] * 7 + ["asce"]}, "did you mean 'ace'"),
@@ -253,7 +252,7 @@ def test_missiles_are_observed_by_their_time_to_go():
 def test_features_are_as_many_as_are_named(sizes):
     names = [row.name for row in features_of(_core.TEAM, *sizes)]
     assert len(names) == len(set(names)) == teams(sizes).observe().shape[-1]
-    kinds = _core.team_rows(*sizes)
+    kinds = _core.team_rows(_core.TEAM, *sizes)
     assert [rows for _, rows, _, _ in kinds] == [1, max(sizes) - 1, max(sizes), 3, 2]
     last = kinds[-1]
     assert last[3] + last[1] * last[2] == len(names)

@@ -126,6 +126,10 @@ def tactics(name: str, p: Parameters) -> Tactics:
             return Tactics(
                 far=drawn("notcher_fire"), salvo=p["notcher_salvo"], evade_time=LONGEST_TIME_TO_GO
             )
+        case "pair":
+            return Tactics(
+                far=drawn("pair_fire"), salvo=p["pair_salvo"], evade_time=LONGEST_TIME_TO_GO
+            )
     raise ValueError(name)
 
 

@@ -6,10 +6,10 @@
 from dataclasses import dataclass, field
 from math import cos, hypot, radians
 
-from reference import Body, Engagement, Missile, off_boresight
+from reference import Body, Engagement, Fighter, Missile, off_boresight
 from reference_pilots import Pilot
 
-UNSEEN, LIVE, MEMORY, LOST = range(4)
+UNSEEN, LIVE, MEMORY, LOST, LINKED = range(5)
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Contact:
 
     @property
     def is_track(self) -> bool:
-        return self.source in (LIVE, MEMORY)
+        return self.source in (LIVE, MEMORY, LINKED)
 
 
 @dataclass
@@ -51,16 +51,22 @@ class Sensed(Engagement):
         """A missile's name: a fighter launches one at a time."""
         return missile.owner, self.time - missile.age
 
+    def contact_of(self, missile: Missile) -> Contact:
+        """That of its fighter with its target."""
+        return self.contacts[missile.owner]
+
+    def contact_with_enemy(self, seat: int) -> Contact:
+        """With the enemy that a fighter flies against."""
+        return self.contacts[seat]
+
     def has_track(self, seat: int) -> bool:
         return self.contacts[seat].is_track
 
     def aim(self, missile: Missile) -> Body:
         """The truth with a lock; else what is believed, which is of the last update."""
-        belief = self.beliefs.setdefault(
-            self.key(missile), Belief(self.contacts[missile.owner].body)
-        )
+        belief = self.beliefs.setdefault(self.key(missile), Belief(self.contact_of(missile).body))
         if belief.locked and belief.unseen == 0:
-            return self.fighters[missile.target]
+            return super().aim(missile)
         body = straight_on(belief.body, (self.time - self.updated) * self.dt)
         # Where it passes the place that it believes in, it turns sharply, to this side or that.
         self.margins.append(("phantom", hypot(body.x - missile.x, body.y - missile.y)))
@@ -89,14 +95,20 @@ class Sensed(Engagement):
     def update_picture(self, steps: int) -> None:
         time = (self.time - self.updated) * self.dt
         self.updated = self.time
-        for seat in range(2):
-            self.update_contact(seat, steps, time)
+        self.update_contacts(steps, time)
         for missile in self.missiles:
             self.update_belief(missile, steps, time)
         self.missiles = [m for m in self.missiles if not self.is_lost(m)]
 
-    def update_contact(self, seat: int, steps: int, time: float) -> None:
-        own, enemy, contact = self.fighters[seat], self.fighters[1 - seat], self.contacts[seat]
+    def update_contacts(self, steps: int, time: float) -> None:
+        red, blue = self.fighters
+        self.update_contact(red, blue, self.contacts[0], steps, time)
+        self.update_contact(blue, red, self.contacts[1], steps, time)
+
+    def update_contact(
+        self, own: Fighter, enemy: Fighter, contact: Contact, steps: int, time: float
+    ) -> None:
+        """By the own radar."""
         if contact.is_track:
             contact.body = straight_on(contact.body, time)
         reach = self.radar_range(own, enemy)
@@ -113,7 +125,7 @@ class Sensed(Engagement):
             contact.age = 0
 
     def update_belief(self, missile: Missile, steps: int, time: float) -> None:
-        belief, contact = self.beliefs[self.key(missile)], self.contacts[missile.owner]
+        belief, contact = self.beliefs[self.key(missile)], self.contact_of(missile)
         belief.body = straight_on(belief.body, time)
         if contact.is_track and not belief.locked:
             belief.body = contact.body
@@ -129,7 +141,7 @@ class Sensed(Engagement):
                 belief.body = contact.body if contact.is_track else belief.body
 
     def is_lost(self, missile: Missile) -> bool:
-        knows = self.beliefs[self.key(missile)].locked or self.contacts[missile.owner].is_track
+        knows = self.beliefs[self.key(missile)].locked or self.contact_of(missile).is_track
         return missile.age >= self.steps("missile_burn_time") and not knows
 
     def seekers_on(self, seat: int) -> list[Missile]:
@@ -140,9 +152,13 @@ class Sensed(Engagement):
             if (belief := self.beliefs.get(self.key(missile))) and belief.locked
         ]
 
-    def heard(self, seat: int) -> tuple[float, float] | None:
-        """The direction of the radar that its receiver hears."""
-        own, enemy = self.fighters[seat], self.fighters[1 - seat]
+    def heard(self, seat: int) -> tuple[tuple[float, float], bool] | None:
+        """The direction of the radar that its receiver hears, and whether that tracks it."""
+        direction = self.hears(self.fighters[seat], self.fighters[1 - seat])
+        return direction and (direction, self.contacts[1 - seat].source == LIVE)
+
+    def hears(self, own: Fighter, enemy: Fighter) -> tuple[float, float] | None:
+        """The direction of an enemy's radar that a receiver hears."""
         x, y = enemy.x - own.x, enemy.y - own.y
         half_angle = self.p["radar_half_angle_deg"]
         ahead = off_boresight(enemy, -x, -y)[0]
@@ -160,12 +176,12 @@ class SensedPilot(Pilot):
             return super().control(engagement, seat)
         x, y = self.course(engagement, seat)
         rudder = self.steer(engagement, engagement.fighters[seat], x, y)
-        contact = engagement.contacts[seat]
+        contact = engagement.contact_with_enemy(seat)
         fires = contact.is_track and self.wants_to_fire(engagement, seat, contact.body)
         return rudder, 1.0, float(fires)
 
     def course(self, engagement: Sensed, seat: int) -> tuple[float, float]:
-        fighter, in_the_air = engagement.fighters[seat], engagement.inbound(1 - seat)
+        fighter, in_the_air = engagement.fighters[seat], engagement.own_missiles(seat)
         to_enemy = self.search(engagement, seat)
         seekers = engagement.seekers_on(seat)
         if seekers and self.tactics.evade_time > 0:
@@ -173,24 +189,32 @@ class SensedPilot(Pilot):
                 return self.snake(engagement, to_enemy)
             return self.beam(engagement, fighter, self.nearest_nose(engagement, fighter, seekers))
         if self.notches(engagement, seat, in_the_air):
-            return self.beam(engagement, fighter, engagement.fighters[1 - seat])
+            return self.across(engagement, fighter, *engagement.heard(seat)[0])
         if self.tactics.leaves and fighter.ammo == 0 and not in_the_air:
             return -to_enemy[0], -to_enemy[1]
         if in_the_air and self.delay_is_over(engagement, fighter):
             degrees = self.tactics.off_deg
-            if degrees < 180 and any(not self.has_lock(engagement, m) for m in in_the_air):
-                widest = self.p["radar_half_angle_deg"] - self.p["pilot_cone_margin_deg"]
-                degrees = min(degrees, max(widest, 0))
+            if degrees < 180 and self.needs_support(engagement, in_the_air):
+                degrees = min(degrees, self.widest)
             return self.off_the_enemy(engagement, fighter, to_enemy, degrees)
         return to_enemy
 
     def notches(self, engagement: Sensed, seat: int, in_the_air: list[Missile]) -> bool:
         """Whether a notcher turns its side to the radar that tracks it."""
-        if self.name != "notcher" or any(not self.has_lock(engagement, m) for m in in_the_air):
+        if self.name != "notcher" or self.needs_support(engagement, in_the_air):
             return False
-        tracked = engagement.heard(seat) and engagement.contacts[1 - seat].source == LIVE
+        _, tracked = engagement.heard(seat) or (None, False)
         phase = engagement.time % engagement.steps("notcher_period")
-        return bool(tracked) and phase < engagement.steps("notcher_time")
+        return tracked and phase < engagement.steps("notcher_time")
+
+    @property
+    def widest(self) -> float:
+        """The angle off an enemy at which its radar still tracks it [deg]."""
+        return max(self.p["radar_half_angle_deg"] - self.p["pilot_cone_margin_deg"], 0)
+
+    def needs_support(self, engagement: Sensed, missiles: list[Missile]) -> bool:
+        """Whether one of these has no lock."""
+        return any(not self.has_lock(engagement, missile) for missile in missiles)
 
     def has_lock(self, engagement: Sensed, missile: Missile) -> bool:
         belief = engagement.beliefs.get(engagement.key(missile))
@@ -198,10 +222,10 @@ class SensedPilot(Pilot):
 
     def search(self, engagement: Sensed, seat: int) -> tuple[float, float]:
         """The direction of the enemy, or one in which it may be."""
-        fighter, contact = engagement.fighters[seat], engagement.contacts[seat]
+        fighter, contact = engagement.fighters[seat], engagement.contact_with_enemy(seat)
         if not contact.is_track:
             if heard := engagement.heard(seat):
-                return heard
+                return heard[0]
             if contact.source == UNSEEN:
                 return fighter.c, fighter.s
         return contact.body.x - fighter.x, contact.body.y - fighter.y
@@ -216,6 +240,9 @@ class SensedPilot(Pilot):
 
     def beam(self, engagement: Sensed, fighter: Body, other: Body) -> tuple[float, float]:
         """Across the line to another body, to the side that the nose is nearer."""
-        x, y = other.x - fighter.x, other.y - fighter.y
+        return self.across(engagement, fighter, other.x - fighter.x, other.y - fighter.y)
+
+    def across(self, engagement: Sensed, fighter: Body, x: float, y: float) -> tuple[float, float]:
+        """The same of a direction."""
         left = off_boresight(fighter, x, y)[1]
         return (-y, x) if engagement.below("side", left, 0) else (y, -x)

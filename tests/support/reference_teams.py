@@ -80,6 +80,7 @@ class Teams(Engagement):
         for _ in range(self.p["substeps"]):
             self.step(commands)
         self.find_new_targets()
+        self.update_picture(self.p["substeps"])
         self.count_pressing()
         self.judge()
         losses = {side: len(self.members(side)) - len(self.living(side)) for side in (RED, BLUE)}
@@ -120,9 +121,10 @@ class Teams(Engagement):
         """Whom a shot is at: a pilot's target; else the enemy nearest the nose."""
         if seat in self.targets:
             target = self.targets[seat]
-            return target if self.fighters[target].alive else None
-        own, enemies = self.fighters[seat], self.living(1 - self.side(seat))
-        return self.least("boresight", enemies, lambda e: -nose_cosine(own, self.fighters[e]))
+            return target if self.known(seat, target) else None
+        own = self.fighters[seat]
+        enemies = [e for e in self.living(1 - self.side(seat)) if self.known(seat, e)]
+        return self.least("boresight", enemies, lambda e: -nose_cosine(own, self.known(seat, e)))
 
     def step(self, commands: Sequence[tuple[float, float, bool]]) -> None:
         missiles, lines = self.missiles, [self.toward_target(m) for m in self.missiles]
@@ -152,10 +154,14 @@ class Teams(Engagement):
             self.fighters[seat].alive = False
 
     def aim(self, missile: Missile) -> Body:
+        return self.target_of(missile)
+
+    def target_of(self, missile: Missile) -> Body:
+        """The target, also if it has died in this decision."""
         return self.ghosts.get(missile.target, self.fighters[missile.target])
 
     def toward_target(self, missile: Missile) -> tuple[float, float]:
-        target = self.aim(missile)
+        target = self.target_of(missile)
         return target.x - missile.x, target.y - missile.y
 
     def find_new_targets(self) -> None:
@@ -168,20 +174,24 @@ class Teams(Engagement):
                 target = self.new_target(missile)
                 if target is None:
                     continue
-                missile.target = target
+                self.retarget(missile, target)
                 self.retargeted += 1
             keep.append(missile)
         self.missiles = keep
 
+    def retarget(self, missile: Missile, target: int) -> None:
+        missile.target = target
+
     def new_target(self, missile: Missile) -> int | None:
-        least = cos(radians(self.p["seeker_half_angle_deg"]))
-        seen = []
-        for seat in self.living(1 - self.side(missile.owner)):
-            enemy = self.fighters[seat]
-            near = self.below("range", distance(missile, enemy), self.p["seeker_range"])
-            if near and not self.below("cone", nose_cosine(missile, enemy), least):
-                seen.append(seat)
+        enemies = self.living(1 - self.side(missile.owner))
+        seen = [seat for seat in enemies if self.finds(missile, self.fighters[seat])]
         return self.least("cone", seen, lambda e: -nose_cosine(missile, self.fighters[e]))
+
+    def finds(self, missile: Missile, enemy: Fighter) -> bool:
+        """Whether the seeker of a missile without a target sees an enemy."""
+        least = cos(radians(self.p["seeker_half_angle_deg"]))
+        near = self.below("range", distance(missile, enemy), self.p["seeker_range"])
+        return near and not self.below("cone", nose_cosine(missile, enemy), least)
 
     def count_pressing(self) -> None:
         if not self.steps("pressing_margin"):
@@ -244,16 +254,16 @@ class Teams(Engagement):
 
     def share_targets(self, side: int, pilots: dict[int, Pilot]) -> None:
         """Give each pilot of a side that may choose a target."""
-        enemies = self.living(1 - side)
         mine = [seat for seat in self.living(side) if seat in pilots]
+        mine = [seat for seat in mine if self.guides_for(seat) is None]
         free = [
             seat
             for seat in mine
-            if self.time >= self.chosen.get(seat, 0) or not self.fighters[self.targets[seat]].alive
+            if self.time >= self.chosen.get(seat, 0) or not self.known(seat, self.targets[seat])
         ]
         taken = [self.targets[seat] for seat in mine if seat not in free]
-        while free and enemies:
-            choices = [(seat, enemy) for seat in free for enemy in enemies]
+        enemies = self.living(1 - side)
+        while choices := [(f, e) for f in free for e in enemies if self.known(f, e)]:
             ordered = sorted(choices, key=lambda c: self.objections(*c, taken, pilots))
             seat, enemy = ordered[0]
             self.note_choice([self.objections(*c, taken, pilots) for c in ordered[:2]])
@@ -261,6 +271,23 @@ class Teams(Engagement):
             self.chosen[seat] = self.time + whole_steps(self.p["pilot_target_time"], self.dt)
             taken.append(enemy)
             free.remove(seat)
+        for seat in self.living(side):
+            if (partner := self.guides_for(seat)) is not None:
+                self.targets[seat] = self.targets[partner]
+
+    # What teams with sensors have otherwise: reference_team_sensors.py
+
+    def known(self, seat: int, enemy: int) -> Body | None:
+        """Where a fighter takes an enemy to be."""
+        return self.fighters[enemy] if self.fighters[enemy].alive else None
+
+    def menaces(self, enemy: int) -> bool:
+        """Whether an enemy's missiles fly at the side."""
+        return any(m.owner == enemy for m in self.missiles)
+
+    def guides_for(self, seat: int) -> int | None:
+        """The partner for whose missiles a fighter's radar is."""
+        return None
 
     def note_choice(self, best: list[tuple[int, int, float]]) -> None:
         if len(best) > 1 and best[0][:2] == best[1][:2]:
@@ -270,9 +297,9 @@ class Teams(Engagement):
         self, seat: int, enemy: int, taken: list[int], pilots: dict[int, Pilot]
     ) -> tuple[int, int, float]:
         """What speaks against a target, the weightiest first."""
-        own, other = self.fighters[seat], self.fighters[enemy]
+        own, other = self.fighters[seat], self.known(seat, enemy)
         facing = nose_cosine(other, own)
         margin = distance(own, other) - pilots[seat].r_max(other, facing)
-        if any(m.owner == enemy for m in self.missiles):
+        if self.menaces(enemy):
             margin -= self.p["pilot_cover"]
         return taken.count(enemy), len(self.inbound(enemy)), margin

@@ -95,7 +95,8 @@ int main(int argc, char **argv) {
       .envelope = &envelope,
       .observation = (MrObservation)atoi(argv[4]),
   };
-  if (config.observation == MR_OBSERVE_RADAR) config.params.sensing = MR_SENSING_RADAR;
+  bool senses = config.observation == MR_OBSERVE_RADAR || config.observation == MR_OBSERVE_TEAM_RADAR;
+  if (senses) config.params.sensing = MR_SENSING_RADAR;
   int red = config.params.red_size = atoi(argv[5]), blue = config.params.blue_size = atoi(argv[6]);
   for (int f = 0; f < red; f++) config.pilot_weights[f][MR_PILOT_agent] = 1.0f;
   for (int f = red; f < red + blue; f++) {

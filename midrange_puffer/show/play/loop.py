@@ -8,7 +8,7 @@ import pygame
 
 from midrange_puffer.files import WriteError, new_name
 from midrange_puffer.game.contact_path import TRACKS
-from midrange_puffer.game.parameters import HUMAN, LADDER, SEATS, SENSOR_PILOTS
+from midrange_puffer.game.parameters import HUMAN, LADDER, SEATS, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import SUFFIX
@@ -142,7 +142,8 @@ class Game(Viewer):
         for seat, who in enumerate(self.session.contestants):
             if who != HUMAN:
                 self._leave()
-                ladder = (*LADDER, *SENSOR_PILOTS) if self._has_sensors else LADDER
+                flying = pilots_of(self.session.sim.parameters)
+                ladder = (*LADDER, *(name for name in flying if name not in LADDER))
                 rung = ladder.index(who) + 1 if who in ladder else 0
                 self.session.meet(seat, ladder[rung % len(ladder)])
                 self._outcomes.clear()
