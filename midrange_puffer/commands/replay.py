@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from midrange_puffer.commands.progress import progress_bar
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import is_team
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay, ReplayError
 from midrange_puffer.show.view import film
@@ -21,6 +23,8 @@ def main(options: argparse.Namespace) -> int:
             refused.append(str(error))
     if refused:
         raise ReplayError(*refused)
+    if options.outputs and is_team(replay.parameters):
+        raise UsageError(f"{shown(options.paths[0])}: teams are not shown yet, only flown again")
     for kind, path in options.outputs.items():
         write(replay, kind, path, options.film)
         print(shown(path))

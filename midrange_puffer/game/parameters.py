@@ -202,13 +202,25 @@ def is_team(parameters: Mapping[str, float | str]) -> bool:
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
 
 
+def fighter_names(parameters: Mapping[str, float | str]) -> tuple[str, ...]:
+    """What the fighters are called, as red_0 and blue_7."""
+    sides = zip(SEATS, sizes_of(parameters), strict=True)
+    return tuple(f"{side}_{number}" for side, size in sides for number in range(size))
+
+
+def callsigns(parameters: Mapping[str, float | str]) -> tuple[str, ...]:
+    """What the fighters are called where they are shown: red and blue where one fights one."""
+    return fighter_names(parameters) if is_team(parameters) else SEATS
+
+
 def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
     red, blue = sizes_of(values)
     sizes = f"red_size = {red}, blue_size = {blue}"
     if not teams:
         raise UsageError(
             f"{sizes}: here one flies against one; teams fly in Simulation, Midrange, "
-            "the environments of Gymnasium, PettingZoo and Stable-Baselines3, and puffer league"
+            "the environments of Gymnasium, PettingZoo and Stable-Baselines3, and in puffer train, "
+            "eval and league"
         )
     if values["sensing"] != FULL:
         raise UsageError(f"{sizes}: teams have no sensors; must be 1 with sensing = {RADAR}")

@@ -68,7 +68,7 @@ def format_acmi(replay: Replay, paths: Paths) -> str:
     frames: dict[float, list[str]] = {}
     # What ends comes after where everything is, a missile before its target.
     missiles = [_missile(path, number) for number, path in enumerate(paths.missiles)]
-    fighters = [_fighter(path, replay.names[path.seat]) for path in paths.fighters]
+    fighters = [_fighter(path, replay.names[path.side]) for path in paths.fighters]
     bodies = (*missiles, *fighters)
     positions = (line for body in bodies for line in _positions(body))
     ends = (line for body in bodies for line in _end(body))
@@ -93,8 +93,8 @@ class _Body:
 
 
 def _fighter(path: FighterPath, name: str) -> _Body:
-    properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={_text(name)},{_side(path.seat)}"
-    return _Body(_fighter_id(path.seat), path, properties)
+    properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={_text(name)},{_side(path.side)}"
+    return _Body(_fighter_id(path.number), path, properties)
 
 
 def _missile(path: MissilePath, number: int) -> _Body:
@@ -138,10 +138,10 @@ def _locks(
 ) -> Iterator[tuple[float, str]]:
     """With sensors: each fighter's radar, whom it has on it, and which missiles have a lock."""
     for contact in paths.contacts:
-        own, enemy = _fighter_id(contact.seat), _fighter_id(1 - contact.seat)
+        own, enemy = _fighter_id(contact.fighter), _fighter_id(contact.enemy)
         width = 2 * parameters["radar_half_angle_deg"]
         yield 0.0, f"{own},RadarMode=1,RadarHorizontalBeamwidth={width:g}"
-        last = paths.fighters[contact.seat].times[-1]
+        last = paths.fighters[contact.fighter].times[-1]
         is_live = (source == LIVE for source in contact.source)
         for time, on_radar in _changes(contact.times, is_live):
             if time <= last:

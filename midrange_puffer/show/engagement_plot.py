@@ -84,7 +84,7 @@ def plot_engagement(engagement: Engagement, path: str | Path) -> None:
     for missile in engagement.missiles:
         draw_missile(axes, missile)
     for fighter, name in zip(engagement.fighters, engagement.names, strict=True):
-        draw_fighter(axes, fighter, f"{SEATS[fighter.seat]}: {label(name)}")
+        draw_fighter(axes, fighter, f"{SEATS[fighter.side]}: {label(name)}")
     _draw_frame(axes, engagement)
     save_figure(figure, path)
 
@@ -111,7 +111,7 @@ def draw_fighter(axes: "Axes", path: FighterPath, label: str) -> None:
     from matplotlib.patheffects import withStroke
 
     times, x, y = _trail(path)
-    colour = COLOURS[path.seat]
+    colour = COLOURS[path.side]
     axes.plot(x, y, color=colour, lw=2.2, zorder=4, label=label)
     marks = np.arange(0, times[-1], TICK)
     places = np.column_stack([np.interp(marks, times, x), np.interp(marks, times, y)])

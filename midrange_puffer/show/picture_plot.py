@@ -33,9 +33,9 @@ def draw_pictures(paths: Paths, title: str) -> "Figure":
     for missile in paths.missiles:
         draw_missile(truth, missile)
     for fighter in paths.fighters:
-        draw_fighter(truth, fighter, SEATS[fighter.seat])
+        draw_fighter(truth, fighter, SEATS[fighter.side])
     for contact, axes in zip(paths.contacts, sides, strict=True):
-        seat = contact.seat
+        seat = contact.fighter
         for missile in paths.missiles:
             if missile.owner == seat:
                 draw_missile(axes, missile)
@@ -67,7 +67,7 @@ def _locks(missile: MissilePath) -> list[tuple[float, float]]:
 def _draw_contact(axes: "Axes", contact: ContactPath) -> None:
     """Where the enemy was believed to be, by what that rests on."""
     places, source = np.array([contact.x, contact.y]) / 1000, np.array(contact.source)
-    colour = COLOURS[1 - contact.seat]
+    colour = COLOURS[contact.enemy]
     for which, style, meaning in (
         (LIVE, {"marker": ".", "ms": 4}, "enemy, on radar"),
         (MEMORY, {"marker": "o", "ms": 4, "mfc": "white", "mew": 0.8}, "enemy, from memory"),
