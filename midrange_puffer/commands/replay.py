@@ -23,8 +23,9 @@ def main(options: argparse.Namespace) -> int:
             refused.append(str(error))
     if refused:
         raise ReplayError(*refused)
-    if options.outputs and is_team(replay.parameters):
-        raise UsageError(f"{shown(options.paths[0])}: teams are not shown yet, only flown again")
+    for kind in options.outputs if is_team(replay.parameters) else ():
+        if kind != "acmi":
+            raise UsageError(f"--{kind}: of teams there is none yet")
     for kind, path in options.outputs.items():
         write(replay, kind, path, options.film)
         print(shown(path))

@@ -24,6 +24,7 @@ from midrange_puffer.game.parameters import (
     RULES_VERSION,
     SAME_BITS_SINCE,
     SEATS,
+    is_team,
     most_decisions,
     neutral_values,
     resolve,
@@ -35,6 +36,7 @@ from midrange_puffer.game.simulation import Simulation
 
 SUFFIX = ".replay"
 VERSION = 1
+AGENT = "agent"  # who flies a fighter by controls from outside
 HASH_INTERVAL = 20  # decisions from one state hash to the next
 _MAGIC = b"midrange_puffer replay "
 _FIRST_LINE = _MAGIC + b"%d\n" % VERSION
@@ -101,6 +103,15 @@ class Replay:
     def duration(self) -> float:
         """From start to end [s]."""
         return self.decisions * self.parameters["physics_dt"] * self.parameters["substeps"]
+
+    @property
+    def fighter_names(self) -> tuple[str, ...]:
+        """What whoever flew each fighter is called: in teams a pilot by its own name."""
+        if not is_team(self.parameters):
+            return self.names
+        of_sides = np.repeat(self.names, sizes_of(self.parameters)).tolist()
+        each = zip(self.pilots, of_sides, strict=True)
+        return tuple(name if pilot == AGENT else pilot for pilot, name in each)
 
     def simulation(self) -> Simulation:
         """A simulation of this one engagement, at its start."""
