@@ -1,5 +1,6 @@
-"""`spacetime`: the space-time graph of a simulation, as arrays."""
+"""`spacetime`: the space-time graph of a simulation, as arrays; in teams `pair_graph`."""
 
+from midrange_puffer.game.pair import pair_graph
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime, spacetime
 
-__all__ = ["MissilePrediction", "SpaceTime", "spacetime"]
+__all__ = ["MissilePrediction", "SpaceTime", "pair_graph", "spacetime"]

@@ -238,7 +238,7 @@ def draw_fight(path: Path) -> None:
         _draw_missile(axes, missile, COLOURS[missile.owner])
     for fighter in paths.fighters:
         x, y = np.array(fighter.x) / 1000, np.array(fighter.y) / 1000
-        colour = COLOURS[fighter.seat]
+        colour = COLOURS[fighter.side]
         axes.plot(x, y, color=colour, lw=2)
         axes.plot(x[0], y[0], "o", color=colour, mfc="white", ms=6)
         if fighter.died is None:

@@ -60,7 +60,7 @@ class LiveFight extends Fight {
       gravity: parameters.gravity,
       mach: SPEED_OF_SOUND,
       fighters: SEATS.map((_, seat) => (
-        { seat, died: null, entries: emptyEntries([...BODY_COLUMNS, "throttle", "ammo"]) })),
+        { number: seat, side: seat, died: null, entries: emptyEntries([...BODY_COLUMNS, "throttle", "ammo"]) })),
       missiles: [],
       radar: sim.hasSensors ? parameters : null,
     });
@@ -112,7 +112,7 @@ class LiveFight extends Fight {
     const ended = this._noteMissiles(time);
     ended.push(...this._noteUnseen(before, this.missiles.slice(known), time));
     for (const missile of ended) {
-      missile.fate = this.fighters[missile.target].died === null ? SPENT : GONE;
+      missile.fate = this.fighters[missile.entries.targets.at(-1)].died === null ? SPENT : GONE;
     }
     killed.forEach((victim) => this._markHit(victim, ended, time));
     if (this.radar) this._noteContacts(states, time);
@@ -125,7 +125,7 @@ class LiveFight extends Fight {
   /** Returns whether it has just been killed. */
   _noteFighter(fighter, states, time) {
     if (fighter.died !== null) return false;
-    const { seat, entries } = fighter;
+    const { number: seat, entries } = fighter;
     this._add(entries, states, seat, "fighter", time);
     entries.throttle.push(states.throttle[seat]);
     entries.ammo.push(states.ammunition[seat]);
@@ -168,6 +168,7 @@ class LiveFight extends Fight {
       }
       const missile = known ? known.missile : this._launched(states, slot, time);
       this._add(missile.entries, states, slot, "missile", time);
+      missile.entries.targets.push(states.target[slot]);
       missile.entries.guided.push(guided[slot]);
       this.slots.set(slot, { age: states.age[slot], missile });
     }
@@ -194,8 +195,8 @@ class LiveFight extends Fight {
   _begin(owner, target, launched, time) {
     const burnt = launched + this.sim.parameters.missile_burn_time;
     const missile = {
-      owner, target, launched, burnt_out: burnt, fate: FLYING,
-      entries: emptyEntries([...BODY_COLUMNS, "guided"]),
+      owner, launched, burnt_out: burnt, fate: FLYING,
+      entries: emptyEntries([...BODY_COLUMNS, "targets", "guided"]),
     };
     if (launched < time - 1e-6) {
       const shooter = this.fighters[owner].entries;
@@ -203,6 +204,7 @@ class LiveFight extends Fight {
       const { entries } = missile;
       for (const name of BODY_COLUMNS) entries[name].push(shooter[name][index]);
       [entries.times[0], entries.rudder[0], entries.load[0]] = [launched, 0, 0];
+      entries.targets.push(target);
       entries.guided.push(this.radar ? SUPPORTED : ACTIVE);
     }
     this.missiles.push(missile);
@@ -212,7 +214,7 @@ class LiveFight extends Fight {
   /** Those launched since the last time that have ended already: their launchers have fewer left. */
   _noteUnseen(before, seen, time) {
     const unseen = [];
-    this.fighters.forEach(({ seat, entries }) => {
+    this.fighters.forEach(({ number: seat, entries }) => {
       if (entries.times.length < 2 || entries.times.at(-1) !== time) return;
       const fired = before[seat] - entries.ammo.at(-1);
       const shown = seen.filter(({ owner }) => owner === seat).length;
@@ -229,7 +231,7 @@ class LiveFight extends Fight {
   _markHit(victim, ended, time) {
     const [x, y] = [victim.entries.x.at(-1), victim.entries.y.at(-1)];
     const away = ({ entries }) => Math.hypot(entries.x.at(-1) - x, entries.y.at(-1) - y);
-    const ours = ended.filter(({ target }) => target === victim.seat);
+    const ours = ended.filter(({ entries }) => entries.targets.at(-1) === victim.number);
     if (!ours.length) return;
     const hit = ours.reduce((best, missile) => (away(missile) < away(best) ? missile : best));
     this._end(hit, x, y, time);

@@ -28,7 +28,7 @@ function heardThreats(known, own, time) {
 /** Of all missiles in the air that close in. */
 function seenThreats(fight, own, seat, time) {
   return fight.missiles
-    .filter((missile) => missile.target === seat && phaseOf(missile, time) === "flying")
+    .filter((missile) => missile.entries.targets.at(-1) === seat && phaseOf(missile, time) === "flying")
     .map((missile) => {
       const state = stateAt(missile, time);
       const closing = closingSpeed(own, state);

@@ -31,8 +31,8 @@ def main(options: argparse.Namespace) -> int:
     torch.set_num_threads(1)  # small batches are slower with more
     path = options.model
     [(policy, model)], parameters = load_models([path], options, teams=True)
-    if is_team(parameters):
-        _check_team(options)
+    if is_team(parameters) and options.render:
+        raise UsageError("command line: --render: one flies against one there, not teams")
     opponents = {name: load_opponent(name, policy) for name in options.opponents}
     if options.render:
         from midrange_puffer.show.view.watch import watch
@@ -51,13 +51,6 @@ def main(options: argparse.Namespace) -> int:
         where = f"{len(replays)} replays in {shown(options.replay_dir)}"
         print(f"{where}, each flown again from its file: all bit-exact")
     return 0
-
-
-def _check_team(options: argparse.Namespace) -> None:
-    for name in ("render", "save_replays"):
-        if getattr(options, name):
-            option = name.replace("_", "-")
-            raise UsageError(f"command line: --{option}: one flies against one there, not teams")
 
 
 def _measure(

@@ -128,9 +128,7 @@ def _settle_update(config: Config, machine: Machine) -> Config:
     agents = _count_agents(config, "[env]")
     config = _settle_batch(config, agents)
     train = config["train"]
-    if is_team(config["env"]):
-        config = _without_replays(config)
-    elif train["replay_interval"] == "auto":
+    if train["replay_interval"] == "auto":
         updates = train["total_timesteps"] / (train["batch_size"] * machine.ranks)
         reason = f"{REPLAY_SETS} sets of replays in {updates:.0f} updates"
         interval = math.ceil(updates / REPLAY_SETS)
@@ -138,14 +136,6 @@ def _settle_update(config: Config, machine: Machine) -> Config:
     if not stage_names(config):
         check_training(config, agents)
     return config
-
-
-def _without_replays(config: Config) -> Config:
-    """Keep no replays of teams, which have none."""
-    interval = config["train"]["replay_interval"]
-    if interval not in ("auto", 0):
-        raise ConfigError(f"train.replay_interval = {interval}: must be 0 for teams")
-    return config.replaced("train", "teams have no replays", replay_interval=0)
 
 
 def _settle_batch(config: Config, agents: int) -> Config:

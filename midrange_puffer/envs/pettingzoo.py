@@ -10,17 +10,18 @@ from midrange_puffer.envs.arena import NOBODY, Arena
 from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.envs.truth import state_names
 from midrange_puffer.game.actions import as_actions
-from midrange_puffer.game.parameters import OPTIONS, SEATS, is_team, resolve, sizes_of
+from midrange_puffer.game.parameters import (
+    OPTIONS,
+    SEATS,
+    fighter_names,
+    is_team,
+    resolve,
+    sizes_of,
+)
 from midrange_puffer.gymnasium_import import gymnasium
 
 # isort: split
 from pettingzoo import ParallelEnv
-
-
-def agent_names(parameters: Mapping[str, float]) -> tuple[str, ...]:
-    """Red's, then blue's."""
-    sides = zip(SEATS, sizes_of(parameters), strict=True)
-    return tuple(f"{side}_{number}" for side, size in sides for number in range(size))
 
 
 class MidrangeParallelEnv(ParallelEnv):
@@ -68,7 +69,7 @@ class MidrangeParallelEnv(ParallelEnv):
         )
         self.metadata = {**self.metadata, **self._arena.metadata}
         self.render_mode = render_mode
-        self.possible_agents = list(agent_names(parameters))
+        self.possible_agents = list(fighter_names(sizes_of(parameters)))
         teams = self.possible_agents if self._leave else SEATS
         self.state_names = state_names(teams)
         self.agents: list[str] = []

@@ -1,4 +1,4 @@
-"""What a side knew over time, in a game with sensors: its contact, and what its receiver heard."""
+"""What fighters knew over time, in a game with sensors: contacts, and what receivers heard."""
 
 from dataclasses import dataclass, field
 
@@ -19,17 +19,18 @@ _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADA
 
 @dataclass
 class ContactPath(Course):
-    """What a side knew of its enemy: its course, as it was believed, and what the receiver heard.
+    """What a fighter knew of an enemy: its course, as it was believed, and what the receiver heard.
 
     Attributes:
-        seat: Whose contact it is.
+        fighter, enemy: Whose contact it is, and of whom.
         source: An index into `SOURCES`.
         age: Since the enemy was last seen [s].
         heard: Of the enemy's radar: SILENT, SEARCHED or TRACKED.
         bearing: Where that came from, counter-clockwise from +x [rad].
     """
 
-    seat: int = 0
+    fighter: int = 0
+    enemy: int = 1
     source: list[int] = field(default_factory=list)
     age: list[float] = field(default_factory=list)
     heard: list[int] = field(default_factory=list)
@@ -37,19 +38,19 @@ class ContactPath(Course):
 
 
 def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: float) -> None:
-    """Add what both sides know now."""
+    """Add what all know now."""
     known = {name: values[env] for name, values in sim.contacts.items()}
     views, headings = sim.observe()[env], sim.fighters["heading"][env]
     for path in contacts:
-        seat, view = path.seat, views[path.seat]
+        own, view = path.fighter, views[path.fighter]
         path.times.append(time)
         for name in ("x", "y", "heading", "speed"):
-            getattr(path, name).append(float(known[name][seat]))
-        path.source.append(int(known["source"][seat]))
-        path.age.append(float(known["age"][seat] * sim.parameters["physics_dt"]))
+            getattr(path, name).append(float(known[name][own]))
+        path.source.append(int(known["source"][own]))
+        path.age.append(float(known["age"][own] * sim.parameters["physics_dt"]))
         path.heard.append(
             SEARCHED * bool(view[_PLACE["receiver_searched"]])
             + TRACKED * bool(view[_PLACE["receiver_tracked"]])
         )
         off_nose = np.arctan2(view[_PLACE["receiver_left"]], view[_PLACE["receiver_ahead"]])
-        path.bearing.append(float(headings[seat] + off_nose))
+        path.bearing.append(float(headings[own] + off_nose))

@@ -203,13 +203,25 @@ def is_team(parameters: Mapping[str, float | str]) -> bool:
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
 
 
+def fighter_names(sizes: tuple[int, int]) -> tuple[str, ...]:
+    """What so many fighters of red and blue are called, as red_0 and blue_7."""
+    sides = zip(SEATS, sizes, strict=True)
+    return tuple(f"{side}_{number}" for side, size in sides for number in range(size))
+
+
+def callsigns(sizes: tuple[int, int]) -> tuple[str, ...]:
+    """What they are called where they are shown: red and blue where one fights one."""
+    return fighter_names(sizes) if max(sizes) > 1 else SEATS
+
+
 def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
     red, blue = sizes_of(values)
     sizes = f"red_size = {red}, blue_size = {blue}"
     if not teams:
         raise UsageError(
             f"{sizes}: here one flies against one; teams fly in Simulation, Midrange, "
-            "the environments of Gymnasium, PettingZoo and Stable-Baselines3, and puffer league"
+            "the environments of Gymnasium, PettingZoo and Stable-Baselines3, and in puffer train, "
+            "eval and league"
         )
     spacing, least = values["start_spacing_max"], values["start_range_min"]
     most = 2 * least / (red + blue - 2)  # their lines are centred, and may stand in any direction

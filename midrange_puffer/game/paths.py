@@ -1,5 +1,6 @@
 """Where everything went in an engagement: what plots, pages and viewers draw."""
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from midrange_puffer.game.contact_path import TRACKS, ContactPath, note_contacts
 from midrange_puffer.game.course import Course
-from midrange_puffer.game.parameters import RADAR, SEATS
+from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
 from midrange_puffer.game.simulation import Simulation
 
 SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
@@ -36,13 +37,15 @@ class FighterPath(BodyPath):
     """A fighter's flight, up to its death.
 
     Attributes:
-        seat: Red (0) or blue (1).
+        number: Which fighter it is: red's come first.
+        side: Red (0) or blue (1).
         throttle: Position, 0 to 1.
         ammo: Missiles left.
         died: When [s]; None while it lives.
     """
 
-    seat: int = 0
+    number: int = 0
+    side: int = 0
     throttle: list[float] = field(default_factory=list)
     ammo: list[int] = field(default_factory=list)
     died: float | None = None
@@ -53,21 +56,28 @@ class MissilePath(BodyPath):
     """A missile's flight, from its launch to its end.
 
     Of one that lives less than a decision little is seen: it goes straight to the target that it
-    hits, or stays where it was launched.
+    hits, or stays where it was launched, and is taken to have flown at the nearest enemy.
 
     Attributes:
-        owner, target: Fighters.
+        owner: The fighter that launched it.
+        targets: The fighter that it flew at, for every time it was noted. Where a target has died,
+            the next one flown at is noted in the same decision.
         launched, burnt_out: When it starts, and when its motor stops [s].
         fate: FLYING, HIT, SPENT or LOST.
         guided: ALONE, SUPPORTED or ACTIVE, for every time it was noted.
     """
 
     owner: int = 0
-    target: int = 1
     launched: float = 0.0
     burnt_out: float = 0.0
     fate: str = FLYING
+    targets: list[int] = field(default_factory=list)
     guided: list[int] = field(default_factory=list)
+
+    @property
+    def target(self) -> int:
+        """The fighter that it has flown at last: that it has hit, if it has."""
+        return self.targets[-1]
 
 
 class Paths:
@@ -78,8 +88,9 @@ class Paths:
         env: which of its engagements.
 
     Attributes:
-        fighters, missiles: Where they went.
-        contacts: What each side knew of its enemy; without sensors none.
+        sizes: The fighters of red and of blue.
+        fighters, missiles: Where they went. Fighters are in the order of their numbers.
+        contacts: What each fighter knew of each enemy; without sensors none.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -87,10 +98,19 @@ class Paths:
         self._env = env
         self._has_sensors = sim.parameters["sensing"] == RADAR
         self._slots: dict[int, tuple[int, MissilePath]] = {}  # in the air: age, and its path
-        self.fighters = [FighterPath(seat=seat) for seat in range(len(SEATS))]
+        self._hits = self._hit_counts()
+        self.sizes = sizes_of(sim.parameters)
+        self.fighters = [
+            FighterPath(number=number, side=side)
+            for number, side in enumerate(np.repeat(range(len(SEATS)), self.sizes).tolist())
+        ]
         self.missiles: list[MissilePath] = []
-        seats = range(len(SEATS)) if self._has_sensors else ()
-        self.contacts = [ContactPath(seat=seat) for seat in seats]
+        self.contacts = [
+            ContactPath(fighter=own.number, enemy=enemy.number)
+            for own in self.fighters
+            for enemy in self.fighters
+            if self._has_sensors and own.side != enemy.side
+        ]
         self.note()
 
     @property
@@ -108,23 +128,22 @@ class Paths:
         for path in self.fighters:
             if path.died is not None:
                 continue
-            self._add(path, fighters, path.seat, "fighter")
-            path.throttle.append(float(fighters["throttle"][path.seat]))
-            path.ammo.append(int(fighters["ammo"][path.seat]))
-            if not fighters["alive"][path.seat]:
+            self._add(path, fighters, path.number, "fighter")
+            path.throttle.append(float(fighters["throttle"][path.number]))
+            path.ammo.append(int(fighters["ammo"][path.number]))
+            if not fighters["alive"][path.number]:
                 path.died = self.time
                 killed.append(path)
         known = len(self.missiles)
         ended = self._note_missiles(missiles)
         unseen = self._add_unseen(self.missiles[known:])
-        ended += unseen
-        for path in ended:
+        for path in (*ended, *unseen):
             path.fate = LOST if self.fighters[path.target].died is not None else SPENT
-        for victim in killed:
-            self._mark_hit(victim, [path for path in ended if path.target == victim.seat])
+        if killed:
+            self._mark_hits(killed, ended, unseen)
         for path in unseen:
             if path.fate != HIT:
-                self._end(path, path.x[0], path.y[0])
+                self._end(path, path.x[0], path.y[0], path.target)
 
     def cut_back(self) -> None:
         """Forget what is later than the simulation, which has been restored to an earlier state."""
@@ -139,6 +158,7 @@ class Paths:
         for fighter in self.fighters:
             if fighter.died is not None and fighter.died > end:
                 fighter.died = None
+        self._hits = self._hit_counts()
         missiles = self._missiles()
         paths = {(path.owner, round(path.launched / step)): path for path in self.missiles}
         self._slots = {}
@@ -189,9 +209,21 @@ class Paths:
         for shooter in self.fighters:
             if len(shooter.times) > 1 and shooter.times[-1] == self.time:
                 fired = shooter.ammo[-2] - shooter.ammo[-1]
-                for _ in range(fired - owners.count(shooter.seat)):
-                    unseen.append(self._begin(shooter.seat, 1 - shooter.seat, shooter.times[-2]))
+                for _ in range(fired - owners.count(shooter.number)):
+                    target = self._nearest_enemy(shooter)
+                    unseen.append(self._begin(shooter.number, target, shooter.times[-2]))
         return unseen
+
+    def _nearest_enemy(self, shooter: FighterPath) -> int:
+        """The nearest enemy when the last decision began, of those that lived then."""
+
+        def order(path: FighterPath) -> tuple[bool, float]:
+            index = path.at(shooter.times[-2])
+            away = math.dist((path.x[index], path.y[index]), (shooter.x[-2], shooter.y[-2]))
+            return path.times[-1] < self.time, away
+
+        enemies = (path for path in self.fighters if path.side != shooter.side)
+        return min(enemies, key=order).number
 
     def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissilePath:
         """The path of a new missile in the air."""
@@ -202,7 +234,7 @@ class Paths:
 
     def _begin(self, owner: int, target: int, launched: float) -> MissilePath:
         """A new missile's path, begun where its launcher was."""
-        path = MissilePath(owner=owner, target=target, launched=launched)
+        path = MissilePath(owner=owner, launched=launched)
         path.burnt_out = launched + self._sim.parameters["missile_burn_time"]
         shooter = self.fighters[owner]
         if launched < self.time and (index := shooter.at(launched + 1e-3)) is not None:
@@ -211,29 +243,50 @@ class Paths:
                 getattr(path, name).append(getattr(shooter, name)[index])
             path.rudder.append(0.0)
             path.load.append(0.0)
+            path.targets.append(target)
             path.guided.append(SUPPORTED if self._has_sensors else ACTIVE)
         self.missiles.append(path)
         return path
 
-    def _mark_hit(self, victim: FighterPath, ended: list[MissilePath]) -> None:
-        """Of the missiles that ended with their target, the nearest one has hit it."""
-        if not ended:
-            return
-        x, y = victim.x[-1], victim.y[-1]
-        hit = min(ended, key=lambda path: np.hypot(path.x[-1] - x, path.y[-1] - y))
-        self._end(hit, x, y)
-        hit.fate = HIT
+    def _hit_counts(self) -> np.ndarray:
+        """How many missiles of each fighter have hit so far."""
+        return self._sim.core.read("fighter")["hits"][self._env]
 
-    def _end(self, path: MissilePath, x: float, y: float) -> None:
+    def _mark_hits(
+        self, killed: list[FighterPath], ended: list[MissilePath], unseen: list[MissilePath]
+    ) -> None:
+        """Find who has hit those that were killed now.
+
+        Of the missiles that ended with their target, and of those unseen, it was the nearest one
+        whose owner has a hit to its name. Those with a target seen to end come first.
+        """
+        before, self._hits = self._hits, self._hit_counts()
+        left = self._hits - before
+
+        seen = {path.target for path in ended}
+        for victim in sorted(killed, key=lambda one: one.number not in seen):
+            x, y = victim.x[-1], victim.y[-1]
+            paths = [path for path in ended if path.target == victim.number]
+            paths += [path for path in unseen if self.fighters[path.owner].side != victim.side]
+            paths = [path for path in paths if left[path.owner] and path.fate != HIT]
+            if paths:
+                hit = min(paths, key=lambda path: math.dist((path.x[-1], path.y[-1]), (x, y)))
+                self._end(hit, x, y, victim.number)
+                hit.fate = HIT
+                left[hit.owner] -= 1
+
+    def _end(self, path: MissilePath, x: float, y: float, target: int) -> None:
         """Add where a missile that is no longer in the air has ended, as it was last noted."""
         path.times.append(self.time)
         path.x.append(x)
         path.y.append(y)
         for name in ("speed", "heading", "rudder", "load", "guided"):
             getattr(path, name).append(getattr(path, name)[-1])
+        path.targets.append(target)
 
     def _add_missile(self, path: MissilePath, missiles: dict[str, np.ndarray], slot: int) -> None:
         self._add(path, missiles, slot, "missile")
+        path.targets.append(int(missiles["target"][slot]))
         path.guided.append(int(missiles["guided"][slot]))
 
     def _add(self, path: BodyPath, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
@@ -252,12 +305,25 @@ def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: f
 
 
 def outcome_words(sim: Simulation, env: int = 0) -> str:
-    """The outcome of an engagement, as "open", "red wins" or "draw by time"."""
-    outcome, alive = sim.outcome[env], sim.fighters["alive"][env]
+    """The outcome of an engagement, as "open", "red wins" or "draw by time".
+
+    In teams it also says who is left, as "red wins, 3 of 4 left" or "blue wins by time, 2 to 3".
+    """
+    outcome = sim.outcome[env]
     if outcome == 0:
         return "open"
-    if outcome in (1, 2):
-        return f"{SEATS[outcome - 1]} wins"
-    if sim.truncated[env]:
-        return "draw by time"
-    return "draw, no missiles left" if alive.any() else "mutual kill"
+    sizes = sizes_of(sim.parameters)
+    sides = np.split(sim.fighters["alive"][env], [sizes[0]])
+    left = [int(side.sum()) for side in sides]
+    how = " by time" if sim.truncated[env] else ", no missiles left" if min(left) else ""
+    if outcome not in (1, 2):
+        words = f"draw{how}" if any(left) else "mutual kill"
+    elif sum(sizes) == 2:  # also by a pressing_margin
+        words = f"{SEATS[outcome - 1]} wins"
+    else:
+        words = f"{SEATS[outcome - 1]} wins{how}"
+    if sum(sizes) == 2 or not any(left):
+        return words
+    if min(left):
+        return f"{words}, {left[0]} to {left[1]}"
+    return f"{words}, {max(left)} of {sizes[outcome - 1]} left"

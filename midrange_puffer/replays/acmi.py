@@ -14,7 +14,7 @@ from pathlib import Path
 
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.contact_path import LIVE
-from midrange_puffer.game.parameters import SEATS
+from midrange_puffer.game.parameters import SEATS, callsigns, is_team, sizes_of
 from midrange_puffer.game.paths import (
     ACTIVE,
     FLYING,
@@ -25,13 +25,13 @@ from midrange_puffer.game.paths import (
     MissilePath,
     Paths,
 )
-from midrange_puffer.names import shown
+from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay
 
 ZIP_SUFFIX = ".zip.acmi"
 ALTITUDE = 6000.0  # m
 DEGREE = 111_320.0  # m along the equator, and near it along a meridian
-FIRST_MISSILE = 0x100  # object id; the fighters have 1 and 2
+FIRST_MISSILE = 0x100  # object id; the fighters have theirs from 1 on
 HEADER = (
     "FileType=text/acmi/tacview",
     "FileVersion=2.2",
@@ -64,20 +64,23 @@ def write_acmi(replay: Replay, path: str | Path) -> None:
 
 def format_acmi(replay: Replay, paths: Paths) -> str:
     """The text of a recording."""
-    red, blue = replay.names
     frames: dict[float, list[str]] = {}
     # What ends comes after where everything is, a missile before its target.
-    missiles = [_missile(path, number) for number, path in enumerate(paths.missiles)]
-    fighters = [_fighter(path, replay.names[path.seat]) for path in paths.fighters]
+    missiles = [
+        _missile(path, paths.fighters[path.owner].side, number)
+        for number, path in enumerate(paths.missiles)
+    ]
+    fighters = [_fighter(path, replay) for path in paths.fighters]
     bodies = (*missiles, *fighters)
     positions = (line for body in bodies for line in _positions(body))
     ends = (line for body in bodies for line in _end(body))
     locks = _locks(paths, missiles, replay.parameters)
-    for time, line in itertools.chain(positions, locks, ends):
+    targets = (line for missile in missiles for line in _new_targets(missile))
+    for time, line in itertools.chain(positions, locks, targets, ends):
         frames.setdefault(round(time, 3), []).append(line)
     end = frames.setdefault(round(paths.time, 3), [])
     end.append(f"0,Event=Bookmark|{_text(replay.outcome)}")
-    lines = [*HEADER, f"0,Title={_text(f'{red} (red) against {blue} (blue)')}"]
+    lines = [*HEADER, f"0,Title={_text(versus(replay.names, paths.sizes))}"]
     for time in sorted(frames):
         lines += [f"#{time}", *frames[time]]
     return "\n".join(lines) + "\n"
@@ -92,15 +95,18 @@ class _Body:
     properties: str
 
 
-def _fighter(path: FighterPath, name: str) -> _Body:
-    properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={_text(name)},{_side(path.seat)}"
-    return _Body(_fighter_id(path.seat), path, properties)
+def _fighter(path: FighterPath, replay: Replay) -> _Body:
+    pilot = _text(replay.fighter_names[path.number])
+    properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={pilot},{_side(path.side)}"
+    if is_team(replay.parameters):
+        properties += f",CallSign={callsigns(sizes_of(replay.parameters))[path.number]}"
+    return _Body(_fighter_id(path.number), path, properties)
 
 
-def _missile(path: MissilePath, number: int) -> _Body:
+def _missile(path: MissilePath, side: int, number: int) -> _Body:
     properties = (
         f"Name=Missile,Type=Weapon+Missile,Parent={_fighter_id(path.owner)},"
-        f"LockedTarget={_fighter_id(path.target)},{_side(path.owner)}"
+        f"LockedTarget={_fighter_id(path.targets[0])},{_side(side)}"
     )
     return _Body(f"{FIRST_MISSILE + number:x}", path, properties)
 
@@ -138,10 +144,10 @@ def _locks(
 ) -> Iterator[tuple[float, str]]:
     """With sensors: each fighter's radar, whom it has on it, and which missiles have a lock."""
     for contact in paths.contacts:
-        own, enemy = _fighter_id(contact.seat), _fighter_id(1 - contact.seat)
+        own, enemy = _fighter_id(contact.fighter), _fighter_id(contact.enemy)
         width = 2 * parameters["radar_half_angle_deg"]
         yield 0.0, f"{own},RadarMode=1,RadarHorizontalBeamwidth={width:g}"
-        last = paths.fighters[contact.seat].times[-1]
+        last = paths.fighters[contact.fighter].times[-1]
         is_live = (source == LIVE for source in contact.source)
         for time, on_radar in _changes(contact.times, is_live):
             if time <= last:
@@ -154,7 +160,14 @@ def _locks(
                 yield time, f"{body.id},LockedTargetMode={has_lock:d}"
 
 
-def _changes(times: Sequence[float], values: Iterable[bool]) -> Iterator[tuple[float, bool]]:
+def _new_targets(missile: _Body) -> Iterator[tuple[float, str]]:
+    """Whom it goes for after its first target."""
+    changes = itertools.islice(_changes(missile.path.times, missile.path.targets), 1, None)
+    for time, target in changes:
+        yield time, f"{missile.id},LockedTarget={_fighter_id(target)}"
+
+
+def _changes(times: Sequence[float], values: Iterable[int]) -> Iterator[tuple[float, int]]:
     """The first of some values, and every later one that differs from the one before."""
     before = None
     for time, value in zip(times, values, strict=True):
@@ -185,13 +198,13 @@ def _end(body: _Body) -> Iterator[tuple[float, str]]:
     yield end, f"-{body.id}"
 
 
-def _side(seat: int) -> str:
-    colour = SEATS[seat].capitalize()
+def _side(side: int) -> str:
+    colour = SEATS[side].capitalize()
     return f"Coalition={colour},Color={colour}"
 
 
-def _fighter_id(seat: int) -> str:
-    return f"{1 + seat:x}"
+def _fighter_id(number: int) -> str:
+    return f"{1 + number:x}"
 
 
 def _text(text: str) -> str:

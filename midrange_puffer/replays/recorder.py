@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from midrange_puffer import _core
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import CONTROLLERS, RADAR, SEATS
+from midrange_puffer.game.parameters import CONTROLLERS, RADAR, SEATS, observed, sizes_of
 from midrange_puffer.game.paths import FighterPath, MissilePath, Paths
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.replay import SUFFIX, Recorder, Replay
 
-WATCHED = 10_000  # engagements of a fight that may be kept, the first; 24 bytes a decision of each
+# Engagements of a fight that may be kept, the first; 12 bytes a decision of each fighter. In teams
+# they are fewer, by as much as their fighters are more.
+WATCHED = 10_000
 KINDS = LOST, CLOSEST, LONGEST, FIRST = "lost", "closest", "longest", "first"
 # Engagements in which a missile was seen nearest, for one in which it passed nearest: what is seen
 # at a decision may be half a second from the least distance.
@@ -34,9 +35,9 @@ class FightRecorder:
         parts: as given to `fight`.
 
     Attributes:
-        nearness: float32 [engagements, fighters]: of the nearest missile that each has seen come,
-            as the features inbound_…_nearness; 0 if it has seen none. In a game with sensors, as
-            the enemy has seen its own missiles, by own_missile_…_nearness.
+        nearness: float32 [engagements, 2]: of the nearest missile that one of each side has seen
+            come, as the features inbound_…_nearness; 0 if none has seen any. In a game with
+            sensors, as the enemy has seen its own missiles, by own_missile_…_nearness.
     """
 
     def __init__(
@@ -48,13 +49,14 @@ class FightRecorder:
         meta: Mapping[str, object],
         parts: Sequence[Mapping[str, float]] = ({},),
     ) -> None:
-        watched = min(num_envs, WATCHED)
+        self._sizes = sizes_of(parameters)
+        watched = min(num_envs, len(SEATS) * WATCHED // sum(self._sizes))
         self._names, self._seed = names, seed
         self._parameters = [{**parameters, **part} for part in parts]
         self._size, self._meta = num_envs // len(parts), dict(meta)
-        self.nearness = np.zeros((watched, _core.FIGHTERS), np.float32)
+        self.nearness = np.zeros((watched, len(SEATS)), np.float32)
         self._has_sensors = parameters["sensing"] == RADAR
-        features = features_of(RADAR if self._has_sensors else "default")
+        features = features_of(observed("default", parameters), *self._sizes)
         kind = "own_missile" if self._has_sensors else "inbound"
         self._nearness = [
             index
@@ -63,7 +65,7 @@ class FightRecorder:
         ]
         # What each saw last; and of each part for each decision the engagements still open and
         # their controls.
-        self._seen = np.zeros((watched, _core.FIGHTERS, len(features)), np.float32)
+        self._seen = np.zeros((watched, sum(self._sizes), len(features)), np.float32)
         self._controls: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in parts]
 
     def __call__(
@@ -76,6 +78,7 @@ class FightRecorder:
         self._controls[part].append((envs, controls[rows]))
         self._seen[envs] = seen[rows, :, : self._seen.shape[-1]]
         nearest = self._seen[envs][..., self._nearness].max(axis=-1)
+        nearest = np.maximum.reduceat(nearest, (0, self._sizes[0]), axis=1)
         if self._has_sensors:
             nearest = nearest[:, ::-1]
         self.nearness[envs] = np.maximum(self.nearness[envs], nearest)
@@ -92,9 +95,10 @@ class FightRecorder:
         """
         env, decisions = int(record["env"]), int(record["decisions"])
         part = env // self._size
-        pilots = tuple(_PILOTS[index] for index in record["pilot"])
-        names = tuple(name or pilot for name, pilot in zip(self._names, pilots, strict=True))
-        sim = Simulation(1, self._seed, *pilots, **self._parameters[part])
+        sides = [_PILOTS[index] for index in record["pilot"]]
+        names = tuple(name or pilot for name, pilot in zip(self._names, sides, strict=True))
+        pilots = np.repeat(sides, self._sizes).tolist()
+        sim = Simulation(1, self._seed, *sides, **self._parameters[part])
         sim.start(0, env)
         recorder = Recorder(sim, seed=self._seed, pilots=pilots, names=names, engagement=env)
         for envs, controls in self._controls[part][:decisions]:
@@ -188,9 +192,9 @@ def _ranks(
 
 
 def _with_miss(replay: Replay) -> Replay:
-    """With how near the nearest missile passed the seat that is looked at."""
-    seat = SEATS.index(replay.meta["seat"])
-    miss = nearest_miss(replay.paths(), seat)
+    """With how near the nearest missile passed the side that is looked at."""
+    side = SEATS.index(replay.meta["seat"])
+    miss = nearest_miss(replay.paths(), side)
     return replace(replay, meta={**replay.meta, "nearest_miss": miss})
 
 
@@ -201,19 +205,27 @@ def _file_name(who: str, replay: Replay) -> str:
     return re.sub(r"[^\w.-]+", "-", f"{fighters}_{kept}_{place}")
 
 
-def nearest_miss(paths: Paths, seat: int) -> float | None:
-    """The least distance of a missile to the fighter that it goes for [m]; None without any.
+def nearest_miss(paths: Paths, side: int) -> float | None:
+    """The least distance of a missile to the fighter of a side that it goes for [m].
 
-    Between the times that are noted both are taken to fly straight on.
+    None if there is no such missile. Between the times that are noted both are taken to fly
+    straight on.
     """
-    target = paths.fighters[seat]
-    missiles = [missile for missile in paths.missiles if missile.target == seat]
-    return min((_least_distance(missile, target) for missile in missiles), default=None)
+    misses = [
+        _least_distance(missile, paths.fighters[target])
+        for missile in paths.missiles
+        for target in dict.fromkeys(missile.targets)
+        if paths.fighters[target].side == side
+    ]
+    return min(misses, default=None)
 
 
 def _least_distance(missile: MissilePath, target: FighterPath) -> float:
-    x = np.array(missile.x) - np.interp(missile.times, target.times, target.x)
-    y = np.array(missile.y) - np.interp(missile.times, target.times, target.y)
+    """While it goes for this one."""
+    goes_for = np.array(missile.targets) == target.number
+    times = np.array(missile.times)[goes_for]
+    x = np.array(missile.x)[goes_for] - np.interp(times, target.times, target.x)
+    y = np.array(missile.y)[goes_for] - np.interp(times, target.times, target.y)
     dx, dy = np.diff(x), np.diff(y)
     length = np.maximum(dx**2 + dy**2, 1e-9)
     share = np.clip(-(x[:-1] * dx + y[:-1] * dy) / length, 0, 1)

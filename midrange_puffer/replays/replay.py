@@ -9,7 +9,7 @@ import json
 import math
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,8 +24,11 @@ from midrange_puffer.game.parameters import (
     RULES_VERSION,
     SAME_BITS_SINCE,
     SEATS,
+    is_team,
     most_decisions,
     neutral_values,
+    resolve,
+    sizes_of,
     suggest,
 )
 from midrange_puffer.game.paths import Paths, outcome_words
@@ -33,6 +36,7 @@ from midrange_puffer.game.simulation import Simulation
 
 SUFFIX = ".replay"
 VERSION = 1
+AGENT = "agent"  # who flies a fighter by controls from outside
 HASH_INTERVAL = 20  # decisions from one state hash to the next
 _MAGIC = b"midrange_puffer replay "
 _FIRST_LINE = _MAGIC + b"%d\n" % VERSION
@@ -66,8 +70,8 @@ class Replay:
     Attributes:
         parameters: A value for every row of csrc/params.h.
         seed, engagement, episode: Which start it was, see `Simulation.start`.
-        pilots: Who flew red and blue: "agent" where the controls came from outside, or a pilot.
-        names: What they are called.
+        pilots: Who flew each fighter: "agent" where the controls came from outside, or a pilot.
+        names: What those are called who flew red and blue.
         controls: float32 [decisions, fighters, 3], exactly as given to `Simulation.step`.
         hashes: uint64, `fight_hash` at the start, after every `hash_interval` decisions, and at
             the end.
@@ -81,7 +85,7 @@ class Replay:
     seed: int
     engagement: int
     episode: int
-    pilots: tuple[str, str]
+    pilots: tuple[str, ...]
     names: tuple[str, str]
     controls: np.ndarray
     hashes: np.ndarray
@@ -100,9 +104,20 @@ class Replay:
         """From start to end [s]."""
         return self.decisions * self.parameters["physics_dt"] * self.parameters["substeps"]
 
+    @property
+    def fighter_names(self) -> tuple[str, ...]:
+        """What whoever flew each fighter is called: in teams a pilot by its own name."""
+        if not is_team(self.parameters):
+            return self.names
+        of_sides = np.repeat(self.names, sizes_of(self.parameters)).tolist()
+        each = zip(self.pilots, of_sides, strict=True)
+        return tuple(name if pilot == AGENT else pilot for pilot, name in each)
+
     def simulation(self) -> Simulation:
         """A simulation of this one engagement, at its start."""
-        sim = Simulation(1, self.seed, *self.pilots, **self.parameters)
+        red_size, _ = sizes_of(self.parameters)
+        sides = self.pilots[:red_size], self.pilots[red_size:]
+        sim = Simulation(1, self.seed, *sides, **self.parameters)
         sim.start(0, self.engagement, self.episode)
         return sim
 
@@ -194,12 +209,22 @@ class Replay:
             hashes=(),
         )
         try:
-            replay.simulation()
+            resolve(replay.parameters, teams=True)
+            sizes = sizes_of(replay.parameters)
+            if len(pilots) == sum(sizes):
+                replay.simulation()
         except (ValueError, OverflowError) as error:
             raise ReplayError(f"cannot be flown by this version: {error}") from None
+        if len(pilots) != sum(sizes):
+            raise ReplayError(
+                f"its header has {len(pilots)} pilots, its parameters {sizes[0]} fighters of red "
+                f"and {sizes[1]} of blue"
+            )
         if (count := header["decisions"]) > (most := most_decisions(replay.parameters)):
             raise ReplayError(f"its controls are of {count} decisions, its time limit of {most}")
-        controls, hashes = _arrays(compressed, count, _hash_count(count, replay.hash_interval))
+        controls, hashes = _arrays(
+            compressed, sum(sizes), count, _hash_count(count, replay.hash_interval)
+        )
         return replace(replay, controls=controls, hashes=hashes)
 
     def _compare(self, sim: Simulation, decision: int, expected: Mapping[int, int]) -> None:
@@ -224,8 +249,9 @@ class Recorder:
 
     Args:
         sim: of one engagement, at its start.
-        seed, pilots: as it was made with.
-        names: what red and blue are called; by default as the pilots.
+        seed: as it was made with.
+        pilots: of each fighter, as it was made with.
+        names: what those are called who fly red and blue; by default as the pilots.
         engagement, episode: as it was started.
 
     Raises:
@@ -237,8 +263,8 @@ class Recorder:
         sim: Simulation,
         *,
         seed: int,
-        pilots: tuple[str, str],
-        names: tuple[str, str] | None = None,
+        pilots: Sequence[str],
+        names: Sequence[str] | None = None,
         engagement: int = 0,
         episode: int = 0,
     ) -> None:
@@ -249,7 +275,7 @@ class Recorder:
             "engagement": engagement,
             "episode": episode,
             "pilots": tuple(pilots),
-            "names": tuple(names or pilots),
+            "names": tuple(names or side_names(pilots, sim.parameters)),
         }
         self._controls: list[np.ndarray] = []
         self._hashes = [sim.fight_hash()]  # of every HASH_INTERVAL decisions
@@ -263,7 +289,7 @@ class Recorder:
 
     def add(self, controls: np.ndarray | None) -> None:
         """Note the controls, float [1, fighters, 3], with which the simulation was just stepped."""
-        shape = (len(SEATS), _CONTROLS)
+        shape = (len(self._start["pilots"]), _CONTROLS)
         controls = np.zeros(shape) if controls is None else np.reshape(controls, shape)
         with np.errstate(over="ignore"):
             self._controls.append(np.array(controls, np.float32))
@@ -277,7 +303,7 @@ class Recorder:
 
     def replay(self, **meta: object) -> Replay:
         """The replay of what was recorded so far, with `meta` beside it."""
-        shape = (len(self), len(SEATS), _CONTROLS)
+        shape = (len(self), len(self._start["pilots"]), _CONTROLS)
         hashes = [*self._hashes, self._sim.fight_hash()][: _hash_count(len(self), HASH_INTERVAL)]
         return Replay(
             **self._start,
@@ -286,6 +312,14 @@ class Recorder:
             outcome=outcome_words(self._sim),
             meta=meta,
         )
+
+
+def side_names(pilots: Sequence[str], parameters: Mapping[str, float | str]) -> tuple[str, str]:
+    """What red and blue are called by who flies each fighter: each once, in their order."""
+    red_size, _ = sizes_of(parameters)
+    sides = pilots[:red_size], pilots[red_size:]
+    red, blue = (", ".join(dict.fromkeys(side)) for side in sides)
+    return red, blue
 
 
 def parameters_hash(parameters: Mapping[str, float]) -> str:
@@ -343,8 +377,10 @@ def _header(line: bytes) -> dict[str, object]:
         if not isinstance(header, dict) or type(header.get(name)) is not kind:
             raise ReplayError(f"its header has no {name} of type {kind.__name__}")
     for name in ("pilots", "names"):
-        if [type(who) for who in header[name]] != [str] * len(SEATS):
-            raise ReplayError(f"its header has {name} that are not two texts")
+        if any(type(who) is not str for who in header[name]):
+            raise ReplayError(f"its header has {name} that are not texts")
+    if len(header["names"]) != len(SEATS):
+        raise ReplayError(f"its header has {len(header['names'])} names, not those of two sides")
     if header["decisions"] < 0 or header["hash_interval"] < 1:
         raise ReplayError("its header has decisions below 0 or a hash_interval below 1")
     header["parameters"] = _complete_parameters(header)
@@ -371,9 +407,11 @@ def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
     return parameters
 
 
-def _arrays(compressed: bytes, decisions: int, hashes: int) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(
+    compressed: bytes, fighters: int, decisions: int, hashes: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Controls float32 [decisions, fighters, 3] and `hashes` state hashes."""
-    shape = (len(SEATS), _CONTROLS, decisions)
+    shape = (fighters, _CONTROLS, decisions)
     split = 4 * math.prod(shape)
     wanted = split + 8 * hashes
     try:
@@ -381,6 +419,8 @@ def _arrays(compressed: bytes, decisions: int, hashes: int) -> tuple[np.ndarray,
     except zlib.error as error:
         raise ReplayError(f"its controls cannot be read: {error}") from None
     if len(data) != wanted:
-        raise ReplayError(f"its controls are not those of {decisions} decisions")
+        raise ReplayError(
+            f"its controls are not those of {decisions} decisions of {fighters} fighters"
+        )
     controls = np.frombuffer(data[:split], "<f4").reshape(shape).transpose(2, 0, 1)
     return np.ascontiguousarray(controls, np.float32), np.frombuffer(data[split:], "<u8")

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer import _core
+from midrange_puffer._core import TEAM
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.observation import observation_for
-from midrange_puffer.game.parameters import HUMAN, SEATS, checked_seed, resolve
+from midrange_puffer.game.observation import features_of, observation_for
+from midrange_puffer.game.parameters import HUMAN, SEATS, checked_seed, resolve, sizes_of
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.policies.contestants import Mixed, player_for, try_out
@@ -43,7 +43,20 @@ class _Mark:
     decisions: int
     state: bytes
     commands: np.ndarray
-    players: dict[int, tuple]
+    players: list[tuple]
+
+
+@dataclass(frozen=True)
+class _Crew:
+    """Fighters of a side that one contestant flies.
+
+    Attributes:
+        fighters: int [n], their numbers.
+        player: What commands them; None for a human and for pilots.
+    """
+
+    fighters: np.ndarray
+    player: "Player | None"
 
 
 class Session:
@@ -51,7 +64,8 @@ class Session:
 
     Args:
         contestants: Who flies red and blue: "human", a pilot's name, a policy on the CPU, or a
-            function of observations.
+            function of observations. In teams also a list with one of these for each fighter of
+            the side.
         names: What they are called.
         seed: Of the starts and of the policies' actions.
         greedy: Policies take the likeliest action instead of drawing one.
@@ -59,6 +73,7 @@ class Session:
 
     Attributes:
         sim, paths, recorder: Of the present fight.
+        humans: The fighters that people fly, by their numbers.
         engagement: Which start of the seed it has.
         commands: float32 [fighters, 3], given with the next decision. A human's rudder and throttle
             stay as they are set; fire is taken back once it is given.
@@ -78,38 +93,57 @@ class Session:
         greedy: bool = False,
         **parameters: float,
     ) -> None:
-        game = resolve(parameters)
-        for seat, who in zip(SEATS, contestants, strict=True):
-            if isinstance(who, Mixed):
-                raise UsageError(f"{seat} = {who.title}: {ONE_ONLY}")
+        game = resolve(parameters, teams=True)
         self.contestants, self.names = tuple(contestants), tuple(names)
         self._game = game
-        self.humans = [seat for seat, who in enumerate(self.contestants) if who == HUMAN]
+        flown_by = self._flown_by()
+        self.humans = [number for number, who in enumerate(flown_by) if who == HUMAN]
         self._hold = 1  # decisions that a policy's action lasts
         if self.humans:
             self._hold, game["substeps"] = game["substeps"], 1
         self.decision = game["physics_dt"] * game["substeps"]  # s
         self._seed, self._greedy = checked_seed(seed), greedy
         self._make_simulation()
-        self.commands = np.zeros((len(SEATS), 3), np.float32)
+        self.commands = np.zeros((len(flown_by), 3), np.float32)
         self.paused = False
         self.time_scale = 1.0
         self._mark_interval = max(round(MARK_INTERVAL / self.decision), 1)
         self.start(0)
 
+    def _flown_by(self) -> list["Contestant"]:
+        """Who flies each fighter, by its number.
+
+        Raises:
+            UsageError: It is a mix, or they are not as many as there are fighters.
+        """
+        flown_by = []
+        for side, who, size in zip(SEATS, self.contestants, sizes_of(self._game), strict=True):
+            each = list(who) if isinstance(who, list | tuple) else [who] * size
+            if len(each) != size:
+                raise UsageError(f"{side}: {len(each)} contestants; {side}_size is {size}")
+            for one in each:
+                if isinstance(one, Mixed):
+                    raise UsageError(f"{side} = {one.title}: {ONE_ONLY}")
+            flown_by += each
+        return flown_by
+
     def _make_simulation(self) -> None:
         """One in which the contestants meet."""
-        self._pilots = tuple(
-            "agent" if who == HUMAN or not isinstance(who, str) else who for who in self.contestants
-        )
-        observation = self._least_observation()
-        try_out(self.contestants, _core.OBSERVATIONS[observation])
-        self.sim = Simulation(1, self._seed, *self._pilots, observation=observation, **self._game)
+        flown_by, sizes = self._flown_by(), sizes_of(self._game)
+        self._pilots = [
+            who if isinstance(who, str) and who != HUMAN else "agent" for who in flown_by
+        ]
+        players = (crew.player for crew in self._make_crews() if crew.player is not None)
+        observation = observation_for(players, self._game)
+        try_out(flown_by, len(features_of(observation, *sizes)))
+        sides = self._pilots[: sizes[0]], self._pilots[sizes[0] :]
+        observation = "default" if observation == TEAM else observation
+        self.sim = Simulation(1, self._seed, *sides, observation=observation, **self._game)
 
-    def meet(self, seat: int, pilot: str) -> None:
-        """Have another pilot fly a seat, from the same start."""
+    def meet(self, side: int, pilot: str) -> None:
+        """Have another pilot fly a side, from the same start."""
         contestants, names = list(self.contestants), list(self.names)
-        contestants[seat] = names[seat] = pilot
+        contestants[side] = names[side] = pilot
         self.contestants, self.names = tuple(contestants), tuple(names)
         self._make_simulation()
         self.start(self.engagement)
@@ -126,7 +160,7 @@ class Session:
             names=self.names,
             engagement=engagement,
         )
-        self._players = self._make_players()
+        self._crews = [crew for crew in self._make_crews() if crew.player is not None]
         self.commands[:] = 0
         self.commands[:, THROTTLE] = self.sim.fighters["throttle"][0]
         self._due = 0.0  # s of the fight that are to be flown
@@ -144,17 +178,17 @@ class Session:
         flown = self.paths.time
         return flown if self.over else max(flown - self.decision + self._due, 0.0)
 
-    def steer(self, seat: int, rudder: float) -> None:
+    def steer(self, fighter: int, rudder: float) -> None:
         """Put a human's rudder: 1 left to -1 right."""
-        self.commands[seat, RUDDER] = rudder
+        self.commands[fighter, RUDDER] = rudder
 
-    def move_throttle(self, seat: int, change: float) -> None:
+    def move_throttle(self, fighter: int, change: float) -> None:
         """Move a human's throttle lever, which stays where it is put."""
-        self.commands[seat, THROTTLE] = np.clip(self.commands[seat, THROTTLE] + change, 0, 1)
+        self.commands[fighter, THROTTLE] = np.clip(self.commands[fighter, THROTTLE] + change, 0, 1)
 
-    def fire(self, seat: int) -> None:
-        """Ask for one launch, at the next decision."""
-        self.commands[seat, FIRE] = 1
+    def fire(self, fighter: int) -> None:
+        """Ask for one launch, at the next decision; in teams at the enemy nearest the nose."""
+        self.commands[fighter, FIRE] = 1
 
     def scale_time(self, faster: bool) -> None:
         """Take the next time scale."""
@@ -175,9 +209,10 @@ class Session:
     def step(self) -> None:
         """Fly one decision with the commands as they are, and those of the policies."""
         if len(self.recorder) % self._hold == 0:
-            seen = self.sim.observe()
-            for seat, player in self._players.items():
-                self.commands[seat] = player.act(seen[:, seat], np.array([0]))[0]
+            [seen] = self.sim.observe()
+            for crew in self._crews:
+                places = np.arange(len(crew.fighters))
+                self.commands[crew.fighters] = crew.player.act(seen[crew.fighters], places)
         self.sim.step(self.commands[None])
         self.recorder.add(self.commands)
         self.paths.note()
@@ -196,8 +231,8 @@ class Session:
             self._marks.pop()
         mark = self._marks[-1]
         self.sim.restore(mark.state)
-        for seat, player in self._players.items():
-            player.restore(mark.players[seat])
+        for crew, player in zip(self._crews, mark.players, strict=True):
+            crew.player.restore(player)
         self.paths.cut_back()
         self.recorder.truncate(mark.decisions)
         self.commands[:] = mark.commands
@@ -210,27 +245,27 @@ class Session:
         """The present fight up to now."""
         return self.recorder.replay()
 
-    def _least_observation(self) -> str:
-        """The observation in which all policies find what they see."""
-        players = self._make_players().values()
-        return observation_for(players, self._game)
+    def _make_crews(self) -> list[_Crew]:
+        """Who flies which fighters, red's first; a contestant flies its fighters of a side."""
+        red_size, _ = sizes_of(self._game)
+        fighters: dict[tuple, list[int]] = {}
+        for number, who in enumerate(self._flown_by()):
+            fighters.setdefault((number >= red_size, who), []).append(number)
+        return [
+            _Crew(np.array(numbers), self._make_player(who, len(numbers), index))
+            for index, ((_, who), numbers) in enumerate(fighters.items())
+        ]
 
-    def _make_players(self) -> dict[int, "Player"]:
-        """Of the seats that policies fly."""
-        policies = {
-            seat: who for seat, who in enumerate(self.contestants) if not isinstance(who, str)
-        }
-        if not policies:
-            return {}
+    def _make_player(self, who: "Contestant", count: int, index: int) -> "Player | None":
+        """Whoever commands so many fighters from outside the core, but people."""
+        if isinstance(who, str):
+            return None
         # Here, so that a fight without a policy begins without torch, at once.
         from midrange_puffer.policies.player import player_seed
 
-        return {
-            seat: player_for(who, 1, player_seed(self._seed, seat), self._greedy)
-            for seat, who in policies.items()
-        }
+        return player_for(who, count, player_seed(self._seed, index), self._greedy)
 
     def _set_mark(self) -> None:
-        players = {seat: player.snapshot() for seat, player in self._players.items()}
+        players = [crew.player.snapshot() for crew in self._crews]
         mark = _Mark(len(self.recorder), self.sim.snapshot(), self.commands.copy(), players)
         self._marks.append(mark)

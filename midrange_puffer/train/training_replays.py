@@ -43,7 +43,7 @@ class TrainingReplays:
         self._folder = folder / FOLDER
         self._interval = config["train"]["replay_interval"]
         self._seed = config["train"]["seed"]
-        self._parameters = resolve(game_of(config))
+        self._parameters = resolve(game_of(config), teams=True)
         met = {name for one in run_configs(config) for name in parse_mix(one["env"]["opponent"])}
         self._pilots = [name for name in PILOTS if name in met] or list(PILOTS)
         open_folder(self._folder)

@@ -9,8 +9,8 @@ from midrange_puffer import Midrange, Simulation, features_of, team_rows
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls
+from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
-from midrange_puffer.replays.session import Session
 
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
 EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
@@ -108,7 +108,7 @@ def test_what_teams_do_not_have_is_refused_by_name(change, message):
 
 def test_where_one_flies_against_one_teams_are_refused():
     with pytest.raises(UsageError, match="here one flies against one"):
-        Session(["ace", "shooter"], red_size=2)
+        resolve({"red_size": 2})
 
 
 # Gymnasium and Stable-Baselines3: one agent and its wingmen

@@ -35,7 +35,7 @@ def test_the_end_is_the_simulations(paths, final):
     assert outcome_words(final) == words[final.outcome[0]]
     for path, alive in zip(paths.fighters, final.fighters["alive"][0], strict=True):
         assert (path.died is not None) == (not alive)
-        x, y = final.fighters["x"][0, path.seat], final.fighters["y"][0, path.seat]
+        x, y = final.fighters["x"][0, path.number], final.fighters["y"][0, path.number]
         assert (path.x[-1], path.y[-1]) == pytest.approx((x, y))
         if alive:
             assert path.times[-1] == pytest.approx(seconds)
@@ -61,7 +61,7 @@ def test_missiles_start_at_their_shooter_and_never_jump(paths):
 
 def test_the_killed_were_hit_by_the_other_side(paths):
     for fighter in paths.fighters:
-        hits = [m for m in paths.missiles if m.fate == HIT and m.target == fighter.seat]
+        hits = [m for m in paths.missiles if m.fate == HIT and m.target == fighter.number]
         assert len(hits) == (fighter.died is not None)
         for missile in hits:
             assert (missile.x[-1], missile.y[-1]) == (fighter.x[-1], fighter.y[-1])

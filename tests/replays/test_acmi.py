@@ -100,7 +100,7 @@ def test_how_everything_ended(flown):
         if path in paths.fighters:
             died = path.died is not None
             assert body.removed == (pytest.approx(end) if died else None)
-            assert ((end, "Destroyed", [f"{1 + path.seat}", ""]) in happened) == died
+            assert ((end, "Destroyed", [f"{1 + path.number}", ""]) in happened) == died
             continue
         assert body.removed == (None if path.fate == FLYING else pytest.approx(end))
     fates = [path.fate for path in paths.missiles]
@@ -126,8 +126,8 @@ def test_locks_are_those_of_the_radars_and_the_seekers():
             told = body.locks.get(round(time, 3), {})
             mode = told.get("LockedTargetMode", mode)
             if is_fighter:
-                expected = paths.contacts[path.seat].source[index] == 1
-                assert told.get("LockedTarget", f"{2 - path.seat}") == f"{2 - path.seat}"
+                expected = paths.contacts[path.number].source[index] == 1
+                assert told.get("LockedTarget", f"{2 - path.number}") == f"{2 - path.number}"
             else:
                 expected = path.guided[index] == 2
             assert mode == f"{expected:d}"

@@ -67,7 +67,7 @@ def test_paths_are_those_of_the_fight():
     for decision in range(replay.decisions):
         fighters = sim.fighters
         for path in paths.fighters:
-            assert path.x[decision] == fighters["x"][0, path.seat]
+            assert path.x[decision] == fighters["x"][0, path.number]
         sim.step()
     assert paths.time == pytest.approx(replay.duration)
     assert max(path.times[-1] for path in paths.fighters) == pytest.approx(replay.duration)
@@ -170,8 +170,8 @@ def test_parameters_without_their_hash_are_refused(data):
     ("changes", "message"),
     [
         ({"pilots": ["agent", "cranc"]}, "'cranc': must be one of .*did you mean 'crank'"),
-        ({"pilots": ["agent"]}, "pilots that are not two texts"),
-        ({"names": ["Ann", 7]}, "names that are not two texts"),
+        ({"pilots": ["agent"]}, "1 pilots, its parameters 1 fighters of red and 1 of blue"),
+        ({"names": ["Ann", 7]}, "names that are not texts"),
         ({"seed": -1}, "seed = -1"),
         ({"seed": 1.0}, "no seed of type int"),
         ({"seed": True}, "no seed of type int"),

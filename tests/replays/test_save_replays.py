@@ -181,11 +181,12 @@ def test_where_nobody_shoots_none_is_closest(tmp_path):
 
 def test_the_nearest_miss_is_where_two_straight_lines_pass():
     """Of the missiles that go for this fighter, and between the times noted, too."""
-    shot = MissilePath(times=[0, 1, 2], x=[0, 1000, 2000], y=[0, 0, 0], target=1)
-    early = MissilePath(times=[0], x=[1500], y=[900], target=1)
-    other = MissilePath(times=[0], x=[0], y=[0], target=0)
-    target = FighterPath(times=[0, 2], x=[1500, 1500], y=[500, -500], seat=1)
-    paths = SimpleNamespace(fighters=[None, target], missiles=[early, shot, other])
+    shot = MissilePath(times=[0, 1, 2], x=[0, 1000, 2000], y=[0, 0, 0], targets=[1] * 3)
+    early = MissilePath(times=[0], x=[1500], y=[900], targets=[1])
+    other = MissilePath(times=[0], x=[0], y=[0], targets=[0])
+    target = FighterPath(times=[0, 2], x=[1500, 1500], y=[500, -500], number=1, side=1)
+    shooter = FighterPath(times=[0, 2], x=[0, 0], y=[0, 0])
+    paths = SimpleNamespace(fighters=[shooter, target], missiles=[early, shot, other])
     # Seen from the target it starts from (-1500, -500) and flies by (1000, 500) a second.
     passed = abs(-1500 * 500 + 500 * 1000) / hypot(1000, 500)
     assert nearest_miss(paths, 1) == pytest.approx(passed)

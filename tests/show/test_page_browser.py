@@ -94,7 +94,7 @@ def test_no_missile_is_both_aboard_and_in_the_air(page, replay):
     for time in (0, *launches, *(launch + 0.2 for launch in launches)):
         go(page, f"t={time}")
         for fighter, told in zip(paths.fighters, status(page)["missiles"], strict=True):
-            own = [missile for missile in paths.missiles if missile.owner == fighter.seat]
+            own = [missile for missile in paths.missiles if missile.owner == fighter.number]
             gone = sum(missile.launched <= time for missile in own)
             flying = sum(missile.launched <= time < missile.times[-1] for missile in own)
             assert told == f"{fighter.ammo[0] - gone} left, {flying} in the air"

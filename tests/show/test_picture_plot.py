@@ -30,7 +30,7 @@ def test_a_side_is_shown_what_it_knew_and_no_more(paths):
             (LOST, "where it was lost"),
         ):
             assert np.array_equal(drawn[meaning], places[source == which])
-        own = [missile for missile in paths.missiles if missile.owner == contact.seat]
+        own = [missile for missile in paths.missiles if missile.owner == contact.fighter]
         locked = sum(missile.guided.count(ACTIVE) for missile in own)
         assert len(drawn["missile with a lock"]) == locked
     assert len(truth.get_lines()) > 5

@@ -202,13 +202,13 @@ def test_a_missiles_trail_is_thick_while_it_burns():
 def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
     paths = fight[1]
     [victim] = [path for path in paths.fighters if path.died is not None]
-    dead, alive = theme.SEATS[victim.seat], theme.SEATS[1 - victim.seat]
+    dead, alive = theme.SEATS[victim.side], theme.SEATS[1 - victim.side]
     end, before = picture(*fight), picture(*fight, time=victim.died - 1)
     star = pixels_of(end, theme.STAR)
     assert len(star) > 80
     assert len(pixels_of(before, theme.STAR)) == 0
     assert len(pixels_of(before, dead)) > 100
-    survivor = paths.fighters[1 - victim.seat]
+    survivor = paths.fighters[1 - victim.number]
     offset = np.array([survivor.x[-1] - victim.x[-1], survivor.y[-1] - victim.y[-1]]) * (1, -1)
     seen = pixels_of(end, alive).mean(axis=0) - star.mean(axis=0)
     cosine = offset @ seen / np.linalg.norm(offset) / np.linalg.norm(seen)

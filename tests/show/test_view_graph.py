@@ -180,11 +180,11 @@ def test_the_dead_and_a_fight_that_is_over_are_seen_from_above(ended):
     [dead] = [path for path in paths.fighters if path.died is not None]
     sim = Simulation()
     place(sim, blue={"x": 10_000})
-    sim.core.set_fighter(0, dead.seat, {**sim.core.get_fighter(0, dead.seat), "alive": 0})
+    sim.core.set_fighter(0, dead.number, {**sim.core.get_fighter(0, dead.number), "alive": 0})
     pictures = []
     for mode in ("spacetime", "plane"):
         renderer = Renderer((600, 400))
-        renderer.draw(sim, Paths(sim), focus=dead.seat, mode=mode)
+        renderer.draw(sim, Paths(sim), focus=dead.number, mode=mode)
         pictures.append(renderer.rgb())
     assert (pictures[0] == pictures[1]).all()
 

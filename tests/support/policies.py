@@ -27,11 +27,15 @@ class Constant(nn.Module):
 
 
 def random_policy(
-    *rnn: object, seed: int = 3, observation: str = "default", action_mode: str = "discrete"
+    *rnn: object,
+    seed: int = 3,
+    observation: str = "default",
+    action_mode: str = "discrete",
+    sizes: tuple[int, int] = (1, 1),
 ) -> nn.Module:
     """A policy with random weights, large enough for its actions to change with what it sees."""
     torch.manual_seed(seed)
-    spaces = spaces_of(observation, action_mode)
+    spaces = spaces_of(observation, action_mode, *sizes)
     policy = make_policy(spaces, {"hidden_size": 16}, *rnn).eval()
     actor = (policy.policy if rnn else policy).actor
     with torch.no_grad():

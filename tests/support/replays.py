@@ -15,10 +15,10 @@ FIRST_LINE = b"midrange_puffer replay 1\n"
 LEVELS = np.array([-1, -0.5, 0, 0.5, 1], np.float32)
 
 
-def random_controls(rng: np.random.Generator) -> np.ndarray:
-    """Controls [1, 2, 3] as an agent's actions are, firing now and then."""
-    controls = rng.choice(LEVELS, (1, 2, 3))
-    controls[..., 2] = rng.random((1, 2)) < 0.2
+def random_controls(rng: np.random.Generator, fighters: int = 2) -> np.ndarray:
+    """Controls [1, fighters, 3] as an agent's actions are, firing now and then."""
+    controls = rng.choice(LEVELS, (1, fighters, 3))
+    controls[..., 2] = rng.random((1, fighters)) < 0.2
     return controls
 
 

@@ -101,7 +101,6 @@ def test_a_run_begins_with_a_policy_of_other_teams_but_not_of_one_against_one(tm
         (["--env.opponent=pool"], "teams"),
         (["--env.sensing=radar"], "must be 1 with sensing = radar"),
         (["--env.observation=stg"], "must be default for teams"),
-        (["--train.replay-interval=3"], "train.replay_interval = 3: must be 0 for teams"),
         (["--train.engine=native", "--policy.entity-size=20"], "policy.entity_size = 20 is no mul"),
     ],
 )

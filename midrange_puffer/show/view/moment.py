@@ -69,7 +69,7 @@ class Fighter(Body):
     @property
     def seat(self) -> int:
         """Red (0) or blue (1)."""
-        return self.path.seat
+        return self.path.side
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Contact:
     @property
     def seat(self) -> int:
         """The enemy's: red (0) or blue (1)."""
-        return 1 - self.path.seat
+        return self.path.enemy
 
     @property
     def source(self) -> int:
@@ -235,7 +235,7 @@ def _warnings(
         found.append(ReceiverWarning(bearing, is_seeker=False, is_tracking=heard == TRACKED))
     for missile in missiles:
         is_locked = missile.flying and missile.guided == ACTIVE
-        if is_locked and missile.path.target == own.path.seat:
+        if is_locked and missile.path.target == own.path.number:
             dx, dy = missile.place - own.place
             bearing = math.atan2(dy, dx)
             found.append(ReceiverWarning(bearing, is_seeker=True, is_tracking=True))

@@ -176,7 +176,7 @@ def _draw_grid(canvas: Canvas, area: pygame.Rect, camera: Camera) -> None:
 
 def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
     """A fighter's, with a mark every TICK seconds."""
-    colour = mix(SEATS[fighter.path.seat], 0.75)
+    colour = mix(SEATS[fighter.path.side], 0.75)
     canvas.line(camera.to_screen(fighter.trail), colour, 1.5)
     times = fighter.path.times[: fighter.index + 1]
     marks = np.searchsorted(times, np.arange(TICK, times[-1], TICK))
@@ -212,7 +212,7 @@ def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile) -> None:
 def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
     """Its symbol; a star where it was killed."""
     [place] = camera.to_screen([fighter.place])
-    colour = SEATS[fighter.path.seat]
+    colour = SEATS[fighter.path.side]
     shape = _turned(FIGHTER, fighter.heading) if fighter.alive else STAR_POINTS
     canvas.polygon(place + 1.25 * shape, BACKGROUND)
     canvas.polygon(place + shape, colour if fighter.alive else STAR)

@@ -121,7 +121,7 @@ def _draw_missiles(
     canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, colour: tuple
 ) -> None:
     """From the right: a bar for each that is left, brighter ones for those in the air."""
-    own = [missile for missile in moment.missiles if missile.path.owner == fighter.path.seat]
+    own = [missile for missile in moment.missiles if missile.path.owner == fighter.path.number]
     flying = sum(missile.flying for missile in own)
     bars = [FLAME] * flying + [colour] * fighter.ammo
     bars += [mix(colour, 0.2, PANEL)] * (len(own) - flying)

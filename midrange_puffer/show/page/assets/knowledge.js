@@ -18,9 +18,9 @@ class SideFight extends Fight {
     this.side = side;
     this.enemy = 1 - side;
     this.contact = contact;
-    this.inbound = fight.missiles.filter((missile) => missile.target === side);
-    this.fighters = fight.fighters.map((fighter, seat) => (
-      seat === side ? fighter : { seat, died: null, entries: trackedEntries(this.contact) }));
+    this.inbound = fight.missiles.filter((missile) => missile.entries.targets.at(-1) === side);
+    this.fighters = fight.fighters.map((fighter) => (fighter.side === side
+      ? fighter : { ...fighter, died: null, entries: trackedEntries(this.contact) }));
     this.graphs = SEATS.map((_, seat) => (seat === side ? graph : null)); // nobody knows the other's
     this.zones = zones;
   }

@@ -190,8 +190,8 @@ class Plane {
   }
 
   _drawTrail(fighter) {
-    const colour = this.colours.seats[fighter.seat];
-    if (fighter.seat === this.fight.enemy) {
+    const colour = this.colours.seats[fighter.side];
+    if (fighter.side === this.fight.enemy) {
       const from = this.settings.trails === "whole" ? 0 : this.time - FADE;
       drawTracks(this, this.fight.contact, from, this.time, colour);
       return;
@@ -237,8 +237,8 @@ class Plane {
 
   _drawFighter(fighter) {
     const { context, colours: { seats, paper, star } } = this;
-    const [state, colour] = [this.states[fighter.seat], seats[fighter.seat]];
-    if (fighter.seat === this.fight.enemy) {
+    const [state, colour] = [this.states[fighter.number], seats[fighter.side]];
+    if (fighter.side === this.fight.enemy) {
       drawContact(this, state, colour);
       return;
     }
@@ -252,10 +252,10 @@ class Plane {
     if (dead) drawStar(context, at, 12, star, colour);
     else drawDart(context, at, -state.heading, 12, colour, paper);
     this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
-    const name = SEATS[fighter.seat];
+    const name = SEATS[fighter.side];
     const mach = (state.speed / this.fight.mach).toFixed(2);
     const text = dead ? `${name}, killed` : `${name}  Mach ${mach}`;
-    this.labels.beside(at, text, { colour, towards: this._away(fighter.seat), gap: 18 });
+    this.labels.beside(at, text, { colour, towards: this._away(fighter.number), gap: 18 });
   }
 
   /** To that side of the course, on the screen, on which the other fighter is not. */
@@ -277,7 +277,7 @@ class Plane {
     drawDart(this.context, tip, Math.atan2(dy, dx), 10, this.colours.paper, colour);
     this.labels.reserve(tip.x - 10, tip.y - 10, 20, 20);
     const beyond = formatKm(Math.hypot(dx, dy) * (1 - shrink) / this.view.scale);
-    const text = `${SEATS[fighter.seat]}, ${beyond} out of view`;
+    const text = `${SEATS[fighter.side]}, ${beyond} out of view`;
     this.labels.beside(tip, text, { colour, towards: [-dx, -dy], gap: 16 });
   }
 }
