@@ -4,11 +4,13 @@ Those against a crew, models, functions or a pool, are in flown_groups.py.
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.ledger import RAW, Ledger
+from midrange_puffer.envs.moment import Sides
 from midrange_puffer.game.actions import HIGHEST, controls
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
@@ -115,13 +117,19 @@ class Group:
         # In teams the core takes fire above 1 for a target.
         return np.minimum(actions, HIGHEST) if self._is_team else actions
 
-    def of_agents(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of states [n, fighters, num_envs] the agents' own and their enemies', [n, agents]."""
-        return states[:, self._seat], states[:, 1 - self._seat]
+    @cached_property
+    def flown_sides(self) -> Sides:
+        """Whose fighters the agents are."""
+        red, blue = self._fighters_of_sides()
+        return Sides([(red, blue) if self._seat == 0 else (blue, red)])
+
+    def _fighters_of_sides(self) -> tuple[slice, slice]:
+        return slice(0, self.core.red_size), slice(self.core.red_size, self.core.fighters)
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """By seat the agents, int [records], that these engagements are of."""
-        return [(self._seat, records["env"])]
+        """By seat the agents, int [records, fighters], that these engagements are of."""
+        size = self.agents // self.core.num_envs
+        return [(self._seat, size * records["env"][:, None] + np.arange(size))]
 
     def sides(self) -> np.ndarray:
         """The side that each agent is of, int64 [agents], numbered through the engagements."""
@@ -139,7 +147,10 @@ class Group:
         return records
 
     def note_paid(self, records: np.ndarray, seat: int, paid: np.ndarray) -> None:
-        """What was paid to a seat besides for the engagements last collected, [parts, records]."""
+        """What was paid to a seat besides for the engagements last collected, [parts, records].
+
+        In teams it is the mean of its fighters, as of all that is paid.
+        """
         records["episode_return"][:, seat] += paid.sum(axis=0)
         if seat == self._seat:
             self._paid.append(paid.T)
@@ -224,11 +235,11 @@ class SelfGroup(Group):
         """As `Group.first_names`: those of the seats, as both are agents."""
         return SEATS
 
-    def of_agents(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As `Group.of_agents`."""
-        rows = len(states)
-        own, enemy = states.transpose(0, 2, 1), states[:, ::-1].transpose(0, 2, 1)
-        return own.reshape(rows, -1), enemy.reshape(rows, -1)
+    @cached_property
+    def flown_sides(self) -> Sides:
+        """As `Group.flown_sides`: those of both sides."""
+        red, blue = self._fighters_of_sides()
+        return Sides([(red, blue), (blue, red)])
 
     def sides(self) -> np.ndarray:
         """As `Group.sides`, two in each engagement."""
@@ -237,8 +248,8 @@ class SelfGroup(Group):
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """As `Group.agents_of`."""
-        first = _core.FIGHTERS * records["env"]
-        return [(seat, first + seat) for seat in range(_core.FIGHTERS)]
+        agents = self.core.fighters * records["env"][:, None] + np.arange(self.core.fighters)
+        return [(seat, agents[:, side]) for seat, side in enumerate(self._fighters_of_sides())]
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, from red's side."""

@@ -201,8 +201,6 @@ class Midrange(pufferlib.PufferEnv):
         """
         if self.render_mode is not None:
             raise UsageError(f"render_mode = {self.render_mode!r}: must be None for teams")
-        if self._has_own_reward():
-            raise UsageError(f"{type(self).__name__}.own_reward: it is for one against one")
 
     @property
     def alive(self) -> np.ndarray:
