@@ -12,7 +12,7 @@ from midrange_puffer.policies.model_file import write_model
 def main(options: argparse.Namespace) -> int:
     """Write the average, with what `options.average` has read; return the exit status."""
     paths, out = options.models, Path(options.out)
-    models, _ = load_models(paths, options)
+    models, _ = load_models(paths, options, teams=True)
     write_model(out, *average(paths, models))
     print(
         f"{shown(out)}: the average of {len(paths)} models, from {shown(paths[0])} to "

@@ -8,14 +8,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from midrange_puffer import _core
 from midrange_puffer.commands.models import load_models
 from midrange_puffer.commands.options.export import TOLERANCE
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.game.parameters import PILOTS, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.exported import ExportedPolicy
 from midrange_puffer.policies.onnx_graph import Graph, to_onnx
@@ -39,9 +38,12 @@ class Comparison:
         observations: how many both have seen.
     """
 
-    def __init__(self, policy: nn.Module, exported: nn.Module, num_envs: int) -> None:
+    def __init__(
+        self, policy: nn.Module, exported: nn.Module, num_envs: int, sizes: tuple[int, int]
+    ) -> None:
         self._graphs = Graph(policy), Graph(exported)
-        shape = _core.FIGHTERS, num_envs, policy.memory_size
+        self._sides = slice(0, sizes[0]), slice(sizes[0], None)  # the fighters of a seat
+        shape = num_envs, sum(sizes), policy.memory_size
         self._memory = [torch.zeros(shape) for _ in MEMORY] if policy.memory_size else []
         self._largest = self._differences = np.float32(0)  # of each output
         self.observations = 0
@@ -54,23 +56,23 @@ class Comparison:
     @torch.inference_mode()
     def watch(self, seat: int, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray) -> None:
         """Look at what the policy sees in `seat`, its fight's index: a `match.Watch`."""
-        envs = np.flatnonzero(pending)
-        observations, rows = torch.from_numpy(seen[envs, seat]), torch.from_numpy(envs)
-        before = [memory[seat, rows] for memory in self._memory]
+        side, rows = self._sides[seat], torch.from_numpy(np.flatnonzero(pending))
+        observations = torch.from_numpy(seen)[rows, side].flatten(0, 1)
+        before = [memory[rows, side].flatten(0, 1) for memory in self._memory]
         wanted, found = (graph(observations, *before) for graph in self._graphs)
         for memory, after in zip(self._memory, wanted[-len(MEMORY) :], strict=False):
-            memory[seat, rows] = after
+            memory[rows, side] = after.unflatten(0, (len(rows), -1))
         wanted, found = (torch.cat(outputs, dim=1).numpy() for outputs in (wanted, found))
         self._largest = np.maximum(self._largest, np.abs(wanted).max(axis=0))
         self._differences = np.maximum(self._differences, np.abs(found - wanted).max(axis=0))
-        self.observations += len(envs)
+        self.observations += len(observations)
 
 
 def main(options: argparse.Namespace) -> int:
     """Export, with what `options.export` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
     path, out = options.model, Path(options.onnx)
-    [(policy, entries)], parameters = load_models([path], options)
+    [(policy, entries)], parameters = load_models([path], options, teams=True)
     data = to_onnx(policy, entries)
     with progress_bar("comparing with torch", 2 * STARTS) as advance:
         exported = ExportedPolicy(data, out)
@@ -105,7 +107,7 @@ def compare(
         ExportError: A difference is above TOLERANCE.
     """
     pilots = ",".join(PILOTS)
-    comparison = Comparison(policy, exported, STARTS)
+    comparison = Comparison(policy, exported, STARTS, sizes_of(parameters))
     fights = [Fight(policy, pilots), Fight(pilots, policy)]
     play(fights, STARTS, progress=progress, watch=comparison.watch, parameters=parameters)
     observations, difference = comparison.observations, comparison.difference

@@ -19,8 +19,9 @@ from midrange_puffer.contest.panel import digest, format_report, meet
 from midrange_puffer.contest.panel_rows import EPISODES, GROUPS, SEED, VERSION, Row, rows_of
 from midrange_puffer.contest.ratings import Result
 from midrange_puffer.contest.round_robin import is_standard
-from midrange_puffer.errors import memory_advice
+from midrange_puffer.errors import UsageError, memory_advice
 from midrange_puffer.files import write_json
+from midrange_puffer.game.parameters import is_team, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.mix import title
@@ -68,8 +69,19 @@ def _exploit(report: Mapping[str, object], options: argparse.Namespace) -> int:
 
 
 def _load(options: argparse.Namespace) -> tuple[Contestant, dict[str, float]]:
-    """The candidate, and the parameters of the game."""
-    models, parameters = load_models([options.model] if options.model else [], options)
+    """The candidate, and the parameters of the game.
+
+    Raises:
+        UsageError: It is of teams.
+    """
+    paths = [options.model] if options.model else []
+    models, parameters = load_models(paths, options, teams=True)
+    if is_team(parameters):
+        red, blue = sizes_of(parameters)
+        raise UsageError(
+            f"panel: a fixed test of one against one; {title(options.candidate)} flies with "
+            f"red_size = {red}, blue_size = {blue}: use eval and league"
+        )
     return models[0][0] if models else load_contestant(options.candidate), parameters
 
 

@@ -9,7 +9,6 @@ from torch import nn
 from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
 from midrange_puffer.contest.ratings import covariance_within
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
@@ -83,7 +82,7 @@ def play(
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
-        UsageError: A policy of another game, or a mix with others than pilots in teams.
+        UsageError: A policy of another game.
         OwnCodeError: A function by name fails, or gives what are no actions.
     """
     checked_num_envs(num_envs)
@@ -197,12 +196,13 @@ def _seat_players(
     of_sides = np.split(np.arange(np.prod(shape)).reshape(shape), [sizes[0]], axis=2)
     players = []
     for who, taken in places.items():
-        if isinstance(who, Mixed) and max(sizes) > 1:
-            raise UsageError(f"{who.title}: a team is flown by one of them alone, or by pilots")
         seats = np.concatenate([of_sides[side][index].ravel() for index, side in taken])
+        fighters = np.repeat([sizes[side] for _, side in taken], num_envs)
+        teams = np.repeat(np.arange(len(fighters)), fighters)
         index, side = taken[0]
         own_seed = player_seed(seed, len(SEATS) * index + side)
-        players.append((player_for(who, len(seats), own_seed, greedy, threads), seats))
+        player = player_for(who, len(seats), own_seed, greedy, threads, teams=teams)
+        players.append((player, seats))
     return players
 
 

@@ -1,22 +1,23 @@
 """What the environments for Gymnasium and PettingZoo have in common: engagements of one core."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.crew import find_opposition
-from midrange_puffer.envs.groups import FlownGroup, Group, SelfGroup
+from midrange_puffer.envs.crew import OutsideCrew, find_crew
+from midrange_puffer.envs.flown_groups import FlownGroup
+from midrange_puffer.envs.groups import Group, SelfGroup
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
 from midrange_puffer.envs.truth import truth
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.observation import spaces_of
+from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.parameters import (
-    SCRIPTED,
     SEATS,
     checked_choice,
     checked_num_envs,
@@ -29,10 +30,10 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.game.records import summary
 from midrange_puffer.gymnasium_import import gymnasium
-from midrange_puffer.policies.mix import parse_mix
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.crew import Crew, Opponent
+    from midrange_puffer.policies.contestants import Mixed
 
 WINGMEN = "evader"  # by default: the best of the scripted teams
 NOBODY = object()  # as the opponent: both seats are agents
@@ -43,7 +44,7 @@ class Arena:
 
     Args:
         num_envs: engagements, at least 1.
-        opponent: as of `crew.find_opposition`, or `NOBODY`.
+        opponent: as of `crew.find_crew`, or `NOBODY`.
         seat: the only agent's, "red" or "blue".
         observation: "default" or "stg".
         action_mode: "discrete" or "continuous".
@@ -52,8 +53,8 @@ class Arena:
         isa: instruction set, "auto" for the best this machine has.
         threads: that step the engagements, and compute a policy in the other seat.
         parameters: a value for each row of csrc/params.h, as of `resolve`.
-        wingmen: the pilot, or the mix of pilots, who flies the others of the agent's side in teams;
-            None: they are agents, too.
+        wingmen: who flies the others of the agent's side in teams, as an `opponent`; None: they are
+            agents, too.
 
     Attributes:
         spaces: an agent's; shared, so to be copied before samples are drawn from them.
@@ -83,7 +84,7 @@ class Arena:
         isa: str,
         threads: int,
         parameters: Mapping[str, float],
-        wingmen: str | None = None,
+        wingmen: "Opponent | None" = None,
     ) -> None:
         self.num_envs = checked_num_envs(num_envs)
         self.seat = SEATS.index(checked_choice("seat", seat))
@@ -98,13 +99,15 @@ class Arena:
         self._prefixes, self._opposition = () if is_team(parameters) else EQUALS, None
         if is_team(parameters) and render_mode is not None:
             raise UsageError(f"render_mode = {render_mode!r}: must be None for teams")
+        features = len(features_of(observation, *sizes))
+        self._wingmen = None  # of the agent's side
         if opponent is not NOBODY:
-            self._prefixes = BY_SEAT[self.seat]
-            self._opposition = find_opposition(
-                opponent, self.num_envs, observation, action_mode, threads
-            )
-        self._core = self._make_core(parameters, wingmen, auto_reset, isa, observation, threads)
-        self._group = self._make_group(action_mode)
+            self._prefixes = () if is_team(parameters) else BY_SEAT[self.seat]
+            self._opposition = find_crew(opponent, observation, features)
+        if wingmen is not None and sizes[self.seat] > 1:
+            self._wingmen = find_crew(wingmen, observation, features, argument="wingmen")
+        self._core = self._make_core(parameters, auto_reset, isa, observation, threads)
+        self._group = self._make_group(action_mode, threads)
         self._make_buffers(action_mode)
         self._seed: int | None = None
         self._engagements = np.arange(self.num_envs)  # which of the seed's is flown in each place
@@ -115,7 +118,6 @@ class Arena:
     def _make_core(
         self,
         parameters: Mapping[str, float],
-        wingmen: str | None,
         auto_reset: bool,
         isa: str,
         observation: str,
@@ -126,29 +128,35 @@ class Arena:
         sides = (agent, other) if self.seat == 0 else (other, agent)
         sizes = sizes_of(parameters)
         weights = [side for side, size in zip(sides, sizes, strict=True) for _ in range(size)]
-        if wingmen is not None and self._opposition:
-            first = self.seat * sizes[0]
-            others = range(first + 1, first + sizes[self.seat])
-            pilots = seat_weights(parse_mix(wingmen, (SCRIPTED,), "wingmen"))
-            for fighter in others:
-                weights[fighter] = pilots
+        if self._wingmen:
+            first, count = self.seat * sizes[0], sizes[self.seat] - 1
+            weights[first + 1 : first + 1 + count] = [seat_weights(self._wingmen.shares)] * count
         envelope = game_envelope(parameters)
         return _core.Core(
             parameters, self.num_envs, 0, weights, auto_reset, isa, envelope, observation, threads
         )
 
-    def _make_group(self, action_mode: str) -> Group:
+    def _make_group(self, action_mode: str, threads: int) -> Group:
         if self._opposition is None:
             return SelfGroup(self._core, action_mode, alone=True)
-        if self._opposition.make_crew is None:
+        enemies, wingmen = (
+            partial(self._make_crew, who, side, threads=threads, action_mode=action_mode)
+            if who and who.outsiders
+            else None
+            for who, side in ((self._opposition, 1 - self.seat), (self._wingmen, self.seat))
+        )
+        if not (enemies or wingmen):
             return Group(self._core, self.seat, action_mode)
-        return FlownGroup(self._core, self.seat, action_mode, self._make_crew, 0)
+        return FlownGroup(self._core, self.seat, action_mode, enemies, 0, wingmen)
 
-    def _make_crew(self, _: int) -> "Crew":
+    def _make_crew(
+        self, who: "Mixed", side: int, _: int, size: int, threads: int, action_mode: str
+    ) -> "Crew":
         """A crew whose draws are those of the first engagement's episode, whenever it is flown."""
         keys = (int(self._engagements[0]), self._first_episode)
-        stream = np.random.SeedSequence((self._seed, 1 - self.seat), spawn_key=keys)
-        return self._opposition.make_crew(int(stream.generate_state(1, np.uint64)[0]))
+        stream = np.random.SeedSequence((self._seed, side), spawn_key=keys)
+        seed = int(stream.generate_state(1, np.uint64)[0])
+        return OutsideCrew(who.outsiders, self.num_envs, seed, size, threads, action_mode)
 
     def _make_buffers(self, action_mode: str) -> None:
         agents, features = self._group.agents, self._core.features

@@ -1,14 +1,13 @@
-"""Who flies the other seat: pilots in the core, or a crew outside it, policies and functions."""
+"""Who flies beside the agents: pilots in the core, or a crew outside it, policies and functions."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from midrange_puffer import _core
 from midrange_puffer.game.actions import action_buffer, as_actions
+from midrange_puffer.game.observation import to_fly
 from midrange_puffer.policies.contestants import (
     Mixed,
     MixedPlayer,
@@ -29,12 +28,16 @@ if TYPE_CHECKING:
 
 
 class Crew(Protocol):
-    """Flies one seat of engagements from outside the core."""
+    """Flies some fighters of a side, as many in each engagement, from outside the core.
+
+    One member flies all of them in an engagement, each from what that one observes. Rows are
+    numbered by engagement, and then by fighter.
+    """
 
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """The next controls, float32 [num_envs, 3], for observations float32 [num_envs, features].
+        """The next controls, float32 [rows, 3], for observations float32 [rows, features].
 
-        The observations change afterwards.
+        The observations change afterwards. Nobody is asked for the dead of teams.
         """
 
     def end(self, envs: np.ndarray) -> list[str]:
@@ -44,30 +47,17 @@ class Crew(Protocol):
         """Who flies each engagement now."""
 
 
-@dataclass(frozen=True)
-class Opposition:
-    """Who flies the other seat.
-
-    Attributes:
-        shares: of the pilots, and of all others together, as "agent"; they sum to 1.
-        make_crew: called with a seed for each new crew; None where only pilots fly.
-    """
-
-    shares: dict[str, float]
-    make_crew: Callable[[int], Crew] | None = None
-
-
-def find_opposition(
+def find_crew(
     opponent: "Opponent",
-    num_envs: int,
     observation: str,
-    action_mode: str,
-    threads: int = 1,
+    features: int,
     allowed: Sequence[str] = FIGHTERS,
-) -> Opposition:
-    """Find out who is meant by an `opponent`; the other arguments are the environment's.
+    argument: str = "opponent",
+) -> Mixed:
+    """Find out who is meant by an `opponent`, or by whatever `argument` it was given as.
 
     Args:
+        observation, features: of the environment, and how many features it has.
         allowed: the kinds of contestants in a mix; self and pool are left to the caller.
 
     Raises:
@@ -76,22 +66,16 @@ def find_opposition(
         TypeError: None of these, or a module of torch that is no policy of this package.
         CheckpointError: A file that cannot be used.
         OwnCodeError: A function by name that cannot be used.
-        UsageError: Others than pilots against teams.
+        UsageError: A policy of another game.
     """
-    features = _core.OBSERVATIONS.get(observation, 0)  # teams meet pilots alone, who see no row
     if isinstance(opponent, str):
-        mixed = load_mix(opponent, allowed, features=features)
-        if not mixed.outsiders:
-            return Opposition(mixed.shares)
+        mixed = load_mix(opponent, allowed, argument, features)
     else:
-        found = find_contestant("opponent", opponent)
+        found = find_contestant(argument, opponent)
         mixed = Mixed({"agent": 1.0}, (Outsider(_name(opponent), 1.0, found),))
-    mixed.check_observation("opponent", observation, f"observation = {observation!r}")
-
-    def make_crew(seed: int) -> Crew:
-        return OutsideCrew(mixed.outsiders, num_envs, seed, threads, action_mode)
-
-    return Opposition(mixed.shares, make_crew)
+    where = f"observation = {observation!r}"
+    mixed.check_observation(argument, observation, features, where)
+    return mixed
 
 
 def _name(opponent: "Opponent") -> str:
@@ -101,26 +85,29 @@ def _name(opponent: "Opponent") -> str:
 
 
 def for_one(opponent: "Opponent", action_mode: str) -> "Opponent":
-    """The same opponent, but that a function is of one engagement: [features] -> [3]."""
+    """The same opponent, but that a function is of one fighter: [features] -> [3]."""
     if not callable(opponent) or is_module(opponent):
         return opponent
-    name, action = name_of(opponent), action_buffer((3,), action_mode)
+    name = name_of(opponent)
 
     def function(observations: np.ndarray) -> np.ndarray:
-        answer = opponent(observations[0].copy())
-        return as_actions(answer, action, f"opponent {name}: action")[None]
+        actions = action_buffer((len(observations), 3), action_mode)
+        for seen, action in zip(observations, actions, strict=True):
+            action[:] = as_actions(opponent(seen.copy()), action, f"opponent {name}: action")
+        return actions
 
     function.__name__ = name
     return function
 
 
 class OutsideCrew:
-    """Policies and functions in the other seat; who flies is drawn where an engagement starts.
+    """Policies and functions; who flies is drawn where an engagement starts.
 
     Args:
         outsiders: who they are; policies are on the CPU.
         num_envs: engagements.
         seed: of who flies and of the actions drawn.
+        size: fighters in each engagement that they fly.
         threads: that compute a policy, where C does; its actions do not depend on it.
         action_mode: of the actions of functions that were given by no name.
     """
@@ -130,24 +117,34 @@ class OutsideCrew:
         outsiders: Sequence[Outsider],
         num_envs: int,
         seed: int,
+        size: int,
         threads: int,
         action_mode: str,
     ) -> None:
+        self._envs, self._rows = np.arange(num_envs), np.arange(num_envs * size)
         self._player = MixedPlayer(
-            outsiders, num_envs, seed, threads=threads, action_mode=action_mode
+            outsiders, len(self._rows), seed, False, threads, action_mode, self._rows // size
         )
-        self._envs = np.arange(num_envs)
+        self._size = size
 
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """Controls float32 [num_envs, 3] for observations float32 [num_envs, features]."""
-        return self._player.act(observations, self._envs)
+        """As `Crew.act`."""
+        chosen = np.zeros((len(self._rows), 3), np.float32)
+        rows = self._rows[to_fly(observations)]
+        chosen[rows] = self._player.act(observations[rows], rows)
+        return chosen
 
     def end(self, envs: np.ndarray) -> list[str]:
         """As `Crew.end`; what policies remember of these engagements is forgotten."""
         names = self._player.names(envs)
-        self._player.reset(envs)
+        self._player.reset(rows_in(envs, self._size))
         return names
 
     def names(self) -> list[str]:
         """As `Crew.names`."""
         return self._player.names(self._envs)
+
+
+def rows_in(envs: np.ndarray, size: int) -> np.ndarray:
+    """The rows of a crew that flies `size` fighters in each engagement, of some of these, int."""
+    return (size * envs[:, None] + np.arange(size)).ravel()

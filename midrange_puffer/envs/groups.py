@@ -1,13 +1,16 @@
-"""The engagements of an environment in groups: against itself, against pilots, against a pool."""
+"""The engagements of an environment in groups: against pilots, and against itself.
 
-from collections.abc import Callable, Iterable
-from pathlib import Path
+Those against a crew, models, functions or a pool, are in flown_groups.py.
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.crew import Crew
 from midrange_puffer.envs.ledger import RAW, Ledger
+from midrange_puffer.envs.moment import Sides
 from midrange_puffer.game.actions import HIGHEST, controls
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
@@ -81,9 +84,7 @@ class Group:
     def step(self, actions: np.ndarray) -> None:
         """One decision, of actions [agents, 3], int32 or, where they are continuous, float32."""
         if self._continuous:
-            if self.core.fighters > len(SEATS):  # above 1 the core would take fire for a target
-                actions = np.minimum(actions, HIGHEST)
-            self.core.step_continuous(actions, *self._outputs, *self.states)
+            self.core.step_continuous(self._controls(actions), *self._outputs, *self.states)
         else:
             self.core.step(actions, *self._outputs, *self.states)
 
@@ -105,16 +106,30 @@ class Group:
             pilots[self.core.get_fighter(0, first)["pilot"]] for first in (0, self.core.red_size)
         )
 
-    def _controls(self, actions: np.ndarray) -> np.ndarray:
-        return actions if self._continuous else controls(actions)
+    @property
+    def _is_team(self) -> bool:
+        return self.core.fighters > len(SEATS)
 
-    def of_agents(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of states [n, fighters, num_envs] the agents' own and their enemies', [n, agents]."""
-        return states[:, self._seat], states[:, 1 - self._seat]
+    def _controls(self, actions: np.ndarray) -> np.ndarray:
+        """What actions are as controls of the core."""
+        if not self._continuous:
+            return controls(actions, self._is_team)
+        # In teams the core takes fire above 1 for a target.
+        return np.minimum(actions, HIGHEST) if self._is_team else actions
+
+    @cached_property
+    def flown_sides(self) -> Sides:
+        """Whose fighters the agents are."""
+        red, blue = self._fighters_of_sides()
+        return Sides([(red, blue) if self._seat == 0 else (blue, red)])
+
+    def _fighters_of_sides(self) -> tuple[slice, slice]:
+        return slice(0, self.core.red_size), slice(self.core.red_size, self.core.fighters)
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """By seat the agents, int [records], that these engagements are of."""
-        return [(self._seat, records["env"])]
+        """By seat the agents, int [records, fighters], that these engagements are of."""
+        size = self.agents // self.core.num_envs
+        return [(self._seat, size * records["env"][:, None] + np.arange(size))]
 
     def sides(self) -> np.ndarray:
         """The side that each agent is of, int64 [agents], numbered through the engagements."""
@@ -132,7 +147,10 @@ class Group:
         return records
 
     def note_paid(self, records: np.ndarray, seat: int, paid: np.ndarray) -> None:
-        """What was paid to a seat besides for the engagements last collected, [parts, records]."""
+        """What was paid to a seat besides for the engagements last collected, [parts, records].
+
+        In teams it is the mean of its fighters, as of all that is paid.
+        """
         records["episode_return"][:, seat] += paid.sum(axis=0)
         if seat == self._seat:
             self._paid.append(paid.T)
@@ -217,11 +235,11 @@ class SelfGroup(Group):
         """As `Group.first_names`: those of the seats, as both are agents."""
         return SEATS
 
-    def of_agents(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As `Group.of_agents`."""
-        rows = len(states)
-        own, enemy = states.transpose(0, 2, 1), states[:, ::-1].transpose(0, 2, 1)
-        return own.reshape(rows, -1), enemy.reshape(rows, -1)
+    @cached_property
+    def flown_sides(self) -> Sides:
+        """As `Group.flown_sides`: those of both sides."""
+        red, blue = self._fighters_of_sides()
+        return Sides([(red, blue), (blue, red)])
 
     def sides(self) -> np.ndarray:
         """As `Group.sides`, two in each engagement."""
@@ -230,151 +248,10 @@ class SelfGroup(Group):
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
         """As `Group.agents_of`."""
-        first = _core.FIGHTERS * records["env"]
-        return [(seat, first + seat) for seat in range(_core.FIGHTERS)]
+        agents = self.core.fighters * records["env"][:, None] + np.arange(self.core.fighters)
+        return [(seat, agents[:, side]) for seat, side in enumerate(self._fighters_of_sides())]
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
         """As `Group.take_infos`, from red's side."""
         infos, _, _ = self._tell(step)
         return {**(infos if self._alone else {}), "draw_vs_self": infos["draw"]}
-
-
-class FlownGroup(Group):
-    """Engagements of which a crew flies the other seat without being agents.
-
-    Both seats are flown from outside the core; only the agents' results leave this object.
-
-    Args:
-        core: with two agents in each engagement.
-        seat: the agents' seat.
-        action_mode: as of `Group`.
-        make_crew: called with a seed at every reset.
-        seed: as of the core.
-    """
-
-    def __init__(
-        self,
-        core: _core.Core,
-        seat: int,
-        action_mode: str,
-        make_crew: Callable[[int], Crew],
-        seed: int,
-    ) -> None:
-        super().__init__(core, seat, action_mode)
-        self.agents = core.num_envs
-        self._make_crew = make_crew
-        self._seed = seed
-        self._crew: Crew | None = None
-        self._fought: list[str] = []  # who flew against the agent, for each record
-
-    def bind(self, *outputs: np.ndarray | None) -> None:
-        """As `Group.bind`; the core gets buffers of its own, for both seats."""
-        super().bind(*outputs)
-        seats = (self.agents, _core.FIGHTERS)
-        self._both = np.zeros((*seats, 3), np.float32)
-        self._results = [
-            None if output is None else np.zeros((*seats, *output.shape[1:]), output.dtype)
-            for output in self._outputs
-        ]
-        # Views of the same with a row an agent of the core.
-        self._flat = [
-            None if array is None else array.reshape(self.core.agents, *array.shape[2:])
-            for array in (self._both, *self._results)
-        ]
-
-    def reset(self, seed: int) -> None:
-        """Start episode 0 of every engagement, with a new crew."""
-        self._seed = seed
-        self._ledger.clear()
-        stream = np.random.SeedSequence((seed, _core.FIGHTERS))  # apart from a player's, per seat
-        self._crew = self._make_crew(int(stream.generate_state(1)[0]))
-        self.core.reset(seed)
-        self.observe()
-
-    def observe(self) -> None:
-        """As `Group.observe`, for the crew, too."""
-        self.core.observe(self._flat[1])
-        self._outputs[0][:] = self._results[0][:, self._seat]
-
-    def step(self, actions: np.ndarray) -> None:
-        """As `Group.step`."""
-        if self._crew is None:
-            self.reset(self._seed)
-        other = 1 - self._seat
-        self._both[:, self._seat] = self._controls(actions)
-        self._both[:, other] = self._crew.act(self._results[0][:, other])
-        self.core.step_continuous(*self._flat, *self.states)
-        self._fresh = super().collect()
-        self._ended = self._crew.end(self._fresh["env"]) if len(self._fresh) else []
-        self._fought += self._ended
-        for output, both in zip(self._outputs, self._results, strict=True):
-            if output is not None:
-                output[:] = both[:, self._seat]
-
-    def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """As `Group.first_controls`, with what the crew did."""
-        return self._both[0]
-
-    def first_names(self) -> tuple[str, str]:
-        """As `Group.first_names`: of the crew as its records have it, a file without its folder."""
-        names, other = list(super().first_names()), 1 - self._seat
-        if self._crew and not self.core.get_fighter(0, other)["pilot"]:
-            names[other] = Path(self._crew.names()[0]).stem
-        return tuple(names)
-
-    def opponents_of(self, records: np.ndarray) -> np.ndarray:
-        """As `Group.opponents_of`."""
-        names = super().opponents_of(records)
-        from_outside = records["pilot"][:, 1 - self._seat] == 0
-        names[from_outside] = np.array(self._ended, object)[from_outside]
-        return names
-
-    def take_infos(self, step: int) -> dict[str, np.ndarray]:
-        """As `Group.take_infos`, with the scores by the names of the crew."""
-        infos, _, fought = self._tell(step, self._fought)
-        for name in dict.fromkeys(fought):
-            infos[f"score_vs_{name}"] = infos["score"][fought == name]
-            infos[f"win_vs_{name}"] = infos["win"][fought == name]
-        return infos
-
-    @property
-    def full(self) -> bool:
-        """Never: records are kept in a list."""
-        return False
-
-    def collect(self) -> np.ndarray:
-        """As `Group.collect`. They are taken in each step, since the crew must be told."""
-        return self._fresh
-
-    def take_records(self) -> np.ndarray:
-        """As `Group.take_records`."""
-        self._fought = []
-        return self._take_collected()
-
-
-class PoolGroup(FlownGroup):
-    """Engagements against frozen policies of a pool.
-
-    Args:
-        core, seat, action_mode, seed: as of `FlownGroup`.
-        pool: the pool's file, read at the first reset or step.
-    """
-
-    def __init__(
-        self, core: _core.Core, seat: int, action_mode: str, pool: Path, seed: int
-    ) -> None:
-        def make_crew(seed: int) -> Crew:
-            # Here, so that only who fights a pool imports torch.
-            from midrange_puffer.envs.pool_crew import PoolCrew
-
-            return PoolCrew(pool, core.num_envs, seed, core.features, core.threads)
-
-        super().__init__(core, seat, action_mode, make_crew, seed)
-
-    def take_infos(self, step: int) -> dict[str, np.ndarray]:
-        """As `Group.take_infos`, with the scores against each member as "pool/<name>"."""
-        infos, _, fought = self._tell(step, self._fought)
-        infos["score_vs_pool"], infos["win_vs_pool"] = infos["score"], infos["win"]
-        for name in dict.fromkeys(fought):
-            infos[f"pool/{name}"] = infos["score"][fought == name]
-        return infos

@@ -1,14 +1,16 @@
 """Midrange: the C core as a native PufferLib environment."""
 
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.crew import find_opposition
-from midrange_puffer.envs.groups import FlownGroup, Group, PoolGroup, SelfGroup, joined_records
+from midrange_puffer.envs.crew import OutsideCrew, find_crew
+from midrange_puffer.envs.flown_groups import FlownGroup, PoolGroup
+from midrange_puffer.envs.groups import Group, SelfGroup, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.errors import UsageError
@@ -49,11 +51,11 @@ class Midrange(pufferlib.PufferEnv):
     rewards are in csrc/RULES.md.
 
     With `red_size` or `blue_size` above 1, teams fight: all fighters of the side `seat`, or of both
-    with "self", are agents, numbered by engagement and then by fighter, red's first. They fly
-    against pilots or "self", observe rows (`team_rows`), and choose with the third action at
-    which of the enemies they observe they fire, 0 for none. A dead fighter stays an agent until the
-    engagement ends; it observes zeros, its actions do nothing, and `alive`, PufferLib's `masks`,
-    masks it out.
+    with "self", are agents, numbered by engagement and then by fighter, red's first. They observe
+    rows (`team_rows`), and choose with the third action at which of the enemies they observe they
+    fire, 0 for none. Whoever flies the other side flies all of it. A dead fighter stays an agent
+    until the engagement ends; it observes zeros, its actions do nothing, and `alive`, PufferLib's
+    `masks`, masks it out.
 
     Action space:
         MultiDiscrete([5, 3, 2]), int32: rudder -1 ... 1 (right ... left), throttle 0 ... 1, fire
@@ -170,7 +172,7 @@ class Midrange(pufferlib.PufferEnv):
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
         if self._is_team:
-            self._check_team(opponent)
+            self._check_team()
         self._groups = self._make_groups(
             opponent, SEATS.index(seat), isa, checked_threads(threads), pool
         )
@@ -191,7 +193,7 @@ class Midrange(pufferlib.PufferEnv):
         self.metadata = {**self.metadata, "render_fps": 1 / decision}
         self._view = make_env_view(self._groups[0], self._seeds()[0], render_mode)
 
-    def _check_team(self, opponent: "Opponent") -> None:
+    def _check_team(self) -> None:
         """Refuse what teams do not have.
 
         Raises:
@@ -199,10 +201,6 @@ class Midrange(pufferlib.PufferEnv):
         """
         if self.render_mode is not None:
             raise UsageError(f"render_mode = {self.render_mode!r}: must be None for teams")
-        if self._has_own_reward():
-            raise UsageError(f"{type(self).__name__}.own_reward: it is for one against one")
-        if POOL in self._counts:
-            raise UsageError(f"opponent = {opponent!r}: teams fly against pilots, or self")
 
     @property
     def alive(self) -> np.ndarray:
@@ -268,17 +266,15 @@ class Midrange(pufferlib.PufferEnv):
         pool: str | Path | None,
     ) -> list[Group]:
         agent = seat_weights({"agent": 1.0})
-        others = find_opposition(
-            opponent, self._counts.get(OTHERS, 0), self.observation, self.action_mode, threads,
-            allowed=(*FIGHTERS, SELF, POOL),
-        )  # fmt: skip
+        sizes = sizes_of(self.parameters)
+        features = len(features_of(self.observation, *sizes))
+        others = find_crew(opponent, self.observation, features, (*FIGHTERS, SELF, POOL))
         pilots = seat_weights({**others.shares, "agent": 0.0})
         envelope = game_envelope(self.parameters)
         groups: list[Group] = []
         for seed, (kind, count) in zip(self._seeds(), self._counts.items(), strict=True):
             other = pilots if kind == SCRIPTED else agent
             sides = (agent, other) if seat == 0 else (other, agent)
-            sizes = sizes_of(self.parameters)
             weights = [side for side, size in zip(sides, sizes, strict=True) for _ in range(size)]
             core = _core.Core(
                 self.parameters, count, seed, weights, True, isa, envelope, self.observation,
@@ -289,7 +285,11 @@ class Midrange(pufferlib.PufferEnv):
             elif kind == POOL:
                 groups.append(PoolGroup(core, seat, self.action_mode, Path(pool), seed))
             elif kind == OTHERS:
-                groups.append(FlownGroup(core, seat, self.action_mode, others.make_crew, seed))
+                make_crew = partial(
+                    OutsideCrew, others.outsiders, count,
+                    threads=threads, action_mode=self.action_mode,
+                )  # fmt: skip
+                groups.append(FlownGroup(core, seat, self.action_mode, make_crew, seed))
             else:
                 groups.append(Group(core, seat, self.action_mode))
         return groups

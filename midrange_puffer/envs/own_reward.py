@@ -3,72 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from midrange_puffer import _core
 from midrange_puffer.envs.groups import Group, joined_records
+from midrange_puffer.envs.moment import Fighters, Moment, Sides
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import PARAMETERS, keywords, suggest
+from midrange_puffer.game.parameters import PARAMETERS, keywords, sizes_of, suggest
 from midrange_puffer.game.records import SHAPING, outcomes
 from midrange_puffer.policies.own_code import OwnCodeError, Setting, settings_of, where_raised
 from midrange_puffer.puffer_import import pufferlib
 
 # The parts of the environment's own reward.
 OURS = ("result", *SHAPING)
-
-
-class Fighters(NamedTuple):
-    """A fighter for each agent, float32 [agents] each; the rows of MR_STATES in csrc/midrange.h.
-
-    Attributes:
-        x, y: position [m].
-        direction_x, direction_y: direction of flight, a unit vector.
-        speed: [m/s].
-        alive: 1 until it is hit, then 0.
-        ammunition: missiles left.
-        inbound: missiles in the air that fly at it.
-        time_to_go: least time to go of those [s], at most 100, which it is without any.
-    """
-
-    x: np.ndarray
-    y: np.ndarray
-    direction_x: np.ndarray
-    direction_y: np.ndarray
-    speed: np.ndarray
-    alive: np.ndarray
-    ammunition: np.ndarray
-    inbound: np.ndarray
-    time_to_go: np.ndarray
-
-
-@dataclass(frozen=True)
-class Moment:
-    """How all agents stand at one moment.
-
-    Attributes:
-        features: float32 [agents] by name, those of `Midrange.reward_features`.
-        sides: the states of the agents' fighters and of their enemies, float32 [states, agents].
-    """
-
-    features: Mapping[str, np.ndarray]
-    sides: tuple[np.ndarray, np.ndarray]
-
-    @cached_property
-    def own(self) -> Fighters:
-        """The agents' fighters."""
-        return Fighters(*self.sides[0])
-
-    @cached_property
-    def enemy(self) -> Fighters:
-        """For each agent its enemy."""
-        return Fighters(*self.sides[1])
-
-    @cached_property
-    def range(self) -> np.ndarray:
-        """Distance between an agent and its enemy [m], float32 [agents]."""
-        return np.hypot(self.enemy.x - self.own.x, self.enemy.y - self.own.y)
 
 
 @dataclass(frozen=True)
@@ -107,7 +54,8 @@ class Decision:
         for group, rows, records in self.ended:
             for seat, agents in group.agents_of(records):
                 found = outcomes(records, seat)
-                result[rows][agents] = found["win"].astype(np.float32) - found["loss"]
+                won = found["win"].astype(np.float32) - found["loss"]
+                result[rows][agents] = won[:, None]
         return result
 
 
@@ -156,7 +104,8 @@ class OwnReward:
         self._seconds = env.parameters["physics_dt"] * env.parameters["substeps"]
         self._columns = self._find_columns(env)
         # How all fighters stand now, and at the end of the step; of each group.
-        shapes = [(len(Fighters._fields), _core.FIGHTERS, group.core.num_envs) for group in groups]
+        fields = len(Fighters._fields)
+        shapes = [(fields, group.core.fighters, group.core.num_envs) for group in groups]
         self._now, self._before, self._final = (
             [np.zeros(shape, np.float32) for shape in shapes] for _ in range(3)
         )
@@ -166,7 +115,8 @@ class OwnReward:
 
     def _find_columns(self, env: pufferlib.PufferEnv) -> dict[str, int]:
         """Where the features that are asked for stand in an observation."""
-        names = [feature.name for feature in features_of(env.observation)]
+        features = features_of(env.observation, *sizes_of(env.parameters))
+        names = [feature.name for feature in features]
         for name in env.reward_features:
             if name not in names:
                 raise OwnCodeError(
@@ -200,8 +150,8 @@ class OwnReward:
         fresh = [group.collect() for group in self._groups]
         ended = [*zip(self._groups, self._rows, fresh, strict=True)]
         decision = Decision(
-            before=Moment(self._features, self._sides(self._before)),
-            after=Moment(self._final_features(), self._sides(self._final)),
+            before=Moment(self._features, self._with_sides(self._before)),
+            after=Moment(self._final_features(), self._with_sides(self._final)),
             actions=actions,
             rewards=env.rewards.copy(),
             terminals=env.terminals,
@@ -219,12 +169,9 @@ class OwnReward:
                 self._settle(group, rows, records)
         self._features = self._features_in(env.observations)
 
-    def _sides(self, states: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """The states of all agents' fighters and of their enemies."""
-        sides = [group.of_agents(one) for group, one in zip(self._groups, states, strict=True)]
-        if len(sides) == 1:
-            return sides[0]
-        return tuple(np.concatenate(side, axis=1) for side in zip(*sides, strict=True))
+    def _with_sides(self, states: list[np.ndarray]) -> list[tuple[Sides, np.ndarray]]:
+        """The states of each group, with whose its agents are."""
+        return [(group.flown_sides, one) for group, one in zip(self._groups, states, strict=True)]
 
     def _features_in(self, observations: np.ndarray) -> dict[str, np.ndarray]:
         return {name: observations[:, column].copy() for name, column in self._columns.items()}
@@ -299,5 +246,6 @@ class OwnReward:
         """What was paid for the engagements that ended goes with their records."""
         sums = self._sums[:, rows]
         for seat, agents in group.agents_of(records):
-            group.note_paid(records, seat, sums[:, agents])
+            paid = np.add.reduce(sums[:, agents], axis=2) / agents.shape[1]
+            group.note_paid(records, seat, paid)
             sums[:, agents] = 0

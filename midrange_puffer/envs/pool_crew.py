@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.errors import CheckpointError
-from midrange_puffer.game.observation import FEATURES
+from midrange_puffer.envs.crew import rows_in
+from midrange_puffer.errors import CheckpointError, UsageError
+from midrange_puffer.game.observation import FEATURES, check_flies, rows_of, to_fly
 from midrange_puffer.names import shown
 from midrange_puffer.policies.drawing import HEADS, noise_for
 from midrange_puffer.policies.loading import load_policy
@@ -44,6 +45,7 @@ class PoolCrew:
             equal actions.
         features: of the observations; a member made for more cannot be used.
         threads: that compute the members' actions; these do not depend on it.
+        size: fighters in each engagement that a member flies.
 
     Raises:
         PoolError: At first, the file cannot be read, or none of its members can be used.
@@ -56,10 +58,11 @@ class PoolCrew:
         seed: int,
         features: int = len(FEATURES),
         threads: int = 1,
+        size: int = 1,
     ) -> None:
         self._path = path
         self._features, self._threads = features, threads
-        self._num_envs = num_envs
+        self._rows, self._size = num_envs * size, size
         self._random = np.random.default_rng(seed)
         self._noise = torch.Generator().manual_seed(int(self._random.integers(2**63)))
         self._decisions = 0
@@ -76,19 +79,22 @@ class PoolCrew:
         """Choose the next controls in every engagement, drawn from its opponent's policy.
 
         Args:
-            observations: float32 [num_envs, features], of the opponents' seat.
+            observations: float32 [rows, features], as of `Crew.act`.
 
         Returns:
-            Controls float32 [num_envs, 3], as `Simulation.step` takes them.
+            Controls float32 [rows, 3], as `Simulation.step` takes them.
         """
         if self._decisions % LOOK_INTERVAL == 0:
             self._read()
         self._decisions += 1
-        chosen = np.empty((self._num_envs, HEADS), np.float32)
-        noise = {kind: noise_for(self._num_envs, kind, "cpu", self._noise) for kind in self._kinds}
-        for player, envs in self._batches:
-            by = noise[player.policy.is_continuous][envs]
-            chosen[envs] = player.act_by(by, observations[envs], envs)
+        chosen = np.zeros((self._rows, HEADS), np.float32)
+        noise = {kind: noise_for(self._rows, kind, "cpu", self._noise) for kind in self._kinds}
+        is_flown = to_fly(observations)
+        for player, rows in self._batches:
+            rows = rows[is_flown[rows]]
+            if len(rows):
+                by = noise[player.policy.is_continuous][rows]
+                chosen[rows] = player.act_by(by, observations[rows], rows)
         return chosen
 
     def end(self, envs: np.ndarray) -> list[str]:
@@ -103,7 +109,8 @@ class PoolCrew:
         names = [self._opponents[index].name for index in self._flying[envs]]
         self._flying[envs] = self._drawn(len(envs))
         for index in np.unique(self._flying[envs]):
-            self._opponents[index].player.reset(envs[self._flying[envs] == index])
+            rows = rows_in(envs[self._flying[envs] == index], self._size)
+            self._opponents[index].player.reset(rows)
         self._sort()
         return names
 
@@ -119,7 +126,7 @@ class PoolCrew:
         order = np.argsort(self._flying, kind="stable")
         indices, starts = np.unique(self._flying[order], return_index=True)
         players = [self._opponents[index].player for index in indices]
-        parts = np.split(order, starts)[1:]
+        parts = [rows_in(envs, self._size) for envs in np.split(order, starts)[1:]]
         self._batches = [*zip(players, parts, strict=True)]
         self._kinds = {player.policy.is_continuous for player in players}
 
@@ -163,8 +170,13 @@ class PoolCrew:
     def _player(self, member: Member) -> Player:
         path = self._path.parent / member.path
         policy, model = load_policy(path)
-        player = Player(policy, self._num_envs, seed=0, threads=self._threads)
-        if player.features > self._features:
+        player = Player(policy, self._rows, seed=0, threads=self._threads)
+        if rows_of(self._features):
+            try:
+                check_flies(str(path), player, self._features)
+            except UsageError as error:
+                raise CheckpointError(str(error)) from None
+        elif player.features > self._features:
             raise CheckpointError(
                 f"{path}: sees env.observation = {model['env']['observation']}, more than this "
                 f"run's agents do"

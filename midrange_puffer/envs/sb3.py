@@ -58,7 +58,7 @@ class MidrangeVecEnv(VecEnv):
         render_mode: str | None = None,
         isa: str = "auto",
         threads: int = 1,
-        wingmen: str = WINGMEN,
+        wingmen: "Opponent" = WINGMEN,
         **parameters: float,
     ) -> None:
         self._arena = Arena(

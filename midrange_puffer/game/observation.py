@@ -86,6 +86,19 @@ def sensing_of(rows: Iterable[Rows]) -> str:
     return RADAR if any(one.kind == HEARD for one in rows) else FULL
 
 
+OWN_ALIVE = [row[0] for row in _core.feature_rows(_core.TEAM, 2, 2)].index("own_alive")
+
+
+def to_fly(observations: np.ndarray) -> np.ndarray:
+    """Which of the fighters with these observations [n, features] want controls, bool [n].
+
+    All but the dead of teams.
+    """
+    if rows_of(observations.shape[1]):
+        return observations[:, OWN_ALIVE] > 0
+    return np.ones(len(observations), bool)
+
+
 def enemies_of(rows: Iterable[Rows]) -> Rows:
     """Those of the enemies, in the order in which they are fired at."""
     return next(one for one in rows if one.kind == ENEMY)

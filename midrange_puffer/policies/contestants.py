@@ -11,7 +11,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.observation import RADAR_FEATURES, check_sees
+from midrange_puffer.game.observation import RADAR_FEATURES, check_flies, check_sees
 from midrange_puffer.game.parameters import SCRIPTED
 from midrange_puffer.policies.mix import (
     FIGHTERS,
@@ -49,6 +49,16 @@ class Outsider:
     share: float
     flyer: "nn.Module | Function"
 
+    @property
+    def features(self) -> int:
+        """That it needs, as of `observation.Seeing`."""
+        return getattr(self.flyer, "features", 0)
+
+    @property
+    def any_size(self) -> bool:
+        """As of `observation.Seeing`."""
+        return getattr(self.flyer, "any_size", False)
+
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
@@ -68,13 +78,19 @@ class Mixed:
         pilots = [name for name in self.shares if name != "agent"]
         return ",".join([*pilots, *(one.name for one in self.outsiders)])
 
-    def check_observation(self, argument: str, observation: str, where: str) -> None:
-        """Raise UsageError where one of them does not find what it sees in the observation."""
+    def check_observation(self, argument: str, observation: str, features: int, where: str) -> None:
+        """Raise UsageError where one of them does not find what it sees in the observation.
+
+        Args:
+            features: how many that has.
+            where: it is given, for messages.
+        """
         for one in self.outsiders:
+            who = f"{argument} = {one.name}"
             if observation in (_core.TEAM, _core.TEAM_RADAR):
-                raise UsageError(f"{argument} = {one.name}: teams fly against pilots, or self")
-            features = getattr(one.flyer, "features", 0)
-            check_sees(f"{argument} = {one.name}", features, observation, where)
+                check_flies(who, one, features)
+            else:
+                check_sees(who, one.features, observation, where)
 
 
 if TYPE_CHECKING:
@@ -209,15 +225,17 @@ def player_for(
     greedy: bool = False,
     threads: int = 1,
     action_mode: str | None = None,
+    teams: np.ndarray | None = None,
 ) -> "Player | FunctionPlayer | MixedPlayer":
     """A contestant who flies from outside the core, at the controls.
 
     Args:
         num_envs, seed, greedy, threads: as of `Player`.
         action_mode: of a function's actions; None: whole numbers are levels, others controls.
+        teams: as of `MixedPlayer`.
     """
     if isinstance(who, Mixed):
-        return MixedPlayer(who.outsiders, num_envs, seed, greedy, threads, action_mode)
+        return MixedPlayer(who.outsiders, num_envs, seed, greedy, threads, action_mode, teams)
     if is_module(who):
         # Here, so that only who fights a policy imports torch.
         from midrange_puffer.policies.player import Player
@@ -237,6 +255,8 @@ class MixedPlayer:
         outsiders: who they are; of each start it is drawn by their shares who flies it.
         num_envs, seed, greedy, threads, action_mode: as of `player_for`. A single one acts as its
             player of this seed does alone.
+        teams: int [num_envs], the team that each of these fighters is of, counted from 0 in their
+            order: one of them flies the whole of it. None: each fighter is alone.
     """
 
     def __init__(
@@ -247,6 +267,7 @@ class MixedPlayer:
         greedy: bool = False,
         threads: int = 1,
         action_mode: str | None = None,
+        teams: np.ndarray | None = None,
     ) -> None:
         streams = np.random.SeedSequence(seed).spawn(len(outsiders) + 1)
         seeds = [seed]
@@ -261,27 +282,30 @@ class MixedPlayer:
         ]
         self.features = _seen_by_all([player.features for player in self._players])
         self.any_size = all(player.any_size for player in self._players)
-        self._flying = self._drawn(num_envs)  # [num_envs], who of them flies it
+        self._teams = np.arange(num_envs) if teams is None else teams
+        self._flying = self._drawn(self._teams[-1] + 1)  # [teams], who of them flies it
 
     def reset(self, envs: np.ndarray) -> None:
         """As `Player.reset`; who flies these engagements next is drawn anew."""
-        self._flying[envs] = self._drawn(len(envs))
+        teams = self._teams[envs]
+        anew = list(dict.fromkeys(teams.tolist()))
+        self._flying[anew] = self._drawn(len(anew))
         for index, player in enumerate(self._players):
-            player.reset(envs[self._flying[envs] == index])
+            player.reset(envs[self._flying[teams] == index])
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
         """As `Player.act`."""
         chosen = np.empty((len(envs), 3), np.float32)
-        flying = self._flying[envs]
+        flying = self._flying[self._teams[envs]]
         for index, player in enumerate(self._players):
             rows = np.flatnonzero(flying == index)
             if len(rows):
                 chosen[rows] = player.act(observations[rows], envs[rows])
         return chosen
 
-    def names(self, envs: np.ndarray) -> list[str]:
-        """Who flies these engagements."""
-        return [self._names[index] for index in self._flying[envs]]
+    def names(self, teams: np.ndarray) -> list[str]:
+        """Who flies these teams."""
+        return [self._names[index] for index in self._flying[teams]]
 
     def _drawn(self, count: int) -> np.ndarray:
         return self._random.choice(len(self._shares), count, p=self._shares)

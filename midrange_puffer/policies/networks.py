@@ -46,6 +46,7 @@ class Policy(nn.Module):
 
     Attributes:
         rows: of the observations in teams; empty where one flies against one.
+        any_size: whether it flies in teams of any size.
     """
 
     memory_size = 0  # what it remembers from one decision to the next
@@ -82,6 +83,11 @@ class Policy(nn.Module):
             self.actor = LevelActor(hidden_size, levels.tolist())
         self.critic = nn.Linear(hidden_size, 1)
         self.initialise()
+
+    @property
+    def any_size(self) -> bool:
+        """As of `observation.Seeing`."""
+        return bool(self.rows)
 
     def initialise(self) -> None:
         """Orthogonal weights; actions that try everything but fire, which `fire_bias` makes rare.

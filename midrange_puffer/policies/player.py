@@ -37,7 +37,7 @@ class Player:
     ) -> None:
         self.policy = policy
         self.features = policy.features
-        self.any_size = bool(getattr(policy, "rows", ()))
+        self.any_size = getattr(policy, "any_size", False)
         self.greedy = greedy
         is_native = reason_against(policy) is None
         self._network = FrozenNetwork(policy, threads) if is_native else None

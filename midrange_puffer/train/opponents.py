@@ -77,4 +77,5 @@ def check_opponents(config: Config) -> None:
         observation = observed(env["observation"], env)
         features = len(features_of(observation, *sizes_of(env)))
         mixed = load_mix(env["opponent"], KINDS, OPPONENT, features)
-        mixed.check_observation(OPPONENT, observation, f"env.observation = {observation}")
+        where = f"env.observation = {observation}"
+        mixed.check_observation(OPPONENT, observation, features, where)

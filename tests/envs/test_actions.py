@@ -5,7 +5,8 @@ import pytest
 from quick_fights import LEVELS, SHORT
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.envs.groups import FlownGroup, Group, SelfGroup
+from midrange_puffer.envs.flown_groups import FlownGroup
+from midrange_puffer.envs.groups import Group, SelfGroup
 from midrange_puffer.game.actions import HIGHEST, LOWEST, as_actions, controls
 from midrange_puffer.game.parameters import SEATS, resolve, seat_weights
 
@@ -151,7 +152,7 @@ def make_group(kind: str, seat: int) -> Group:
         return Group(core, seat, "continuous")
     if kind == "self":
         return SelfGroup(core, "continuous", alone=True)
-    return FlownGroup(core, seat, "continuous", lambda seed: Straight(), SEED)
+    return FlownGroup(core, seat, "continuous", lambda seed, size: Straight(), SEED)
 
 
 @pytest.mark.parametrize(("kind", "seat"), [("pilot", 0), ("pilot", 1), ("self", 0), ("flown", 1)])

@@ -9,8 +9,9 @@ from places import EXAMPLES
 from quick_fights import LEVELS, SHORT
 
 from midrange_puffer import FEATURES, Midrange, _core
+from midrange_puffer.envs.moment import Fighters
 from midrange_puffer.envs.own_env import env_class
-from midrange_puffer.envs.own_reward import Decision, Fighters
+from midrange_puffer.envs.own_reward import Decision
 from midrange_puffer.policies.own_code import OwnCodeError
 
 # isort: split

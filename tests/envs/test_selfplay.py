@@ -206,7 +206,7 @@ def test_the_frozen_side_does_what_its_policy_does_from_its_seat(tmp_path, seat,
     env = Midrange(12, "pool", seat, seed=4, pool=pool, **SHORT)
     spy, other = spied(env), 1 - SEATS.index(seat)
     env.reset()
-    opponents = env._groups[0]._crew
+    opponents = env._groups[0]._enemies.crew
     names, results, remembered = [opponents.names()], [], 0
     for _, ended, _ in play(env, 120):
         names.append(opponents.names())
@@ -275,7 +275,7 @@ def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
     run_through(env, 3 * LOOK_INTERVAL)
     frozen.write_pool(turners.parent, {"ahead": 2})
     run_through(env, LOOK_INTERVAL)
-    assert len(env._groups[0]._crew._opponents) == 1  # nobody is kept for nothing
+    assert len(env._groups[0]._enemies.crew._opponents) == 1  # nobody is kept for nothing
 
 
 def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):
@@ -372,7 +372,7 @@ def test_members_are_logged_in_the_order_in_which_they_fought(tmp_path):
     pool = frozen.write_pool(tmp_path, dict.fromkeys(names, 1), **policies)
     env = Midrange(60, "pool", pool=pool, ammunition=0, time_limit=8)
     env.reset()
-    first = env._groups[0]._crew.names()
+    first = env._groups[0]._enemies.crew.names()
     assert set(first) == set(names)
     [info] = [info for _, _, infos in play(env, 32) for info in infos]
     logged = [name for name in info if name.startswith("pool/")]

@@ -93,8 +93,6 @@ def test_infos_tell_of_the_sides():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"opponent": "trained"}, "teams fly against pilots, or self"),
-        ({"opponent": "self:1,trained:1"}, "teams fly against pilots, or self"),
         ({"render_mode": "rgb_array"}, "must be None for teams"),
         ({"observation": "stg"}, "must be default for teams"),
         ({"sensing": "radar"}, "must be 1 with sensing"),
@@ -148,12 +146,12 @@ def test_an_agent_flies_with_wingmen(seat):
     ("change", "message"),
     [
         ({"wingmen": "asce"}, "wingmen = 'asce'"),
-        ({"wingmen": "trained"}, "'trained' is none of straight"),
-        ({"opponent": "trained"}, "teams fly against pilots"),
+        ({"wingmen": "trained"}, "wingmen = trained is of one against one"),
+        ({"opponent": "trained"}, "opponent = trained is of one against one"),
         ({"render_mode": "rgb_array"}, "must be None for teams"),
     ],
 )
-def test_wingmen_and_their_enemies_are_pilots(change, message):
+def test_who_cannot_fly_in_a_team_is_refused_by_name(change, message):
     with pytest.raises((ValueError, UsageError), match=message):
         MidrangeEnv(**({"red_size": 2, "blue_size": 2} | change))
 

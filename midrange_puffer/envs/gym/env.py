@@ -54,9 +54,9 @@ class MidrangeEnv(gymnasium.Env):
         render_mode: "human" shows every step in a window, as long as it lasts; with "rgb_array"
             `render` returns a picture.
         isa: instruction set, "auto" for the best this machine has.
-        wingmen: with `red_size` or `blue_size` above 1, who flies the others of the agent's side: a
-            pilot, or a mix of pilots. The agent is the first of its side; it flies against pilots,
-            and once it is dead it observes zeros until the fight is decided.
+        wingmen: with `red_size` or `blue_size` above 1, who flies the others of the agent's side;
+            whatever may be an opponent. The agent is the first of its side; once it is dead it
+            observes zeros until the fight is decided.
         **parameters: rows of csrc/params.h.
 
     Raises:
@@ -76,7 +76,7 @@ class MidrangeEnv(gymnasium.Env):
         action_mode: str = OPTIONS["action_mode"].default,
         render_mode: str | None = None,
         isa: str = "auto",
-        wingmen: str = WINGMEN,
+        wingmen: "Opponent" = WINGMEN,
         **parameters: float,
     ) -> None:
         self._arena = Arena(
@@ -90,7 +90,7 @@ class MidrangeEnv(gymnasium.Env):
             isa=isa,
             threads=1,
             parameters=resolve(parameters, MidrangeEnv, teams=True),
-            wingmen=wingmen,
+            wingmen=for_one(wingmen, action_mode),
         )
         self.metadata = self._arena.metadata
         self.render_mode = render_mode

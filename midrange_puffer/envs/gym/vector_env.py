@@ -67,7 +67,7 @@ class MidrangeVectorEnv(VectorBase):
         render_mode: str | None = None,
         isa: str = "auto",
         threads: int = 1,
-        wingmen: str = WINGMEN,
+        wingmen: "Opponent" = WINGMEN,
         **parameters: float,
     ) -> None:
         self._arena = Arena(

@@ -1,0 +1,270 @@
+"""Who flies beside the agents of a team: models, functions, a pool, and wingmen."""
+
+import json
+from collections import Counter
+
+import frozen
+import frozen_team
+import numpy as np
+import pytest
+
+from midrange_puffer import Midrange, Simulation
+from midrange_puffer.contest.match import Fight, play
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.actions import controls
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
+from midrange_puffer.policies.contestants import Mixed, Outsider
+from midrange_puffer.sb3 import MidrangeVecEnv
+
+SHORT = {"start_spacing_min": 300, "start_spacing_max": 600, "time_limit": 60}
+NEAR = {"start_range_min": 8_000, "start_range_max": 12_000, **SHORT}
+QUICK = {"start_range_min": 3_000, "start_range_max": 6_000, **SHORT, "time_limit": 8}
+RIGHT, LEFT = 0, 4  # levels of rudder
+TWOS = {"red_size": 2, "blue_size": 2}
+EACH_SIZE = pytest.mark.parametrize("sizes", [(2, 2), (3, 1), (1, 2)], ids="{0[0]}v{0[1]}".format)
+EACH_SEAT = pytest.mark.parametrize("seat", ["red", "blue"])
+
+
+def sized(sizes: tuple[int, int], **rules: float) -> dict[str, float]:
+    return {"red_size": sizes[0], "blue_size": sizes[1], **rules}
+
+
+def hunt(observations: np.ndarray) -> np.ndarray:
+    """Controls that differ with what is seen, of the living alone: a turn, and a shot at times."""
+    assert observations.any(axis=1).all()
+    mean = observations.mean(axis=1)
+    return np.stack([np.sin(40 * mean), np.cos(30 * mean), 2.0 * (mean > 0.02)], axis=1)
+
+
+def ahead(observations: np.ndarray) -> np.ndarray:
+    """Levels of straight flight, without a shot."""
+    return np.tile((2, 2, 0), (len(observations), 1))
+
+
+def hunt_all(observations: np.ndarray) -> np.ndarray:
+    """The same in [num_envs, fighters, features], the dead doing nothing."""
+    flat = observations.reshape(-1, observations.shape[-1])
+    found = np.zeros((len(flat), 3), np.float32)
+    living = flat.any(axis=1)
+    found[living] = hunt(flat[living])
+    return found.reshape(*observations.shape[:-1], 3)
+
+
+def sides(sizes: tuple[int, int], seat: str) -> tuple[slice, slice]:
+    """The fighters of a seat, and of the other."""
+    red, blue = slice(0, sizes[0]), slice(sizes[0], None)
+    return (red, blue) if seat == "red" else (blue, red)
+
+
+@EACH_SIZE
+@EACH_SEAT
+def test_a_function_flies_all_of_the_other_side(sizes, seat):
+    """Each from its own observation, as in a Simulation with these controls."""
+    own, other = sides(sizes, seat)
+    rules = sized(sizes, **NEAR)
+    env = Midrange(6, hunt, seat, action_mode="continuous", seed=2, **rules)
+    sim = Simulation(num_envs=6, seed=2, **rules)
+    env.reset()
+    rng, command = np.random.default_rng(0), np.zeros((6, sum(sizes), 3), np.float32)
+    open_, dead = np.ones(6, bool), 0
+    for _ in range(80):
+        actions = rng.uniform((-1, 0, 0), (1, 1, 0.52), (env.num_agents, 3)).astype(np.float32)
+        seen = sim.observe()
+        command[:, other] = hunt_all(seen[:, other])
+        command[:, own] = actions.reshape(6, -1, 3)
+        observations, rewards, terminals, truncations, _ = env.step(actions)
+        sim.step(command)
+        open_ &= ~(terminals | truncations).reshape(6, -1)[:, 0]
+        now = sim.observe()
+        assert (observations.reshape(6, -1, now.shape[-1])[open_] == now[open_][:, own]).all()
+        assert (rewards.reshape(6, -1)[open_] == sim.rewards[open_][:, own]).all()
+        dead += (sim.fighters["alive"][open_][:, other] == 0).sum()
+    assert dead > 0 or sizes != (2, 2)
+
+
+def test_a_mix_has_groups_of_each_kind():
+    """Agents by group; the scores against a function have its name."""
+    opponent = {"opponent": f"self:2,shooter:1,{__file__}:ahead:1"}
+    env = Midrange(16, seed=0, **opponent, **TWOS, **QUICK)
+    assert env.num_agents == 8 * 4 + 4 * 2 + 4 * 2
+    assert (np.bincount(env.sides) == 2).all()
+    env.reset()
+    told, rng = Counter(), np.random.default_rng(0)
+    for _ in range(100):
+        actions = rng.integers(0, env.single_action_space.nvec, (env.num_agents, 3), np.int32)
+        for info in env.step(actions)[-1]:
+            told.update({name: len(values) for name, values in info.items()})
+    assert told["score"] == told["score_vs_shooter"] + told["score_vs_ahead"]
+    assert min(told["score_vs_shooter"], told["score_vs_ahead"], told["draw_vs_self"]) > 10
+
+
+def rudders(env: Midrange) -> np.ndarray:
+    """The rudder commands of the last group's fighters, [num_envs, fighters]."""
+    return env._groups[-1].core.read("fighter")["rudder_command"]
+
+
+def test_a_member_of_a_pool_flies_a_whole_team(tmp_path):
+    """Until its engagement ends, and is told of by its name."""
+    names = {"right": RIGHT, "left": LEFT}
+    for name, rudder in names.items():
+        frozen_team.save(tmp_path / f"{name}.pt", frozen_team.constant(rudder))
+    members = [
+        {"name": name, "path": f"{name}.pt", "agent_steps": 0, "own": True, "weight": 0.5}
+        for name in names
+    ]
+    pool = tmp_path / "pool.json"
+    pool.write_text(json.dumps({"format": "midrange_puffer pool", "members": members}))
+    # A policy flies in teams of any size: these were made for twos.
+    env = Midrange(40, "pool", pool=pool, seat="blue", **sized((3, 2), **QUICK))
+    env.reset()
+    actions, told = np.full((env.num_agents, 3), (2, 2, 0), np.int32), Counter()
+    before = np.zeros((40, 3), np.float32)
+    for _ in range(60):
+        *_, infos = env.step(actions)
+        for info in infos:
+            told.update({name: len(values) for name, values in info.items()})
+        ended = (env.terminals | env.truncations).reshape(40, 2)[:, 0]
+        now = rudders(env)[:, :3]
+        now[ended] = 0
+        assert (now[:, :1] == now).all()
+        assert set(now[~ended, 0].tolist()) in (set(), {-1, 1})
+        goes_on = ~ended & (before[:, 0] != 0)
+        assert (now[goes_on] == before[goes_on]).all()
+        before = now
+    assert told["pool/right"] + told["pool/left"] == told["score_vs_pool"]
+    assert min(told["pool/right"], told["pool/left"]) > 10
+
+
+def test_in_a_match_a_side_of_a_mix_is_flown_by_one():
+    """By all of its side, whether it sits in red or in blue; half of the engagements each."""
+    outsiders = tuple(
+        Outsider(name, 0.5, frozen_team.constant(rudder))
+        for name, rudder in (("right", RIGHT), ("left", LEFT))
+    )
+    mixed = Mixed({"agent": 1.0}, outsiders)
+    parameters = resolve(sized((2, 3), **QUICK), teams=True)
+    found = []
+
+    def watch(fight: int, pending: np.ndarray, _: np.ndarray, commands: np.ndarray) -> None:
+        side = commands[pending][:, slice(0, 2) if fight == 0 else slice(2, None), 0]
+        assert (side == side[:, :1]).all()
+        found.append(side[:, 0].mean())
+
+    fights = [Fight(mixed, "straight"), Fight("straight", mixed)]
+    play(fights, 200, watch=watch, parameters=parameters)
+    assert abs(np.mean(found)) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("opponent", "sizes", "message"),
+    [
+        ("trained", (2, 2), "opponent = trained is of one against one: it cannot fly in a team"),
+        ("self:1,trained:1", (2, 2), "trained is of one against one: it cannot fly in a team"),
+        (frozen.policy(), (2, 2), "Policy is of one against one: it cannot fly in a team"),
+        (frozen_team.constant(RIGHT), (1, 1), "is of a team: it cannot fly one against one"),
+    ],
+)
+def test_a_policy_of_another_game_is_refused_by_name(opponent, sizes, message):
+    with pytest.raises(UsageError, match=message):
+        Midrange(8, opponent, **sized(sizes, **SHORT))
+
+
+def test_a_member_of_one_against_one_is_left_out_by_name(tmp_path, capfd):
+    pool = frozen.write_pool(tmp_path, {"few": 0.5, "two": 0.5}, few=frozen.constant(2))
+    frozen_team.save(tmp_path / "two.pt", frozen_team.constant(RIGHT))
+    env = Midrange(8, "pool", pool=pool, **TWOS, **QUICK)
+    env.reset()
+    env.step(np.zeros((env.num_agents, 3), np.int32))
+    assert "left out few" in (told := capfd.readouterr().err)
+    assert "is of one against one: it cannot fly in a team" in told
+    assert (rudders(env)[:, 2:] == -1).all()
+
+
+# Wingmen
+
+
+@EACH_SEAT
+@pytest.mark.parametrize("opponent", ["shooter", hunt])
+def test_a_function_flies_the_wingmen(seat, opponent):
+    """As in a Simulation with its controls, whoever flies the other side."""
+    sizes = (3, 2)
+    own, other = sides(sizes, seat)
+    first = own.start
+    wingmen = slice(first + 1, own.stop)
+    rules = sized(sizes, **NEAR)
+    pilots = {}
+    if opponent == "shooter":
+        pilots = {"blue" if seat == "red" else "red": opponent}
+    sim = Simulation(num_envs=4, seed=6, **pilots, **rules)
+    env = MidrangeVectorEnv(4, opponent, seat, wingmen=hunt, action_mode="continuous", **rules)
+    seen, _ = env.reset(seed=6)
+    assert (seen == sim.observe()[:, first]).all()
+    rng, open_ = np.random.default_rng(0), np.ones(4, bool)
+    command = np.zeros((4, 5, 3), np.float32)
+    for _ in range(60):
+        all_seen = sim.observe()
+        command[:, wingmen] = hunt_all(all_seen[:, wingmen])
+        if not pilots:
+            command[:, other] = hunt_all(all_seen[:, other])
+        actions = rng.uniform((-1, 0, 0), (1, 1, 0.5), (4, 3)).astype(np.float32)
+        command[:, first] = actions
+        seen, rewards, terminated, truncated, info = env.step(actions)
+        sim.step(command)
+        open_ &= ~(terminated | truncated)
+        assert (seen[open_] == sim.observe()[open_, first]).all()
+        assert (rewards[open_] == sim.rewards[open_, first]).all()
+        if not open_.all() and "opponent" in info:
+            name = "shooter" if pilots else "hunt"
+            assert set(info["opponent"][~open_].tolist()) <= {name, None}
+
+
+def test_wingmen_of_each_kind_fly(tmp_path):
+    """A model's file mixed with a pilot; the single environment's function is of one fighter."""
+    path = frozen_team.save(tmp_path / "left.pt", frozen_team.constant(LEFT))
+    env = MidrangeVecEnv(64, "straight", wingmen=f"{path}:1,shooter:1", **TWOS, **QUICK)
+    env.seed(0)
+    env.reset()
+    env.step(np.tile((2, 2, 0), (64, 1)))
+    fighters = env._arena._core.read("fighter")
+    is_model = fighters["pilot"][:, 1] == 0
+    assert 20 < is_model.sum() < 44
+    assert (fighters["rudder_command"][is_model, 1] == 1).all()
+
+    def left(seen: np.ndarray) -> np.ndarray:
+        assert seen.ndim == 1
+        return np.array([3, 2, 0])
+
+    one = MidrangeEnv(left, wingmen=left, **sized((3, 2), **QUICK))
+    one.reset(seed=0)
+    one.step(np.array([0, 2, 0]))
+    commands = one._arena._core.read("fighter")["rudder_command"]
+    assert commands[0].tolist() == [-1, 0.5, 0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"engagement": 3}, None), ({"range": 5_000}, r"options\['range'\]")],
+)
+def test_teams_start_where_an_engagement_does(options, message):
+    env = MidrangeEnv("ace", **TWOS)
+    if message is None:
+        env.reset(seed=0, options=options)
+        return
+    with pytest.raises(ValueError, match=message):
+        env.reset(seed=0, options=options)
+
+
+def test_controls_of_levels_fire_at_the_enemy_that_was_meant():
+    """A crew of the agents' side is given controls; the agents' levels of fire stay targets."""
+    levels = np.array([[2, 2, 0], [2, 2, 1], [2, 2, 2]])
+    assert controls(levels, in_team=True)[:, 2].tolist() == [0, 2, 3]
+    fired = []
+    for opponent in ("straight", ahead):
+        env = Midrange(32, opponent, seed=1, **TWOS, **{**NEAR, "start_range_max": 9_000})
+        env.reset()
+        for _ in range(20):
+            env.step(np.tile((2, 2, 2), (env.num_agents, 1)).astype(np.int32))
+        missiles = env._groups[0].core.read("missile")
+        fired.append({*missiles["target"][missiles["active"] == 1].tolist()})
+    assert fired[0] == fired[1] == {2, 3}
