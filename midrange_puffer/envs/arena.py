@@ -11,7 +11,6 @@ from midrange_puffer.envs.groups import FlownGroup, Group, SelfGroup
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
 from midrange_puffer.envs.truth import truth
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import spaces_of
@@ -96,8 +95,6 @@ class Arena:
         self._auto_reset = auto_reset
         threads = checked_threads(threads)
         self._prefixes, self._opposition = () if is_team(parameters) else EQUALS, None
-        if is_team(parameters) and render_mode is not None:
-            raise UsageError(f"render_mode = {render_mode!r}: must be None for teams")
         if opponent is not NOBODY:
             self._prefixes = BY_SEAT[self.seat]
             self._opposition = find_opposition(

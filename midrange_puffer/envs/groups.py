@@ -81,9 +81,7 @@ class Group:
     def step(self, actions: np.ndarray) -> None:
         """One decision, of actions [agents, 3], int32 or, where they are continuous, float32."""
         if self._continuous:
-            if self.core.fighters > len(SEATS):  # above 1 the core would take fire for a target
-                actions = np.minimum(actions, HIGHEST)
-            self.core.step_continuous(actions, *self._outputs, *self.states)
+            self.core.step_continuous(self._controls(actions), *self._outputs, *self.states)
         else:
             self.core.step(actions, *self._outputs, *self.states)
 
@@ -99,14 +97,17 @@ class Group:
         return both
 
     def first_names(self) -> tuple[str, str]:
-        """Who flies red and blue, or their first, in the first engagement: "agent", or a pilot."""
-        pilots = tuple(CONTROLLERS)
-        return tuple(
-            pilots[self.core.get_fighter(0, first)["pilot"]] for first in (0, self.core.red_size)
-        )
+        """Who flies red and blue in the first engagement: "agent" or pilots, each named once."""
+        who = [tuple(CONTROLLERS)[index] for index in self.core.read("fighter")["pilot"][0]]
+        sides = who[: self.core.red_size], who[self.core.red_size :]
+        return tuple(", ".join(dict.fromkeys(side)) for side in sides)
 
     def _controls(self, actions: np.ndarray) -> np.ndarray:
-        return actions if self._continuous else controls(actions)
+        in_team = self.core.fighters > len(SEATS)
+        if not self._continuous:
+            return controls(actions, in_team)
+        # In teams the core would take fire above 1 for a target.
+        return np.minimum(actions, HIGHEST) if in_team else actions
 
     def of_agents(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of states [n, fighters, num_envs] the agents' own and their enemies', [n, agents]."""

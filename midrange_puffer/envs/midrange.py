@@ -197,8 +197,6 @@ class Midrange(pufferlib.PufferEnv):
         Raises:
             UsageError: Naming it.
         """
-        if self.render_mode is not None:
-            raise UsageError(f"render_mode = {self.render_mode!r}: must be None for teams")
         if self._has_own_reward():
             raise UsageError(f"{type(self).__name__}.own_reward: it is for one against one")
         if POOL in self._counts:

@@ -95,7 +95,6 @@ def test_infos_tell_of_the_sides():
     [
         ({"opponent": "trained"}, "teams fly against pilots, or self"),
         ({"opponent": "self:1,trained:1"}, "teams fly against pilots, or self"),
-        ({"render_mode": "rgb_array"}, "must be None for teams"),
         ({"observation": "stg"}, "must be default for teams"),
         ({"sensing": "radar"}, "must be 1 with sensing"),
         ({"red_size": 0}, "red_size = 0: must be from 1 to 8"),
@@ -150,7 +149,6 @@ def test_an_agent_flies_with_wingmen(seat):
         ({"wingmen": "asce"}, "wingmen = 'asce'"),
         ({"wingmen": "trained"}, "'trained' is none of straight"),
         ({"opponent": "trained"}, "teams fly against pilots"),
-        ({"render_mode": "rgb_array"}, "must be None for teams"),
     ],
 )
 def test_wingmen_and_their_enemies_are_pilots(change, message):
