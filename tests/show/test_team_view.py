@@ -6,15 +6,17 @@ import numpy as np
 import pygame
 import pytest
 from keyboard import count
+from PIL import Image
 from scenes import followed
-from team_fights import sized
+from team_fights import record, sized
 
 from midrange_puffer import Midrange, Simulation
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.gym import MidrangeEnv
 from midrange_puffer.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.view import theme
+from midrange_puffer.show.view import film, theme
 from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.labels import Label, Labels
 from midrange_puffer.show.view.moment import moment
@@ -262,6 +264,38 @@ def test_one_against_one_nobody_is_chosen():
     shown.frame(0.1)
     assert shown._chosen is None
     assert shown._spots == []
+
+
+# Films
+
+
+@pytest.mark.parametrize("follow", ["all", "red_1,blue_0"])
+def test_a_film_follows_whom_it_is_told_to(follow, tmp_path, written):
+    replay, _ = record(sized(2, 2))
+    path = tmp_path / "a.gif"
+    film.write_film(replay, path, (640, 300), fps=2, speed=4.0, follow=follow)
+    with Image.open(path) as pictures:
+        assert pictures.size == (640, 300)
+        assert pictures.n_frames > 3
+        first = np.array(pictures.convert("RGB"))
+    for colour in theme.SEATS:
+        halves = [count(half, colour) for half in np.split(first, 2, axis=1)]
+        assert min(halves) > 20 if "," in follow else sum(halves) > 40
+    titles = {name for name, room in written if room.top < 20}
+    assert {"red_1", "blue_0"} <= titles if "," in follow else not {"red_1", "blue_0"} & titles
+
+
+@pytest.mark.parametrize(
+    ("follow", "words"),
+    [
+        ("red_2", "follow = red_2: must be all or of red_0, red_1, blue_0, blue_1; did you"),
+        ("all,all,all,all,all", "at most 4 views"),
+    ],
+)
+def test_a_film_of_somebody_else_is_refused(follow, words, tmp_path):
+    replay, _ = record(sized(2, 2))
+    with pytest.raises(UsageError, match=words):
+        film.write_film(replay, tmp_path / "a.gif", follow=follow)
 
 
 # Environments
