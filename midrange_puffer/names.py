@@ -4,6 +4,7 @@ They may hold anything: escape sequences, line breaks, characters that turn the 
 follows, markup of whatever shows them, or a path that leads elsewhere.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 LONGEST = 5000  # characters that are shown: more than a path can have
@@ -27,6 +28,12 @@ def shown(name: object) -> str:
 def label(name: object) -> str:
     """A name as matplotlib shows it: what is between two $ would be taken for a formula."""
     return shown(name).replace("$", r"\$")
+
+
+def versus(names: Sequence[str], sizes: tuple[int, int] = (1, 1)) -> str:
+    """Who flies against whom: "ann (red) against bob (blue)"; in teams "ann (4 red) against …"."""
+    counts = ("", "") if max(sizes) == 1 else tuple(f"{size} " for size in sizes)
+    return f"{names[0]} ({counts[0]}red) against {names[1]} ({counts[1]}blue)"
 
 
 def inside(folder: Path, name: str) -> Path:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import is_team
-from midrange_puffer.names import shown
+from midrange_puffer.game.parameters import is_team, sizes_of
+from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay, ReplayError
 from midrange_puffer.show.view import film
 
@@ -48,9 +48,9 @@ def verified(path: str | Path) -> Replay:
 
 def describe(path: str | Path, replay: Replay) -> str:
     """What a replay is, which was verified."""
-    red, blue = map(shown, replay.names)
+    who = versus([shown(name) for name in replay.names], sizes_of(replay.parameters))
     return (
-        f"{shown(path)}: {red} (red) against {blue} (blue), {shown(replay.outcome)} after "
+        f"{shown(path)}: {who}, {shown(replay.outcome)} after "
         f"{replay.duration:.0f} s; bit-exact: {replay.decisions} decisions, final state hash "
         f"{replay.hashes[-1]:016x}"
     )

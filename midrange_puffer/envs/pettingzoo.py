@@ -10,7 +10,14 @@ from midrange_puffer.envs.arena import NOBODY, Arena
 from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.envs.truth import state_names
 from midrange_puffer.game.actions import as_actions
-from midrange_puffer.game.parameters import OPTIONS, SEATS, fighter_names, is_team, resolve
+from midrange_puffer.game.parameters import (
+    OPTIONS,
+    SEATS,
+    fighter_names,
+    is_team,
+    resolve,
+    sizes_of,
+)
 from midrange_puffer.gymnasium_import import gymnasium
 
 # isort: split
@@ -62,7 +69,7 @@ class MidrangeParallelEnv(ParallelEnv):
         )
         self.metadata = {**self.metadata, **self._arena.metadata}
         self.render_mode = render_mode
-        self.possible_agents = list(fighter_names(parameters))
+        self.possible_agents = list(fighter_names(sizes_of(parameters)))
         teams = self.possible_agents if self._leave else SEATS
         self.state_names = state_names(teams)
         self.agents: list[str] = []

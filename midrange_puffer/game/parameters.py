@@ -202,15 +202,15 @@ def is_team(parameters: Mapping[str, float | str]) -> bool:
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
 
 
-def fighter_names(parameters: Mapping[str, float | str]) -> tuple[str, ...]:
-    """What the fighters are called, as red_0 and blue_7."""
-    sides = zip(SEATS, sizes_of(parameters), strict=True)
+def fighter_names(sizes: tuple[int, int]) -> tuple[str, ...]:
+    """What so many fighters of red and blue are called, as red_0 and blue_7."""
+    sides = zip(SEATS, sizes, strict=True)
     return tuple(f"{side}_{number}" for side, size in sides for number in range(size))
 
 
-def callsigns(parameters: Mapping[str, float | str]) -> tuple[str, ...]:
-    """What the fighters are called where they are shown: red and blue where one fights one."""
-    return fighter_names(parameters) if is_team(parameters) else SEATS
+def callsigns(sizes: tuple[int, int]) -> tuple[str, ...]:
+    """What they are called where they are shown: red and blue where one fights one."""
+    return fighter_names(sizes) if max(sizes) > 1 else SEATS
 
 
 def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:

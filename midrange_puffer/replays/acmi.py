@@ -14,7 +14,7 @@ from pathlib import Path
 
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.contact_path import LIVE
-from midrange_puffer.game.parameters import SEATS, callsigns, is_team
+from midrange_puffer.game.parameters import SEATS, callsigns, is_team, sizes_of
 from midrange_puffer.game.paths import (
     ACTIVE,
     FLYING,
@@ -25,7 +25,7 @@ from midrange_puffer.game.paths import (
     MissilePath,
     Paths,
 )
-from midrange_puffer.names import shown
+from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay
 
 ZIP_SUFFIX = ".zip.acmi"
@@ -64,7 +64,6 @@ def write_acmi(replay: Replay, path: str | Path) -> None:
 
 def format_acmi(replay: Replay, paths: Paths) -> str:
     """The text of a recording."""
-    red, blue = replay.names
     frames: dict[float, list[str]] = {}
     # What ends comes after where everything is, a missile before its target.
     missiles = [
@@ -81,7 +80,7 @@ def format_acmi(replay: Replay, paths: Paths) -> str:
         frames.setdefault(round(time, 3), []).append(line)
     end = frames.setdefault(round(paths.time, 3), [])
     end.append(f"0,Event=Bookmark|{_text(replay.outcome)}")
-    lines = [*HEADER, f"0,Title={_text(f'{red} (red) against {blue} (blue)')}"]
+    lines = [*HEADER, f"0,Title={_text(versus(replay.names, paths.sizes))}"]
     for time in sorted(frames):
         lines += [f"#{time}", *frames[time]]
     return "\n".join(lines) + "\n"
@@ -100,7 +99,7 @@ def _fighter(path: FighterPath, replay: Replay) -> _Body:
     pilot = _text(replay.fighter_names[path.number])
     properties = f"Name=Fighter,Type=Air+FixedWing,Pilot={pilot},{_side(path.side)}"
     if is_team(replay.parameters):
-        properties += f",CallSign={callsigns(replay.parameters)[path.number]}"
+        properties += f",CallSign={callsigns(sizes_of(replay.parameters))[path.number]}"
     return _Body(_fighter_id(path.number), path, properties)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from midrange_puffer.game.contact_path import LIVE, LOST, MEMORY, TRACKED, ContactPath
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import ACTIVE, FighterPath, MissilePath, Paths
-from midrange_puffer.show.engagement_plot import draw_fighter, draw_missile, style_plane
 from midrange_puffer.show.figures import COLOURS
+from midrange_puffer.show.path_plot import draw_fighter, draw_missile, style_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,14 +31,14 @@ def draw_pictures(paths: Paths, title: str) -> "Figure":
     figure = Figure(figsize=(15, 6.2), layout="constrained")
     truth, *sides = figure.subplots(1, 3)
     for missile in paths.missiles:
-        draw_missile(truth, missile)
+        draw_missile(truth, missile, missile.owner)
     for fighter in paths.fighters:
         draw_fighter(truth, fighter, SEATS[fighter.side])
     for contact, axes in zip(paths.contacts, sides, strict=True):
         seat = contact.fighter
         for missile in paths.missiles:
             if missile.owner == seat:
-                draw_missile(axes, missile)
+                draw_missile(axes, missile, seat)
         draw_fighter(axes, paths.fighters[seat], "own fighter")
         _draw_contact(axes, contact)
         inbound = [missile for missile in paths.missiles if missile.target == seat]

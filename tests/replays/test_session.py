@@ -251,9 +251,9 @@ def test_without_humans_it_is_the_fight_that_plot_draws():
     while not session.over:
         session.advance(0.1)
     drawn = record_engagement(policy, "evader", 6, **NEAR)
-    assert session.paths.fighters == drawn.fighters
-    assert session.paths.missiles == drawn.missiles
-    assert any(path.died for path in drawn.fighters) or len(drawn.missiles) > 3
+    assert session.paths.fighters == drawn.paths.fighters
+    assert session.paths.missiles == drawn.paths.missiles
+    assert any(path.died for path in drawn.paths.fighters) or len(drawn.paths.missiles) > 3
 
 
 def test_without_humans_it_is_the_fight_that_eval_plays():

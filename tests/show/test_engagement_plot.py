@@ -1,17 +1,20 @@
 """The picture of an engagement: what is recorded for it, and the file."""
 
 import json
+import re
 import shutil
 
 import matplotlib
 import pytest
 import runs
 from matplotlib.image import imread
+from team_fights import EACH_SIZE, record, sized
 
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import lock
-from midrange_puffer.show.engagement_plot import plot_engagement, record_engagement
+from midrange_puffer.show.engagement_plot import draw_engagement, plot_engagement, record_engagement
+from midrange_puffer.show.team_plot import kills_in_words
 from midrange_puffer.train.run_list import read_run
 
 # Nose to nose at 20 km: shots are exchanged within half a minute.
@@ -131,3 +134,57 @@ def test_an_empty_value_of_the_command_line_is_told_of(tmp_path):
 def test_only_curves_become_a_page(trained, tmp_path):
     with pytest.raises(UsageError, match=r"fight.html: only curves of --run become a page"):
         run_plot(trained, "--out", str(tmp_path / "fight.html"))
+
+
+# Teams
+
+
+@EACH_SIZE
+def test_a_fight_of_teams_is_drawn_with_numbers_and_kills(sizes):
+    engagement = record_engagement("ace", "shooter", 1, **sized(*sizes))
+    paths = engagement.paths
+    kills = kills_in_words(paths)
+    assert len(kills) == sum(path.died is not None for path in paths.fighters) > 0
+    for words in kills:
+        victim, killer = re.fullmatch(r"\d+ s: (\w+)_\d by (\w+)_\d", words).groups()
+        assert {victim, killer} == {"red", "blue"}
+    figure = draw_engagement(engagement)
+    [axes] = figure.axes
+    numbers = [(text.get_text(), *text.xy) for text in axes.texts]
+    for path in paths.fighters:
+        number = str(path.number - path.side * sizes[0])
+        for end in (0, -1):
+            assert (number, path.x[end] / 1000, path.y[end] / 1000) in numbers
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert set(kills) <= set(labels)
+    assert axes.get_title().startswith(f"ace ({sizes[0]} red) against shooter ({sizes[1]} blue): ")
+
+
+def test_the_fight_of_a_replay_is_drawn(tmp_path, capsys):
+    replay, _ = record(sized(2, 2), ("ace", "shooter"), 1)
+    replay.write(tmp_path / "fight.replay")
+    picture = tmp_path / "fight.png"
+    assert cli.run("plot", [f"--replay={tmp_path / 'fight.replay'}", f"--out={picture}"]) == 0
+    assert f"ace (2 red) against shooter (2 blue), {replay.outcome}" in capsys.readouterr().out
+    drawn = tmp_path / "drawn.png"
+    plot_engagement(record_engagement("ace", "shooter", 1, **sized(2, 2)), drawn)
+    assert (imread(picture) == imread(drawn)).all()
+
+
+def test_pilots_are_drawn_in_teams(tmp_path, capsys):
+    words = ["--pilot=ace", "--opponent=crank", "--env.red-size=2", "--env.blue-size=3"]
+    words += [f"--out={tmp_path / 'fight.png'}"]
+    assert cli.run("plot", words) == 0
+    assert re.match("ace: .* left after", capsys.readouterr().out)
+    graph = [*words, "--spacetime=30", "--seat=blue", "--fighter=2"]
+    assert cli.run("plot", graph) == 0
+    assert re.match(
+        r"ace: space-time graph of blue_2 and red_\d at 30.0 s", capsys.readouterr().out
+    )
+    with pytest.raises(UsageError, match="--fighter: 2: red has 2, counted from 0"):
+        cli.run("plot", [*words, "--spacetime=30", "--fighter=2"])
+    for given, message in (("evadr", "did you mean 'evader'"), ("ace:1,crank:1", "a mix")):
+        with pytest.raises(UsageError, match=message):
+            cli.run("plot", [f"--pilot={given}"])
+    with pytest.raises(UsageError, match="--spacetime: is not drawn of a --replay"):
+        cli.run("plot", ["--replay=x.replay", "--spacetime=3"])
