@@ -18,9 +18,9 @@ from midrange_puffer.commands.models import load_models, load_opponent
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.evaluation import fight, summarize
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.errors import UsageError, UserError, memory_advice
+from midrange_puffer.errors import UserError, memory_advice
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import PILOTS, SELF, is_team
+from midrange_puffer.game.parameters import PILOTS, SELF
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import title
 from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
@@ -31,8 +31,6 @@ def main(options: argparse.Namespace) -> int:
     torch.set_num_threads(1)  # small batches are slower with more
     path = options.model
     [(policy, model)], parameters = load_models([path], options, teams=True)
-    if is_team(parameters) and options.render:
-        raise UsageError("command line: --render: one flies against one there, not teams")
     opponents = {name: load_opponent(name, policy) for name in options.opponents}
     if options.render:
         from midrange_puffer.show.view.watch import watch

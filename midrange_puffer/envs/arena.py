@@ -13,7 +13,6 @@ from midrange_puffer.envs.groups import Group, SelfGroup
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
 from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
 from midrange_puffer.envs.truth import truth
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, spaces_of
@@ -97,8 +96,6 @@ class Arena:
         self._auto_reset = auto_reset
         threads = checked_threads(threads)
         self._prefixes, self._opposition = () if is_team(parameters) else EQUALS, None
-        if is_team(parameters) and render_mode is not None:
-            raise UsageError(f"render_mode = {render_mode!r}: must be None for teams")
         features = len(features_of(observation, *sizes))
         self._wingmen = None  # of the agent's side
         if opponent is not NOBODY:

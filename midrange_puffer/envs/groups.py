@@ -100,11 +100,10 @@ class Group:
         return both
 
     def first_names(self) -> tuple[str, str]:
-        """Who flies red and blue, or their first, in the first engagement: "agent", or a pilot."""
-        pilots = tuple(CONTROLLERS)
-        return tuple(
-            pilots[self.core.get_fighter(0, first)["pilot"]] for first in (0, self.core.red_size)
-        )
+        """Who flies red and blue in the first engagement: "agent" or pilots, each named once."""
+        who = [tuple(CONTROLLERS)[index] for index in self.core.read("fighter")["pilot"][0]]
+        sides = who[: self.core.red_size], who[self.core.red_size :]
+        return tuple(", ".join(dict.fromkeys(side)) for side in sides)
 
     @property
     def _is_team(self) -> bool:

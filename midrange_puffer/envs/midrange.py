@@ -13,7 +13,6 @@ from midrange_puffer.envs.flown_groups import FlownGroup, PoolGroup
 from midrange_puffer.envs.groups import Group, SelfGroup, joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, spaces_of
@@ -171,8 +170,6 @@ class Midrange(pufferlib.PufferEnv):
         self._counts = divide(self.num_envs, opponent) if named else {OTHERS: self.num_envs}
         if POOL in self._counts and pool is None:
             raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
-        if self._is_team:
-            self._check_team()
         self._groups = self._make_groups(
             opponent, SEATS.index(seat), isa, checked_threads(threads), pool
         )
@@ -192,15 +189,6 @@ class Midrange(pufferlib.PufferEnv):
         decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {**self.metadata, "render_fps": 1 / decision}
         self._view = make_env_view(self._groups[0], self._seeds()[0], render_mode)
-
-    def _check_team(self) -> None:
-        """Refuse what teams do not have.
-
-        Raises:
-            UsageError: Naming it.
-        """
-        if self.render_mode is not None:
-            raise UsageError(f"render_mode = {self.render_mode!r}: must be None for teams")
 
     @property
     def alive(self) -> np.ndarray:

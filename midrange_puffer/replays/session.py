@@ -178,6 +178,11 @@ class Session:
         flown = self.paths.time
         return flown if self.over else max(flown - self.decision + self._due, 0.0)
 
+    def side_of(self, fighter: int) -> range:
+        """The fighters of its side, by their numbers."""
+        red, blue = sizes_of(self._game)
+        return range(red) if fighter < red else range(red, red + blue)
+
     def steer(self, fighter: int, rudder: float) -> None:
         """Put a human's rudder: 1 left to -1 right."""
         self.commands[fighter, RUDDER] = rudder

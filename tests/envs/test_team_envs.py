@@ -93,9 +93,7 @@ def test_infos_tell_of_the_sides():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"render_mode": "rgb_array"}, "must be None for teams"),
         ({"observation": "stg"}, "must be default for teams"),
-        ({"sensing": "radar"}, "must be 1 with sensing"),
         ({"red_size": 0}, "red_size = 0: must be from 1 to 8"),
     ],
 )
@@ -148,7 +146,6 @@ def test_an_agent_flies_with_wingmen(seat):
         ({"wingmen": "asce"}, "wingmen = 'asce'"),
         ({"wingmen": "trained"}, "wingmen = trained is of one against one"),
         ({"opponent": "trained"}, "opponent = trained is of one against one"),
-        ({"render_mode": "rgb_array"}, "must be None for teams"),
     ],
 )
 def test_who_cannot_fly_in_a_team_is_refused_by_name(change, message):

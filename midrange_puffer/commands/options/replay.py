@@ -102,6 +102,13 @@ FILM_OPTIONS = {
         film.TRUTH,
         choices=tuple(film.PICTURES),
     ),
+    "follow": Key(
+        "follow",
+        str,
+        f"whom a film follows: a fighter, as red_0 in teams, or {film.ALL}; several, separated by "
+        "commas, side by side",
+        film.ALL,
+    ),
 }
 
 

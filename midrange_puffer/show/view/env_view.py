@@ -3,7 +3,6 @@
 import numpy as np
 import pygame
 
-from midrange_puffer import _core
 from midrange_puffer.envs.groups import Group
 from midrange_puffer.game.parameters import CONTROLLERS
 from midrange_puffer.game.paths import Paths
@@ -76,16 +75,17 @@ class EnvView:
 
     def _start(self) -> tuple[int, list[dict], tuple[str, str]]:
         """The episode of the engagement, which has just started, its fighters, and who flies."""
-        fighters = [self._core.get_fighter(0, seat) for seat in range(_core.FIGHTERS)]
+        fighters = [self._core.get_fighter(0, number) for number in range(self._core.fighters)]
         return int(self._core.status()[3][0]), fighters, self._group.first_names()
 
     def _begin(self) -> None:
         episode, fighters, self._names = self._next_start
         pilots = [tuple(CONTROLLERS)[fighter["pilot"]] for fighter in fighters]
-        self.sim = Simulation(1, self._seed, *pilots, **self._core.parameters)
+        sides = pilots[: self._core.red_size], pilots[self._core.red_size :]
+        self.sim = Simulation(1, self._seed, *sides, **self._core.parameters)
         self.sim.start(0, self._engagement, episode)
-        for seat, fighter in enumerate(fighters):  # where a reset has placed them
-            self.sim.core.set_fighter(0, seat, fighter)
+        for number, fighter in enumerate(fighters):  # where a reset has placed them
+            self.sim.core.set_fighter(0, number, fighter)
         self._paths = Paths(self.sim)
         self._shown = 0.0  # s of the engagement
         self._clock = pygame.time.Clock()

@@ -13,7 +13,7 @@ import numpy as np
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import RADAR
+from midrange_puffer.game.parameters import RADAR, callsigns, suggest
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE, theme
@@ -28,6 +28,7 @@ LAST = 3.0  # s that the end is shown
 TRUTH, ALL = "truth", "all"
 # Whose picture of a fight with sensors is shown: the seats, or None for the truth, side by side.
 PICTURES = {TRUTH: (None,), "red": (0,), "blue": (1,), ALL: (None, 0, 1)}
+FOLLOWED = 4  # views side by side, at most
 MOST = 10_000  # pictures, as those of a .gif are all in memory
 SHADES = 6  # of each colour in a .gif
 
@@ -55,6 +56,7 @@ def write_film(
     speed: float = SPEED,
     mode: str = PLANE,
     picture: str = TRUTH,
+    follow: str = ALL,
     progress: Callable[[int], None] = lambda count: None,
 ) -> None:
     """Write a film of a replay, whole, in the format that the file's name ends in.
@@ -66,6 +68,8 @@ def write_film(
         mode: "plane" or "spacetime".
         picture: One of PICTURES: the truth, what a side of a game with sensors knows, or all of
             these side by side.
+        follow: Whom the view follows: the name of a fighter, as red_0, or "all"; several, separated
+            by commas, are side by side.
         progress: Called with the number of decisions shown since.
 
     Raises:
@@ -87,10 +91,29 @@ def write_film(
     if picture != TRUTH and replay.parameters["sensing"] != RADAR:
         raise UsageError(f"picture = {picture}: in this fight both sides know everything")
     _check_length(replay, fps, speed)
-    sides = PICTURES[picture]
-    frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, sides, progress)
+    views = [(side, one) for side in PICTURES[picture] for one in _followed(replay, follow)]
+    if len(views) > FOLLOWED:
+        raise UsageError(f"follow = {follow}: at most {FOLLOWED} views are side by side")
+    frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, views, progress)
     encode = _gif if Path(path).suffix == ".gif" else _mp4
     write_whole(Path(path), encode(frames, size, fps))
+
+
+def _followed(replay: Replay, follow: str) -> list[int | None]:
+    """The fighters that the views follow, by their numbers; None for all.
+
+    Raises:
+        UsageError: There is no fighter of that name.
+    """
+    names = callsigns(replay.parameters)
+    followed = []
+    for name in map(str.strip, follow.split(",")):
+        if name not in (ALL, *names):
+            raise UsageError(
+                f"follow = {name}: must be {ALL} or of {', '.join(names)}{suggest(name, names)}"
+            )
+        followed.append(None if name == ALL else names.index(name))
+    return followed
 
 
 def _check_length(replay: Replay, fps: int, speed: float) -> None:
@@ -109,10 +132,14 @@ def _frames(
     interval: float,
     last: int,
     mode: str,
-    sides: Sequence[int | None],
+    views: Sequence[tuple[int | None, int | None]],
     progress: Callable[[int], None],
 ) -> Iterator[np.ndarray]:
-    """Pictures uint8 [height, width, 3], `interval` s of the engagement apart, the end repeated."""
+    """Pictures uint8 [height, width, 3], `interval` s of the engagement apart, the end repeated.
+
+    Args:
+        views: Side by side, each of the side that knows it and the fighter that it follows.
+    """
     from midrange_puffer.show.view.renderer import Renderer, columns
 
     renderer = Renderer(size)
@@ -121,9 +148,16 @@ def _frames(
     shown = 0
 
     def picture(time: float | None) -> np.ndarray:
-        for rect, side in zip(columns(size, len(sides)), sides, strict=True):
+        for rect, (side, fighter) in zip(columns(size, len(views)), views, strict=True):
             renderer.draw(
-                sim, paths, time=time, mode=mode, rect=rect, names=replay.names, side=side
+                sim,
+                paths,
+                time=time,
+                focus=fighter,
+                mode=mode,
+                rect=rect,
+                names=replay.names,
+                side=side,
             )
         return renderer.rgb()
 

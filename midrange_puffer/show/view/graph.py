@@ -104,6 +104,7 @@ def draw_graph(
     yaw: float,
     pitch: float,
     is_believed: bool = False,
+    callsigns: tuple[str, str] | None = None,
 ) -> None:
     """Draw a space-time graph into an area of the canvas, with its legend.
 
@@ -111,8 +112,10 @@ def draw_graph(
         enemy: Where it is.
         yaw, pitch: As of `Projection`.
         is_believed: It is of the game as the seat believes it, see game/belief.py.
+        callsigns: Of the fighter and the enemy; by default their sides' names.
     """
-    legend = _legend(graph)
+    sides = SEAT_NAMES[graph.seat], SEAT_NAMES[1 - graph.seat]
+    legend = _legend(graph, *(callsigns or sides))
     if is_believed:
         words = f"missiles of {SEAT_NAMES[1 - graph.seat]}: their range is not known"
         legend.append((FAINT, words))
@@ -267,14 +270,13 @@ def _draw_missile(
         canvas.circle(path[max(turn - 1, 0)], 5, colour, 1.5)
 
 
-def _legend(graph: SpaceTime) -> list[tuple[Colour, str]]:
+def _legend(graph: SpaceTime, own: str, enemy: str) -> list[tuple[Colour, str]]:
     """What the lines are, with their colours."""
-    rows = [(SEATS[graph.seat], f"{SEAT_NAMES[graph.seat]} at its present controls")]
+    rows = [(SEATS[graph.seat], f"{own} at its present controls")]
     for side, label in enumerate(("left", "right")):
         rows.append((escape_colour(graph, side), f"escape {label}: {graph.verdict(side)[1]}"))
     if graph.fronts is not None:
-        enemy = 1 - graph.seat
-        rows.append((SEATS[enemy], f"where a missile fired now by {SEAT_NAMES[enemy]} can be"))
+        rows.append((SEATS[1 - graph.seat], f"where a missile fired now by {enemy} can be"))
         rows.append((FAINT, "dashed: that missile, guided at the escapes"))
     for missile in graph.missiles:
         colour = mix(SEATS[missile.owner], 0.75, BRIGHT)

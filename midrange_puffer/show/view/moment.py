@@ -1,10 +1,11 @@
 """How an engagement stands at any time of its paths, between two decisions, too.
 
-With sensors it may be shown as one side knows it: then the enemy is a `Contact`, of missiles there
-are the own ones, and of the others what the receiver says of them.
+With sensors it may be shown as one side knows it: then enemies are each a `Contact`, of missiles
+there are the own ones, and of the others what the receivers say of them.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,9 +50,13 @@ class Body:
     @property
     def trail(self) -> np.ndarray:
         """The curve it has flown, [n, 2], up to where it is."""
+        return self.tail(0)
+
+    def tail(self, first: int) -> np.ndarray:
+        """The end of that curve, from an entry of its path on; STEPS points an entry."""
         end = self.index + 1
-        past = np.column_stack([self.path.x[:end], self.path.y[:end]])
-        headings = [*self.path.heading[:end], self.heading]
+        past = np.column_stack([self.path.x[first:end], self.path.y[first:end]])
+        headings = [*self.path.heading[first:end], self.heading]
         points = np.vstack([past, self.place])
         steps = curves(points, np.array(headings), np.arange(1, STEPS + 1) / STEPS)
         return np.vstack([points[:1], steps.reshape(-1, 2)])
@@ -67,30 +72,37 @@ class Fighter(Body):
     ammo: int
 
     @property
-    def seat(self) -> int:
+    def number(self) -> int:
+        """Which fighter it is."""
+        return self.path.number
+
+    @property
+    def side(self) -> int:
         """Red (0) or blue (1)."""
         return self.path.side
 
 
 @dataclass(frozen=True)
 class Contact:
-    """What a side knows of its enemy at one time.
+    """What a side knows of an enemy at one time.
 
     Attributes:
         path: It is of.
+        side: The enemy's: red (0) or blue (1).
         index: Of the path's last entry until then.
         place: [2] in the plane, where it is believed to be, or was lost [m].
         age: Since it was last seen [s].
     """
 
     path: ContactPath
+    side: int
     index: int
     place: np.ndarray
     age: float
 
     @property
-    def seat(self) -> int:
-        """The enemy's: red (0) or blue (1)."""
+    def number(self) -> int:
+        """Which fighter the enemy is."""
         return self.path.enemy
 
     @property
@@ -138,6 +150,11 @@ class Missile(Body):
     burning: bool
 
     @property
+    def target(self) -> int:
+        """The fighter that it flies at, or did at its end."""
+        return self.path.targets[self.index]
+
+    @property
     def guided(self) -> int:
         """What it flies at: ALONE, SUPPORTED or ACTIVE."""
         return self.path.guided[self.index]
@@ -145,14 +162,16 @@ class Missile(Body):
 
 @dataclass(frozen=True)
 class ReceiverWarning:
-    """What the receiver of a side tells: where from, and of what.
+    """What the receiver of a fighter tells: where from, and of what.
 
     Attributes:
+        fighter: Whose receiver it is.
         bearing: Counter-clockwise from +x [rad].
         is_seeker: A missile's seeker with a lock; else the enemy's radar.
         is_tracking: Whether that has a track.
     """
 
+    fighter: int
     bearing: float
     is_seeker: bool
     is_tracking: bool
@@ -160,14 +179,14 @@ class ReceiverWarning:
 
 @dataclass(frozen=True)
 class Moment:
-    """Both fighters, and all missiles launched until `time` [s].
+    """All fighters, in the order of their numbers, and all missiles launched until `time` [s].
 
-    As a side knows it: the enemy's place among the fighters is a contact's, the missiles are the
-    own ones, and there are the `warnings` of the own receiver.
+    As a side knows it: the enemies' places among the fighters are contacts', the missiles are the
+    own ones, and there are the `warnings` of the own receivers.
     """
 
     time: float
-    fighters: tuple[Fighter | Contact, Fighter | Contact]
+    fighters: tuple[Fighter | Contact, ...]
     missiles: tuple[Missile, ...]
     warnings: tuple[ReceiverWarning, ...] = ()
 
@@ -177,30 +196,91 @@ class Moment:
         return [one for one in self.fighters if isinstance(one, Fighter) or one.is_known]
 
     @property
-    def range(self) -> float | None:
-        """Between the fighters [m]; None where the enemy is not tracked."""
-        red, blue = self.fighters
-        if any(isinstance(one, Contact) and not one.alive for one in self.fighters):
+    def is_team(self) -> bool:
+        """Whether there are more than two."""
+        return len(self.fighters) > 2
+
+    def range(self, one: int, other: int) -> float | None:
+        """Between two fighters [m]; None where one of them is an enemy that is not tracked."""
+        pair = self.fighters[one], self.fighters[other]
+        if any(isinstance(each, Contact) and not each.alive for each in pair):
             return None
-        return math.dist(red.place, blue.place)
+        return math.dist(*(each.place for each in pair))
+
+    def enemies(self, fighter: int) -> list[int]:
+        """The enemies of a fighter that live, the nearest first; not those that nobody tracks."""
+        own = self.fighters[fighter]
+        found = [one.number for one in self.fighters if one.side != own.side and one.alive]
+        return sorted(found, key=lambda number: self.range(fighter, number))
+
+    def inbound(self, fighter: int) -> list[Missile]:
+        """The missiles in the air that fly at a fighter, the nearest first."""
+        own = self.fighters[fighter]
+        found = [one for one in self.missiles if one.flying and one.target == fighter]
+        return sorted(found, key=lambda one: math.dist(one.place, own.place))
+
+    def since(self, missile: Missile) -> float:
+        """How long ago a missile has ended [s]; below 0 while it flies."""
+        return self.time - missile.path.times[-1]
+
+    def side_of(self, fighter: int) -> int:
+        """Red (0) or blue (1)."""
+        return self.fighters[fighter].side
+
+    def foe(self, fighter: int) -> int:
+        """Whom it has to think of: of whom the nearest missile is, or else the nearest enemy.
+
+        Where nobody is left to fight, the enemy that lived longest.
+        """
+        if not self.is_team:
+            return 1 - fighter
+        if found := self.inbound(fighter):
+            return found[0].path.owner
+        if found := self.enemies(fighter):
+            return found[0]
+        own = self.fighters[fighter]
+        dead = [one for one in self.fighters if one.side != own.side]
+        return max(dead, key=lambda one: one.path.times[one.index]).number
+
+
+@dataclass(frozen=True)
+class Focus:
+    """Whom a picture is drawn for.
+
+    Attributes:
+        fighter: The one that it follows.
+        foe: The enemy that it has to think of.
+        target: The enemy that its next shot is at.
+    """
+
+    fighter: int
+    foe: int
+    target: int
 
 
 def moment(paths: Paths, time: float | None = None, side: int | None = None) -> Moment:
     """An engagement at a time [s], by default the last one noted.
 
     Args:
-        side: The seat as which it is known; None: as it is.
+        side: As which it is known, red (0) or blue (1); None: as it is.
     """
     time = paths.time if time is None else min(max(time, 0.0), paths.time)
     fighters = [_fighter(path, time) for path in paths.fighters]
     missiles = tuple(_missile(path, time) for path in paths.missiles if path.at(time) is not None)
     if side is None:
         return Moment(time, tuple(fighters), missiles)
-    own = fighters[side]
-    contact = fighters[1 - side] = _contact(paths.contacts[side], time)
-    warnings = _warnings(own, contact, missiles) if own.alive else ()
-    mine = tuple(_untold(missile) for missile in missiles if missile.path.owner == side)
-    return Moment(time, tuple(fighters), mine, warnings)
+    own = [fighter for fighter in fighters if fighter.side == side]
+    numbers = [fighter.number for fighter in own]
+    contacts = [
+        _contact(path, 1 - side, time) for path in paths.contacts if path.fighter in numbers
+    ]
+    for contact in sorted(contacts, key=lambda one: (one.alive, -one.age)):  # the best comes last
+        fighters[contact.number] = contact
+    warnings = [
+        warning for one in own if one.alive for warning in _warnings(one, contacts, missiles)
+    ]
+    mine = tuple(_untold(missile) for missile in missiles if missile.path.owner in numbers)
+    return Moment(time, tuple(fighters), mine, tuple(warnings))
 
 
 def _untold(missile: Missile) -> Missile:
@@ -214,32 +294,32 @@ def _untold(missile: Missile) -> Missile:
     return Missile(**fields)
 
 
-def _contact(path: ContactPath, time: float) -> Contact:
+def _contact(path: ContactPath, side: int, time: float) -> Contact:
     index = path.at(time)
     since = time - path.times[index]
     place = np.array([path.x[index], path.y[index]])
     if path.source[index] in TRACKS:  # it is believed to fly straight on
         heading = path.heading[index]
         place = place + since * path.speed[index] * np.array([math.cos(heading), math.sin(heading)])
-    return Contact(path, index, place, path.age[index] + since)
+    return Contact(path, side, index, place, path.age[index] + since)
 
 
 def _warnings(
-    own: Fighter, contact: Contact, missiles: tuple[Missile, ...]
-) -> tuple[ReceiverWarning, ...]:
-    """Of the enemy's radar, and of all missiles with a lock on the own fighter."""
-    heard = contact.path.heard[contact.index]
+    own: Fighter, contacts: Sequence[Contact], missiles: Sequence[Missile]
+) -> list[ReceiverWarning]:
+    """Of the enemies' radars, and of all missiles with a lock on the own fighter."""
     found = []
-    if heard != SILENT:
-        bearing = contact.path.bearing[contact.index]
-        found.append(ReceiverWarning(bearing, is_seeker=False, is_tracking=heard == TRACKED))
+    for contact in contacts:
+        heard = contact.path.heard[contact.index]
+        if contact.path.fighter == own.number and heard != SILENT:
+            bearing = contact.path.bearing[contact.index]
+            found.append(ReceiverWarning(own.number, bearing, False, heard == TRACKED))
     for missile in missiles:
         is_locked = missile.flying and missile.guided == ACTIVE
-        if is_locked and missile.path.target == own.path.number:
+        if is_locked and missile.target == own.number:
             dx, dy = missile.place - own.place
-            bearing = math.atan2(dy, dx)
-            found.append(ReceiverWarning(bearing, is_seeker=True, is_tracking=True))
-    return tuple(found)
+            found.append(ReceiverWarning(own.number, math.atan2(dy, dx), True, True))
+    return found
 
 
 def _fighter(path: FighterPath, time: float) -> Fighter:

@@ -10,7 +10,8 @@ from midrange_puffer.game.envelope import Envelope
 from midrange_puffer.game.paths import HIT
 from midrange_puffer.show.view.camera import Camera, grid_spacing
 from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.moment import STEPS, Body, Contact, Fighter, Missile, Moment
+from midrange_puffer.show.view.marks import draw_threats
+from midrange_puffer.show.view.moment import STEPS, Body, Contact, Fighter, Focus, Missile, Moment
 from midrange_puffer.show.view.sensors import (
     draw_contact,
     draw_guidance,
@@ -26,6 +27,7 @@ from midrange_puffer.show.view.theme import (
     SEATS,
     SMALL,
     STAR,
+    Colour,
     mix,
 )
 from midrange_puffer.show.view.zones import draw_zones
@@ -33,6 +35,8 @@ from midrange_puffer.show.view.zones import draw_zones
 GUTTER = (36, 18)  # at the left and below, for the grid's labels [px]
 GRID_SPACING = 80  # least distance between its lines [px]
 TICK = 20.0  # s between the marks on a fighter's trail
+# In teams there is no room for all that was flown: what is older is left out [s].
+TRAIL, WRECK = 60.0, 10.0  # trails, missiles that have ended
 NEAREST = 4_000.0  # least distance from the middle of the view to its border [m]
 UNKNOWN = 30_000.0  # the same, for a side that does not know where the enemy is [m]
 MARGIN = 1.4  # of the view around what it shows
@@ -57,7 +61,7 @@ def draw_plane(
     area: pygame.Rect,
     camera: Camera,
     moment: Moment,
-    focus: int | None,
+    focus: Focus | None,
     envelope: Envelope | None,
     whole: bool = False,
     enemy_zones: bool = False,
@@ -67,8 +71,8 @@ def draw_plane(
 
     Args:
         moment: The truth, or as a side knows it.
-        focus: The fighter that it is drawn for; None: everything that flies is in view.
-        envelope: For the launch zones of `focus`, and with `enemy_zones` of its enemy.
+        focus: Whom it is drawn for; None: everything that flies is in view.
+        envelope: For the launch zones of the focus's fighter, and with `enemy_zones` of its foe.
         whole: The camera shows all that has happened, whoever it follows.
         sensors: Parameters of a game with sensors: the radars' cones, and what missiles fly at.
     """
@@ -81,40 +85,46 @@ def draw_plane(
     _draw_grid(canvas, area, camera)
     canvas.clip(camera.area)
     if focus is not None and envelope is not None:
-        own, enemy = moment.fighters[focus], moment.fighters[1 - focus]
-        draw_zones(canvas, camera, envelope, own, enemy)
+        own, fighters = moment.fighters[focus.fighter], moment.fighters
+        draw_zones(canvas, camera, envelope, own, fighters[focus.target])
         if enemy_zones:
-            draw_zones(canvas, camera, envelope, enemy, own, row=1)
+            draw_zones(canvas, camera, envelope, fighters[focus.foe], own, row=1)
     seen = [one for one in moment.fighters if isinstance(one, Fighter)]
     contacts = [one for one in moment.fighters if isinstance(one, Contact)]
+    since, missiles = 0.0, moment.missiles
+    if moment.is_team and not whole:
+        since = moment.time - TRAIL
+        missiles = [one for one in missiles if one.flying or moment.since(one) < WRECK]
     if sensors:
         for fighter in seen:
             draw_radar(canvas, camera, fighter, sensors)
-    for missile in moment.missiles:
-        _draw_missile_trail(canvas, camera, missile)
+    for missile in missiles:
+        _draw_missile_trail(canvas, camera, missile, _side_colour(moment, missile))
     for fighter in seen:
-        _draw_trail(canvas, camera, fighter)
-    for missile in moment.missiles:
-        _draw_missile(canvas, camera, missile)
+        _draw_trail(canvas, camera, fighter, since)
+    if moment.is_team and focus is not None:
+        draw_threats(canvas, camera, moment, focus.fighter)
+    for missile in missiles:
+        _draw_missile(canvas, camera, missile, _side_colour(moment, missile))
         if sensors:
             draw_guidance(canvas, camera, missile)
     for contact in contacts:
         draw_contact(canvas, camera, contact)
     for fighter in seen:
         _draw_fighter(canvas, camera, fighter)
-    if contacts:
-        draw_warnings(canvas, camera, seen[0], moment.warnings)
+    draw_warnings(canvas, camera, moment)
     if focus is not None:
-        _draw_arrows(canvas, camera, moment, focus)
+        _draw_arrows(canvas, camera, moment, focus.fighter)
     canvas.clip(None)
 
 
-def aim(camera: Camera, moment: Moment, focus: int | None) -> None:
+def aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
     """Show all fighters that are known and the missiles in the air; of one fighter only near ones.
 
-    A missile that has passed, or follows its target from far behind, is of no more use to see.
+    In teams these are the living fighters, or those that the focus names. A missile that has
+    passed, or follows its target from far behind, is of no more use to see.
     """
-    fighters = [fighter.place for fighter in moment.known]
+    fighters = [fighter.place for fighter in _looked_at(moment, focus)]
     flying = [missile.place for missile in moment.missiles if missile.flying]
     low, high = np.min(fighters, axis=0), np.max(fighters, axis=0)
     reach = np.inf if focus is None else max(NEAREST, float(np.max(high - low)) / 2)
@@ -124,6 +134,20 @@ def aim(camera: Camera, moment: Moment, focus: int | None) -> None:
     least = NEAREST if len(fighters) > 1 else UNKNOWN
     half = np.maximum(MARGIN * (high - low) / 2, least)
     camera.aim((low + high) / 2, tuple(half), moment.time)
+
+
+def _looked_at(moment: Moment, focus: Focus | None) -> list[Fighter | Contact]:
+    """The fighters that are to be in view."""
+    known = moment.known
+    if not moment.is_team:
+        return known
+    if focus is None:
+        return [one for one in known if one.alive] or known
+    return [one for one in known if one.number in (focus.fighter, focus.foe, focus.target)]
+
+
+def _side_colour(moment: Moment, missile: Missile) -> Colour:
+    return SEATS[moment.side_of(missile.path.owner)]
 
 
 def _distance(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
@@ -174,30 +198,32 @@ def _draw_grid(canvas: Canvas, area: pygame.Rect, camera: Camera) -> None:
     canvas.text("km", (area.right - 6, view.bottom + 4), FAINT, SMALL, "topright")
 
 
-def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
-    """A fighter's, with a mark every TICK seconds."""
-    colour = mix(SEATS[fighter.path.side], 0.75)
-    canvas.line(camera.to_screen(fighter.trail), colour, 1.5)
-    times = fighter.path.times[: fighter.index + 1]
-    marks = np.searchsorted(times, np.arange(TICK, times[-1], TICK))
-    for place in camera.to_screen(fighter.trail[STEPS * marks]):
+def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter, since: float) -> None:
+    """A fighter's from a time on [s], with a mark every TICK seconds."""
+    colour = mix(SEATS[fighter.side], 0.75)
+    first = fighter.path.at(since) or 0
+    trail = fighter.tail(first)
+    canvas.line(camera.to_screen(trail), colour, 1.5)
+    times = fighter.path.times[first : fighter.index + 1]
+    ticks = np.arange(TICK, times[-1], TICK)
+    marks = np.searchsorted(times, ticks[ticks >= times[0]])
+    for place in camera.to_screen(trail[STEPS * marks]):
         canvas.circle(place, 3, colour)
         canvas.circle(place, 1.5, BACKGROUND)
 
 
-def _draw_missile_trail(canvas: Canvas, camera: Camera, missile: Missile) -> None:
+def _draw_missile_trail(canvas: Canvas, camera: Camera, missile: Missile, side: Colour) -> None:
     """Thick while its motor burns, thin while it coasts; faint once it has ended."""
-    colour = mix(SEATS[missile.path.owner], 0.65 if missile.flying else 0.3)
+    colour = mix(side, 0.65 if missile.flying else 0.3)
     trail = camera.to_screen(missile.trail)
     burnt = np.searchsorted(missile.path.times[: missile.index + 1], missile.path.burnt_out)
     canvas.line(trail, colour, 1)
     canvas.line(trail if missile.burning else trail[: STEPS * burnt + 1], colour, 3)
 
 
-def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile) -> None:
+def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile, colour: Colour) -> None:
     """Its symbol; a cross where it came to nothing."""
     [place] = camera.to_screen([missile.place])
-    colour = SEATS[missile.path.owner]
     if missile.flying:
         body = _turned(MISSILE, missile.heading)
         if missile.burning:
@@ -212,7 +238,7 @@ def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile) -> None:
 def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
     """Its symbol; a star where it was killed."""
     [place] = camera.to_screen([fighter.place])
-    colour = SEATS[fighter.path.side]
+    colour = SEATS[fighter.side]
     shape = _turned(FIGHTER, fighter.heading) if fighter.alive else STAR_POINTS
     canvas.polygon(place + 1.25 * shape, BACKGROUND)
     canvas.polygon(place + shape, colour if fighter.alive else STAR)
@@ -220,15 +246,15 @@ def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
         canvas.polygon(place + shape, colour, 1.5)
 
 
-def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, focus: int) -> None:
-    """At the border, towards the missiles after us where they are not in view."""
-    for missile in moment.missiles:
+def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -> None:
+    """At the border, towards the missiles after a fighter where they are not in view."""
+    colour = SEATS[1 - moment.side_of(fighter)]
+    for missile in moment.inbound(fighter):
         [place] = camera.to_screen([missile.place])
-        is_after_us = missile.flying and missile.path.target == focus
-        if is_after_us and not camera.area.collidepoint(place):
+        if not camera.area.collidepoint(place):
             tip, direction = border_point(camera, place)
             angle = math.atan2(-direction[1], direction[0])
-            canvas.polygon(tip + _turned(ARROW, angle), SEATS[1 - focus])
+            canvas.polygon(tip + _turned(ARROW, angle), colour)
 
 
 def border_point(camera: Camera, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

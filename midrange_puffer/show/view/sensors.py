@@ -10,7 +10,7 @@ from midrange_puffer.game.parameters import SEATS as SEAT_NAMES
 from midrange_puffer.game.paths import ACTIVE, ALONE
 from midrange_puffer.show.view.camera import Camera
 from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.moment import Contact, Fighter, Missile, ReceiverWarning
+from midrange_puffer.show.view.moment import Contact, Fighter, Missile, Moment, ReceiverWarning
 from midrange_puffer.show.view.theme import BRIGHT, FAINT, LOCK, SEATS, SMALL, STAR, mix
 
 DIAMOND = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]) * 9
@@ -32,7 +32,7 @@ def draw_radar(
     rays = np.column_stack([np.cos(angles), np.sin(angles)])
     far = fighter.place + parameters["radar_range_nose"] * rays
     outline = camera.to_screen(np.vstack([fighter.place, far, fighter.place]))
-    colour = SEATS[fighter.seat]
+    colour = SEATS[fighter.side]
     canvas.wash(outline[None], colour, 0.04)
     canvas.line(outline, mix(colour, 0.25), 1)
 
@@ -41,7 +41,7 @@ def draw_contact(canvas: Canvas, camera: Camera, contact: Contact) -> None:
     """Where the enemy is believed to be: full on radar, hollow from memory, a cross where lost."""
     if not contact.is_known:
         return
-    colour = SEATS[contact.seat]
+    colour = SEATS[contact.side]
     for track in contact.tracks:
         canvas.dashes(camera.to_screen(track), mix(colour, 0.6), 1.5)
     [place] = camera.to_screen([contact.place])
@@ -66,14 +66,21 @@ def contact_words(contact: Contact) -> str:
     return f"{how} {contact.age:.0f} s"
 
 
-def draw_warnings(
+def draw_warnings(canvas: Canvas, camera: Camera, moment: Moment) -> None:
+    """What the receivers of the side tell that is looked at, around each of its fighters."""
+    for fighter in moment.fighters:
+        warnings = [one for one in moment.warnings if one.fighter == fighter.number]
+        _draw_warnings(canvas, camera, fighter, warnings)
+
+
+def _draw_warnings(
     canvas: Canvas, camera: Camera, own: Fighter, warnings: Sequence[ReceiverWarning]
 ) -> None:
     """A stroke toward each, from a ring around the own fighter on: they have no range."""
     [place] = camera.to_screen([own.place])
     named: list[float] = []  # bearings at which there is a word
     for warning in sorted(warnings, key=lambda one: not one.is_seeker):
-        words, colour = warning_style(warning, 1 - own.seat)
+        words, colour = warning_style(warning, 1 - own.side)
         way = np.array([math.cos(warning.bearing), -math.sin(warning.bearing)])
         ends = [place + length * way for length in STROKE]
         canvas.line(ends, colour, 3 if warning.is_tracking else 1.5)

@@ -43,24 +43,33 @@ def draw_status(
             1: pygame.Rect(clock.right, bar.y, bar.right - clock.right, bar.height),
         }
     for seat, panel in panels.items():
-        fighter = moment.fighters[seat]
-        if isinstance(fighter, Contact):
-            _draw_contact(canvas, panel, fighter, names[seat])
-        else:
-            _draw_seat(canvas, panel, moment, fighter, names[seat])
+        words = SEAT_NAMES[seat]
+        if panel.width > NARROW and names[seat] != words:  # there is room for who flies it
+            words = f"{words}: {names[seat]}"
+        draw_panel(canvas, panel, moment, moment.fighters[seat], words)
     minutes, seconds = divmod(int(moment.time), 60)
     canvas.text(f"{minutes}:{seconds:02}", (clock.centerx, bar.y + 9), BRIGHT, LARGE, "midtop")
-    words = "– km" if moment.range is None else f"{moment.range / 1000:.1f} km"
+    distance = moment.range(0, 1)
+    words = "– km" if distance is None else f"{distance / 1000:.1f} km"
     canvas.text(words, (clock.centerx, bar.bottom - 10), TEXT, MIDDLE, "midbottom")
 
 
-def _draw_seat(
-    canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, name: str
+def draw_panel(
+    canvas: Canvas, panel: pygame.Rect, moment: Moment, one: Fighter | Contact, title: str
 ) -> None:
-    """The seat's name and missiles, and below its instruments, as many as there is room for."""
-    colour = SEATS[fighter.seat] if fighter.alive else FAINT
-    words = _title(panel, fighter.seat, name)
-    _draw_title(canvas, panel, words if fighter.alive else f"{words} †", colour)
+    """What is known of a fighter, below its title."""
+    if isinstance(one, Contact):
+        _draw_contact(canvas, panel, one, title)
+    else:
+        _draw_fighter(canvas, panel, moment, one, title)
+
+
+def _draw_fighter(
+    canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, title: str
+) -> None:
+    """Its missiles, and below them its instruments, as many as there is room for."""
+    colour = SEATS[fighter.side] if fighter.alive else FAINT
+    _draw_title(canvas, panel, title if fighter.alive else f"{title} †", colour)
     _draw_missiles(canvas, panel, moment, fighter, colour)
     instruments = (
         ("m/s", f"{fighter.speed:.0f}"),
@@ -80,10 +89,10 @@ def _draw_seat(
             _draw_gauge(canvas, pygame.Rect(place[0], place[1] + 17, width, 6), *reading, colour)
 
 
-def _draw_contact(canvas: Canvas, panel: pygame.Rect, contact: Contact, name: str) -> None:
-    """What the other side knows of this seat: speed, while there is a track."""
-    colour = SEATS[contact.seat] if contact.alive else FAINT
-    _draw_title(canvas, panel, _title(panel, contact.seat, name), colour)
+def _draw_contact(canvas: Canvas, panel: pygame.Rect, contact: Contact, title: str) -> None:
+    """What the other side knows of this fighter: speed, while there is a track."""
+    colour = SEATS[contact.side] if contact.alive else FAINT
+    _draw_title(canvas, panel, title, colour)
     words = contact_words(contact)
     canvas.text(words, (panel.right - 14, panel.y + 10), TEXT, SMALL, "topright")
     if not contact.alive:
@@ -95,12 +104,6 @@ def _draw_contact(canvas: Canvas, panel: pygame.Rect, contact: Contact, name: st
     for index, (label, reading) in enumerate(readings.items()):
         x, y = _draw_label(canvas, panel, label, index, 5)
         canvas.text(reading, (x, y + 13), BRIGHT)
-
-
-def _title(panel: pygame.Rect, seat: int, name: str) -> str:
-    """The seat, and who flies it if there is room."""
-    words = SEAT_NAMES[seat]
-    return f"{words}: {name}" if panel.width > NARROW and name != words else words
 
 
 def _draw_title(canvas: Canvas, panel: pygame.Rect, words: str, colour: tuple) -> None:

@@ -6,13 +6,15 @@ from collections.abc import Callable
 
 import pygame
 
-from midrange_puffer.game.parameters import RADAR, SEATS
+from midrange_puffer.game.parameters import RADAR, SEATS, is_team
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view import PLANE, SPACETIME
-from midrange_puffer.show.view.renderer import Renderer
+from midrange_puffer.show.view.renderer import Renderer, Spot
+from midrange_puffer.show.view.window import on_surface
 
 FRAMES = 60  # a second, at most
 TURN = 0.006  # rad/px, of the space-time graph under the mouse
+DIGITS = tuple(getattr(pygame, f"K_{digit}") for digit in range(1, 10))
 
 
 class Viewer(ABC):
@@ -33,7 +35,9 @@ class Viewer(ABC):
         self.session = session
         self._renderer, self._show = renderer, show
         self._running, self._mode = True, PLANE
-        self._side: int | None = None  # as which seat knows it; None: the truth
+        self._side: int | None = None  # as which side knows it; None: the truth
+        self._chosen: int | None = None  # of teams, the fighter that is followed; None: all
+        self._spots: list[Spot] = []  # where fighters may be clicked
 
     def run(self) -> None:
         """Show one frame after another until somebody quits."""
@@ -57,6 +61,8 @@ class Viewer(ABC):
                 self._press(event.key)
             case pygame.MOUSEMOTION if event.buttons[0]:
                 self._turn_graph(*event.rel)
+            case pygame.MOUSEBUTTONDOWN if event.button == pygame.BUTTON_LEFT:
+                self._click(on_surface(event.pos, self._renderer.surface))
 
     def _press(self, key: int) -> None:
         session = self.session
@@ -75,10 +81,40 @@ class Viewer(ABC):
                 self._mode = SPACETIME if self._mode == PLANE else PLANE
             case pygame.K_f if self._has_sensors:
                 self._next_side()
+            case pygame.K_TAB if self._is_team:
+                self._choose_next()
+            case _ if self._is_team and key in DIGITS:
+                self._choose_by_digit(DIGITS.index(key))
 
     @property
     def _has_sensors(self) -> bool:
         return self.session.sim.parameters["sensing"] == RADAR
+
+    @property
+    def _is_team(self) -> bool:
+        return is_team(self.session.sim.parameters)
+
+    def _choose(self, fighter: int | None) -> None:
+        """Follow a fighter; None: all."""
+        self._chosen = fighter
+
+    def _click(self, place: tuple[int, int]) -> None:
+        """Choose the fighter that is shown at a pixel, or nearest to it."""
+        hit = [(spot, number) for spot, number in self._spots if spot.collidepoint(place)]
+        if hit:
+            self._choose(min(hit, key=lambda one: math.dist(one[0].center, place))[1])
+
+    def _choose_next(self) -> None:
+        """Follow the next living fighter; after the last one all."""
+        living = self.session.sim.fighters["alive"][0].nonzero()[0].tolist()
+        after = -1 if self._chosen is None else self._chosen
+        self._choose(next((number for number in living if number > after), None))
+
+    def _choose_by_digit(self, place: int) -> None:
+        """Follow a fighter of the side that is looked at, red's where all are."""
+        numbers = self.session.side_of(self._chosen or 0)
+        if place < len(numbers):
+            self._choose(numbers[place])
 
     def _next_side(self) -> None:
         """The truth, then what red knows, then what blue knows."""

@@ -13,6 +13,7 @@ from midrange_puffer.show.view.window import Window
 
 LAST = 3.0  # s that the end of a fight is shown
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
+TEAM_KEYS = f"Tab 1-8 click: follow a fighter   {KEYS}"
 SENSOR_KEYS = f"F the truth, what red knows, what blue knows   {KEYS}"
 
 
@@ -92,14 +93,16 @@ class Watcher(Viewer):
         session = self.session
         speed = f"{session.time_scale:g}x" if session.time_scale != 1 else ""
         state = "paused" if session.paused else speed
-        self._renderer.draw(
+        keys = TEAM_KEYS if self._is_team else SENSOR_KEYS if self._has_sensors else KEYS
+        self._spots = self._renderer.draw(
             session.sim,
             session.paths,
             time=session.time,
+            focus=self._chosen,
             mode=self._mode,
             lines=[
                 "   ".join(filter(None, (self._side_words(self._side), state))),
-                SENSOR_KEYS if self._has_sensors else KEYS,
+                keys,
             ],
             names=session.names,
             side=self._side,

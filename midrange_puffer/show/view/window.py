@@ -13,6 +13,16 @@ DRIVER = "SDL_VIDEODRIVER"  # variable of the environment, by which SDL's driver
 UNSEEN = ("dummy", "offscreen")  # drivers that show nothing: what SDL takes without a display
 
 
+def on_surface(place: tuple[int, int], surface: pygame.Surface) -> tuple[int, int]:
+    """Which pixel of a surface is shown at a place in the window."""
+    screen = pygame.display.get_surface()
+    if screen is None:
+        return place
+    room = surface.get_rect().fit(screen.get_rect())
+    scale = surface.get_width() / room.width
+    return round((place[0] - room.x) * scale), round((place[1] - room.y) * scale)
+
+
 class Window:
     """Shows surfaces, as large as the window is made; closed by `close`.
 

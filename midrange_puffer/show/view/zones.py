@@ -34,7 +34,7 @@ def draw_zones(
     is_out = isinstance(shooter, Fighter) and not shooter.ammo
     if is_out or not (shooter.alive and enemy.alive):
         return
-    seat_colour = SEATS[shooter.seat]
+    seat_colour = SEATS[shooter.side]
     right = camera.area.right - 10
     for name in SHOWN:
         label, share = STYLES[name]
