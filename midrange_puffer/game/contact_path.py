@@ -1,12 +1,16 @@
 """What fighters knew over time, in a game with sensors: contacts, and what receivers heard."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.course import Course
-from midrange_puffer.game.parameters import RADAR
+from midrange_puffer.game.observation import HEARD, team_rows
+from midrange_puffer.game.parameters import RADAR, is_team, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
 # Of a contact: its place among SOURCES.
@@ -14,6 +18,7 @@ UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
 TRACKS = (LIVE, MEMORY, LINKED)
 # What the warning receiver says of the enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
+_SAME_BEARING = math.cos(math.radians(0.1))  # what rounding makes of a bearing is far below
 _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}
 
 
@@ -25,7 +30,7 @@ class ContactPath(Course):
         fighter, enemy: Whose contact it is, and of whom.
         source: An index into `SOURCES`.
         age: Since the enemy was last seen [s].
-        heard: Of the enemy's radar: SILENT, SEARCHED or TRACKED.
+        heard: Of that enemy's radar: SILENT, SEARCHED or TRACKED.
         bearing: Where that came from, counter-clockwise from +x [rad].
     """
 
@@ -40,17 +45,56 @@ class ContactPath(Course):
 def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: float) -> None:
     """Add what all know now."""
     known = {name: values[env] for name, values in sim.contacts.items()}
-    views, headings = sim.observe()[env], sim.fighters["heading"][env]
-    for path in contacts:
-        own, view = path.fighter, views[path.fighter]
+    places = contact_places(sim)
+    heard = (_heard_in_team if is_team(sim.parameters) else _heard)(contacts, sim, env)
+    for path, (level, bearing) in zip(contacts, heard, strict=True):
+        place = places[path.fighter, path.enemy]
         path.times.append(time)
         for name in ("x", "y", "heading", "speed"):
-            getattr(path, name).append(float(known[name][own]))
-        path.source.append(int(known["source"][own]))
-        path.age.append(float(known["age"][own] * sim.parameters["physics_dt"]))
-        path.heard.append(
-            SEARCHED * bool(view[_PLACE["receiver_searched"]])
-            + TRACKED * bool(view[_PLACE["receiver_tracked"]])
-        )
-        off_nose = np.arctan2(view[_PLACE["receiver_left"]], view[_PLACE["receiver_ahead"]])
-        path.bearing.append(float(headings[own] + off_nose))
+            getattr(path, name).append(float(known[name][place]))
+        path.source.append(int(known["source"][place]))
+        path.age.append(float(known["age"][place] * sim.parameters["physics_dt"]))
+        path.heard.append(level)
+        path.bearing.append(bearing)
+
+
+def contact_places(sim: Simulation) -> dict[tuple[int, int], tuple[int, ...]]:
+    """By (fighter, enemy) the place of that contact in an engagement's `Simulation.contacts`."""
+    red, blue = sizes_of(sim.parameters)
+    if not is_team(sim.parameters):
+        return {(0, 1): (0,), (1, 0): (1,)}
+    enemies = product(range(red), range(red, red + blue))
+    places = {(own, enemy): (own, enemy - red) for own, enemy in enemies}
+    return places | {(enemy, own): (enemy, own) for own, enemy in places}
+
+
+Heard = Iterator[tuple[int, float]]  # what a receiver says, and where that came from [rad]
+
+
+def _heard(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
+    """Of the only enemy's radar, by the observations of one against one."""
+    views, headings = sim.observe()[env], sim.fighters["heading"][env]
+    for path in contacts:
+        view = {name: views[path.fighter, place] for name, place in _PLACE.items()}
+        level = SEARCHED * bool(view["receiver_searched"])
+        level += TRACKED * bool(view["receiver_tracked"])
+        off_nose = np.arctan2(view["receiver_left"], view["receiver_ahead"])
+        yield level, float(headings[path.fighter] + off_nose)
+
+
+def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
+    """Of each enemy's radar: a receiver tells radars apart by where they are."""
+    rows = next(one for one in team_rows(*sizes_of(sim.parameters), RADAR) if one.kind == HEARD)
+    views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
+    end = rows.place + rows.rows * rows.features
+    for path in contacts:
+        own, enemy = path.fighter, path.enemy
+        dx, dy = (fighters[name][enemy] - fighters[name][own] for name in "xy")
+        bearing = math.atan2(dy, dx)
+        level = SILENT
+        radars = views[own, rows.place : end].reshape(rows.rows, rows.features)
+        for present, tracked, ahead, left in radars:
+            off = float(fighters["heading"][own]) + math.atan2(left, ahead) - bearing
+            if present and math.cos(off) > _SAME_BEARING:
+                level = TRACKED if tracked else SEARCHED
+        yield level, bearing

@@ -6,17 +6,29 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from midrange_puffer.game.contact_path import TRACKS, ContactPath, note_contacts
+from midrange_puffer.game.contact_path import (
+    LINKED,
+    LIVE,
+    MEMORY,
+    ContactPath,
+    contact_places,
+    note_contacts,
+)
 from midrange_puffer.game.course import Course
 from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
-from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.simulation import SOURCES, Simulation
 
 SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
 # How a missile's flight has gone so far, or ended. `lost`: its target was killed by another one.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
-# What a missile flies at: where its target was last believed; its side's track; what its own seeker
-# has a lock on. Without sensors it always sees its target.
-ALONE, SUPPORTED, ACTIVE = range(3)
+# What a missile flies at: where its target was last believed; its fighter's track; what its own
+# seeker has a lock on; in teams, a track that a wingman's radar has. Without sensors it always sees
+# its target.
+ALONE, SUPPORTED, ACTIVE, RELAYED = range(4)
+
+
+_BY_SOURCE = np.full(len(SOURCES), ALONE)  # by what the contact with the target rests on
+_BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
 
 
 @dataclass
@@ -64,7 +76,7 @@ class MissilePath(BodyPath):
             the next one flown at is noted in the same decision.
         launched, burnt_out: When it starts, and when its motor stops [s].
         fate: FLYING, HIT, SPENT or LOST.
-        guided: ALONE, SUPPORTED or ACTIVE, for every time it was noted.
+        guided: ALONE, SUPPORTED, ACTIVE or RELAYED, for every time it was noted.
     """
 
     owner: int = 0
@@ -178,8 +190,10 @@ class Paths:
         guided = np.full(len(missiles["active"]), ACTIVE)
         if self._has_sensors:
             locked = self._sim.beliefs["locked"][self._env]
-            tracks = np.isin(self._sim.contacts["source"][self._env], TRACKS)
-            guided = np.where(locked, ACTIVE, np.where(tracks[missiles["owner"]], SUPPORTED, ALONE))
+            sources, places = self._sim.contacts["source"][self._env], contact_places(self._sim)
+            for slot in np.flatnonzero(missiles["active"]):
+                target = int(missiles["owner"][slot]), int(missiles["target"][slot])
+                guided[slot] = ACTIVE if locked[slot] else _BY_SOURCE[sources[places[target]]]
         return missiles | {"guided": guided}
 
     def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissilePath]:

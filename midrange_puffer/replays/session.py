@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer._core import TEAM
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import features_of, observation_for
-from midrange_puffer.game.parameters import HUMAN, SEATS, checked_seed, resolve, sizes_of
+from midrange_puffer.game.parameters import HUMAN, SEATS, checked_seed, is_team, resolve, sizes_of
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.policies.contestants import Mixed, player_for, try_out
@@ -137,7 +136,7 @@ class Session:
         observation = observation_for(players, self._game)
         try_out(flown_by, len(features_of(observation, *sizes)))
         sides = self._pilots[: sizes[0]], self._pilots[sizes[0] :]
-        observation = "default" if observation == TEAM else observation
+        observation = "default" if is_team(self._game) else observation
         self.sim = Simulation(1, self._seed, *sides, observation=observation, **self._game)
 
     def meet(self, side: int, pilot: str) -> None:
