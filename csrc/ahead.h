@@ -3,7 +3,8 @@
 // Fetches into the caches, while a block's physics steps are computed, what the block and the next one need soon: its
 // rows of observations, which are written at the end of the decision, and the next block's state. In batches that are
 // larger than the caches a decision would wait for each of them. They are fetched a part a step: a processor waits for
-// some twenty cache lines at a time, and stands still when it is asked for more at once.
+// some twenty cache lines at a time, and stands still when it is asked for more at once. In teams the rows of a block
+// do not fit in the first level: team_views.h fetches one fighter's while it writes those of the one before.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -15,6 +16,9 @@ enum {
   MR_LINE = 64,         // bytes of a cache line
   MR_CACHED = 2 << 20,  // bytes of state that the caches have ready anyway: fetching would cost up to 7 %
 };
+
+// Whether the simulation is so small that nothing needs to be fetched.
+static inline bool mr_is_cached(const MrSim *sim) { return (size_t)sim->num_blocks * sizeof(MrBlock) < MR_CACHED; }
 
 // A stretch of memory, and how many bytes of it are fetched at a time: whole cache lines.
 typedef struct {

@@ -168,9 +168,9 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
 static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
   int32_t steps = sim->constants.substeps;
   MrAhead ahead = {0};
-  if ((size_t)sim->num_blocks * sizeof(MrBlock) < MR_CACHED) return ahead;
+  if (mr_is_cached(sim)) return ahead;
   if (block + 1 < sim->num_blocks) ahead.state = mr_in_parts(mr_block(sim, block + 1), sizeof(MrBlock), steps);
-  if (out->to.observations) {
+  if (MR_SIDE == 1 && out->to.observations) {
     size_t floats = mr_row_floats(sim, out);
     const float *rows = out->to.observations + (size_t)block * MR_LANES * floats;
     ahead.rows = mr_in_parts(rows, (size_t)mr_used_lanes(sim, block) * floats * sizeof(float), steps);

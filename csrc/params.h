@@ -132,7 +132,7 @@
   X(pilot, float, notcher_time, 12, 0, 200, "s", "notcher: how long a notch lasts at most") \
   X(pilot, float, pair_fire_min, 0.8, 0, 2, "R_max", "pair fires inside this fraction of R_max; drawn per engagement") \
   X(pilot, float, pair_fire_max, 1, 0, 2, "R_max", "upper end of that draw") \
-  X(pilot, int, pair_salvo, 1, 1, 6, "missiles", "pair has at most this many of one fighter's missiles in the air")
+  X(pilot, int, pair_salvo, 2, 1, 6, "missiles", "pair has at most this many of one fighter's missiles in the air")
 // clang-format on
 
 // The version of the rules, which is written into replays and models. Whoever adds a row raises the version and
@@ -184,7 +184,7 @@
   X(pilot_cover, 7, 15000)        \
   X(pair_fire_min, 8, 0.8)        \
   X(pair_fire_max, 8, 1)          \
-  X(pair_salvo, 8, 1)
+  X(pair_salvo, 8, 2)
 
 // Ordered pairs of rows: the value of the first may not exceed the value of the second.
 #define MR_PARAM_PAIRS(X)                        \

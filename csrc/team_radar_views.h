@@ -33,21 +33,6 @@ static const float mr_guided_factor[] = {MR_GUIDED_FEATURES(MR_FACTOR, guided)};
 #define MR_WRITE_GUIDED(name, scale, lateral, meaning) \
   row[MR_SEEN_##name] = mr_clip(name * mr_guided_factor[MR_SEEN_##name], -k->one, k->one);
 
-// The variables of MR_PLACE_FEATURES in lane i, of a fighter that flies at this speed.
-#define MR_PLACE_VALUES(sight, speed, i)                                          \
-  float other_present = 1.0f;                                                     \
-  float other_ahead = (sight).ahead[i];                                           \
-  float other_left = (sight).left[i];                                             \
-  float other_range = (sight).range[i];                                           \
-  float other_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + other_range);       \
-  float other_closing = (sight).closing[i];                                       \
-  float other_los_rate = (sight).los_rate[i];                                     \
-  float other_heading_ahead = (sight).heading_ahead[i];                           \
-  float other_heading_left = (sight).heading_left[i];                             \
-  float other_aspect_ahead = (sight).aspect_ahead[i];                             \
-  float other_aspect_left = (sight).aspect_left[i];                               \
-  float other_speed = speed;
-
 // What all fighters of a block hear: of a side's fighters its allies know the numbers.
 typedef struct {
   MrHeardAll heard[MR_FIGHTERS];
@@ -78,7 +63,7 @@ static void mr_view_ally(const MrSim *sim, const MrBlock *b, const MrAlarms *ala
   MrSight sight;
   mr_look_at(&b->fighters[fighter].body, &ally->body, &sight);
   MR_FOR_LANES(i) {
-    MR_PLACE_VALUES(sight, ally->body.v[i], i)
+    MR_PLACE_VALUES(1.0f, sight, ally->body.v[i], i)
     float other_rudder = ally->body.rudder[i];
     float other_ammunition = (float)ally->ammunition[i];
     float other_reload = mr_reload(k, b, ally, i);
@@ -95,7 +80,7 @@ static void mr_view_track(const MrSim *sim, const MrBody *own, const MrContact *
   MrSight sight;
   mr_look_at(own, &contact->body, &sight);
   MR_FOR_LANES(i) {
-    MR_PLACE_VALUES(sight, contact->body.v[i], i)
+    MR_PLACE_VALUES(1.0f, sight, contact->body.v[i], i)
     float other_own_reach = mr_r_max(k, sight.approach[i]) - other_range;
     float other_reach = mr_r_max(k, other_ahead * own->v[i]) - other_range;
     float other_live = (float)(contact->source[i] == MR_RADAR);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "ahead.h"
 #include "block.h"
 #include "frame.h"
 #include "kernel.h"
@@ -23,13 +24,28 @@ static const float mr_team_own_factor[] = {MR_TEAM_OWN_FEATURES(MR_FACTOR)};
 static const float mr_other_factor[] = {MR_OTHER_FEATURES(MR_FACTOR)};
 static const float mr_missile_factor[] = {MR_MISSILE_FEATURES(MR_FACTOR, missile)};
 
-// Write a feature from the variable of its name.
+// Write a feature from the variable of its name, clipped to `limit`: 0 where there is nothing to be seen.
 #define MR_WRITE_OWN(name, scale, lateral, meaning) \
-  out[MR_TEAM_##name][i] = mr_clip(name * mr_team_own_factor[MR_TEAM_##name], -k->one, k->one);
+  out[MR_TEAM_##name][i] = mr_clip(name * mr_team_own_factor[MR_TEAM_##name], -limit, limit);
 #define MR_WRITE_OTHER(name, scale, lateral, meaning) \
-  out[MR_TEAM_##name][i] = mr_clip(name * mr_other_factor[MR_TEAM_##name], -k->one, k->one);
+  out[MR_TEAM_##name][i] = mr_clip(name * mr_other_factor[MR_TEAM_##name], -limit, limit);
 #define MR_WRITE_MISSILE(name, scale, lateral, meaning) \
   out[MR_SEEN_##name][i] = mr_clip(name * mr_missile_factor[MR_SEEN_##name], -k->one, k->one);
+
+// The variables of MR_PLACE_FEATURES in lane i, of a fighter that is `present` (1, else 0) and flies at `speed`.
+#define MR_PLACE_VALUES(present, sight, speed, i)                                 \
+  float other_present = present;                                                  \
+  float other_ahead = (sight).ahead[i];                                           \
+  float other_left = (sight).left[i];                                             \
+  float other_range = (sight).range[i];                                           \
+  float other_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + other_range);       \
+  float other_closing = (sight).closing[i];                                       \
+  float other_los_rate = (sight).los_rate[i];                                     \
+  float other_heading_ahead = (sight).heading_ahead[i];                           \
+  float other_heading_left = (sight).heading_left[i];                             \
+  float other_aspect_ahead = (sight).aspect_ahead[i];                             \
+  float other_aspect_left = (sight).aspect_left[i];                               \
+  float other_speed = speed;
 
 // The missiles of one list in one lane, the most pressing first: their slots.
 typedef struct {
@@ -123,6 +139,7 @@ static void mr_see_own(const MrSim *sim, const MrBlock *b, int32_t fighter, cons
     MR_OWN_VALUES(k, b, own, lists->own_in_air[fighter][i], i)
     float own_survivors = (float)survivors[side][i];
     float enemy_survivors = (float)survivors[!side][i];
+    float limit = own_alive;
     MR_TEAM_OWN_FEATURES(MR_WRITE_OWN)
   }
 }
@@ -136,18 +153,8 @@ static void mr_see_other(const MrSim *sim, const MrBlock *b, const MrScene *scen
   MrSight sight;
   mr_look_at(&own->body, &seen->body, &sight);
   MR_FOR_LANES(i) {
-    float other_present = 1.0f;
-    float other_ahead = sight.ahead[i];
-    float other_left = sight.left[i];
-    float other_range = sight.range[i];
-    float other_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + other_range);
-    float other_closing = sight.closing[i];
-    float other_los_rate = sight.los_rate[i];
-    float other_heading_ahead = sight.heading_ahead[i];
-    float other_heading_left = sight.heading_left[i];
-    float other_aspect_ahead = sight.aspect_ahead[i];
-    float other_aspect_left = sight.aspect_left[i];
-    float other_speed = seen->body.v[i];
+    float limit = (float)(own->alive[i] & seen->alive[i]);
+    MR_PLACE_VALUES(limit, sight, seen->body.v[i], i)
     float other_rudder = seen->body.rudder[i];
     float other_ammunition = (float)seen->ammunition[i];
     float other_reload = mr_reload(k, b, seen, i);
@@ -193,8 +200,8 @@ static void mr_write_glimpses(const MrSim *sim, MrGlimpses *g) {
 }
 
 // Gathers the missiles of a list, as a fighter in one lane sees them.
-static void mr_see_list(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrBody *own,
-                        const MrList *list, int lane, float *row, MrGlimpses *g) {
+static inline void mr_see_list(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrBody *own,
+                               const MrList *list, int lane, float *row, MrGlimpses *g) {
   for (int32_t n = 0; n < list->count; n++, row += MR_SEEN_FEATURES) {
     int32_t at = g->count++, slot = list->slot[n];
     const MrMissile *m = &b->missiles[slot];
@@ -229,60 +236,84 @@ static MrPlaces mr_find_rows(const MrSim *sim) {
   return places;
 }
 
-static inline void mr_zero(float *row, int32_t from, int32_t to) {
-  memset(row + from, 0, (size_t)(to - from) * sizeof(float));
+// Where what a fighter observes goes.
+typedef struct {
+  int lanes;              // that are used
+  float *rows[MR_LANES];  // each lane's observation; spare lanes share one that nobody reads
+  size_t next;  // from an observation to the one that is written after it and is fetched before [floats]; 0: it is not
+} MrDestination;
+
+enum { MR_MOST_FEATURES = MR_TEAM_OWN_COUNT + (MR_FIGHTERS - 1) * MR_OTHER_COUNT + MR_SEEN * MR_SEEN_FEATURES };
+
+// How far from a fighter's observation is the next one: of the next fighter that has any or, after the last, of the
+// next block. Unless that block is full, nothing of it is fetched.
+static size_t mr_find_next(const MrSim *sim, int32_t block, size_t floats, bool is_last) {
+  size_t features = (size_t)sim->features;
+  if (mr_is_cached(sim)) return 0;
+  if (!is_last) return features;
+  return (block + 2) * MR_LANES <= sim->num_envs ? (MR_LANES - 1) * floats + features : 0;
 }
 
-// Zeros what will not be written of an observation: the rows behind so many allies and enemies, and those of missiles.
-static void mr_clear_rows(const MrPlaces *places, int32_t allies, int32_t enemies, float *row) {
+// Fetches one of so many parts of the observations that are written next: a processor waits for few lines at a time.
+// Inlined always, as gcc drops calls of functions that only fetch.
+__attribute__((always_inline)) static inline void mr_fetch_next(const MrSim *sim, const MrDestination *to,
+                                                                int32_t part, int32_t parts) {
+  if (!to->next) return;
+  for (int i = to->lanes * part / parts; i < to->lanes * (part + 1) / parts; i++) {
+    const float *row = to->rows[i] + to->next;
+    for (int32_t at = 0; at < sim->features; at += MR_LINE / 4) __builtin_prefetch(row + at, 1, 3);
+  }
+}
+
+// By a loop: gcc compiles memset of a known length to a string instruction, which takes longer to start than to write.
+static inline void mr_zero(float *row, int32_t from, int32_t to) {
+  for (int32_t at = from; at < to; at++) row[at] = 0.0f;
+}
+
+// Zeros what no fighter is written into: the rows of more others than a side has, and those of missiles.
+static inline void mr_clear_rows(const MrPlaces *places, int32_t allies, int32_t enemies, float *row) {
   const int32_t *first = places->first;
   mr_zero(row, first[MR_ROW_ALLY] + allies * MR_OTHER_COUNT, first[MR_ROW_ENEMY]);
-  mr_zero(row, first[MR_ROW_ENEMY] + enemies * MR_OTHER_COUNT, first[MR_ROW_COUNT]);
+  mr_zero(row, first[MR_ROW_ENEMY] + enemies * MR_OTHER_COUNT, first[MR_ROW_INBOUND]);
+  mr_zero(row + first[MR_ROW_INBOUND], 0, MR_SEEN * MR_SEEN_FEATURES);
 }
 
-// Writes what a fighter observes of the fighters into the first `lanes` lanes' rows, `stride` floats apart.
+// Writes what a fighter observes of the others. The dead, who are the last by rank, leave zeros in their rows.
 static void mr_write_fighters(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrDistances *distances,
-                              int32_t fighter, const MrPlaces *places, int lanes, float *rows, size_t stride) {
-  const int32_t *alive = b->fighters[fighter].alive;
-  MR_ALIGNED float features[MR_OTHER_COUNT][MR_LANES], turned[MR_LANES][MR_OTHER_COUNT];
+                              int32_t fighter, const MrPlaces *places, const MrDestination *to) {
+  MR_ALIGNED float features[MR_OTHER_COUNT][MR_LANES];
   MR_ALIGNED int32_t rank[MR_FIGHTERS][MR_LANES];
+  float *rows[MR_LANES];
+  int32_t part = 0;
   for (int32_t side = 0; side < MR_SIDES; side++) mr_rank(sim, distances->to[fighter], fighter, side, rank);
   for (int32_t other = 0; other < mr_fighters(sim); other++) {
     if (other == fighter) continue;
-    const int32_t *present = b->fighters[other].alive;
     int32_t kind = mr_side(sim, other) == mr_side(sim, fighter) ? MR_ROW_ALLY : MR_ROW_ENEMY;
     mr_see_other(sim, b, scene, fighter, other, features);
-    mr_write_rows(features, MR_OTHER_COUNT, MR_LANES, turned[0], MR_OTHER_COUNT);
-    for (int i = 0; i < lanes; i++) {
-      if (!alive[i] || !present[i]) continue;
-      float *row = rows + (size_t)i * stride + places->first[kind] + rank[other][i] * MR_OTHER_COUNT;
-      memcpy(row, turned[i], sizeof turned[i]);
-    }
+    MR_EACH_LANE(i) rows[i] = to->rows[i] + places->first[kind] + rank[other][i] * MR_OTHER_COUNT;
+    mr_scatter_rows(features, MR_OTHER_COUNT, rows);
+    mr_fetch_next(sim, to, part++, mr_fighters(sim) - 1);
   }
 }
 
-// Writes what a fighter observes into the first `lanes` lanes' rows, `stride` floats apart.
+// Writes what a fighter observes.
 static void mr_write_fighter(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrDistances *distances,
                              const MrLists *lists, const int32_t survivors[MR_SIDES][MR_LANES], int32_t fighter,
-                             const MrPlaces *places, int lanes, float *rows, size_t stride, MrGlimpses *glimpses) {
+                             const MrPlaces *places, const MrDestination *to, MrGlimpses *glimpses) {
   const MrFighter *own = &b->fighters[fighter];
-  const int32_t *allies = survivors[mr_side(sim, fighter)], *enemies = survivors[!mr_side(sim, fighter)];
-  const int32_t *first = places->first;
-  MR_ALIGNED float features[MR_TEAM_OWN_COUNT][MR_LANES], turned[MR_LANES][MR_TEAM_OWN_COUNT];
+  int32_t side = mr_side(sim, fighter), allies = mr_size(sim, side) - 1, enemies = mr_size(sim, !side);
+  int32_t inbound = places->first[MR_ROW_INBOUND], outbound = places->first[MR_ROW_OWN_MISSILE];
+  MR_ALIGNED float features[MR_TEAM_OWN_COUNT][MR_LANES];
   mr_see_own(sim, b, fighter, lists, survivors, features);
-  mr_write_rows(features, MR_TEAM_OWN_COUNT, MR_LANES, turned[0], MR_TEAM_OWN_COUNT);
-  for (int i = 0; i < lanes; i++) {
-    float *row = rows + (size_t)i * stride;
-    if (!own->alive[i]) {
-      mr_zero(row, 0, sim->features);
-      continue;
-    }
-    mr_clear_rows(places, allies[i] - 1, enemies[i], row);
-    memcpy(row, turned[i], sizeof turned[i]);
-    mr_see_list(sim, b, scene, &own->body, &lists->inbound[fighter][i], i, row + first[MR_ROW_INBOUND], glimpses);
-    mr_see_list(sim, b, scene, &own->body, &lists->own[fighter][i], i, row + first[MR_ROW_OWN_MISSILE], glimpses);
+  mr_scatter_rows(features, MR_TEAM_OWN_COUNT, to->rows);
+  mr_write_fighters(sim, b, scene, distances, fighter, places, to);
+  for (int i = 0; i < to->lanes; i++) {
+    float *row = to->rows[i];
+    mr_clear_rows(places, allies, enemies, row);
+    if (!own->alive[i]) continue;
+    mr_see_list(sim, b, scene, &own->body, &lists->inbound[fighter][i], i, row + inbound, glimpses);
+    mr_see_list(sim, b, scene, &own->body, &lists->own[fighter][i], i, row + outbound, glimpses);
   }
-  mr_write_fighters(sim, b, scene, distances, fighter, places, lanes, rows, stride);
 }
 
 static void mr_write_views(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out, float *rows,
@@ -293,25 +324,31 @@ static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene
                                   float *observations) {
   if (!observations) return;
   const MrBlock *b = mr_block(sim, block);
-  size_t floats = mr_row_floats(sim, out);
-  float *rows = observations + (size_t)block * MR_LANES * floats;
+  size_t floats = mr_row_floats(sim, out), features = (size_t)sim->features;
   if (sim->pictures) {
-    mr_write_views(sim, block, scene, out, rows, floats);
+    mr_write_views(sim, block, scene, out, observations + (size_t)block * MR_LANES * floats, floats);
     return;
   }
+  float spare[MR_MOST_FEATURES];
   MR_ALIGNED int32_t survivors[MR_SIDES][MR_LANES];
+  MrDestination to = {.lanes = mr_used_lanes(sim, block)};
   MrPlaces places = mr_find_rows(sim);
   MrLists lists;
   MrDistances distances;
   MrGlimpses glimpses = {0};
+  MR_EACH_LANE(i) {
+    to.rows[i] = i < to.lanes ? observations + ((size_t)block * MR_LANES + (size_t)i) * floats : spare;
+  }
   mr_count_living(sim, b, survivors);
   mr_list_missiles(sim, b, scene, &lists);
   mr_measure(sim, b, &distances);
+  size_t written = 0;  // floats of an engagement
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     if (!mr_has_row(sim, out, f)) continue;
-    mr_write_fighter(sim, b, scene, &distances, &lists, survivors, f, &places, mr_used_lanes(sim, block), rows, floats,
-                     &glimpses);
-    rows += sim->features;
+    written += features;
+    to.next = mr_find_next(sim, block, floats, written == floats);
+    mr_write_fighter(sim, b, scene, &distances, &lists, survivors, f, &places, &to, &glimpses);
+    for (int i = 0; i < to.lanes; i++) to.rows[i] += features;
   }
   mr_write_glimpses(sim, &glimpses);
 }

@@ -57,11 +57,16 @@ static inline void mr_turn_squares(MrQuads quads[4]) {
   quads[3] = mr_interleave_second(ac_second, bd_second);
 }
 
+// Reads the squares that begin at `lane` and turns them: each quad is of a lane, then.
+static inline void mr_get_turned(const float from[][MR_LANES], int lane, MrQuads quads[4]) {
+  for (int n = 0; n < 4; n++) quads[n] = mr_get_quads(&from[n][lane], &from[n + MR_SECOND_SQUARE][lane]);
+  mr_turn_squares(quads);
+}
+
 // Writes the squares that begin at `lane`; lane i's row starts at to + i * stride.
 static inline void mr_transpose_squares(const float from[][MR_LANES], int lane, float *to, size_t stride) {
   MrQuads quads[4];
-  for (int n = 0; n < 4; n++) quads[n] = mr_get_quads(&from[n][lane], &from[n + MR_SECOND_SQUARE][lane]);
-  mr_turn_squares(quads);
+  mr_get_turned(from, lane, quads);
   for (int n = 0; n < 4; n++) mr_store_quads(quads[n], to + (size_t)n * stride);
 }
 
@@ -79,3 +84,23 @@ static void mr_write_rows(const float from[][MR_LANES], int count, int lanes, fl
     for (int q = 0; q < count; q++) rows[(size_t)lane * stride + (size_t)q] = from[q][lane];
   }
 }
+
+#if MR_SIDE > 1
+
+// The same squares, of the quantities from `first` on; lane i's row starts at rows[i].
+static inline void mr_scatter_squares(const float from[][MR_LANES], int first, int lane, float *const rows[MR_LANES]) {
+  MrQuads quads[4];
+  mr_get_turned(from + first, lane, quads);
+  for (int n = 0; n < 4; n++) mr_store_quads(quads[n], rows[lane + n] + first);
+}
+
+// Writes `count` >= MR_SQUARES_WIDTH quantities of all lanes, each into a row anywhere.
+static inline void mr_scatter_rows(const float from[][MR_LANES], int count, float *const rows[MR_LANES]) {
+  int last = count - MR_SQUARES_WIDTH;
+  for (int lane = 0; lane < MR_LANES; lane += 4) {
+    for (int q = 0; q < last; q += MR_SQUARES_WIDTH) mr_scatter_squares(from, q, lane, rows);
+    mr_scatter_squares(from, last, lane, rows);
+  }
+}
+
+#endif

@@ -21,23 +21,18 @@ static int32_t mr_partner(const struct MrSim *sim, const MrBlock *b, int32_t fig
   return fly && own->alive[lane] && other->alive[lane] ? first + place : -1;
 }
 
-// Whether a fighter has a missile left, or one in the air without a lock.
-static inline bool mr_has_shots(const MrBlock *b, const MrThreat threats[MR_FIGHTERS], int32_t fighter, int lane) {
-  return b->fighters[fighter].ammunition[lane] > 0 || threats[fighter].needs_support[lane];
-}
-
-// The partner for which a fighter guides missiles in one lane, or -1. The first of a pair fires while it has shots, then
-// the second does.
+// The partner for which a fighter guides missiles in one lane: one that has a missile in the air without a lock, while
+// it has none itself; or -1. `threats` tell whose missiles need support.
 static int32_t mr_guides_for(const struct MrSim *sim, const MrBlock *b, const MrThreat threats[MR_FIGHTERS],
                              int32_t fighter, int lane) {
   int32_t partner = mr_partner(sim, b, fighter, lane);
-  if (partner < 0) return -1;
-  bool is_first = fighter < partner, first_fires = mr_has_shots(b, threats, is_first ? fighter : partner, lane);
-  return is_first != first_fires && mr_has_shots(b, threats, partner, lane) ? partner : -1;
+  if (partner < 0 || threats[fighter].needs_support[lane]) return -1;
+  return threats[partner].needs_support[lane] ? partner : -1;
 }
 
-// Changes the courses and shots of the pilots `pair` of a fighter. Who fires runs while the partner's radar tracks the
-// target; else it flies as far off the target as its own radar allows. So does who guides, and it does not fire.
+// Changes the courses and shots of the pilots `pair` of a fighter. Who has fired runs while the partner's radar tracks
+// the target; else it flies as far off the target as its own radar allows. So does who guides, and it does not fire. Nor
+// does the second of a pair in a decision in which the first does: `b` has the first's commands by then.
 static void mr_fly_in_pairs(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture,
                             const MrThreat threats[MR_FIGHTERS], int32_t fighter, const MrSight *sight,
                             MrCourse *course, int32_t fire[MR_LANES]) {
@@ -46,14 +41,13 @@ static void mr_fly_in_pairs(const struct MrSim *sim, const MrBlock *b, const MrP
   const MrThreat *threat = &threats[fighter];
   MR_EACH_LANE(i) {
     if (f->pilot[i] != MR_PILOT_pair || !f->alive[i]) continue;
-    int32_t guided = mr_guides_for(sim, b, threats, fighter, i), partner = mr_partner(sim, b, fighter, i);
-    if (guided >= 0) fire[i] = 0;
-    bool guides = guided >= 0 && threats[guided].needs_support[i];
+    int32_t partner = mr_partner(sim, b, fighter, i);
+    bool guides = mr_guides_for(sim, b, threats, fighter, i) >= 0;
+    if (guides || (partner >= 0 && partner < fighter && b->fighters[partner].fire[i])) fire[i] = 0;
     if (threat->present[i] || !(threat->needs_support[i] || guides)) continue;
     bool is_guided = false;
-    if (!guides && partner >= 0) {
-      int32_t place = mr_contact_place(sim, partner, f->target[i]);
-      is_guided = mr_guides_for(sim, b, threats, partner, i) == fighter && picture->contacts[place].source[i] == MR_RADAR;
+    if (!guides && partner >= 0 && mr_guides_for(sim, b, threats, partner, i) == fighter) {
+      is_guided = picture->contacts[mr_contact_place(sim, partner, f->target[i])].source[i] == MR_RADAR;
     }
     MrVector enemy = {sight->ahead[i], sight->left[i]};
     MrVector off = mr_turn(enemy, k->crank_c, enemy.left > 0.0f ? -k->crank_s : k->crank_s);

@@ -56,9 +56,9 @@ HASHES = {
     "4v4 pilots": (0x704EEA8E2C6B8396, 0xDFDD7CA0C5C92807),
     "5v8 pilots": (0x3D875ABCABE9E241, 0x7AAFF3E52541E08E),
     "2v2 radar": (0x7AE0AF468C88F37F, 0x206422827F225CD4),
-    "3v1 radar pilots": (0xD6D8EF409E1AA1E1, 0x6F474FE85A5D5A6D),
-    "4v4 radar pilots": (0x10FC34BB7384501E, 0xA709254DBF13A3F2),
-    "5v8 radar pilots": (0x7504A0BB0F921AD7, 0xEB21E109E7FF652D),
+    "3v1 radar pilots": (0x3514D2494DC816DF, 0x7E8DBBB791EA303D),
+    "4v4 radar pilots": (0x1942F8F8EE6585F9, 0xB3123B9D592E8AFC),
+    "5v8 radar pilots": (0xEBBD90A2184CAE20, 0x279F5FE90BEF6862),
 }
 # Hash of the fights alone then, without seed and numbers: what replays are compared by.
 FIGHT_HASHES = {"self": 0x21CB3A088D9E0521, "pilots": 0x72E9638DEA567B6D}

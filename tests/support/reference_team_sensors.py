@@ -86,19 +86,10 @@ class SensedTeams(Sensed, Teams):
         missiles = self.own_missiles(seat)
         return any(not (b := self.beliefs.get(self.key(m))) or not b.locked for m in missiles)
 
-    def fires(self, seat: int) -> bool:
-        """Whether a fighter is, of the two of a pair, the one that fires."""
-        partner = self.partner(seat)
-        first = min(seat, partner)
-        first_fires = self.fighters[first].ammo > 0 or self.unlocked(first)
-        return first_fires == (seat == first)
-
     def guides_for(self, seat: int) -> int | None:
         partner = self.partner(seat)
-        if partner is None or self.fires(seat):
-            return None
-        busy = self.fighters[partner].ammo > 0 or self.unlocked(partner)
-        return partner if busy else None
+        guides = partner is not None and self.unlocked(partner) and not self.unlocked(seat)
+        return partner if guides else None
 
 
 class SensedTeamPilot(SensedPilot):
@@ -106,12 +97,15 @@ class SensedTeamPilot(SensedPilot):
 
     def control(self, engagement: SensedTeams, seat: int) -> tuple[float, float, float]:
         rudder, throttle, fire = super().control(engagement, seat)
+        partner = engagement.partner(seat)
+        is_second = partner is not None and partner < seat
+        if is_second and self.control(engagement, partner)[2]:
+            fire = 0.0
         return rudder, throttle, fire if engagement.guides_for(seat) is None else 0.0
 
     def course(self, engagement: SensedTeams, seat: int) -> tuple[float, float]:
         evades = engagement.seekers_on(seat) and self.tactics.evade_time > 0
-        partner = engagement.guides_for(seat)
-        guides = partner is not None and engagement.unlocked(partner)
+        guides = engagement.guides_for(seat) is not None
         if self.name != "pair" or evades or not (guides or engagement.unlocked(seat)):
             return super().course(engagement, seat)
         fighter, to_enemy = engagement.fighters[seat], self.search(engagement, seat)
