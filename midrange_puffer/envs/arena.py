@@ -33,7 +33,6 @@ from midrange_puffer.policies.mix import parse_mix
 if TYPE_CHECKING:
     from midrange_puffer.envs.crew import Crew, Opponent
 
-WINGMEN = "evader"  # by default: the best of the scripted teams
 NOBODY = object()  # as the opponent: both seats are agents
 
 
