@@ -24,7 +24,7 @@ def main(options: argparse.Namespace) -> int:
     if refused:
         raise ReplayError(*refused)
     for kind in options.outputs if is_team(replay.parameters) else ():
-        if kind != "acmi":
+        if kind not in ("acmi", "html"):
             raise UsageError(f"--{kind}: of teams there is none yet")
     for kind, path in options.outputs.items():
         write(replay, kind, path, options.film)
