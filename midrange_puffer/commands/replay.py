@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.game.parameters import is_team, sizes_of
+from midrange_puffer.game.parameters import sizes_of
 from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay, ReplayError
 from midrange_puffer.show.view import film
