@@ -6,10 +6,12 @@ from browser import NEEDED, Browser
 from pages import columns, go, is_shown, picture, status, text, unpack
 from team_fights import record, sized
 
+from midrange_puffer import Simulation
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import launch_zone
 from midrange_puffer.game.pair import nearest_enemy, pair_graph
 from midrange_puffer.game.paths import HIT
+from midrange_puffer.replays.replay import Recorder
 from midrange_puffer.show.page.content import collect
 from midrange_puffer.show.page.writer import write_page
 
@@ -206,3 +208,32 @@ def test_it_fits_a_window_and_help_is_of_teams(page):
     help_words = page.evaluate("document.getElementById('help').innerText")
     assert "choose the next fighter of red, of blue" in help_words
     assert "follow both, red, blue" not in help_words
+
+
+@NEEDED
+@pytest.mark.parametrize("sizes", [(3, 1), (1, 2), (8, 8)], ids="{0[0]}v{0[1]}".format)
+def test_sides_of_any_size_are_shown_to_the_end(window, tmp_path, sizes):
+    """Every fighter, in both views, from the start until most are dead."""
+    replay, _ = record(sized(*sizes, time_limit=60), ("shooter", "shooter"), seed=2)
+    write_page(replay, tmp_path / "fight.html")
+    window.open((tmp_path / "fight.html").as_uri())
+    sides = zip(("red", "blue"), sizes, strict=True)
+    names = [f"{side}_{number}" for side, size in sides for number in range(size)]
+    assert list(status(window)) == names
+    for time in (0, replay.duration / 2, replay.duration):
+        for name in names[:: 1 if sum(sizes) < 5 else 5]:
+            for view in ("plane", "spacetime"):
+                go(window, f"t={time}&seat={name}&view={view}")
+                assert chosen(window) == name
+    assert window.errors == []
+
+
+@NEEDED
+def test_a_fight_of_no_decision_can_be_shown(window, tmp_path):
+    sim = Simulation(1, red_size=2, blue_size=2)
+    replay = Recorder(sim, seed=0, pilots=["agent"] * 4).replay()
+    write_page(replay, tmp_path / "none.html")
+    window.open((tmp_path / "none.html").as_uri())
+    window.press("v")
+    assert is_shown(window, "graph")
+    assert window.errors == []

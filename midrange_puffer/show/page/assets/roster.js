@@ -32,7 +32,10 @@ class Roster {
       });
       row.append(document.createElement("th"));
       row.cells[0].append(button);
-      row.addEventListener("click", () => choose(fighter.number));
+      row.addEventListener("click", (event) => {
+        choose(fighter.number);
+        if (event.detail) button.blur(); // so that space plays again after a click
+      });
       return { row, button, cells: titles.slice(1).map(() => row.insertCell()) };
     });
   }
