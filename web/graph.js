@@ -44,7 +44,9 @@ class LiveGraph {
     const times = Array.from({ length: count }, (_, t) => t);
     const absent = times.map(() => NOWHERE);
     return {
-      seat: this.seat,
+      number: this.seat,
+      side: this.seat,
+      enemy: 1 - this.seat,
       noted: 0,
       times,
       horizon: HORIZON,

@@ -55,6 +55,8 @@ class LiveFight extends Fight {
     const { parameters } = sim;
     super({
       names,
+      sizes: [1, 1],
+      callsigns: SEATS,
       outcome: "open",
       length: Infinity, // until it is over
       gravity: parameters.gravity,

@@ -87,7 +87,7 @@ function take(next) {
   plane ??= new Plane(element("plane"), fights, settings, () => {});
   graph ??= new Graph(element("graph"), fights, settings, () => {});
   status ??= new Status(element("status"), element("range-line"), fights, settings);
-  settings.seat = session.humans[0] ?? 0;
+  settings.fighter = session.humans[0] ?? 0;
   graph.reset();
   Object.assign(plane.view, { scale: 0 });
   settings.follow = "both";
@@ -157,8 +157,8 @@ function draw() {
 /** From above; or the graph of who flies, of the side whose picture it is, or of red. */
 function drawView(time) {
   const { side } = fights[settings.picture];
-  settings.seat = side ?? session.humans[0] ?? settings.seat;
-  const isAhead = !session.isOver && !isDead(session.fight.fighters[settings.seat], time);
+  settings.fighter = side ?? session.humans[0] ?? settings.fighter;
+  const isAhead = !session.isOver && !isDead(session.fight.fighters[settings.fighter], time);
   const inPlane = settings.view === "plane" || !isAhead;
   element("plane").hidden = !inPlane;
   element("graph").hidden = element("caption").hidden = inPlane;
@@ -166,7 +166,7 @@ function drawView(time) {
   if (inPlane) plane.draw(time);
   else {
     graph.draw(time);
-    showLines(element("caption"), graphCaption(graph.scene(time), settings.seat, graph.fight, time));
+    showLines(element("caption"), graphCaption(graph.scene(time), settings.fighter, graph.fight, time));
   }
 }
 

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from midrange_puffer.commands.arguments import given_parameters, resolve_game
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import HUMAN, WINGMEN, is_team, sizes_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.policies.mix import FUNCTION, kind_of, title
@@ -42,7 +44,7 @@ def _play(session: Session, folder: Path | None) -> None:
 
 def load_contestants(
     options: argparse.Namespace,
-) -> tuple[list["Contestant"], list[str], dict[str, int | float]]:
+) -> tuple[list["Contestant | list[Contestant]"], list[str], dict[str, int | float]]:
     """Who flies red and blue, as `options` say.
 
     Returns:
@@ -52,19 +54,38 @@ def load_contestants(
     Raises:
         UsageError: Models that cannot be used, or of different games.
     """
-    texts, paths = [options.red, options.blue], options.models
-    names = [shown(title(text)) for text in texts]
-    functions = {text: load_contestant(text) for text in texts if kind_of(text) == FUNCTION}
-    contestants = [functions.get(text, text) for text in texts]
+    texts = [options.red, options.blue]
+    flyers, parameters = _load([*texts, options.wingmen], options)
+    contestants, names = [flyers[text] for text in texts], [shown(title(text)) for text in texts]
+    if not is_team(parameters):
+        if options.wingmen != WINGMEN:
+            raise UsageError(
+                f"command line: --wingmen: {options.wingmen}: one flies against one, there are none"
+            )
+        return contestants, names, parameters
+    for side, size in enumerate(sizes_of(parameters)):
+        if texts[side] == HUMAN and size > 1:
+            contestants[side] = [HUMAN, *[flyers[options.wingmen]] * (size - 1)]
+            names[side] = f"{HUMAN}, {shown(title(options.wingmen))}"
+    return contestants, names, parameters
+
+
+def _load(
+    texts: list[str], options: argparse.Namespace
+) -> tuple[dict[str, "Contestant"], dict[str, int | float]]:
+    """Who is meant by each text, and the parameters of the game, as of `load_contestants`."""
+    flyers: dict[str, Contestant] = {
+        text: load_contestant(text) if kind_of(text) == FUNCTION else text for text in texts
+    }
+    paths = options.models
     if not paths:
-        return contestants, names, resolve_game(given_parameters(options))
+        return flyers, resolve_game(given_parameters(options), teams=True)
     # Here, so that a fight without a policy begins without torch, at once.
     import torch
 
     from midrange_puffer.commands.models import load_models
 
     torch.set_num_threads(1)  # small batches are slower with more
-    models, parameters = load_models(list(paths.values()), options)
+    models, parameters = load_models(list(paths.values()), options, teams=True)
     policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
-    contestants = [policies.get(text, who) for text, who in zip(texts, contestants, strict=True)]
-    return contestants, names, parameters
+    return flyers | policies, parameters

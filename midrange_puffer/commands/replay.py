@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import is_team, sizes_of
+from midrange_puffer.game.parameters import sizes_of
 from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay, ReplayError
 from midrange_puffer.show.view import film
@@ -23,9 +22,6 @@ def main(options: argparse.Namespace) -> int:
             refused.append(str(error))
     if refused:
         raise ReplayError(*refused)
-    for kind in options.outputs if is_team(replay.parameters) else ():
-        if kind == "html":
-            raise UsageError(f"--{kind}: of teams there is none yet")
     for kind, path in options.outputs.items():
         write(replay, kind, path, options.film)
         print(shown(path))

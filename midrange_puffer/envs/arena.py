@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from midrange_puffer.envs.crew import Crew, Opponent
     from midrange_puffer.policies.contestants import Mixed
 
-WINGMEN = "evader"  # by default: the best of the scripted teams
 NOBODY = object()  # as the opponent: both seats are agents
 
 

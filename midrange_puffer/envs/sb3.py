@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.envs.arena import WINGMEN, Arena
-from midrange_puffer.game.parameters import OPTIONS, resolve
+from midrange_puffer.envs.arena import Arena
+from midrange_puffer.game.parameters import OPTIONS, WINGMEN, resolve
 from midrange_puffer.gymnasium_import import gymnasium
 
 # isort: split

@@ -67,6 +67,7 @@ LADDER: tuple[str, ...] = (
 SELF = "self"
 POOL = "pool"
 HUMAN = "human"
+WINGMEN = "evader"  # by default: the best of the scripted teams
 ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)

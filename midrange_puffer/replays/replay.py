@@ -1,66 +1,34 @@
-"""Replays: engagements that can be flown again, bit for bit, from a file of a few kilobytes.
+"""Replays: engagements that can be flown again, bit for bit, from a file of a few kilobytes."""
 
-A file is a line of text with the version; the length and the SHA-256 of what follows; a line of
-JSON, the header; and, compressed, the controls of every decision and the state hashes.
-"""
-
-import hashlib
-import json
-import math
-import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from midrange_puffer import __version__
-from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import (
-    FIRST_RULES,
-    PARAMETERS,
     RULES_VERSION,
     SAME_BITS_SINCE,
-    SEATS,
     is_team,
     most_decisions,
-    neutral_values,
     resolve,
     sizes_of,
-    suggest,
 )
 from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.replays.format import (
+    CONTROLS,
+    HEADER,
+    ReplayError,
+    arrays_of,
+    header_of,
+    to_bytes,
+)
 
 SUFFIX = ".replay"
-VERSION = 1
 AGENT = "agent"  # who flies a fighter by controls from outside
 HASH_INTERVAL = 20  # decisions from one state hash to the next
-_MAGIC = b"midrange_puffer replay "
-_FIRST_LINE = _MAGIC + b"%d\n" % VERSION
-_LENGTH = struct.Struct("<Q")
-_DIGEST_BYTES = 32
-_CONTROLS = 3  # rudder, throttle, fire
-_TYPES = {
-    "rules_version": int,
-    "parameters": dict,
-    "parameters_hash": str,
-    "seed": int,
-    "engagement": int,
-    "episode": int,
-    "pilots": list,
-    "names": list,
-    "decisions": int,
-    "hash_interval": int,
-    "outcome": str,
-    "meta": dict,
-}
-
-
-class ReplayError(UsageError):
-    """A file is not a replay that this version can play, or what it plays is another fight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,15 +131,8 @@ class Replay:
 
     def to_bytes(self) -> bytes:
         """The content of its file."""
-        derived = {"parameters_hash": parameters_hash(self.parameters)}
-        header = {
-            "package": __version__,
-            **{name: getattr(self, name) for name in _TYPES if name not in derived},
-            **derived,
-        }
-        arrays = _control_bytes(self.controls) + self.hashes.astype("<u8").tobytes()
-        body = json.dumps(header).encode() + b"\n" + zlib.compress(arrays, 9)
-        return _FIRST_LINE + _LENGTH.pack(len(body)) + hashlib.sha256(body).digest() + body
+        header = {name: getattr(self, name) for name in HEADER if name != "parameters_hash"}
+        return to_bytes(header, self.controls, self.hashes)
 
     @classmethod
     def read(cls, path: str | Path) -> "Replay":
@@ -196,8 +157,7 @@ class Replay:
         Raises:
             ReplayError: As `read`.
         """
-        head, _, compressed = _body(data).partition(b"\n")
-        header = _header(head)
+        header, compressed = header_of(data)
         pilots, names = (tuple(header[name]) for name in ("pilots", "names"))
         wanted = ("parameters", "seed", "engagement", "episode", "outcome", "hash_interval")
         wanted = (*wanted, "rules_version", "meta")
@@ -222,7 +182,7 @@ class Replay:
             )
         if (count := header["decisions"]) > (most := most_decisions(replay.parameters)):
             raise ReplayError(f"its controls are of {count} decisions, its time limit of {most}")
-        controls, hashes = _arrays(
+        controls, hashes = arrays_of(
             compressed, sum(sizes), count, _hash_count(count, replay.hash_interval)
         )
         return replace(replay, controls=controls, hashes=hashes)
@@ -289,7 +249,7 @@ class Recorder:
 
     def add(self, controls: np.ndarray | None) -> None:
         """Note the controls, float [1, fighters, 3], with which the simulation was just stepped."""
-        shape = (len(self._start["pilots"]), _CONTROLS)
+        shape = (len(self._start["pilots"]), CONTROLS)
         controls = np.zeros(shape) if controls is None else np.reshape(controls, shape)
         with np.errstate(over="ignore"):
             self._controls.append(np.array(controls, np.float32))
@@ -303,7 +263,7 @@ class Recorder:
 
     def replay(self, **meta: object) -> Replay:
         """The replay of what was recorded so far, with `meta` beside it."""
-        shape = (len(self), len(self._start["pilots"]), _CONTROLS)
+        shape = (len(self), len(self._start["pilots"]), CONTROLS)
         hashes = [*self._hashes, self._sim.fight_hash()][: _hash_count(len(self), HASH_INTERVAL)]
         return Replay(
             **self._start,
@@ -322,11 +282,6 @@ def side_names(pilots: Sequence[str], parameters: Mapping[str, float | str]) -> 
     return red, blue
 
 
-def parameters_hash(parameters: Mapping[str, float]) -> str:
-    """SHA-256 of parameters by name."""
-    return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
-
-
 def _hashed(decisions: int, interval: int) -> list[int]:
     """After how many decisions there are state hashes."""
     return [*range(0, decisions, interval), decisions]
@@ -334,93 +289,3 @@ def _hashed(decisions: int, interval: int) -> list[int]:
 
 def _hash_count(decisions: int, interval: int) -> int:
     return -(-decisions // interval) + 1
-
-
-def _control_bytes(controls: np.ndarray) -> bytes:
-    """Each control by itself, which compresses better."""
-    return np.ascontiguousarray(controls.transpose(1, 2, 0), "<f4").tobytes()
-
-
-def _body(data: bytes) -> bytes:
-    """What the checksum of a file is of, checked."""
-    start = len(_FIRST_LINE) + _LENGTH.size + _DIGEST_BYTES
-    if len(data) < start and data[: len(_FIRST_LINE)] == _FIRST_LINE[: len(data)]:
-        raise ReplayError(f"cut short: {len(data)} bytes, at least {start} expected")
-    if not data.startswith(_MAGIC):
-        raise ReplayError(f"not a replay: it does not begin with {_MAGIC.decode()!r}")
-    if not data.startswith(_FIRST_LINE):
-        version = data[len(_MAGIC) :].partition(b"\n")[0][:20].decode("ascii", "replace")
-        raise ReplayError(f"a replay of version {version!r}; this version plays {VERSION}")
-    [length] = _LENGTH.unpack_from(data, len(_FIRST_LINE))
-    if len(data) < start + length:
-        raise ReplayError(f"cut short: {len(data)} bytes of {start + length}")
-    if len(data) > start + length:
-        raise ReplayError(f"damaged: {len(data)} bytes, {start + length} expected")
-    body = data[start:]
-    if hashlib.sha256(body).digest() != data[start - _DIGEST_BYTES : start]:
-        raise ReplayError("damaged: its checksum is not that of its content")
-    return body
-
-
-def _header(line: bytes) -> dict[str, object]:
-    """The header, of the right types, with all parameters of this version."""
-    try:
-        header = json.loads(line)
-        json.dumps(header, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise ReplayError("its header holds text that is no Unicode") from None
-    except (ValueError, RecursionError):
-        raise ReplayError("its header is not JSON, or too deep") from None
-    if isinstance(header, dict):
-        header.setdefault("rules_version", FIRST_RULES)
-    for name, kind in _TYPES.items():
-        if not isinstance(header, dict) or type(header.get(name)) is not kind:
-            raise ReplayError(f"its header has no {name} of type {kind.__name__}")
-    for name in ("pilots", "names"):
-        if any(type(who) is not str for who in header[name]):
-            raise ReplayError(f"its header has {name} that are not texts")
-    if len(header["names"]) != len(SEATS):
-        raise ReplayError(f"its header has {len(header['names'])} names, not those of two sides")
-    if header["decisions"] < 0 or header["hash_interval"] < 1:
-        raise ReplayError("its header has decisions below 0 or a hash_interval below 1")
-    header["parameters"] = _complete_parameters(header)
-    return header
-
-
-def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
-    """Its parameters, checked by name, and the neutral values of rows added since its rules."""
-    parameters, version = header["parameters"], header["rules_version"]
-    expected = header["parameters_hash"]
-    if (found := parameters_hash(parameters)) != expected:
-        raise ReplayError(f"its parameters have the hash {found}, not {expected} as its header has")
-    for name in parameters:
-        if name not in PARAMETERS:
-            raise ReplayError(
-                f"its parameter {name} is unknown to version {RULES_VERSION} of the rules, the "
-                f"present one; it is of version {version}{suggest(name, PARAMETERS)}"
-            )
-    parameters = neutral_values(version) | parameters
-    if missing := [name for name in PARAMETERS if name not in parameters]:
-        raise ReplayError(
-            f"without the parameters {', '.join(missing)}, which version {version} of the rules has"
-        )
-    return parameters
-
-
-def _arrays(
-    compressed: bytes, fighters: int, decisions: int, hashes: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Controls float32 [decisions, fighters, 3] and `hashes` state hashes."""
-    shape = (fighters, _CONTROLS, decisions)
-    split = 4 * math.prod(shape)
-    wanted = split + 8 * hashes
-    try:
-        data = zlib.decompressobj().decompress(compressed, wanted + 1)
-    except zlib.error as error:
-        raise ReplayError(f"its controls cannot be read: {error}") from None
-    if len(data) != wanted:
-        raise ReplayError(
-            f"its controls are not those of {decisions} decisions of {fighters} fighters"
-        )
-    controls = np.frombuffer(data[:split], "<f4").reshape(shape).transpose(2, 0, 1)
-    return np.ascontiguousarray(controls, np.float32), np.frombuffer(data[split:], "<u8")

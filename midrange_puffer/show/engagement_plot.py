@@ -116,6 +116,7 @@ def _draw_frame(axes: "Axes", engagement: Engagement) -> None:
     who = versus([label(name) for name in engagement.names], engagement.paths.sizes)
     axes.set_title(f"{who}: {engagement.outcome} after {engagement.length:.0f} s")
     if max(engagement.paths.sizes) > 1:
-        for line in kills_in_words(engagement.paths):
+        kills = kills_in_words(engagement.paths)
+        for line in ["killed:", *kills] if kills else ():
             axes.plot([], [], ls="", label=line)
     axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))

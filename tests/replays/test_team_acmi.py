@@ -61,4 +61,4 @@ def test_a_wingman_is_flown_by_its_pilot():
     _, recording = recorded(replay)
     pilots = [recording.bodies[1 + number].texts["Pilot"] for number in range(4)]
     assert pilots == ["Ann", "evader", "ace", "crank"]
-    assert recording.properties["Title"] == "Ann (red) against Bob (blue)"
+    assert recording.properties["Title"] == "Ann (3 red) against Bob (1 blue)"

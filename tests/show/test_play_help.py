@@ -159,7 +159,7 @@ def test_who_could_have_run_is_told_until_when():
     player = Player("shooter", HUMAN, **parameters)
     while not player.session.over:
         player.wait(FRAME)
-    looks = player.game._looks[1]
+    looks = player.game._lookout.looks[1]
     told = player.game._debriefs[1]
     last = max(look.time for look in looks if look.open)
     assert f"Until 0:{int(last):02} " in told[1]

@@ -7,6 +7,7 @@ import pygame
 import pytest
 from keyboard import count
 from PIL import Image
+from policies import random_policy
 from scenes import followed
 from team_fights import record, sized
 
@@ -21,7 +22,7 @@ from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.labels import Label, Labels
 from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.renderer import Renderer
-from midrange_puffer.show.view.watch import Watcher
+from midrange_puffer.show.view.watch import Watcher, watch
 
 SIZE = (1280, 800)
 
@@ -264,6 +265,22 @@ def test_one_against_one_nobody_is_chosen():
     shown.frame(0.1)
     assert shown._chosen is None
     assert shown._spots == []
+
+
+@pytest.mark.usefixtures("display")
+def test_a_policy_is_watched_in_both_seats(monkeypatch):
+    policy = random_policy(observation="team", sizes=(2, 3), seed=1)
+    seen, frame = [], Watcher.frame
+
+    def watched(shown: Watcher, _: float) -> bool:
+        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_n))
+        frame(shown, 0.1)
+        seen.append((shown.session.names, shown.session.engagement))
+        return len(seen) < 3
+
+    monkeypatch.setattr(Watcher, "frame", watched)
+    watch(policy, "me", {"ace": "ace"}, seed=2, **sized(2, 3))
+    assert seen == [(("ace", "me"), 0), (("me", "ace"), 1), (("ace", "me"), 1)]
 
 
 # Films

@@ -222,8 +222,8 @@ def test_a_human_is_warned_of_missiles_with_a_lock_and_of_no_others():
         active = sim.missiles["active"][0].astype(bool) & (sim.missiles["owner"][0] == BLUE)
         locked = active & sim.beliefs["locked"][0].astype(bool)
         if not player.session.over:
-            player.game._looked = -1.0  # look now
-            player.game._look()
+            player.game._lookout._looked = -1.0  # look now
+            player.game._lookout.look()
             assert len(player.game.threats(RED)) == locked.sum()
         counts.add((bool(active.any()), bool(locked.any())))
     assert {(True, False), (True, True)} <= counts

@@ -9,7 +9,8 @@ import numpy as np
 from quick_fights import SHORT
 
 from midrange_puffer import Simulation
-from midrange_puffer.replays.replay import Recorder, Replay, parameters_hash
+from midrange_puffer.replays.format import parameters_hash
+from midrange_puffer.replays.replay import Recorder, Replay
 
 FIRST_LINE = b"midrange_puffer replay 1\n"
 LEVELS = np.array([-1, -0.5, 0, 0.5, 1], np.float32)

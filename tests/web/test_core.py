@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+import team_fights
 import torch
 from web_page import COMPILER, NODE, Core
 
@@ -209,6 +210,18 @@ def test_a_replay_of_the_package_is_flown_to_the_same_end(core, sensing):
     assert found[0] == f"{session.sim.fight_hash():x}"
     assert found[1] == outcome_words(session.sim)
     assert "damaged" in found[2]
+
+
+def test_a_replay_of_teams_is_refused_by_name(core):
+    replay, _ = team_fights.record(team_fights.sized(2, 2, time_limit=10))
+    said = core.run(
+        """
+        const bytes = Uint8Array.from(Buffer.from(told, "base64"));
+        answer(await readReplay(bytes, tables).catch((error) => error.message));
+        """,
+        base64.b64encode(replay.to_bytes()).decode(),
+    )
+    assert said == "The replay is of teams; this page flies one against one."
 
 
 def test_back_in_time_and_on_is_the_same_fight(core):

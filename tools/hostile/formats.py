@@ -221,6 +221,7 @@ FORMATS = {
     "pool": Format(f"{RUN}/pool.json", _read_members, _forge_json),
     "league": Format(f"{RUN}/league.json", _read_league, _forge_json),
     "replay": Format(f"{RUN}/replays/*.replay", _read_replay, archives.of_replay, is_sealed=True),
+    "team": Format(samples.TEAM, _read_replay, archives.of_replay, is_sealed=True),
     "sweep": Format(f"{SWEEP}/sweep.ini", _read_sweep, _forge_ini),
     "trial": Format(f"{SWEEP}/trials/0001/trial.json", _read_trial, _forge_json),
     "readings": Format(f"{SWEEP}/trials/0001/readings.json", _read_readings, _forge_json),

@@ -10,9 +10,11 @@ from midrange_puffer.commands import cli
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import resolve
+from midrange_puffer.replays.session import Session
 from midrange_puffer.sweep.record import FINISHED, Reading, Record, Trial, save_readings
 
 RUN, SWEEP, MAP, EXPORTED = "run", "swept", "envelope.npz", "exported.onnx"
+TEAM = "team.replay"
 
 # Two updates of 16 engagements, with everything on that writes a file.
 CONFIG = """
@@ -54,6 +56,8 @@ max = 0.02
 def make(folder: Path, exported: bool = True) -> None:
     """Fill an empty folder: a run, a sweep, a map of the missile envelope, an exported policy.
 
+    There is also the replay of a fight of teams.
+
     Args:
         exported: whether there is to be one, for which the extra `onnx` must be installed.
     """
@@ -63,9 +67,17 @@ def make(folder: Path, exported: bool = True) -> None:
     command("train", words)
     _make_sweep(folder, config)
     game_envelope(resolve({})).save(folder / MAP)
+    _make_fight(folder / TEAM)
     if exported:
         model = max((folder / RUN).glob("model_*.pt"))
         command("export", ["--load-model-path", str(model), "--onnx", str(folder / EXPORTED)])
+
+
+def _make_fight(path: Path) -> None:
+    session = Session(("shooter", ["evader", "ace", "ace"]), red_size=2, blue_size=3, time_limit=20)
+    while not session.over:
+        session.step()
+    session.replay().write(path)
 
 
 def command(mode: str, words: list[str]) -> None:

@@ -9,7 +9,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
-from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, SEATS, suggest
+from midrange_puffer.game.parameters import HUMAN, LADDER, PILOTS, WINGMEN, suggest
 from midrange_puffer.policies.mix import (
     BEST,
     FIGHTERS,
@@ -21,6 +21,7 @@ from midrange_puffer.policies.mix import (
 from midrange_puffer.policies.shipped import CHAMPION, shipped_models
 from midrange_puffer.train.opponents import settled_mix
 
+AUTO_BLUE = "auto"  # the champion, which flies alone, or in teams the best of the pilots
 WHO = (
     f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
     f"come with the package), {LATEST} (the newest model of all runs), {BEST} (the best-rated one "
@@ -43,8 +44,15 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     require_pygame()
     if options.save:
         open_folder(Path(options.save))
-    options.red, options.blue = (_who(text, options) for text in (options.red, options.blue))
-    flown = (options.red, options.blue)
+    if options.blue == AUTO_BLUE:
+        sizes = (vars(options).get(name, 1) for name in ("red_size", "blue_size"))
+        options.blue = WINGMEN if max(sizes) > 1 else CHAMPION
+    flown = [_who(text, options) for text in (options.red, options.blue, options.wingmen)]
+    if flown[-1] == HUMAN:
+        raise UsageError(
+            f"command line: --wingmen: {HUMAN}: must be a pilot, a model or a function"
+        )
+    options.red, options.blue, options.wingmen = flown
     options.models = {text: file_of(text) for text in flown if kind_of(text) == MODEL}
     return options
 
@@ -65,10 +73,14 @@ def parser() -> Parser:
     options = Parser(
         "play",
         "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
-        "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones.",
+        "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones. "
+        "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change.",
     )
-    for seat, default in zip(SEATS, (HUMAN, CHAMPION), strict=True):
-        options.add_key(Key(seat, str, f"who flies {seat}: {WHO}", default))
+    options.add_key(Key("red", str, f"who flies red: {WHO}", HUMAN))
+    meaning = f"who flies blue, as --red; auto: {CHAMPION}, in teams {WINGMEN}"
+    options.add_key(Key("blue", str, meaning, AUTO_BLUE))
+    meaning = "who flies the others of a human's side in teams, as --red; the human may take over"
+    options.add_key(Key("wingmen", str, meaning, WINGMEN))
     options.add_data_dir()
     options.add_policy_names()
     options.add_key(

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from midrange_puffer._core import MAX_SIDE
 from midrange_puffer.commands.arguments import Parser, find_opponent, model_path
+from midrange_puffer.commands.options.replay import EXAMPLE
 from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.game.parameters import PILOTS, SCRIPTED, SEATS
+from midrange_puffer.policies import shipped
 from midrange_puffer.policies.mix import check_is_one
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.show.web_page import PAGE
@@ -44,6 +46,7 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError(f"command line: --out: {options.out}: only curves of --run become a page")
     if options.replay:
         _check_plain(options)
+        options.replay = shipped.EXAMPLE if options.replay == EXAMPLE else options.replay
         return options
     if options.pilot:
         options.pilot = find_opponent(options.pilot, options.data_dir, (SCRIPTED,), "pilot")
@@ -88,7 +91,14 @@ def parser() -> Parser:
         )
     )
     parser.add_key(Key("pilot", str, "a scripted pilot that flies instead of the policy", None))
-    parser.add_key(Key("replay", str, "draw the fight of this replay instead", None))
+    parser.add_key(
+        Key(
+            "replay",
+            str,
+            f"draw the fight of this replay instead; {EXAMPLE} = as of `replay`",
+            None,
+        )
+    )
     parser.add_key(Key("seat", str, "seat of the policy", "red", choices=SEATS))
     parser.add_key(Key("seed", int, "seed of the start and the actions", 0, 0, 2**63 - 1))
     parser.add_key(Key("greedy", bool, "take the likeliest action instead of drawing one"))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from midrange_puffer.envs.arena import WINGMEN, Arena
+from midrange_puffer.envs.arena import Arena
 from midrange_puffer.envs.crew import for_one
 from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
-from midrange_puffer.game.parameters import OPTIONS, checked_seed, resolve
+from midrange_puffer.game.parameters import OPTIONS, WINGMEN, checked_seed, resolve
 from midrange_puffer.gymnasium_import import gymnasium
 
 if TYPE_CHECKING:

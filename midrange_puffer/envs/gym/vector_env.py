@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.envs.arena import WINGMEN, Arena
+from midrange_puffer.envs.arena import Arena
 from midrange_puffer.envs.gym.vector_base import VectorBase, final_infos, rendered
-from midrange_puffer.game.parameters import OPTIONS, resolve
+from midrange_puffer.game.parameters import OPTIONS, WINGMEN, resolve
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.crew import Opponent

@@ -10,16 +10,19 @@ from midrange_puffer.game.belief import believed
 from midrange_puffer.game.contact_path import TRACKS, ContactPath
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import SHOWN, launch_zone
-from midrange_puffer.game.parameters import RADAR, SEATS
+from midrange_puffer.game.pair import nearest_enemy, pair_graph
+from midrange_puffer.game.parameters import RADAR, SEATS, callsigns
 from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.spacetime import SpaceTime, spacetime
+from midrange_puffer.game.spacetime import SpaceTime
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.page.packing import Packed, pack, pack_coarsely
 
 INTERVAL = 1.0  # s, about, from one space-time graph to the next
-MOST = 300  # graphs of a seat: in longer fights they are farther apart, or the page grows too large
+# Graphs of a fighter, and of all fighters of teams together: in longer fights they are farther
+# apart, or the page grows too large.
+MOST, MOST_OF_ALL = 300, 1600
 BEARINGS = 48
 
 _CONE = ("radar_half_angle_deg", "radar_range_nose")  # what a radar's cone is drawn by
@@ -40,11 +43,12 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     """
     sim = replay.simulation()
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
-    every = max(round(max(INTERVAL, replay.duration / MOST) / decision), 1)
     paths = Paths(sim)
-    graphs: tuple[list[SpaceTime], ...] = ([], [])
-    beliefs: tuple[list[SpaceTime], ...] = ([], [])
-    fighters, contacts = [], []
+    most = min(MOST, MOST_OF_ALL // len(paths.fighters))
+    every = max(round(max(INTERVAL, replay.duration / most) / decision), 1)
+    graphs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
+    beliefs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
+    fighters, contacts, threats = [], [], []
     has_sensors = sim.parameters["sensing"] == RADAR
     for count, _ in enumerate(itertools.chain([sim], replay.play(sim))):
         if count:
@@ -52,21 +56,26 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
             progress(1)
         if count % every == 0:
             fighters.append(sim.fighters)
-            _note_graphs(sim, graphs)
+            threats.append([nearest_enemy(sim, 0, path.number) for path in paths.fighters])
+            _note_graphs(sim, graphs, threats[-1])
             if has_sensors:
                 contacts.append(sim.contacts)
-                _note_graphs(sim, beliefs, as_believed=True)
+                _note_graphs(sim, beliefs, threats[-1], as_believed=True)
     if has_sensors:
         known = [
             {
                 "contact": _pack_path(paths.contacts[seat]),
                 "graph": _pack_graphs(beliefs[seat]),
-                "zones": pack_coarsely(_zones(sim.parameters, _known(fighters, contacts, seat))),
+                "zones": pack_coarsely(
+                    _zones(sim.parameters, _known(fighters, contacts, seat), threats)
+                ),
             }
             for seat in range(len(SEATS))
         ]
     return {
         "names": [shown(name) for name in replay.names],
+        "sizes": paths.sizes,
+        "callsigns": callsigns(paths.sizes),
         "outcome": shown(replay.outcome),
         "length": paths.time,
         "gravity": sim.parameters["gravity"],
@@ -74,21 +83,28 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         "fighters": [_pack_path(path) for path in paths.fighters],
         "missiles": [_pack_path(path) for path in paths.missiles],
         "interval": every * decision,
-        "graphs": [_pack_graphs(of_seat) for of_seat in graphs],
-        "zones": pack_coarsely(_zones(sim.parameters, fighters)),
+        "threats": threats,
+        "graphs": [_pack_graphs(of_fighter) for of_fighter in graphs],
+        "zones": pack_coarsely(_zones(sim.parameters, fighters, threats)),
         "radar": {name: sim.parameters[name] for name in _CONE} if has_sensors else None,
         "known": known if has_sensors else [],
     }
 
 
 def _note_graphs(
-    sim: Simulation, graphs: Sequence[list[SpaceTime]], as_believed: bool = False
+    sim: Simulation,
+    graphs: Sequence[list[SpaceTime]],
+    threats: Sequence[int],
+    as_believed: bool = False,
 ) -> None:
-    """Add a graph for every seat that is alive, of the true game or as that seat believes it."""
-    for seat in range(len(SEATS)):
-        if sim.fighters["alive"][0, seat]:
-            game = believed(sim, 0, seat) if as_believed else sim
-            graphs[seat].append(spacetime(game, 0, seat))
+    """Add a graph for every fighter that is alive, of the true game or as its side believes it.
+
+    Args:
+        threats: the enemy that each fighter's graph is about.
+    """
+    for number in np.flatnonzero(sim.fighters["alive"][0]).tolist():
+        game = believed(sim, 0, number) if as_believed else sim
+        graphs[number].append(pair_graph(game, 0, number, threats[number]))
 
 
 def _known(
@@ -109,24 +125,46 @@ def _known(
 
 
 def _zones(
-    parameters: Mapping[str, float], fighters: Sequence[Mapping[str, np.ndarray]]
+    parameters: Mapping[str, float],
+    fighters: Sequence[Mapping[str, np.ndarray]],
+    threats: Sequence[Sequence[int]],
 ) -> np.ndarray:
-    """The launch zones of both fighters against each other, [times, seats, edges, BEARINGS] in m.
+    """The launch zones of all fighters and of their threats, in m.
 
     On bearings counter-clockwise from the nose on, all round; not-a-number without a missile or
     unless both live.
+
+    Args:
+        fighters: their states at each time.
+        threats: the enemy of each fighter at each time.
+
+    Returns:
+        [times, fighters, edges, BEARINGS], each fighter's zone against its threat. In teams
+        [times, 2 * fighters, edges, BEARINGS]: after it the threat's zone against that fighter.
     """
     state = {
         name: np.concatenate([row[name] for row in fighters])[:, :, None]
         for name in ("heading", "speed", "ammo", "alive")
     }
-    other = {name: values[:, ::-1] for name, values in state.items()}
-    bearings = state["heading"] + np.linspace(0, 2 * np.pi, BEARINGS, endpoint=False)
-    headings = state["heading"], other["heading"]
-    speeds = state["speed"], other["speed"]
+    enemies = np.array(threats)[:, :, None]
+    other = {name: np.take_along_axis(values, enemies, axis=1) for name, values in state.items()}
+    own = _zones_of(parameters, state, other)
+    if enemies.shape[1] == len(SEATS):  # each is the other's threat
+        return own
+    pairs = np.stack([own, _zones_of(parameters, other, state)], axis=2)
+    return pairs.reshape(len(own), -1, *own.shape[2:])
+
+
+def _zones_of(
+    parameters: Mapping[str, float], own: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """The zones of fighters against others, states [times, fighters, 1] each."""
+    bearings = own["heading"] + np.linspace(0, 2 * np.pi, BEARINGS, endpoint=False)
+    headings = own["heading"], other["heading"]
+    speeds = own["speed"], other["speed"]
     envelope = game_envelope(parameters)
     zones = [launch_zone(envelope, edge, bearings, headings, speeds) for edge in SHOWN]
-    may_fire = (state["ammo"] > 0) & (state["alive"] > 0) & (other["alive"] > 0)
+    may_fire = (own["ammo"] > 0) & (own["alive"] > 0) & (other["alive"] > 0)
     return np.where(may_fire[:, :, None], np.stack(zones, axis=2), np.nan)
 
 
@@ -139,7 +177,7 @@ def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
 
 
 def _pack_graphs(graphs: list[SpaceTime]) -> dict[str, object]:
-    """The graphs of one seat, one after another; points are relative to where it is."""
+    """The graphs of one fighter, one after another; points are relative to where it is."""
     origins = np.array([graph.own[0] for graph in graphs])
     missiles = [missile for graph in graphs for missile in graph.missiles]
     counts = [len(graph.missiles) for graph in graphs]

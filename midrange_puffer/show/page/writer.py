@@ -24,6 +24,7 @@ SCRIPTS = (
     "scenes.js",
     "spacetime.js",
     "status.js",
+    "roster.js",
     "player.js",
     "main.js",
 )

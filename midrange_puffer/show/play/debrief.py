@@ -7,6 +7,7 @@ import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, game_envelope
 from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.simulation import Simulation
 
@@ -26,31 +27,32 @@ class Look:
     open: bool
 
 
-def debrief(sim: Simulation, paths: Paths, seat: int, looks: Sequence[Look]) -> list[str]:
-    """Some sentences for the pilot of a seat, of a fight that is over.
+def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) -> list[str]:
+    """Some sentences for the pilot of a fighter, of a fight that is over.
 
     Args:
         sim, paths: of the fight.
-        seat: whom it is told to.
-        looks: at the graph of this seat while missiles were after it, in order of time.
+        fighter: whom it is told to.
+        looks: at the graph of this fighter while missiles were after it, in order of time.
     """
     envelope = game_envelope(sim.parameters)
-    killers = [one for one in paths.missiles if one.fate == HIT and one.target == seat]
-    kills = [one for one in paths.missiles if one.fate == HIT and one.owner == seat]
+    in_team = is_team(sim.parameters)
+    killers = [one for one in paths.missiles if one.fate == HIT and one.target == fighter]
+    kills = [one for one in paths.missiles if one.fate == HIT and one.owner == fighter]
     if paths.contacts:
-        lines = [line for one in (*kills[:1], *killers[:1]) for line in _of_lock(one, seat)]
+        lines = [line for one in (*kills, *killers[:1]) for line in _of_lock(one, fighter)]
     else:
-        lines = [_of_kill(envelope, paths, one) for one in kills[:1]]
+        lines = [_of_kill(envelope, paths, one) for one in kills]
         lines += [line for one in killers[:1] for line in _of_death(envelope, paths, one, looks)]
     if not kills and not killers:
-        lines.append("Nobody was hit.")
-    lines.append(_of_shots(envelope, paths, seat))
-    return lines
+        lines.append("You hit nobody, and were not hit." if in_team else "Nobody was hit.")
+    lines.append(_of_shots(envelope, paths, fighter))
+    return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
 
 
 def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:
     """The range of a launch [m], and in which zone of the launcher the target was."""
-    owner, target = (paths.fighters[one] for one in (missile.owner, missile.target))
+    owner, target = (paths.fighters[one] for one in (missile.owner, missile.targets[0]))
     at = [path.at(missile.launched + 1e-6) for path in (owner, target)]
     places = [np.array([path.x[i], path.y[i]]) for path, i in zip((owner, target), at, strict=True)]
     dx, dy = places[1] - places[0]
@@ -70,7 +72,8 @@ def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[flo
 
 def _of_kill(envelope: Envelope, paths: Paths, missile: MissilePath) -> str:
     distance, zone = zone_of(envelope, paths, missile)
-    fired = f"Your missile of {clock(missile.launched)} hit. It was fired from {_km(distance)}, "
+    hit = "hit" if len(paths.fighters) == 2 else f"hit {callsigns(paths.sizes)[missile.target]}"
+    fired = f"Your missile of {clock(missile.launched)} {hit}. It was fired from {_km(distance)}, "
     if zone == INSIDE:
         return f"{fired}{zone}: no turn could have saved the enemy."
     if zone == BETWEEN:
@@ -78,11 +81,11 @@ def _of_kill(envelope: Envelope, paths: Paths, missile: MissilePath) -> str:
     return f"{fired}{zone}: the enemy flew into it."
 
 
-def _of_lock(missile: MissilePath, seat: int) -> list[str]:
+def _of_lock(missile: MissilePath, fighter: int) -> list[str]:
     """Of a hit in a game with sensors: there a turn may also break a lock, so zones decide less."""
     fired = clock(missile.launched)
     told = f"Your missile of {fired} hit."
-    if missile.target == seat:
+    if missile.target == fighter:
         told = f"You were hit by a missile fired at {fired}."
     guided = zip(missile.times, missile.guided, strict=True)
     locks = [time for time, guide in guided if guide == ACTIVE]
@@ -107,8 +110,8 @@ def _of_death(
     return [f"{fired}{zone}.", why]
 
 
-def _of_shots(envelope: Envelope, paths: Paths, seat: int) -> str:
-    zones = [zone_of(envelope, paths, one)[1] for one in paths.missiles if one.owner == seat]
+def _of_shots(envelope: Envelope, paths: Paths, fighter: int) -> str:
+    zones = [zone_of(envelope, paths, one)[1] for one in paths.missiles if one.owner == fighter]
     if not zones:
         return "You fired no missile."
     counts = {zone: zones.count(zone) for zone in (INSIDE, BETWEEN, BEYOND, TOO_NEAR)}

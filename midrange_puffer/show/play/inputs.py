@@ -7,7 +7,8 @@ import pygame
 
 DEADZONE = 0.15  # of a gamepad's stick, which never rests exactly in its middle
 STICK_X, STICK_Y = 0, 1  # axes of the left stick, right and down positive
-FIRE_BUTTON = 0
+FIRE, FIGHTER, TARGET = "fire", "fighter", "target"  # what a press may ask for
+BUTTONS = {FIRE: 0, TARGET: 1, FIGHTER: 2}  # of a gamepad
 
 
 @dataclass(frozen=True)
@@ -18,16 +19,30 @@ class Keys:
     right: int
     more: int
     less: int
-    fire: tuple[int, ...]
+    presses: dict[str, tuple[int, ...]]
 
 
-LEFT_HAND = Keys(pygame.K_a, pygame.K_d, pygame.K_w, pygame.K_s, (pygame.K_SPACE, pygame.K_LSHIFT))
+LEFT_HAND = Keys(
+    pygame.K_a,
+    pygame.K_d,
+    pygame.K_w,
+    pygame.K_s,
+    {
+        FIRE: (pygame.K_SPACE, pygame.K_LSHIFT),
+        FIGHTER: (pygame.K_TAB,),
+        TARGET: (pygame.K_q,),
+    },
+)
 RIGHT_HAND = Keys(
     pygame.K_LEFT,
     pygame.K_RIGHT,
     pygame.K_UP,
     pygame.K_DOWN,
-    (pygame.K_RCTRL, pygame.K_RETURN, pygame.K_KP_ENTER),
+    {
+        FIRE: (pygame.K_RCTRL, pygame.K_RETURN, pygame.K_KP_ENTER),
+        FIGHTER: (pygame.K_PAGEDOWN,),
+        TARGET: (pygame.K_RSHIFT,),
+    },
 )
 
 
@@ -46,18 +61,19 @@ class Hands:
         self._held: set[int] = set()
         self.gamepad = None
 
-    def handle(self, event: pygame.event.Event) -> bool:
-        """Take note of an event; return whether it asks for a launch."""
+    def handle(self, event: pygame.event.Event) -> str | None:
+        """Take note of an event; return what it asks for: FIRE, FIGHTER, TARGET or nothing."""
         if event.type == pygame.KEYDOWN:
             self._held.add(event.key)
-            return any(event.key in keys.fire for keys in self._keys)
+            presses = (item for keys in self._keys for item in keys.presses.items())
+            return next((what for what, among in presses if event.key in among), None)
         if event.type == pygame.KEYUP:
             self._held.discard(event.key)
         elif event.type == pygame.WINDOWFOCUSLOST:
             self._held.clear()  # nobody will tell when they are let go
-        elif event.type == pygame.JOYBUTTONDOWN:
-            return self.has(event.instance_id) and event.button == FIRE_BUTTON
-        return False
+        elif event.type == pygame.JOYBUTTONDOWN and self.has(event.instance_id):
+            return next((what for what, one in BUTTONS.items() if one == event.button), None)
+        return None
 
     def has(self, instance_id: int) -> bool:
         """Whether the gamepad is the one of that number."""
@@ -85,12 +101,12 @@ class Hands:
         return beyond if value > 0 else -beyond
 
 
-def hands_of(humans: Sequence[int]) -> dict[int, Hands]:
-    """Hands for the seats that humans fly: a single one may use either side of the keyboard."""
-    sides = (LEFT_HAND, RIGHT_HAND)
-    if len(humans) == 1:
-        return {humans[0]: Hands(*sides)}
-    return {seat: Hands(sides[seat]) for seat in humans}
+def hands_of(sides: Sequence[int]) -> dict[int, Hands]:
+    """Hands for the sides that humans fly on: a single one may use all of the keyboard."""
+    halves = (LEFT_HAND, RIGHT_HAND)
+    if len(sides) == 1:
+        return {sides[0]: Hands(*halves)}
+    return {side: Hands(halves[side]) for side in sides}
 
 
 def _clip(value: float) -> float:

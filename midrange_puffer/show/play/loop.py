@@ -7,23 +7,23 @@ from pathlib import Path
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
-from midrange_puffer.game.contact_path import TRACKS
-from midrange_puffer.game.parameters import HUMAN, LADDER, SEATS, pilots_of
+from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
-from midrange_puffer.game.spacetime import spacetime
+from midrange_puffer.game.targets import enemies_of
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.play.debrief import Look, debrief
-from midrange_puffer.show.play.inputs import Hands, hands_of
+from midrange_puffer.show.play.debrief import debrief
+from midrange_puffer.show.play.inputs import FIGHTER, FIRE, TARGET, Hands, hands_of
+from midrange_puffer.show.play.lookout import Lookout
 from midrange_puffer.show.play.overlay import (
     draw_debrief,
     draw_help,
     draw_notice,
     draw_warning,
 )
-from midrange_puffer.show.play.threats import Threat, advice, find_threats, heard_threats
+from midrange_puffer.show.play.threats import Threat, advice
+from midrange_puffer.show.play.words import launch_words
 from midrange_puffer.show.view import PLANE
-from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.renderer import Renderer, columns
 from midrange_puffer.show.view.theme import FAINT
 from midrange_puffer.show.view.viewer import Viewer
@@ -31,7 +31,9 @@ from midrange_puffer.show.view.viewer import Viewer
 THROTTLE_RATE = 1.0  # 1/s, of the lever: from idle to full in one second
 REWIND_RATE = 8.0  # s of the fight taken back in a second
 MESSAGE_TIME = 4.0  # s
-LOOK_INTERVAL = 0.2  # s of the fight, from one look at the space-time graph to the next
+# In teams, what stands below a view: of who flies red or alone, of who flies blue, of who looks on.
+CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
+FOLLOWING = "Tab 1-8 click: follow a fighter"
 BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # end the help
 
 
@@ -46,7 +48,7 @@ class Game(Viewer):
             those that are asked for are saved, into the working directory.
 
     Attributes:
-        hands: Of the humans, by seat.
+        hands: Of the humans, by the side that each flies on.
         saved: Replays written so far.
     """
 
@@ -58,7 +60,7 @@ class Game(Viewer):
         folder: Path | None = None,
     ) -> None:
         super().__init__(session, renderer, show)
-        self.hands: dict[int, Hands] = hands_of(session.humans)
+        self.hands: dict[int, Hands] = hands_of([*session.sides])
         self.saved: list[Path] = []
         self._folder = folder
         self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
@@ -67,7 +69,7 @@ class Game(Viewer):
         self._fight = 0
         self._outcomes: dict[int, int] = {}  # of the fights of these two, by number: MrOutcome
         self._debriefs: dict[int, list[str]] = {}  # of the humans, once the fight is over
-        self._clear_looks()
+        self._lookout = Lookout(session)
         if session.humans:
             self._show_help(True)
         self._message, self._message_left = "", 0.0  # s
@@ -92,9 +94,10 @@ class Game(Viewer):
             self._show_help(False)
             return
         super()._handle(event)
-        for seat, hands in self.hands.items():
-            if hands.handle(event) and not self._help:
-                self.session.fire(seat)
+        for side, hands in self.hands.items():
+            asked = hands.handle(event)
+            if asked and not self._help:
+                self._do(side, asked)
         match event.type:
             case pygame.KEYUP if event.key == pygame.K_BACKSPACE:
                 self._rewinding = False
@@ -127,6 +130,63 @@ class Game(Viewer):
             case pygame.K_F5:
                 self._save()
 
+    def _do(self, side: int, asked: str) -> None:
+        """What the human of a side has asked for."""
+        if asked == FIRE:
+            self.session.fire(self.session.sides[side])
+        elif asked == FIGHTER and self._is_team:
+            self._fly_next(side)
+        elif asked == TARGET and self._is_team:
+            self._aim_at_next(side)
+
+    def _fly_next(self, side: int) -> None:
+        """Have a human fly the next living fighter of a side, after the last one the first."""
+        own, alive = self.session.sides[side], self.session.sim.fighters["alive"][0]
+        living = [number for number in self.session.side_of(own) if alive[number]]
+        after = [number for number in living if number > own]
+        for number in (*after, *living)[:1]:
+            self._choose(number)
+
+    def _aim_at_next(self, side: int) -> None:
+        """Have a human's shots be at the next enemy by range, after the farthest the nearest."""
+        own = self.session.sides[side]
+        order = enemies_of(self.session.sim, own).tolist()
+        if order:
+            place = order.index(self.session.target(own))
+            self.session.aim(own, order[(place + 1) % len(order)])
+
+    def _choose(self, fighter: int | None) -> None:
+        """Fly or follow a fighter; of an enemy, have it for a target."""
+        session = self.session
+        if not session.humans or fighter is None:
+            super()._choose(fighter)
+        elif session.over:
+            return
+        elif not session.sim.fighters["alive"][0, fighter]:
+            self._say(f"{self._called(fighter)} is shot down")
+        elif session.human_beside(fighter) is None:
+            session.aim(session.humans[0], fighter)
+        elif fighter not in session.humans:
+            session.take_over(fighter)
+            self._lookout.forget(fighter)
+            self._say(f"you fly {self._called(fighter)}")
+
+    def _choose_next(self) -> None:
+        """Where humans fly, their keys choose."""
+        if not self.session.humans:
+            super()._choose_next()
+
+    def _choose_by_digit(self, place: int) -> None:
+        """Of the side of the first human, or as of `Viewer`."""
+        for human in self.session.humans[:1]:
+            numbers = self.session.side_of(human)
+            self._choose(numbers[place] if place < len(numbers) else human)
+            return
+        super()._choose_by_digit(place)
+
+    def _called(self, fighter: int) -> str:
+        return callsigns(self.session.paths.sizes)[fighter]
+
     def _show_help(self, is_shown: bool) -> None:
         """Show the help, or no longer; time stands still meanwhile."""
         if is_shown:
@@ -139,16 +199,16 @@ class Game(Viewer):
 
         After the hardest comes the easiest. With sensors those that fly only there are the last.
         """
-        for seat, who in enumerate(self.session.contestants):
-            if who != HUMAN:
+        for side, who in enumerate(self.session.contestants):
+            if side not in self.session.sides:
                 self._leave()
                 flying = pilots_of(self.session.sim.parameters)
                 ladder = (*LADDER, *(name for name in flying if name not in LADDER))
                 rung = ladder.index(who) + 1 if who in ladder else 0
-                self.session.meet(seat, ladder[rung % len(ladder)])
+                self.session.meet(side, ladder[rung % len(ladder)])
                 self._outcomes.clear()
                 self._begin()
-                self._say(f"against {self.session.names[seat]}")
+                self._say(f"against {self.session.names[side]}")
                 return
 
     def _plug_in(self, gamepad: pygame.joystick.JoystickType) -> None:
@@ -175,13 +235,7 @@ class Game(Viewer):
         self.session.time_scale = 1.0
         self._kept = 0
         self._fight += 1
-        self._clear_looks()
-
-    def _clear_looks(self) -> None:
-        humans = self.session.humans
-        self._looks: dict[int, list[Look]] = {seat: [] for seat in humans}
-        self._threats: dict[int, list[Threat]] = {seat: [] for seat in humans}
-        self._looked = -LOOK_INTERVAL
+        self._lookout = Lookout(self.session)
 
     def _pass(self, seconds: float) -> None:
         if self._rewinding:
@@ -191,41 +245,22 @@ class Game(Viewer):
         self._message_left -= seconds
 
     def _fly(self, seconds: float) -> None:
-        for seat, hands in self.hands.items():
-            self.session.steer(seat, hands.rudder)
-            self.session.move_throttle(seat, hands.throttle_rate * THROTTLE_RATE * seconds)
-        was_over = self.session.over
-        self.session.advance(seconds)
-        self._look()
-        if self.session.over and not was_over:
-            self._outcomes[self._fight] = int(self.session.sim.outcome[0])
+        session = self.session
+        for side, hands in self.hands.items():
+            fighter = session.sides[side]
+            session.steer(fighter, hands.rudder)
+            session.move_throttle(fighter, hands.throttle_rate * THROTTLE_RATE * seconds)
+        was_over = session.over
+        session.advance(seconds)
+        self._lookout.look()
+        if session.over and not was_over:
+            self._outcomes[self._fight] = int(session.sim.outcome[0])
             self._debriefs = {
-                seat: debrief(self.session.sim, self.session.paths, seat, looks)
-                for seat, looks in self._looks.items()
+                side: debrief(session.sim, session.paths, fighter, self._lookout.looks[side])
+                for side, fighter in session.sides.items()
             }
             if self._to_be_kept():
                 self._save()
-
-    def _look(self) -> None:
-        """Look at each human's space-time graph: which missiles come, and what is open.
-
-        It is the true one, with sensors, too: for the debriefing. Then the receiver warns.
-        """
-        now = self.session.paths.time
-        if now - self._looked < LOOK_INTERVAL:
-            return
-        self._looked = now
-        for seat in self.session.humans:
-            graph = spacetime(self.session.sim, 0, seat)
-            inbound = [one.escape_miss for one in graph.missiles if one.target == seat]
-            self._threats[seat] = (
-                heard_threats(moment(self.session.paths, side=seat), seat)
-                if self._has_sensors
-                else find_threats(self.session.sim, graph)
-            )
-            if inbound:
-                is_open = any(all(misses[side] > 0 for misses in inbound) for side in (0, 1))
-                self._looks[seat].append(Look(now, is_open))
 
     def _rewind(self, seconds: float) -> None:
         self._rewound += seconds * REWIND_RATE
@@ -236,11 +271,7 @@ class Game(Viewer):
             self._kept = 0
             self._outcomes.pop(self._fight, None)  # it is flown again
             self._shows_truth = False
-            now = self.session.paths.time
-            self._looked = now - LOOK_INTERVAL  # the next decision is looked at anew
-            for seat, looks in self._looks.items():
-                self._looks[seat] = [look for look in looks if look.time <= now]
-                self._threats[seat] = []
+            self._lookout.cut_back()
 
     def _to_be_kept(self) -> bool:
         """Whether all fights are to be saved, and this one is not."""
@@ -267,48 +298,51 @@ class Game(Viewer):
     def _draw(self) -> None:
         session, surface = self.session, self._renderer.surface
         surface.fill(FAINT)  # seen in the gap
-        for seat, rect in self._views(surface.get_rect()):
-            self._renderer.draw(
+        self._spots = []
+        for side, rect in self._views(surface.get_rect()):
+            fighter = self._chosen if side is None else session.sides[side]
+            aims = self._is_team and side is not None
+            self._spots += self._renderer.draw(
                 session.sim,
                 session.paths,
                 time=session.time,
-                focus=seat,
+                focus=fighter,
+                target=session.target(fighter) if aims else None,
                 mode=self._mode,
                 rect=rect,
-                lines=self._lines(seat),
+                lines=self._lines(side),
                 names=session.names,
                 enemy_zones=self._enemy_zones,
-                side=self._known_to(seat),
+                side=self._known_to(side),
             )
-            self._draw_words(surface, seat, rect)
+            self._draw_words(surface, side, rect)
         if self._help:
-            draw_help(surface)
+            draw_help(surface, self._is_team)
         elif self._rewinding:
             draw_notice(surface, "back in time")
         elif session.paused and not session.over:
             draw_notice(surface, "paused")
         self._show(surface)
 
-    def threats(self, seat: int) -> list[Threat]:
-        """The missiles that a human in this seat is warned of, the most pressing first."""
-        return self._threats[seat]
+    def threats(self, side: int) -> list[Threat]:
+        """The missiles that a human on this side is warned of, the most pressing first."""
+        return self._lookout.threats[side]
 
-    def _draw_words(self, surface: pygame.Surface, seat: int | None, rect: pygame.Rect) -> None:
+    def _draw_words(self, surface: pygame.Surface, side: int | None, rect: pygame.Rect) -> None:
         """What is said to a human: of missiles that come, and at the end why it went so."""
-        if seat not in self._threats:
+        if side not in self.hands:
             return
-        threats = self._threats[seat]
+        threats = self.threats(side)
         if self.session.over:
-            draw_debrief(surface, rect, self._debriefs[seat])
+            draw_debrief(surface, rect, self._debriefs[side])
         elif threats:
             draw_warning(surface, rect, threats[0].words, advice(threats))
 
-    def _known_to(self, seat: int | None) -> int | None:
-        """As which seat a view is known: humans see what their sensors show; None: the truth."""
-        humans = self.session.humans
-        if not humans or not self._has_sensors:
+    def _known_to(self, side: int | None) -> int | None:
+        """As which side a view is known: humans see what their sensors show; None: the truth."""
+        if not self.hands or not self._has_sensors:
             return self._side
-        return None if self.session.over and self._shows_truth else seat
+        return None if self.session.over and self._shows_truth else side
 
     def _next_side(self) -> None:
         """Where humans fly, the truth is for afterwards."""
@@ -324,52 +358,44 @@ class Game(Viewer):
 
         With sensors nobody sees all that flies before the end: who does not know it would.
         """
-        humans = self.session.humans
+        sides = [*self.hands]
         shared = self._mode == PLANE and not self._own_view
-        if humans and self._has_sensors:
+        if sides and self._has_sensors:
             shared = shared and self.session.over and self._shows_truth
-        if len(humans) < 2 or shared:
-            return [(None if shared or not humans else humans[0], whole)]
-        return list(zip(humans, columns(whole.size, len(humans)), strict=True))
+        if len(sides) < 2 or shared:
+            return [(None if shared or not sides else sides[0], whole)]
+        return list(zip(sides, columns(whole.size, len(sides)), strict=True))
 
-    def _lines(self, seat: int | None) -> list[str]:
-        """What stands below a view of a seat, or of all."""
+    def _lines(self, side: int | None) -> list[str]:
+        """What stands below a view of a side, or of all."""
+        session = self.session
         lines = [self._message] if self._message_left > 0 else []
         if self._outcomes:
-            lines.append(self._tally(seat))
-        if self.session.over:
-            harder = "O next opponent   " if len(self.session.humans) < len(SEATS) else ""
+            lines.append(self._tally(side))
+        if session.over:
+            harder = "O next opponent   " if len(self.hands) < len(SEATS) else ""
             if self._has_sensors:
-                lines.append(f"{self._side_words(self._known_to(seat))}: F changes that")
+                lines.append(f"{self._side_words(self._known_to(side))}: F changes that")
             return [*lines, f"R again   N next start   {harder}Backspace back in time   Esc quit"]
-        if seat is not None:
-            lines.append(launch_words(self.session, seat))
+        if side is not None:
+            lines.append(launch_words(session, session.sides[side]))
         else:
-            humans = self.session.humans
-            lines += [f"{SEATS[human]}: {launch_words(self.session, human)}" for human in humans]
-        if self._has_sensors and not self.session.humans:
+            lines += [
+                f"{self._called(human)}: {launch_words(session, human)}" for human in session.humans
+            ]
+        if self._has_sensors and not self.hands:
             lines.append(f"{self._side_words(self._side)}: F changes that")
-        if self.session.time_scale != 1:
-            lines.append(f"{self.session.time_scale:g}x time")
-        return [*lines, "H help"]
+        if session.time_scale != 1:
+            lines.append(f"{session.time_scale:g}x time")
+        if not self._is_team:
+            return [*lines, "H help"]
+        keys = CHOOSING_KEYS[side if len(self.hands) > 1 else 0] if side is not None else FOLLOWING
+        return [*lines, f"{keys}   H help"]
 
-    def _tally(self, seat: int | None) -> str:
-        """The fights that have ended, from a seat's side or from both."""
+    def _tally(self, side: int | None) -> str:
+        """The fights that have ended, as one side or both have it."""
         counts = Counter(self._outcomes.values())
-        if seat is None:
+        if side is None:
             return f"red {counts[RED_WINS]}   draws {counts[DRAW]}   blue {counts[RED_WINS + 1]}"
-        won, lost = counts[RED_WINS + seat], counts[RED_WINS + 1 - seat]
+        won, lost = counts[RED_WINS + side], counts[RED_WINS + 1 - side]
         return f"won {won}   drawn {counts[DRAW]}   lost {lost}"
-
-
-def launch_words(session: Session, seat: int) -> str:
-    """Whether a seat may launch, and from when on."""
-    fighters = {name: values[0, seat] for name, values in session.sim.fighters.items()}
-    if not fighters["alive"]:
-        return "shot down"
-    if not fighters["ammo"]:
-        return "no missile left"
-    if session.paths.contacts and session.paths.contacts[seat].source[-1] not in TRACKS:
-        return "no track: nothing to launch at"
-    wait = fighters["wait"] * session.sim.parameters["physics_dt"]
-    return f"next missile in {wait:.1f} s" if wait else "missile ready"

@@ -26,6 +26,11 @@ FLYING = (
     ("W  S", "Up  Down", "throttle: a lever, stays where it is put"),
     ("Space", "Right Ctrl", "launch a missile (also Left Shift; Enter)"),
 )
+# In teams also:
+CHOOSING = (
+    ("Tab", "Page Down", "fly another fighter (also 1-8, or click it)"),
+    ("Q", "Right Shift", "fire at another enemy (also click it)"),
+)
 KEYS = (
     ("P", "pause"),
     ("R", "again, from the same start"),
@@ -47,6 +52,7 @@ AIM = (
     "no turn saves it. Between R_NEZ and R_aero a missile hits it only if it flies on.",
     "When a missile comes: turn until it is behind you, and run until you outrun it.",
 )
+TEAM_NOTE = "In teams wingmen fly the others. Gamepad: second button target, third fighter."
 NOTES = (
     "Alone, either side of the keyboard will do. Circles on a trail: 20 s apart.",
     "Gamepad: left stick for rudder and throttle, first button to launch.",
@@ -60,9 +66,11 @@ BELOW_WARNING = 70  # px, of a notice, which leaves a warning readable
 NOTICE = 108  # px, from above to a warning: where the outcome is shown, too
 
 
-def draw_help(surface: pygame.Surface) -> None:
+def draw_help(surface: pygame.Surface, in_team: bool = False) -> None:
     """The aim and all keys, in the middle."""
-    rows = len(AIM) + len(FLYING) + len(KEYS) + len(NOTES) + 4
+    flying = FLYING + CHOOSING if in_team else FLYING
+    notes = (*NOTES, TEAM_NOTE) if in_team else NOTES
+    rows = len(AIM) + len(flying) + len(KEYS) + len(notes) + 4
     canvas = _panel((WIDTH, 2 * BORDER + ROW * rows + MIDDLE))
     y = BORDER
     for words in AIM:
@@ -71,7 +79,7 @@ def draw_help(surface: pygame.Surface) -> None:
     y += ROW // 2
     for x, words, colour in zip(COLUMNS, ("red", "blue"), SEATS, strict=False):
         canvas.text(words, (x, y), colour)
-    for words in FLYING:
+    for words in flying:
         y += ROW
         _write_row(canvas, y, words)
     y += ROW // 2
@@ -79,7 +87,7 @@ def draw_help(surface: pygame.Surface) -> None:
         y += ROW
         _write_row(canvas, y, (keys, "", meaning))
     y += ROW // 2
-    for note in NOTES:
+    for note in notes:
         y += ROW
         canvas.text(note, (BORDER, y), FAINT)
     canvas.text(BEGIN, (WIDTH / 2, canvas.size[1] - BORDER), SAFE, LARGE, "midbottom")

@@ -42,9 +42,14 @@ class Threat:
         return f"MISSILE  {where}{soon}"
 
 
-def find_threats(sim: Simulation, graph: SpaceTime) -> list[Threat]:
-    """The missiles that go for the seat of a space-time graph, the most pressing first."""
-    fighter = {name: values[0, graph.seat] for name, values in sim.fighters.items()}
+def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -> list[Threat]:
+    """The missiles that go for the fighter of a space-time graph, the most pressing first.
+
+    Args:
+        number: of that fighter in the simulation; in one against one the graph's seat.
+    """
+    number = graph.seat if number is None else number
+    fighter = {name: values[0, number] for name, values in sim.fighters.items()}
     threats = []
     for one in graph.missiles:
         if one.target != graph.seat:
@@ -61,13 +66,13 @@ def find_threats(sim: Simulation, graph: SpaceTime) -> list[Threat]:
     return sorted(threats, key=lambda one: (one.outrun, _soon(one)))
 
 
-def heard_threats(known: Moment, seat: int) -> list[Threat]:
-    """The missiles that the receiver of a seat warns of, the one nearest its nose first."""
-    heading = known.fighters[seat].heading
+def heard_threats(known: Moment, fighter: int) -> list[Threat]:
+    """The missiles that the receiver of a fighter warns of, the one nearest its nose first."""
+    heading = known.fighters[fighter].heading
     bearings = [
         math.remainder(warning.bearing - heading, math.tau)
         for warning in known.warnings
-        if warning.is_seeker
+        if warning.is_seeker and warning.fighter == fighter
     ]
     return [Threat(bearing, None, outrun=False) for bearing in sorted(bearings, key=abs)]
 

@@ -13,7 +13,7 @@ import numpy as np
 from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import RADAR, callsigns, suggest
+from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of, suggest
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.view import PLANE, theme
@@ -105,7 +105,7 @@ def _followed(replay: Replay, follow: str) -> list[int | None]:
     Raises:
         UsageError: There is no fighter of that name.
     """
-    names = callsigns(replay.parameters)
+    names = callsigns(sizes_of(replay.parameters))
     followed = []
     for name in map(str.strip, follow.split(",")):
         if name not in (ALL, *names):

@@ -14,6 +14,7 @@ LEADER = 26  # px from a symbol to its label, from where on there is a line betw
 # Where a label may stand, the best places first: directions (right, down), nearer ones first.
 WAYS = np.array([(1, -1), (1, 1), (-1, -1), (-1, 1), (1, 0), (-1, 0), (0, -1), (0, 1)], float)
 DISTANCES = (14, 26, 42, 60)  # px from the middle of the symbol to the label's nearest edge
+OFFSETS = [distance * way / np.linalg.norm(way) for distance in DISTANCES for way in WAYS]
 
 
 @dataclass(frozen=True)
@@ -44,29 +45,26 @@ class Labels:
         """Write labels within an area, the first ones first."""
         taken = [_around(label.place, SYMBOL) for label in labels]
         for label in labels:
-            rooms = _rooms(label)
-            costs = [_covered(room, area, taken) for room in rooms]
-            way = self._ways.get(label.number, 0)
-            if costs[way]:
-                way = int(np.argmin(costs))
-            self._ways[label.number] = way
-            if not costs[way] or label.is_needed:
-                taken.append(rooms[way])
-                _write(canvas, label, rooms[way])
+            size = text_size(label.words, SMALL)
+            room = _room(label, size, self._ways.get(label.number, 0))
+            cost = _covered(room, area, taken)
+            if cost:
+                rooms = [_room(label, size, way) for way in range(len(OFFSETS))]
+                costs = [_covered(one, area, taken) for one in rooms]
+                cost = min(costs)
+                self._ways[label.number] = way = costs.index(cost)
+                room = rooms[way]
+            if not cost or label.is_needed:
+                taken.append(room)
+                _write(canvas, label, room)
 
 
-def _rooms(label: Label) -> list[pygame.Rect]:
-    """Where it may stand, the best place first."""
-    size = np.array(text_size(label.words, SMALL), float)
-    rooms = []
-    for distance in DISTANCES:
-        for way in WAYS:
-            length = distance / np.linalg.norm(way)
-            middle = label.place + way * (length + size / 2)
-            room = pygame.Rect((0, 0), size)
-            room.center = round(middle[0]), round(middle[1])
-            rooms.append(room)
-    return rooms
+def _room(label: Label, size: tuple[int, int], way: int) -> pygame.Rect:
+    """Where a label of a size is in one of the places it may have."""
+    middle = label.place + OFFSETS[way] + WAYS[way % len(WAYS)] * size / 2
+    room = pygame.Rect((0, 0), size)
+    room.center = round(middle[0]), round(middle[1])
+    return room
 
 
 def _covered(room: pygame.Rect, area: pygame.Rect, taken: Sequence[pygame.Rect]) -> int:

@@ -9,7 +9,7 @@ from midrange_puffer.game.belief import believed
 from midrange_puffer.game.contact_path import TRACKS, UNSEEN
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.pair import pair_graph
-from midrange_puffer.game.parameters import RADAR, SEATS, callsigns
+from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, sizes_of
 from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.view import PLANE, SPACETIME, status
@@ -114,7 +114,7 @@ class Renderer:
             area = camera.area  # the texts below cover no labels
         spots: list[Spot] = []
         if now.is_team:
-            called = callsigns(sim.parameters)
+            called = callsigns(paths.sizes)
             spots += draw_roster(canvas, bar, now, follows, names, called)
             if not has_graph:
                 spots += draw_marks(canvas, camera, self._labels_of(rect), now, follows, called)
@@ -145,7 +145,7 @@ class Renderer:
         place = np.array([fighters[axis][env, foe] for axis in ("x", "y")], float)
         enemy = Enemy(place if is_known else None, is_tracked)
         graph = pair_graph(sim, env, fighter, foe)
-        called = callsigns(sim.parameters)
+        called = callsigns(sizes_of(sim.parameters))
         names = called[fighter], called[foe]
         draw_graph(canvas, area, graph, enemy, self.yaw, self.pitch, is_believed, names)
 

@@ -9,12 +9,9 @@ const EMPTY_SHARE = 0.06; // of a chart, above and below its curves
 
 class Charts {
   constructor(canvas, fights, settings, jump) {
-    const { length, missiles } = fights.truth;
+    const { length, isTeam } = fights.truth;
     Object.assign(this, { canvas, fights, settings, length: Math.max(length, 1) });
-    this.stripsOf = mapValues(fights, makeStrips);
-    this.bars = TITLE_HEIGHT + missiles.length * (BAR + 1) + 6; // height of the missiles
-    const least = LEAST_STRIP * this.stripsOf.truth.length + this.bars + MARGIN.bottom;
-    canvas.style.minHeight = `${least}px`; // its column scrolls where there is no room
+    this.stripsOf = mapValues(fights, isTeam ? makeTeamStrips : makeStrips);
     const go = (event) => jump(this._timeAt(event.offsetX));
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
@@ -24,15 +21,29 @@ class Charts {
   }
 
   draw(time) {
-    const context = begin(this.canvas);
     this.fight = this.fights[this.settings.picture];
-    this.strips = this.stripsOf[this.settings.picture];
+    this._choose();
+    const context = begin(this.canvas);
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
     Object.assign(this, { context, time, width, height, colours: colours() });
     const each = (height - MARGIN.bottom - this.bars) / this.strips.length;
     this.strips.forEach((strip, index) => this._drawStrip(strip, index * each, each));
     this._drawMissiles(height - MARGIN.bottom - this.bars);
     this._drawTimeAxis(height - MARGIN.bottom);
+  }
+
+  /** What is drawn, of all or of the chosen fighter, and the room that it needs. */
+  _choose() {
+    const { settings: { picture, fighter: number }, fights: { truth } } = this;
+    const strips = this.stripsOf[picture];
+    this.strips = truth.isTeam ? strips(number) : strips;
+    const concerns = ({ owner, entries }) => owner === number || entries.targets.includes(number);
+    const isShown = (missile) => !truth.isTeam || concerns(missile);
+    this.missiles = this.fight.missiles.filter(isShown);
+    const lanes = truth.missiles.filter(isShown).length;
+    this.bars = TITLE_HEIGHT + lanes * (BAR + 1) + 6; // height of the missiles
+    const least = LEAST_STRIP * this.strips.length + this.bars + MARGIN.bottom;
+    this.canvas.style.minHeight = `${least}px`; // its column scrolls where there is no room
   }
 
   /** The present time, beside no title. */
@@ -83,16 +94,18 @@ class Charts {
     }
   }
 
-  _drawSeries({ colour, times, values }, y) {
+  _drawSeries({ colour, times, values, isFaint }, y) {
     const points = Array.from(times, (time, index) => ({ x: this._x(time), y: y(values[index]) }));
-    line(this.context, points, this.colours[colour], 1.6);
+    const [width, alpha] = isFaint ? [1, 0.35] : [1.6, 1];
+    line(this.context, points, this.colours[colour], width, alpha);
   }
 
   /** What it is of, and at the right the values now. */
   _drawTitle(strip, y) {
     this._text(strip.title, MARGIN.left, y, this.colours.ink);
     let right = this.width - MARGIN.right;
-    for (const { colour, times, values } of [...strip.series].reverse()) {
+    const told = strip.series.filter(({ isFaint }) => !isFaint);
+    for (const { colour, times, values } of told.reverse()) {
       const { index, next, share } = between(times, this.time);
       const over = this.time > times[times.length - 1];
       const value = mix(values[index], values[next], share);
@@ -119,21 +132,24 @@ class Charts {
   /** A bar from launch to end for each: full while the motor burns; then how it ended. */
   _drawMissiles(top) {
     const { seats, star, ink } = this.colours;
-    this._text("Missiles in the air", MARGIN.left, top + TITLE_HEIGHT / 2, ink);
+    const { isTeam, callsigns } = this.fight;
+    const title = isTeam ? `Missiles of ${callsigns[this.settings.fighter]} and at it` : "Missiles in the air";
+    this._text(title, MARGIN.left, top + TITLE_HEIGHT / 2, ink);
     this._drawCursor(top + TITLE_HEIGHT, this.height - MARGIN.bottom);
     const order = (a, b) => a.owner - b.owner || a.launched - b.launched;
-    [...this.fight.missiles].sort(order).forEach((missile, lane) => {
+    [...this.missiles].sort(order).forEach((missile, lane) => {
+      const colour = seats[this.fight.sideOf(missile.owner)];
       const y = top + TITLE_HEIGHT + (lane + 0.5) * (BAR + 1);
       const { times } = missile.entries;
       const end = times[times.length - 1];
       const bar = (until, alpha) => {
         const ends = [times[0], until].map((time) => ({ x: this._x(time), y }));
-        line(this.context, ends, seats[missile.owner], BAR - 1, alpha);
+        line(this.context, ends, colour, BAR - 1, alpha);
       };
       bar(end, 0.4);
       bar(Math.min(missile.burnt_out, end), 1);
       const at = { x: this._x(end) + 2, y };
-      if (missile.fate === "hit") drawStar(this.context, at, 6, star, seats[missile.owner]);
+      if (missile.fate === "hit") drawStar(this.context, at, 6, star, colour);
     });
   }
 }

@@ -86,6 +86,11 @@ function phaseOf(missile, time) {
   return time < times[times.length - 1] ? "flying" : missile.fate;
 }
 
+/** The fighter that a missile flies at. */
+function targetAt({ entries }, time) {
+  return entries.targets[Math.max(lastNotAfter(entries.times, time), 0)];
+}
+
 class Fight {
   constructor(parts) {
     Object.assign(this, parts);
@@ -93,8 +98,10 @@ class Fight {
 
   /** Out of what the page holds. */
   static decode(content) {
-    const { fighters, missiles, graphs, zones, interval, known } = content;
-    const scenes = (packed, seat) => new Scenes(packed, seat, interval);
+    const { fighters, missiles, graphs, zones, interval, threats, known } = content;
+    const scenes = (packed, number) => new Scenes(packed, {
+      number, side: fighters[number].side, interval, enemies: threats.map((of) => of[number]),
+    });
     return new Fight({
       ...content,
       graphs: graphs.map(scenes),
@@ -109,13 +116,37 @@ class Fight {
     });
   }
 
+  get isTeam() {
+    return Math.max(...this.sizes) > 1;
+  }
+
   states(time) {
     return this.fighters.map((fighter) => stateAt(fighter, time));
   }
 
-  /** Missiles of a seat that are in the air. */
-  inTheAir(seat, time) {
-    return this.missiles.filter((m) => m.owner === seat && phaseOf(m, time) === "flying");
+  /** A fighter's number within its side. */
+  indexOf({ number, side }) {
+    return number - side * this.sizes[0];
+  }
+
+  sideOf(number) {
+    return number < this.sizes[0] ? 0 : 1;
+  }
+
+  /** The enemy that a fighter's launch zone and space-time graph are about at a time. */
+  threatOf(number, time) {
+    if (!this.isTeam) return 1 - number;
+    return this.threats[Math.min(Math.floor(time / this.interval + 1e-6), this.threats.length - 1)][number];
+  }
+
+  /** Missiles of a fighter that are in the air. */
+  inTheAir(number, time) {
+    return this.missiles.filter((m) => m.owner === number && phaseOf(m, time) === "flying");
+  }
+
+  /** Missiles that fly at a fighter. */
+  inboundOf(number, time) {
+    return this.missiles.filter((m) => phaseOf(m, time) === "flying" && targetAt(m, time) === number);
   }
 }
 

@@ -2,14 +2,19 @@
 
 const WHEEL_ZOOM = 0.0015; // of the logarithm, per pixel of wheel
 
-/** Calls `onDrag(dx, dy)` and `onZoom(factor, point)`, in CSS pixels of the canvas. */
-function listen(canvas, { onDrag, onZoom }) {
+const STILL = 4; // px, which a click may move
+
+/** Calls `onDrag(dx, dy)`, `onZoom(factor, point)` and `onClick(point)`, in CSS pixels of the canvas. */
+function listen(canvas, { onDrag, onZoom, onClick }) {
   const pointers = new Map();
+  let pressed = null; // where, as long as it may be a click
   const place = (event) => ({ x: event.offsetX, y: event.offsetY });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, place(event));
+    pressed = pointers.size === 1 ? place(event) : null;
   });
+  canvas.addEventListener("pointerup", () => pressed && onClick?.(pressed));
   for (const name of ["pointerup", "pointercancel"]) {
     canvas.addEventListener(name, (event) => pointers.delete(event.pointerId));
   }
@@ -18,6 +23,7 @@ function listen(canvas, { onDrag, onZoom }) {
     if (!before) return;
     const [now, others] = [place(event), [...pointers.values()].filter((p) => p !== before)];
     pointers.set(event.pointerId, now);
+    if (pressed && distance(now, pressed) > STILL) pressed = null;
     if (others.length === 0) onDrag(now.x - before.x, now.y - before.y);
     else onZoom(distance(now, others[0]) / Math.max(distance(before, others[0]), 1), others[0]);
   });

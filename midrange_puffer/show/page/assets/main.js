@@ -1,27 +1,30 @@
 // Puts the page together: what is shown, the buttons, the keys, and what the address asks for.
 
+const element = (id) => document.getElementById(id);
+const fight = Fight.decode(JSON.parse(element("fight").textContent));
 const CHOICES = {
   view: ["plane", "spacetime"],
-  follow: ["both", "red", "blue", "off"],
+  follow: ["both", ...(fight.isTeam ? ["one"] : SEATS), "off"],
   trails: ["whole", "fading"],
   zones: ["on", "off"],
   picture: ["truth"],
 };
-const element = (id) => document.getElementById(id);
-const fight = Fight.decode(JSON.parse(element("fight").textContent));
 const fights = { truth: fight }; // and, with sensors, as each side knows it
 fight.known.forEach((_, seat) => {
   fights[SEATS[seat]] = new SideFight(fight, seat);
   CHOICES.picture.push(SEATS[seat]);
 });
 const settings = {
-  view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth",
+  view: "plane", fighter: 0, follow: "both", trails: fight.isTeam ? "fading" : "whole", zones: "on",
+  picture: "truth",
 };
 const player = new Player(fight.length, changed);
 const plane = new Plane(element("plane"), fights, settings, changed);
 const graph = new Graph(element("graph"), fights, settings, changed);
 const charts = new Charts(element("charts"), fights, settings, (time) => player.jump(time));
-const status = new Status(element("status"), element("range"), fights, settings);
+const status = fight.isTeam
+  ? new Roster(element("status"), element("range"), fights, settings, choose)
+  : new Status(element("status"), element("range"), fights, settings);
 let waiting = false;
 
 /** Draw anew with the next frame. */
@@ -47,28 +50,36 @@ function draw() {
 function drawCaption() {
   const lines = settings.view === "plane"
     ? planeCaption(settings, Boolean(fight.radar))
-    : graphCaption(graph.scene(player.time), settings.seat, graph.fight, player.time);
+    : graphCaption(graph.scene(player.time), settings.fighter, graph.fight, player.time);
   showLines(element("caption"), lines);
 }
 
 function drawButtons() {
   const pressed = { "view-plane": settings.view === "plane" };
   SEATS.forEach((seat, index) => {
-    pressed[`view-${seat}`] = settings.view === "spacetime" && settings.seat === index;
+    const isChosen = fight.isTeam || settings.fighter === index;
+    pressed[`view-${seat}`] = settings.view === "spacetime" && isChosen;
   });
+  if (fight.isTeam) setText(element("view-red"), `Space-time ${fight.callsigns[settings.fighter]}`);
   for (const [id, value] of Object.entries(pressed)) {
     element(id).setAttribute("aria-pressed", value);
   }
   for (const name of ["follow", "trails", "zones", "picture"]) {
-    setText(element(name), `${name[0].toUpperCase()}${name.slice(1)}: ${settings[name]}`);
+    setText(element(name), `${name[0].toUpperCase()}${name.slice(1)}: ${choiceWords(name)}`);
     element(name).hidden = settings.view !== "plane";
   }
   element("picture").hidden = !fight.radar;
   // A side knows its own graph only.
-  SEATS.forEach((seat) => {
-    element(`view-${seat}`).hidden = fights[settings.picture].enemy === SEATS.indexOf(seat);
+  SEATS.forEach((seat, side) => {
+    element(`view-${seat}`).hidden = fight.isTeam ? side > 0 : fights[settings.picture].enemy === side;
   });
   setText(element("play"), player.playing ? "Pause" : "Play");
+}
+
+/** A setting's choice as a button says it. */
+function choiceWords(name) {
+  if (!fight.isTeam || name !== "follow") return settings[name];
+  return { both: "all", one: fight.callsigns[settings.fighter], off: "off" }[settings.follow];
 }
 
 function drawClock() {
@@ -79,8 +90,25 @@ function drawClock() {
   setText(element("rate"), `${{ 0.25: "¼", 0.5: "½" }[player.rate] ?? player.rate}×`);
 }
 
-function show(view, seat = settings.seat) {
-  Object.assign(settings, { view, seat: fights[settings.picture].side ?? seat });
+function show(view, fighter = settings.fighter) {
+  Object.assign(settings, { view, fighter: fights[settings.picture].side ?? fighter });
+}
+
+/** Show this one of a team. */
+function choose(number) {
+  settings.fighter = number;
+  changed();
+}
+
+/** The space-time graph of a side; in teams its next living fighter is chosen. */
+function showSide(side) {
+  if (!fight.isTeam) {
+    show("spacetime", side);
+    return;
+  }
+  const { number: chosen } = fight.fighters[settings.fighter];
+  const ours = fight.fighters.filter((one) => one.side === side && !isDead(one, player.time));
+  if (ours.length) settings.fighter = (ours.find(({ number }) => number > chosen) ?? ours[0]).number;
 }
 
 /** The next choice of a setting. */
@@ -92,7 +120,7 @@ function cycle(name) {
 /** The truth, then what red knows, then what blue knows. */
 function cyclePicture() {
   cycle("picture");
-  settings.seat = fights[settings.picture].side ?? settings.seat;
+  settings.fighter = fights[settings.picture].side ?? settings.fighter;
 }
 
 function fit() {
@@ -108,7 +136,7 @@ function toggleHelp() {
 
 const BUTTONS = {
   "view-plane": () => show("plane"),
-  "view-red": () => show("spacetime", 0),
+  "view-red": () => show("spacetime", fight.isTeam ? settings.fighter : 0),
   "view-blue": () => show("spacetime", 1),
   "follow": () => cycle("follow"),
   "trails": () => cycle("trails"),
@@ -131,8 +159,8 @@ const KEYS = {
   "=": () => player.shift(1),
   "-": () => player.shift(-1),
   "v": () => cycle("view"),
-  "1": () => show("spacetime", 0),
-  "2": () => show("spacetime", 1),
+  "1": () => showSide(0),
+  "2": () => showSide(1),
   "f": () => cycle("follow"),
   "t": () => cycle("trails"),
   "z": () => cycle("zones"),
@@ -153,7 +181,7 @@ function press(event) {
   changed();
 }
 
-/** What an address like #t=30&view=spacetime&seat=blue&yaw=40 asks for; angles in degrees. */
+/** What an address like #t=30&view=spacetime&seat=blue_2&yaw=40 asks for; angles in degrees. */
 function readAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
   const number = (name, otherwise) => {
@@ -163,7 +191,8 @@ function readAddress() {
   for (const [name, values] of Object.entries(CHOICES)) {
     if (values.includes(asked.get(name))) settings[name] = asked.get(name);
   }
-  if (SEATS.includes(asked.get("seat"))) settings.seat = SEATS.indexOf(asked.get("seat"));
+  const fighter = fight.callsigns.indexOf(asked.get("seat"));
+  if (fighter >= 0) settings.fighter = fighter;
   show(settings.view);
   const degree = Math.PI / 180;
   const { yaw, pitch, zoom } = graph.camera;
@@ -173,7 +202,11 @@ function readAddress() {
 }
 
 function start() {
-  SEATS.forEach((seat, index) => setText(element(seat), fight.names[index]));
+  SEATS.forEach((seat, side) => {
+    const count = fight.isTeam ? ` × ${fight.sizes[side]}` : "";
+    setText(element(seat), fight.names[side] + count);
+  });
+  for (const one of document.querySelectorAll(fight.isTeam ? ".of-pair" : ".of-team")) one.hidden = true;
   setText(element("outcome"), `${fight.outcome} after ${Math.round(fight.length)} s`);
   element("time").max = fight.length;
   element("time").addEventListener("input", (event) => player.jump(+event.target.value));

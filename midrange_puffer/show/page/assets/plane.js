@@ -2,7 +2,8 @@
 
 const FADE = 30; // s, after which a fading trail has gone
 const END_SHOWN = 8; // s for which the end of a missile is marked while trails fade
-const TRAIL = 2.2; // px wide
+const [TRAIL, THIN_TRAIL] = [2.2, 1.3]; // px wide; in teams the thin ones are of those not chosen
+const CLICK = 28; // px, from a fighter that a click chooses
 const LEAST_VIEW = 6000; // m across, when the view follows both
 const BLIND_VIEW = 60000; // the same, for a side that does not know where the enemy is
 const GRID_SPACING = 90; // px, at least, between lines
@@ -14,6 +15,7 @@ class Plane {
     listen(canvas, {
       onDrag: (dx, dy) => this._pan(dx, dy),
       onZoom: (factor, point) => this._zoom(factor, point),
+      onClick: (point) => this._click(point),
     });
   }
 
@@ -37,13 +39,37 @@ class Plane {
     this._follow();
     this._drawGrid();
     this._drawRadars();
-    if (this.settings.zones === "on") SEATS.forEach((_, seat) => this._drawZones(seat));
+    this.pair = this.fight.isTeam
+      ? [this.settings.fighter, this.fight.threatOf(this.settings.fighter, time)] : [0, 1];
+    if (this.settings.zones === "on") this.pair.forEach((number, i) => this._drawZones(number, i));
     this._drawRange();
     this.fight.missiles.forEach((missile) => this._drawMissile(missile));
     this.fight.fighters.forEach((fighter) => this._drawTrail(fighter));
-    this.fight.fighters.forEach((fighter) => this._drawFighter(fighter));
+    this._inOrder().forEach((fighter) => this._drawFighter(fighter));
     this._drawWarnings();
     this.labels.draw();
+  }
+
+  /** The fighters, the chosen one first: its name has the best place. */
+  _inOrder() {
+    const { fighters, isTeam } = this.fight;
+    const chosen = fighters[this.settings.fighter];
+    return isTeam ? [chosen, ...fighters.filter((fighter) => fighter !== chosen)] : fighters;
+  }
+
+  /** Whether it is drawn in full: in teams the chosen one. */
+  _isMain(fighter) {
+    return !this.fight.isTeam || fighter.number === this.settings.fighter;
+  }
+
+  /** In teams a click chooses the nearest fighter. */
+  _click(point) {
+    if (!this.fight.isTeam || !this.states) return;
+    const away = this.states.map((state) => distance(this.place(state), point));
+    const nearest = away.indexOf(Math.min(...away));
+    if (away[nearest] > CLICK) return;
+    this.settings.fighter = nearest;
+    this.changed();
   }
 
   /** The cones of the radars of those who are seen as they are. */
@@ -81,13 +107,17 @@ class Plane {
 
   /** Look at those who are followed; where both are, at the whole fight once it is over. */
   _follow() {
-    const seat = SEATS.indexOf(this.settings.follow);
-    const known = this.states.filter((state) => state.known !== false);
-    if (known.includes(this.states[seat])) ({ x: this.view.x, y: this.view.y } = this.states[seat]);
+    const { follow, fighter } = this.settings;
+    const followed = this.states[follow === "one" ? fighter : SEATS.indexOf(follow)];
+    const isSeen = (state) => state.known !== false;
+    const isAlive = (_, number) => !isDead(this.fight.fighters[number], this.time);
+    const alive = this.fight.isTeam ? this.states.filter(isAlive) : [];
+    const known = alive.length ? alive : this.states.filter(isSeen);
+    if (followed && followed.known !== false) ({ x: this.view.x, y: this.view.y } = followed);
     const isOver = this.time >= this.fight.length;
     const least = known.length > 1 ? LEAST_VIEW : BLIND_VIEW;
-    if (this.settings.follow === "both" && isOver) this._frame(this._whole());
-    else if (this.settings.follow === "both" || !this.view.scale) this._frame(known, least);
+    if (follow === "both" && isOver) this._frame(this._whole());
+    else if (follow === "both" || !this.view.scale) this._frame(known, least);
   }
 
   /** Corners of all that happens, as far as it is known. */
@@ -149,11 +179,12 @@ class Plane {
   }
 
   /** From where an enemy that flies as it does now would be hit: R_NEZ filled, R_aero dashed. */
-  _drawZones(seat) {
-    const { context, time, states } = this;
-    if (this.fight.fighters.some((fighter) => isDead(fighter, time))) return;
-    const colour = this.colours.seats[seat];
-    const [aero, nez] = this.fight.zones.at(time, seat, states[seat])
+  _drawZones(number, place) {
+    const { context, time, states, fight } = this;
+    if (this.pair.some((one) => isDead(fight.fighters[one], time))) return;
+    const colour = this.colours.seats[fight.sideOf(number)];
+    const row = fight.isTeam ? 2 * this.settings.fighter + place : number;
+    const [aero, nez] = fight.zones.at(time, row, states[number])
       .map((edge) => [...edge, edge[0]].map((point) => this.place(point)));
     if (!aero) return;
     dashed(context, [7, 5], () => line(context, aero, colour, 1, 0.55));
@@ -165,7 +196,8 @@ class Plane {
 
   /** The line between the fighters, and how long it is. */
   _drawRange() {
-    const { states, colours: { dim } } = this;
+    const { colours: { dim } } = this;
+    const states = this.pair.map((number) => this.states[number]);
     if (states.some((state) => state.tracked === false)) return;
     const [from, to] = states.map((state) => this.place(state));
     dashed(this.context, [2, 5], () => line(this.context, [from, to], dim));
@@ -196,14 +228,15 @@ class Plane {
       drawTracks(this, this.fight.contact, from, this.time, colour);
       return;
     }
+    const width = this._isMain(fighter) ? TRAIL : THIN_TRAIL;
     if (this.settings.trails === "whole") {
-      line(this.context, this._path(fighter, 0, this.time), colour, TRAIL);
+      line(this.context, this._path(fighter, 0, this.time), colour, width);
       return;
     }
     this.context.lineCap = "butt"; // rounds would overlap
     for (let age = FADE; age > 0; age -= 1) {
       const path = this._path(fighter, Math.max(this.time - age, 0), this.time - age + 1);
-      line(this.context, path, colour, TRAIL, 1 - (age - 1) / FADE);
+      line(this.context, path, colour, width, 1 - (age - 1) / FADE);
     }
     this.context.lineCap = "round";
   }
@@ -216,7 +249,7 @@ class Plane {
     const since = time - times[times.length - 1];
     const faded = this.settings.trails === "fading" && since > END_SHOWN;
     if (phase === "waiting" || faded) return;
-    const colour = seats[missile.owner];
+    const colour = seats[this.fight.sideOf(missile.owner)];
     const [begun, burnt] = [times[0], Math.min(missile.burnt_out, time)];
     const alpha = phase === "flying" ? 1 : 0.6;
     line(context, this._path(missile, begun, burnt), colour, 4.5, 0.4 * alpha);
@@ -246,16 +279,37 @@ class Plane {
     const dead = isDead(fighter, this.time);
     const outside = at.x < 0 || at.y < 0 || at.x > this.width || at.y > this.height;
     if (outside) {
+      if (dead && !this._isMain(fighter)) return;
       this._drawPointer(fighter, at, colour);
       return;
     }
-    if (dead) drawStar(context, at, 12, star, colour);
-    else drawDart(context, at, -state.heading, 12, colour, paper);
+    const size = this._isMain(fighter) ? 12 : 9;
+    if (this.fight.isTeam && this._isMain(fighter)) drawDot(context, at, 16, "transparent", colour);
+    if (dead) drawStar(context, at, size, star, colour);
+    else drawDart(context, at, -state.heading, size, colour, paper);
     this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
-    const name = SEATS[fighter.side];
-    const mach = (state.speed / this.fight.mach).toFixed(2);
+    this._nameFighter(fighter, at, dead, colour);
+  }
+
+  /** Its name and speed; in teams of those not chosen the number in their side. */
+  _nameFighter(fighter, at, dead, colour) {
+    const { fight, states } = this;
+    if (!this._isMain(fighter)) {
+      const text = String(fight.indexOf(fighter));
+      this.labels.beside(at, text, { colour, towards: this._behind(fighter.number), gap: 11 });
+      return;
+    }
+    const name = fight.callsigns[fighter.number];
+    const mach = (states[fighter.number].speed / fight.mach).toFixed(2);
     const text = dead ? `${name}, killed` : `${name}  Mach ${mach}`;
-    this.labels.beside(at, text, { colour, towards: this._away(fighter.number), gap: 18 });
+    const towards = fight.isTeam ? this._behind(fighter.number) : this._away(fighter.number);
+    this.labels.beside(at, text, { colour, towards, gap: 18 });
+  }
+
+  /** Opposite to the course, on the screen. */
+  _behind(number) {
+    const { heading } = this.states[number];
+    return [-Math.cos(heading), Math.sin(heading)];
   }
 
   /** To that side of the course, on the screen, on which the other fighter is not. */
@@ -277,7 +331,8 @@ class Plane {
     drawDart(this.context, tip, Math.atan2(dy, dx), 10, this.colours.paper, colour);
     this.labels.reserve(tip.x - 10, tip.y - 10, 20, 20);
     const beyond = formatKm(Math.hypot(dx, dy) * (1 - shrink) / this.view.scale);
-    const text = `${SEATS[fighter.side]}, ${beyond} out of view`;
+    const text = this._isMain(fighter)
+      ? `${this.fight.callsigns[fighter.number]}, ${beyond} out of view` : String(this.fight.indexOf(fighter));
     this.labels.beside(tip, text, { colour, towards: [-dx, -dy], gap: 16 });
   }
 }

@@ -2,20 +2,20 @@
 
 const STANDING = 5; // m from one time to the next: less than any fighter flies
 
-/** The launch zones of both seats: ranges all round from the nose on, every `interval` seconds. */
+/** Launch zones, in rows: ranges all round from the nose on, every `interval` seconds. */
 class Zones {
   constructor(packed, interval) {
     const { shape, values } = decode(packed);
     Object.assign(this, { interval, shape, values });
   }
 
-  /** The far edges of a seat's zone, R_aero and R_NEZ, around its state as [{x, y} …]. */
-  at(time, seat, state) {
+  /** The far edges of a row's zone, R_aero and R_NEZ, around its fighter's state as [{x, y} …]. */
+  at(time, row, state) {
     const { shape: [count, , edges] } = this;
     const place = Math.min(time / this.interval, count - 1);
     const [index, next] = [Math.floor(place), Math.ceil(place)];
     return Array.from({ length: edges }, (_, edge) => {
-      const [from, to] = [index, next].map((scene) => this._ranges(scene, seat, edge));
+      const [from, to] = [index, next].map((scene) => this._ranges(scene, row, edge));
       return Array.from(from, (range, i) => {
         const angle = state.heading + (2 * Math.PI * i) / from.length;
         const metres = mix(range, Number.isNaN(to[i]) ? range : to[i], place - index);
@@ -24,16 +24,18 @@ class Zones {
     }).filter(([point]) => !Number.isNaN(point.x));
   }
 
-  _ranges(scene, seat, edge) {
-    const [, seats, edges, bearings] = this.shape;
-    const row = (scene * seats + seat) * edges + edge;
-    return this.values.subarray(row * bearings, (row + 1) * bearings);
+  _ranges(scene, row, edge) {
+    const [, rows, edges, bearings] = this.shape;
+    const place = (scene * rows + row) * edges + edge;
+    return this.values.subarray(place * bearings, (place + 1) * bearings);
   }
 }
 
 class Scenes {
-  constructor(packed, seat, interval) {
-    Object.assign(this, { seat, interval, times: packed.times, counts: packed.missiles.counts });
+  /** Of a fighter's `number` and `side`; `enemies`: whom each scene is about. */
+  constructor(packed, { number, side, interval, enemies }) {
+    Object.assign(this, { number, side, interval, enemies });
+    Object.assign(this, { times: packed.times, counts: packed.missiles.counts });
     this.count = this.counts.length;
     this.origins = decode(packed.origins).values;
     this.own = decode(packed.own);
@@ -52,11 +54,14 @@ class Scenes {
     const place = time / this.interval;
     const index = Math.min(Math.floor(place + 1e-6), this.count - 1);
     const next = Math.min(index + 1, this.count - 1);
-    const share = Math.max(place - index, 0);
+    const isSame = this.enemies[index] === this.enemies[next];
+    const share = isSame ? Math.max(place - index, 0) : 0;
     const mixed = (packed) => mixPaths(
       this._paths(packed, index, index), this._paths(packed, next, next), share);
     return {
-      seat: this.seat,
+      number: this.number,
+      side: this.side,
+      enemy: this.enemies[index],
       noted: index * this.interval,
       times: this.times,
       horizon: this.times[this.times.length - 1],

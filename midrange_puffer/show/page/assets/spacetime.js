@@ -51,13 +51,12 @@ class Graph {
     };
   }
 
-  /** What lies ahead of the seat; null once it is dead. */
+  /** What lies ahead of the chosen fighter; null once it is dead. */
   scene(time) {
-    const { seat } = this.settings;
-    if (!this.fight.graphs[seat]) return null;
-    const [own, enemy] = [this.fight.fighters[seat], this.fight.fighters[1 - seat]];
-    if (isDead(own, time)) return null;
-    const scene = this.fight.graphs[seat].at(time);
+    const { fight, settings: { fighter: number } } = this;
+    if (!fight.graphs[number] || isDead(fight.fighters[number], time)) return null;
+    const scene = fight.graphs[number].at(time);
+    const enemy = fight.fighters[scene.enemy];
     return isDead(enemy, time) ? withoutEnemy(scene, isDead(enemy, scene.noted)) : scene;
   }
 
@@ -67,15 +66,18 @@ class Graph {
     Object.assign(this, { context, width, height, colours: colours() });
     const scene = this.scene(time);
     if (!scene) return;
-    const { seat } = this.settings;
-    this.own = this.colours.seats[seat];
-    this.threat = this.colours.seats[1 - seat];
+    const enemy = this.fight.fighters[scene.enemy];
+    this.own = this.colours.seats[scene.side];
+    this.threat = this.colours.seats[enemy.side];
     this.labels = new Labels(context, width, height, this.colours.paper);
-    const enemy = this.fight.fighters[1 - seat];
     const isHidden = isDead(enemy, time) || this.fight.contact;
-    this.enemy = isHidden ? [] : this.fight.graphs[1 - seat].at(time).own;
-    this.states = this.fight.states(time);
-    this.box = boxAround(scene, [this.states.filter(({ known }) => known !== false), this.enemy]);
+    this.enemy = isHidden ? [] : this.fight.graphs[scene.enemy].at(time).own;
+    const states = this.fight.states(time);
+    this.pair = this.fight.fighters
+      .map((fighter) => ({ fighter, state: states[fighter.number] }))
+      .filter(({ fighter, state }) => (
+        [scene.number, scene.enemy].includes(fighter.number) && state.known !== false));
+    this.box = boxAround(scene, [this.pair.map(({ state }) => state), this.enemy]);
     this.projection = new Projection(this.box, this.camera, width, height);
     this._drawTimes();
     this._nameFighters();
@@ -197,7 +199,7 @@ class Graph {
     this._addNamedPath(scene.own, scene.times, this.own, "as it flies now", []);
     this._addPath(placed(this.enemy), this.threat, 1.2, { alpha: 0.6 });
     for (const missile of scene.missiles) {
-      const target = missile.target === scene.seat ? scene.own : this.enemy;
+      const target = missile.target === scene.side ? scene.own : this.enemy;
       const path = withEnd(placed(missile.path), missile.hits && placed(target).at(-1));
       const colour = this.colours.seats[missile.owner];
       this._addPath(path, colour, 1.4, { dash: [7, 3, 2, 3] });
@@ -241,10 +243,8 @@ class Graph {
 
   /** Where both are now, in the plane on top. */
   _drawFighters(time) {
-    this.fight.fighters.forEach((fighter, seat) => {
-      const state = this.states[seat];
-      if (state.known === false) return;
-      const [at, colour] = [this._at(state, 0), this.colours.seats[seat]];
+    this.pair.forEach(({ fighter, state }) => {
+      const [at, colour] = [this._at(state, 0), this.colours.seats[fighter.side]];
       const ahead = { x: state.x + Math.cos(state.heading), y: state.y + Math.sin(state.heading) };
       const nose = this._at(ahead, 0);
       const angle = Math.atan2(nose.y - at.y, nose.x - at.x);
@@ -255,12 +255,11 @@ class Graph {
   }
 
   _nameFighters() {
-    this.states.forEach((state, seat) => {
-      if (state.known === false) return;
+    this.pair.forEach(({ fighter: { number, side }, state }) => {
       const at = this._at(state, 0);
       this.labels.reserve(at.x - 9, at.y - 9, 18, 18);
-      const colour = this.colours.seats[seat];
-      this.labels.beside(at, SEATS[seat], { colour, towards: [0, -1], gap: 16 });
+      const colour = this.colours.seats[side];
+      this.labels.beside(at, this.fight.callsigns[number], { colour, towards: [0, -1], gap: 16 });
     });
   }
 }
@@ -276,7 +275,7 @@ function isMarked(times, index) {
  * noted before its death end where a missile that it did not launch would hit.
  */
 function withoutEnemy(scene, isNoted) {
-  const missiles = scene.missiles.filter((missile) => missile.target === scene.seat);
+  const missiles = scene.missiles.filter((missile) => missile.target === scene.side);
   const escapes = isNoted && missiles.length ? scene.escapes : [];
   return { ...scene, fronts: [], escapes, escapeMiss: [NaN, NaN], missiles };
 }

@@ -58,11 +58,17 @@ class Status {
     const contact = states[this.fight.enemy]; // none where the truth is shown
     const told = contact ? `, ${contactWords(contact)}` : "";
     if (contact && !contact.tracked) return `Range unknown${told}`;
-    const range = `Range ${(distance(...states) / 1000).toFixed(1)} km`;
-    if (this.fight.fighters.some((fighter) => isDead(fighter, time))) return range;
-    const closing = Math.round(closingSpeed(...states));
-    return `${range}, ${closing < 0 ? "opening" : "closing"} at ${Math.abs(closing)} m/s${told}`;
+    const isOver = this.fight.fighters.some((fighter) => isDead(fighter, time));
+    return rangeWords(states, isOver) + (isOver ? "" : told);
   }
+}
+
+/** How far two fighters are apart and, unless one is dead, how fast that changes. */
+function rangeWords(states, isOver) {
+  const range = `Range ${(distance(...states) / 1000).toFixed(1)} km`;
+  if (isOver) return range;
+  const closing = Math.round(closingSpeed(...states));
+  return `${range}, ${closing < 0 ? "opening" : "closing"} at ${Math.abs(closing)} m/s`;
 }
 
 function setText(element, text) {
@@ -103,17 +109,18 @@ function planeCaption({ zones, picture }, hasSensors) {
   ];
 }
 
-/** What the space-time graph shows, likewise. */
-function graphCaption(scene, seat, fight, time) {
-  const name = SEATS[seat];
-  if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[seat].died)}.`]]];
+/** What the space-time graph of a fighter shows, likewise. */
+function graphCaption(scene, number, fight, time) {
+  const name = fight.callsigns[number];
+  if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[number].died)}.`]]];
+  const enemy = fight.callsigns[scene.enemy];
   const inTheAir = fight.contact
     ? "Dash-dotted: own missiles in the air. Nobody knows how far the enemy's are: they are not shown."
     : "Dash-dotted: missiles in the air.";
   const isBlind = fight.contact && !fight.contactAt(time).tracked;
   const [rule, lines] = Number.isNaN(scene.escapeMiss[0])
-    ? [isBlind ? `No track of ${SEATS[1 - seat]}: nothing is known of what it could fire.` : `${SEATS[1 - seat]} can fire no missile: there is no cone.`, inTheAir]
-    : [`Cone: where a missile that ${SEATS[1 - seat]} fires now could be. ` +
+    ? [isBlind ? `No track of ${enemy}: nothing is known of what it could fire.` : `${enemy} can fire no missile: there is no cone.`, inTheAir]
+    : [`Cone: where a missile that ${enemy} fires now could be. ` +
         "An escape that stays outside is safe.",
       `Dotted: that missile, guided at the escapes. ${inTheAir}`];
   return [
@@ -137,8 +144,8 @@ function escapeWords(scene, index) {
 }
 
 /** The least distance [m] of an escape from a missile fired now, and from those in the air. */
-function escapeMisses({ escapeMiss, missiles, seat }, index) {
-  const inbound = missiles.filter((missile) => missile.target === seat);
+function escapeMisses({ escapeMiss, missiles, side: own }, index) {
+  const inbound = missiles.filter((missile) => missile.target === own);
   return {
     now: escapeMiss[index],
     air: Math.min(...inbound.map((missile) => missile.escapeMiss[index])),

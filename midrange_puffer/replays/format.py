@@ -1,0 +1,177 @@
+"""The file of a replay: a line, a checksum, a header and the controls.
+
+A file is a line of text with the version; the length and the SHA-256 of what follows; a line of
+JSON, the header; and, compressed, the controls of every decision and the state hashes.
+"""
+
+import hashlib
+import json
+import math
+import struct
+import zlib
+from collections.abc import Mapping
+
+import numpy as np
+
+from midrange_puffer import __version__
+from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import (
+    FIRST_RULES,
+    PARAMETERS,
+    RULES_VERSION,
+    SEATS,
+    neutral_values,
+    suggest,
+)
+
+VERSION = 1
+CONTROLS = 3  # rudder, throttle, fire
+_MAGIC = b"midrange_puffer replay "
+_FIRST_LINE = _MAGIC + b"%d\n" % VERSION
+_LENGTH = struct.Struct("<Q")
+_DIGEST_BYTES = 32
+HEADER = {
+    "rules_version": int,
+    "parameters": dict,
+    "parameters_hash": str,
+    "seed": int,
+    "engagement": int,
+    "episode": int,
+    "pilots": list,
+    "names": list,
+    "decisions": int,
+    "hash_interval": int,
+    "outcome": str,
+    "meta": dict,
+}
+
+
+class ReplayError(UsageError):
+    """A file is not a replay that this version can play, or what it plays is another fight."""
+
+
+def to_bytes(header: Mapping[str, object], controls: np.ndarray, hashes: np.ndarray) -> bytes:
+    """The content of a file.
+
+    Args:
+        header: what HEADER names, but for `parameters_hash`.
+        controls: float32 [decisions, fighters, 3].
+        hashes: uint64.
+    """
+    header = {
+        "package": __version__,
+        **{name: header[name] for name in HEADER if name in header},
+        "parameters_hash": parameters_hash(header["parameters"]),
+    }
+    arrays = _control_bytes(controls) + hashes.astype("<u8").tobytes()
+    body = json.dumps(header).encode() + b"\n" + zlib.compress(arrays, 9)
+    return _FIRST_LINE + _LENGTH.pack(len(body)) + hashlib.sha256(body).digest() + body
+
+
+def header_of(data: bytes) -> tuple[dict[str, object], bytes]:
+    """The header of a file, with all parameters of this version, and what `arrays_of` takes.
+
+    Raises:
+        ReplayError: It is not that of a replay which this version can play.
+    """
+    head, _, compressed = _body(data).partition(b"\n")
+    return _header(head), compressed
+
+
+def parameters_hash(parameters: Mapping[str, float]) -> str:
+    """SHA-256 of parameters by name."""
+    return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
+
+
+def _control_bytes(controls: np.ndarray) -> bytes:
+    """Each control by itself, which compresses better."""
+    return np.ascontiguousarray(controls.transpose(1, 2, 0), "<f4").tobytes()
+
+
+def _body(data: bytes) -> bytes:
+    """What the checksum of a file is of, checked."""
+    start = len(_FIRST_LINE) + _LENGTH.size + _DIGEST_BYTES
+    if len(data) < start and data[: len(_FIRST_LINE)] == _FIRST_LINE[: len(data)]:
+        raise ReplayError(f"cut short: {len(data)} bytes, at least {start} expected")
+    if not data.startswith(_MAGIC):
+        raise ReplayError(f"not a replay: it does not begin with {_MAGIC.decode()!r}")
+    if not data.startswith(_FIRST_LINE):
+        version = data[len(_MAGIC) :].partition(b"\n")[0][:20].decode("ascii", "replace")
+        raise ReplayError(f"a replay of version {version!r}; this version plays {VERSION}")
+    [length] = _LENGTH.unpack_from(data, len(_FIRST_LINE))
+    if len(data) < start + length:
+        raise ReplayError(f"cut short: {len(data)} bytes of {start + length}")
+    if len(data) > start + length:
+        raise ReplayError(f"damaged: {len(data)} bytes, {start + length} expected")
+    body = data[start:]
+    if hashlib.sha256(body).digest() != data[start - _DIGEST_BYTES : start]:
+        raise ReplayError("damaged: its checksum is not that of its content")
+    return body
+
+
+def _header(line: bytes) -> dict[str, object]:
+    """The header, of the right types, with all parameters of this version."""
+    try:
+        header = json.loads(line)
+        json.dumps(header, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ReplayError("its header holds text that is no Unicode") from None
+    except (ValueError, RecursionError):
+        raise ReplayError("its header is not JSON, or too deep") from None
+    if isinstance(header, dict):
+        header.setdefault("rules_version", FIRST_RULES)
+    for name, kind in HEADER.items():
+        if not isinstance(header, dict) or type(header.get(name)) is not kind:
+            raise ReplayError(f"its header has no {name} of type {kind.__name__}")
+    for name in ("pilots", "names"):
+        if any(type(who) is not str for who in header[name]):
+            raise ReplayError(f"its header has {name} that are not texts")
+    if len(header["names"]) != len(SEATS):
+        raise ReplayError(f"its header has {len(header['names'])} names, not those of two sides")
+    if header["decisions"] < 0 or header["hash_interval"] < 1:
+        raise ReplayError("its header has decisions below 0 or a hash_interval below 1")
+    header["parameters"] = _complete_parameters(header)
+    return header
+
+
+def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
+    """Its parameters, checked by name, and the neutral values of rows added since its rules."""
+    parameters, version = header["parameters"], header["rules_version"]
+    expected = header["parameters_hash"]
+    if (found := parameters_hash(parameters)) != expected:
+        raise ReplayError(f"its parameters have the hash {found}, not {expected} as its header has")
+    for name in parameters:
+        if name not in PARAMETERS:
+            raise ReplayError(
+                f"its parameter {name} is unknown to version {RULES_VERSION} of the rules, the "
+                f"present one; it is of version {version}{suggest(name, PARAMETERS)}"
+            )
+    parameters = neutral_values(version) | parameters
+    if missing := [name for name in PARAMETERS if name not in parameters]:
+        raise ReplayError(
+            f"without the parameters {', '.join(missing)}, which version {version} of the rules has"
+        )
+    return parameters
+
+
+def arrays_of(
+    compressed: bytes, fighters: int, decisions: int, hashes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Controls float32 [decisions, fighters, 3] and `hashes` state hashes.
+
+    Raises:
+        ReplayError: They are not of these sizes.
+    """
+    shape = (fighters, CONTROLS, decisions)
+    split = 4 * math.prod(shape)
+    wanted = split + 8 * hashes
+    try:
+        data = zlib.decompressobj().decompress(compressed, wanted + 1)
+    except zlib.error as error:
+        raise ReplayError(f"its controls cannot be read: {error}") from None
+    if len(data) != wanted:
+        raise ReplayError(
+            f"its controls are not those of {decisions} decisions of {fighters} fighters"
+        )
+    controls = np.frombuffer(data[:split], "<f4").reshape(shape).transpose(2, 0, 1)
+    return np.ascontiguousarray(controls, np.float32), np.frombuffer(data[split:], "<u8")
