@@ -173,6 +173,7 @@ def test_a_run_begins_with_a_policy_of_other_teams_but_not_of_one_against_one(tm
         (["--env.opponent=pool", "--pool.include=trained"], "trained: is of one against one"),
         ([*STAGES, "--env.red-size=1", "--env.blue-size=1"], "no policy flies both one against"),
         ([*STAGES, f"--base.policy-name={__file__}:Rows"], "Rows is made for what is observed in"),
+        ([f"--base.policy-name={EXAMPLES / 'missile_attention.py'}:MissileAttention"], "not for"),
         (["--env.sensing=radar"], "must be 1 with sensing = radar"),
         (["--env.observation=stg"], "must be default for teams"),
         (["--train.replay-interval=3"], "train.replay_interval = 3: must be 0 for teams"),
