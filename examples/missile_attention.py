@@ -13,6 +13,7 @@ from torch import nn
 
 from midrange_puffer import FEATURES
 from midrange_puffer.checkpoint import LevelActor
+from midrange_puffer.game.observation import rows_of
 
 NAMES = [feature.name for feature in FEATURES]
 PLACES = [f"inbound_{number}_" for number in (1, 2, 3)] + ["own_missile_1_", "own_missile_2_"]
@@ -27,6 +28,8 @@ class MissileAttention(nn.Module):
 
     def __init__(self, env: object, hidden_size: int = 64, heads: int = 4) -> None:
         super().__init__()
+        if rows_of(env.single_observation_space.shape[0]):
+            raise ValueError("it looks for the features of one against one, not for those of teams")
         self.fighters = nn.Linear(len(FIGHTERS), hidden_size)
         self.missiles = nn.Linear(len(MISSILES[0]) + 1, hidden_size)  # and whose it is
         self.attention = nn.MultiheadAttention(hidden_size, heads, batch_first=True)

@@ -26,7 +26,12 @@ MODEL = "model_000001.pt"
 ONE_UPDATE = "--train.total-timesteps 65536 --train.run-name {name}"
 SHORTER = {
     "puffer train midrange --resume": "--train.total-timesteps {more}",
-    "puffer train midrange --config configs/team": f"{ONE_UPDATE} --env.num-envs 256",
+    "puffer train midrange --config configs/team_curriculum": (
+        f"{ONE_UPDATE} --env.num-envs 256 --curriculum.twos.env.num-envs 256"
+    ),
+    "puffer train midrange --config configs/team": (
+        f"{ONE_UPDATE} --env.num-envs 256 --league.interval 0"
+    ),
     "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
     "puffer replay midrange example --html fight.html --acmi": "--speed 8",
     "puffer profile": "--updates 1 --out profile",

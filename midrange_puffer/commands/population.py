@@ -35,7 +35,7 @@ def plot_population(run: Path, out: str) -> None:
         raise UsageError(f"{shown(run)}: has no exploiter yet; --population.interval makes them")
     config = load_config(run / run_folder.CONFIG, complete=True, runs_code=False)
     checkpoints = spread(sorted(run.glob(MODELS)), CHECKPOINTS + 1)[1:]
-    steps, scores = _scores(checkpoints, run, turns, resolve(game_of(config)))
+    steps, scores = _scores(checkpoints, run, turns, resolve(game_of(config), teams=True))
     exploiters = [Exploiter(turn.kind, turn.agent_steps / 1e6, turn.score) for turn in turns]
     figure = draw_population(exploiters, steps, scores, config["population"]["score"])
     save_figure(figure, out)

@@ -10,8 +10,9 @@ from midrange_puffer.config.configuration import (
     stage_names,
 )
 from midrange_puffer.config.schema import STAGE
-from midrange_puffer.game.parameters import PARAMETERS, SELF, resolve, suggest
+from midrange_puffer.game.parameters import PARAMETERS, SELF, is_team, resolve, sizes_of, suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
+from midrange_puffer.policies.own_code import PACKAGE, short_name
 
 
 def check_pairs(config: Config, where: str) -> None:
@@ -60,6 +61,28 @@ def _resolve(env: Mapping[str, object], where: str) -> None:
         resolve(game, teams=True)
     except ValueError as error:
         raise ConfigError(f"{where} {error}") from None
+
+
+def check_sizes(config: Config) -> None:
+    """Check that one policy can fly in all stages, however many fly on a side.
+
+    Raises:
+        ConfigError: One stage is of teams and another is not; or what is observed changes, and the
+            policy is one of the user's own, which is made for so many features.
+    """
+    env, policy_name = config["env"], config["base"]["policy_name"]
+    for stage in stage_names(config):
+        of_stage = stage_config(config, stage)["env"]
+        (red, blue), larger = sizes_of(of_stage), max(sizes_of(env))
+        where = f"[{STAGE}{stage}] env.red_size = {red}, env.blue_size = {blue}"
+        if is_team(of_stage) != is_team(env):
+            raise ConfigError(f"{where}: no policy flies both one against one and in teams")
+        if max(red, blue) != larger and policy_name != PACKAGE:
+            raise ConfigError(
+                f"{where}: {short_name(policy_name)} is made for what is observed in [env], "
+                f"where the larger side is of {larger}; only the package's policy flies in teams "
+                f"of any size"
+            )
 
 
 def check_update(config: Config) -> None:

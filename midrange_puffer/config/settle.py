@@ -2,7 +2,7 @@
 
 import math
 
-from midrange_puffer.config.checks import check_training
+from midrange_puffer.config.checks import check_sizes, check_training
 from midrange_puffer.config.cluster import choose_cluster
 from midrange_puffer.config.configuration import (
     Config,
@@ -56,6 +56,7 @@ def settle(config: Config, machine: Machine) -> Config:
     _check_pool(config)
     _check_population(config)
     _check_looks(config)
+    check_sizes(config)
     for stage in stage_names(config):
         config = _settle_stage(config, stage, divided)
     config = _settle_update(config, machine)

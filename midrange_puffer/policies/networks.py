@@ -150,6 +150,11 @@ class Recurrent(pufferlib.models.LSTMWrapper):
         if hasattr(policy, "initialise"):
             policy.initialise()  # anew: LSTMWrapper has set all weights and biases its own way
 
+    @property
+    def any_size(self) -> bool:
+        """As of `observation.Seeing`."""
+        return getattr(self.policy, "any_size", False)
+
     def forward_eval(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
     ) -> tuple[Actions, torch.Tensor]:

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from midrange_puffer.errors import UsageError
 from midrange_puffer.files import make_folder, write_whole
+from midrange_puffer.game.observation import rows_of
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import inside, shown
 from midrange_puffer.policies.loading import load_policy
@@ -19,6 +21,12 @@ from midrange_puffer.policies.shipped import path_of
 PFSP = "pfsp"  # prioritised fictitious self-play
 UNIFORM = "uniform"
 COPIES = "pool"  # the run folder's folder for copies of the models that pool.include names
+
+# Why a model of the other kind of game is no member, by whether the run is of teams.
+UNFIT = (
+    "is of a team: it cannot fly one against one",
+    "is of one against one: it cannot fly in a team",
+)
 
 # The share of the engagements that PFSP gives to all members alike, so that none dies out: without
 # it one that is always beaten would never be met again, though the learner may forget how.
@@ -34,18 +42,20 @@ class Pool:
     Args:
         folder: the run folder; a pool that stands there is taken up.
         settings: [pool]: size, sampling, power, include, own.
+        in_team: whether its members fly in teams.
 
     Raises:
         PoolError: The pool in the folder is damaged; `include` is not a list of files, has one
             twice, or too many.
         CheckpointError: A model of `include` cannot be used.
+        UsageError: One flies in teams and is not to, or the other way round.
     """
 
     FILE = "pool.json"
 
-    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, object], in_team: bool = False) -> None:
         self.path = folder / self.FILE
-        self._settings = settings
+        self._settings, self._in_team = settings, in_team
         self._written = ""
         self._copies: dict[Path, bytes] = {}  # still to be written
         known = read_members(self.path) if self.path.exists() else []
@@ -142,7 +152,9 @@ class Pool:
             path = f"{COPIES}/{path_of(word).stem}-{digest}{suffix}"
             copy = self.path.parent / path
             is_copied = copy.is_file()
-            _, meta = load_policy(copy if is_copied else source)
+            policy, meta = load_policy(copy if is_copied else source)
+            if bool(rows_of(policy.features)) != self._in_team:
+                raise UsageError(f"pool.include = {word}: {UNFIT[self._in_team]}")
             try:
                 inside(self.path.parent, path)
             except ValueError as error:

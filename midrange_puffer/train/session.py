@@ -263,7 +263,9 @@ def _kind_of_game(env: Mapping[str, object]) -> str:
 
 def pool_of(run: Run) -> Pool | None:
     """The pool of a run that meets it in any stage."""
-    return Pool(run.folder, run.config["pool"]) if meets_pool(run.config) else None
+    if not meets_pool(run.config):
+        return None
+    return Pool(run.folder, run.config["pool"], is_team(run.config["env"]))
 
 
 def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:

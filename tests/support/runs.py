@@ -27,6 +27,10 @@ bptt_horizon = 16
 minibatch_size = 512
 """
 
+# What makes such a run one of twos.
+TEAM = ("--env.red-size=2", "--env.blue-size=2", "--env.start-spacing-min=500",
+        "--env.start-spacing-max=900")  # fmt: skip
+
 
 def small_config(folder: Path) -> Path:
     """Write the configuration of a small run into `folder`."""

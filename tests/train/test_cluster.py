@@ -126,6 +126,25 @@ def test_stages_and_the_pool_are_what_they_are_in_one_process(
     assert mirrors(folder) == []
 
 
+def test_collectors_fly_teams_of_the_sizes_of_each_stage(tmp_path, joined):
+    """Against the pool, too; a second run is the same."""
+    words = [*RAY, *runs.TEAM, "--env.opponent=self:1,pool:1,shooter:2"]
+    words += ["--curriculum.stages=twos,threes", "--curriculum.twos.max-steps=3000"]
+    words += ["--curriculum.threes.env.red-size=3", "--train.minibatch-size=256"]
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        assert runs.train(tmp_path / name, *words) == 0
+    one, two = (runs.timeless(tmp_path / name / "run") for name in ("one", "two"))
+    assert one == two
+    # An update of twos: 160 agents x 16 decisions, less those of the dead.
+    assert 0.8 * 2560 < one[0]["agent_steps"] <= 2560
+    assert [row["curriculum/stage"] for row in one] == sorted(
+        row["curriculum/stage"] for row in one
+    )
+    assert one[-1]["curriculum/stage"] == 2
+    assert [row["cluster/lost"] for row in one] == [0] * len(one)
+
+
 def asked_by_strangers(address: str, tokens: list[str]) -> list[str]:
     """What a cluster tells one who comes with each of the tokens, "" being none."""
     code = """if True:

@@ -49,6 +49,18 @@ def configs(run: Path) -> list:
     return [load_config(folder / "config.ini", complete=True) for folder in folders]
 
 
+def test_exploiters_of_a_team_are_teams(tmp_path):
+    """In the game of the run; they join its pool and are met there."""
+    kinds = ["--population.budget=4096", "--population.kinds=own,anew"]
+    assert runs.train(tmp_path, *runs.TEAM, *words(tmp_path), *kinds) == 0
+    run = tmp_path / "run"
+    turns = read_turns(run)
+    assert [turn.kind for turn in turns] == ["own", "anew"][: len(turns)]
+    assert {config["env"]["red_size"] for config in configs(run)} == {2}
+    assert set(members(run)) >= {f"{Path(turn.path).parent.name}/{Path(turn.path).stem}"
+                                 for turn in turns}  # fmt: skip
+
+
 def test_each_kind_fights_whom_it_is_to(finished):
     turns = read_turns(finished)
     assert [(turn.kind, turn.epoch) for turn in turns] == [("anew", 2), ("own", 4)]

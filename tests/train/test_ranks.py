@@ -108,6 +108,27 @@ def test_so_do_ranks_with_the_native_engine(probed):
         np.testing.assert_allclose(shared, whole, rtol=0, atol=1e-5 * np.abs(whole).max())
 
 
+def test_ranks_of_a_team_learn_as_one_through_stages_of_sizes(tmp_path):
+    """Each counts the living of its own, and all end together."""
+    words = ["train", "midrange", "--config", str(runs.small_config(tmp_path)), *runs.TEAM]
+    words += ["--train.data-dir", str(tmp_path), "--train.run-name=run"]
+    words += ["--train.total-timesteps=16384", "--train.minibatch-size=256"]
+    words += ["--env.opponent=self:1,pool:1,shooter:2", "--curriculum.stages=twos,threes"]
+    words += ["--curriculum.twos.max-steps=6000", "--curriculum.threes.env.red-size=3"]
+    done = torchrun(str(PROBE), str(tmp_path), *words)
+    assert done.returncode == 0, done.stderr
+    first, second = notes(tmp_path)
+    assert first["weights"] == second["weights"]
+    assert len(set(first["weights"])) > 3
+    assert not {*first["experience"]} & {*second["experience"]}
+    assert first["stages"] == second["stages"]
+    assert {*first["stages"]} == {"twos", "threes"}
+    rows = runs.rows(tmp_path / "run")
+    # An update of twos: 2 ranks x 160 agents x 16 decisions, less those of the dead.
+    assert 0.8 * 5120 < rows[0]["agent_steps"] <= 5120
+    assert rows[-1]["agent_steps"] >= 16384 > rows[-2]["agent_steps"]
+
+
 def test_nothing_of_the_group_is_left_when_the_interpreter_ends(probed):
     """Its threads may free tensors of Python's, and the process would be aborted."""
     folder, _ = probed

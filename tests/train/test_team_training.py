@@ -1,21 +1,28 @@
 """Teams in training runs."""
 
+import json
 import shutil
 
+import frozen_team
 import numpy as np
 import pytest
 import runs
 import torch
+from places import EXAMPLES
+from torch import nn
 
-from midrange_puffer.checkpoint import load_policy
+from midrange_puffer import Decision, Midrange
+from midrange_puffer.checkpoint import LevelActor, load_policy
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UserError
 from midrange_puffer.evaluate import evaluate
+from midrange_puffer.game.observation import rows_of
+from midrange_puffer.policies.pooling import entities
 from midrange_puffer.train import run_folder
 
-TEAM = ("--env.red-size=2", "--env.blue-size=2", "--env.start-spacing-min=500",
-        "--env.start-spacing-max=900")  # fmt: skip
-SHOOTERS = (*TEAM, "--env.opponent=shooter", "--env.time-limit=60")
+STAGES = ("--curriculum.stages=small,large", "--curriculum.small.max-steps=4096",
+          "--curriculum.large.env.red-size=3")  # fmt: skip
+SHOOTERS = (*runs.TEAM, "--env.opponent=shooter", "--env.time-limit=60")
 
 
 def weights(run) -> dict[str, torch.Tensor]:
@@ -50,17 +57,79 @@ def test_a_run_of_teams_goes_on_with_the_other_engine(tmp_path, options):
     [
         ["--env.opponent=self"],
         ["--env.opponent=self:1,ace:1", "--env.blue-size=3"],
+        ["--env.opponent=self:1,pool:1,straight:2", "--base.rnn-name=Recurrent"],
         ["--base.rnn-name=Recurrent"],
         ["--experience-buffer.capacity=256", "--train.kl-coef=0.1"],
         ["--env.seat=blue", "--vec.backend=PufferEnv", "--env.reward-team=0.5"],
     ],
 )
 def test_teams_train_in_every_way(tmp_path, options):
-    assert runs.train(tmp_path, *TEAM, "--train.total-timesteps=8192", *options) == 0
+    assert runs.train(tmp_path, *runs.TEAM, "--train.total-timesteps=8192", *options) == 0
     row = runs.rows(tmp_path / "run")[-1]
     assert np.isfinite(row["losses/policy_loss"])
     assert np.isfinite(row["losses/value_loss"])
     assert row["agent_steps"] >= 8192
+
+
+def test_a_run_meets_all_kinds_of_opponents_and_is_rated(tmp_path):
+    """Its own past, a model of twos, a function; and it goes on where it was stopped."""
+    path = frozen_team.save(tmp_path / "left.pt", frozen_team.constant(4))
+    own = f"{EXAMPLES / 'side_by_side.py'}:fly"
+    words = [*runs.TEAM, f"--env.opponent=self:1,pool:1,straight:1,file:{path}:1,{own}:1"]
+    words += ["--env.num-envs=60", "--env.blue-size=3", "--train.checkpoint-interval=1"]
+    words += ["--train.minibatch-size=16", "--league.interval=2", "--league.games=4"]
+    assert runs.train(tmp_path, *words, "--train.total-timesteps=10000") == 0
+    before = runs.rows(tmp_path / "run")
+    assert runs.resume(tmp_path / "run", "--train.total-timesteps=20000") == 0
+    rows = runs.rows(tmp_path / "run")
+    assert rows[: len(before)] == before
+    assert rows[-1]["agent_steps"] >= 20000
+    assert rows[-1]["pool/size"] > 1
+    told = {name for row in rows for name in row}
+    scores = {"straight", "pool", "left", "fly"}
+    assert {f"environment/score_vs_{name}" for name in scores} <= told
+    assert "league/score_vs_checkpoints" in rows[-1]
+    league = json.loads((tmp_path / "run" / "league.json").read_text())
+    assert league["parameters"]["blue_size"] == 3
+    assert np.isfinite([one["rating"] for one in league["ratings"]]).all()
+
+
+class Rows(nn.Module):
+    """A policy of one's own: the mean of what it makes of each row of enemies, and its own row."""
+
+    def __init__(self, env: object, hidden_size: int = 16) -> None:
+        super().__init__()
+        rows = rows_of(env.single_observation_space.shape[0])
+        self.own, self.enemies = rows[0], next(one for one in rows if one.kind == "enemy")
+        self.first = nn.Linear(self.own.features, hidden_size)
+        self.each = nn.Linear(self.enemies.features, hidden_size)
+        self.actor = LevelActor(hidden_size, env.single_action_space.nvec.tolist())
+        self.critic = nn.Linear(hidden_size, 1)
+
+    def forward(self, observations: torch.Tensor, state: dict | None = None) -> tuple:
+        found = entities(observations, self.enemies)
+        own = entities(observations, self.own)[:, 0]
+        hidden = torch.relu(self.first(own) + self.each(found).mean(dim=1))
+        return self.actor(hidden), self.critic(hidden)
+
+    forward_eval = forward
+
+
+class Near(Midrange):
+    """A reward of one's own: nearness to the nearest enemy, for the living."""
+
+    def own_reward(self, decision: Decision, gain: float = 0.01) -> dict[str, np.ndarray]:
+        moment = decision.after
+        return {"near": gain * moment.own.alive * (moment.range < 4000)}
+
+
+def test_a_policy_and_a_reward_of_ones_own_train_teams(tmp_path):
+    own = [f"--base.policy-name={__file__}:Rows", f"--base.env-class={__file__}:Near"]
+    words = [*runs.TEAM, *own, "--env.opponent=self:1,pool:1,shooter:2", "--env.gain=0.02"]
+    assert runs.train(tmp_path, *words, "--train.total-timesteps=16384") == 0
+    rows = runs.rows(tmp_path / "run")
+    assert max(row.get("environment/reward_near", 0) for row in rows) > 0
+    assert "environment/score_vs_pool" in rows[-1]
 
 
 def test_a_curriculum_goes_from_twos_to_fours(tmp_path):
@@ -73,7 +142,10 @@ def test_a_curriculum_goes_from_twos_to_fours(tmp_path):
         + "[curriculum.fours]\nenv.red_size = 4\nenv.blue_size = 4\n"
     )
     words = ["--config", str(path), "--train.data-dir", str(tmp_path), "--train.run-name=run"]
-    assert cli.run("train", [*words, *TEAM]) == 0
+    # The members of the pool began in twos.
+    words += ["--env.opponent=self:1,pool:1,straight:2", "--train.total-timesteps=30000"]
+    assert cli.run("train", [*words, *runs.TEAM]) == 0
+    assert "environment/score_vs_pool" in runs.rows(tmp_path / "run")[-1]
     state = run_folder.load_state(tmp_path / "run")
     assert state["curriculum"]["stage"] == "fours"
     policy, _ = load_policy(tmp_path / "run" / state["model"])
@@ -85,10 +157,10 @@ def test_a_curriculum_goes_from_twos_to_fours(tmp_path):
 def test_a_run_begins_with_a_policy_of_other_teams_but_not_of_one_against_one(tmp_path):
     path = tmp_path / "run" / "model_000000.pt"
     words = ["--train.total-timesteps=4096", "--base.load-model-path"]
-    assert runs.train(tmp_path, *TEAM, "--train.total-timesteps=4096") == 0
+    assert runs.train(tmp_path, *runs.TEAM, "--train.total-timesteps=4096") == 0
     for folder in ("threes", "one"):
         (tmp_path / folder).mkdir()
-    threes = [*TEAM, "--env.red-size=3"]
+    threes = [*runs.TEAM, "--env.red-size=3"]
     assert runs.train(tmp_path / "threes", *threes, *words, str(path)) == 0
     with pytest.raises(UserError, match="its game is of teams, not one against one"):
         runs.train(tmp_path / "one", *words, str(path))
@@ -97,8 +169,11 @@ def test_a_run_begins_with_a_policy_of_other_teams_but_not_of_one_against_one(tm
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--env.opponent=trained"], "teams"),
-        (["--env.opponent=pool"], "teams"),
+        (["--env.opponent=trained"], "trained is of one against one: it cannot fly in a team"),
+        (["--env.opponent=pool", "--pool.include=trained"], "trained: is of one against one"),
+        ([*STAGES, "--env.red-size=1", "--env.blue-size=1"], "no policy flies both one against"),
+        ([*STAGES, f"--base.policy-name={__file__}:Rows"], "Rows is made for what is observed in"),
+        ([f"--base.policy-name={EXAMPLES / 'missile_attention.py'}:MissileAttention"], "not for"),
         (["--env.sensing=radar"], "must be 1 with sensing = radar"),
         (["--env.observation=stg"], "must be default for teams"),
         (["--train.engine=native", "--policy.entity-size=20"], "policy.entity_size = 20 is no mul"),
@@ -106,5 +181,5 @@ def test_a_run_begins_with_a_policy_of_other_teams_but_not_of_one_against_one(tm
 )
 def test_what_teams_do_not_train_with_is_named(tmp_path, words, message):
     with pytest.raises(UserError, match=message):
-        runs.train(tmp_path, *TEAM, *words)
+        runs.train(tmp_path, *runs.TEAM, *words)
     assert not (tmp_path / "run").exists()
