@@ -16,7 +16,13 @@ from mkdocs.structure.pages import Page
 
 from midrange_puffer.config.schema import help_sections
 from midrange_puffer.contest.round_robin import ANCHORS
-from midrange_puffer.game.observation import FEATURES, RADAR_FEATURES, STG_FEATURES, Feature
+from midrange_puffer.game.observation import (
+    FEATURES,
+    RADAR_FEATURES,
+    STG_FEATURES,
+    Feature,
+    features_of,
+)
 from midrange_puffer.game.parameters import CONTROLLERS, PARAMETERS, PILOTS, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -154,6 +160,11 @@ def _features() -> str:
         + _feature_table(more, len(FEATURES))
         + "\n## With `sensing = radar`\n\nInstead of all these. [Sensors](../sensors.md).\n\n"
         + _feature_table(RADAR_FEATURES, 0)
+        + "\n## In teams\n\nOf two against two; larger [teams](../teams.md) have more rows of allies "
+        "and enemies.\n\n"
+        + _feature_table(features_of("team", 2, 2), 0)
+        + "\n## In teams with `sensing = radar`\n\nLikewise.\n\n"
+        + _feature_table(features_of("team_radar", 2, 2), 0)
     )
 
 
