@@ -160,8 +160,8 @@ def _features() -> str:
         + _feature_table(more, len(FEATURES))
         + "\n## With `sensing = radar`\n\nInstead of all these. [Sensors](../sensors.md).\n\n"
         + _feature_table(RADAR_FEATURES, 0)
-        + "\n## In teams\n\nOf two against two; larger [teams](../teams.md) have more rows of allies "
-        "and enemies.\n\n"
+        + "\n## In teams\n\nOf two against two; larger [teams](../teams.md) have more rows of "
+        "allies and enemies.\n\n"
         + _feature_table(features_of("team", 2, 2), 0)
         + "\n## In teams with `sensing = radar`\n\nLikewise.\n\n"
         + _feature_table(features_of("team_radar", 2, 2), 0)
