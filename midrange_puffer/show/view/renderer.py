@@ -159,8 +159,9 @@ class Renderer:
         """What belongs to a part of the surface; its camera remembers where it looked."""
         key = (*rect, focus)
         if key not in self._views:
-            canvas = self._canvases.setdefault(rect.size, Canvas(rect.size))
-            self._views[key] = canvas, Camera(rect)
+            if rect.size not in self._canvases:
+                self._canvases[rect.size] = Canvas(rect.size)
+            self._views[key] = self._canvases[rect.size], Camera(rect)
         return self._views[key]
 
     def _labels_of(self, rect: pygame.Rect) -> Labels:
