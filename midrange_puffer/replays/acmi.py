@@ -143,21 +143,32 @@ def _locks(
     paths: Paths, missiles: Sequence[_Body], parameters: Mapping[str, float]
 ) -> Iterator[tuple[float, str]]:
     """With sensors: each fighter's radar, whom it has on it, and which missiles have a lock."""
-    for contact in paths.contacts:
-        own, enemy = _fighter_id(contact.fighter), _fighter_id(contact.enemy)
+    for fighter in paths.fighters if paths.contacts else ():
+        own = _fighter_id(fighter.number)
         width = 2 * parameters["radar_half_angle_deg"]
         yield 0.0, f"{own},RadarMode=1,RadarHorizontalBeamwidth={width:g}"
-        last = paths.fighters[contact.fighter].times[-1]
-        is_live = (source == LIVE for source in contact.source)
-        for time, on_radar in _changes(contact.times, is_live):
-            if time <= last:
-                target = f",LockedTarget={enemy}" if on_radar else ""
-                yield time, f"{own},LockedTargetMode={on_radar:d}{target}"
+        for time, enemy in _changes(fighter.times, _on_radar(paths, fighter)):
+            target = "" if enemy is None else f",LockedTarget={_fighter_id(enemy)}"
+            yield time, f"{own},LockedTargetMode={enemy is not None:d}{target}"
     if paths.contacts:
         for body in missiles:
             is_active = (guided == ACTIVE for guided in body.path.guided)
             for time, has_lock in _changes(body.path.times, is_active):
                 yield time, f"{body.id},LockedTargetMode={has_lock:d}"
+
+
+def _on_radar(paths: Paths, fighter: FighterPath) -> list[int | None]:
+    """The nearest enemy on a fighter's radar, for every time of its path; None for nobody."""
+    contacts = [contact for contact in paths.contacts if contact.fighter == fighter.number]
+    found = []
+    for index, place in enumerate(zip(fighter.x, fighter.y, strict=True)):
+        ranges = {
+            contact.enemy: math.dist(place, (contact.x[index], contact.y[index]))
+            for contact in contacts
+            if contact.source[index] == LIVE
+        }
+        found.append(min(ranges, key=ranges.get, default=None))
+    return found
 
 
 def _new_targets(missile: _Body) -> Iterator[tuple[float, str]]:
@@ -167,13 +178,15 @@ def _new_targets(missile: _Body) -> Iterator[tuple[float, str]]:
         yield time, f"{missile.id},LockedTarget={_fighter_id(target)}"
 
 
-def _changes(times: Sequence[float], values: Iterable[int]) -> Iterator[tuple[float, int]]:
+def _changes(
+    times: Sequence[float], values: Iterable[int | None]
+) -> Iterator[tuple[float, int | None]]:
     """The first of some values, and every later one that differs from the one before."""
-    before = None
-    for time, value in zip(times, values, strict=True):
+    rows = list(zip(times, values, strict=True))
+    yield from rows[:1]
+    for (_, before), (time, value) in itertools.pairwise(rows):
         if value != before:
             yield time, value
-        before = value
 
 
 def _end(body: _Body) -> Iterator[tuple[float, str]]:

@@ -11,7 +11,7 @@ from midrange_puffer.game.contact_path import TRACKS, ContactPath
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import SHOWN, launch_zone
 from midrange_puffer.game.pair import nearest_enemy, pair_graph
-from midrange_puffer.game.parameters import RADAR, SEATS, callsigns
+from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, is_team
 from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime
@@ -49,7 +49,8 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     graphs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
     beliefs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
     fighters, contacts, threats = [], [], []
-    has_sensors = sim.parameters["sensing"] == RADAR
+    # Of teams the page shows the truth alone.
+    has_sensors = sim.parameters["sensing"] == RADAR and not is_team(sim.parameters)
     for count, _ in enumerate(itertools.chain([sim], replay.play(sim))):
         if count:
             paths.note()
