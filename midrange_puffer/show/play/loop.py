@@ -24,7 +24,7 @@ from midrange_puffer.show.play.overlay import (
 from midrange_puffer.show.play.threats import Threat, advice
 from midrange_puffer.show.play.words import launch_words
 from midrange_puffer.show.view import PLANE
-from midrange_puffer.show.view.renderer import Renderer, columns
+from midrange_puffer.show.view.renderer import Renderer, bar_height, columns
 from midrange_puffer.show.view.theme import FAINT
 from midrange_puffer.show.view.viewer import Viewer
 
@@ -295,20 +295,23 @@ class Game(Viewer):
                 enemy_zones=self._enemy_zones,
                 side=self._known_to(side),
             )
-            self._draw_words(surface, side, rect)
+            bar = bar_height(rect, session.paths.sizes, fighter is not None)
+            self._draw_words(surface, side, rect, bar)
         if self._help:
             draw_help(surface, self._is_team)
         elif self._rewinding:
-            draw_notice(surface, "back in time")
+            draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:
-            draw_notice(surface, "paused")
+            draw_notice(surface, "paused", bar)
         self._show(surface)
 
     def threats(self, side: int) -> list[Threat]:
         """The missiles that a human on this side is warned of, the most pressing first."""
         return self._lookout.threats[side]
 
-    def _draw_words(self, surface: pygame.Surface, side: int | None, rect: pygame.Rect) -> None:
+    def _draw_words(
+        self, surface: pygame.Surface, side: int | None, rect: pygame.Rect, bar: int
+    ) -> None:
         """What is said to a human: of missiles that come, and at the end why it went so."""
         if side not in self.hands:
             return
@@ -316,7 +319,7 @@ class Game(Viewer):
         if self.session.over:
             draw_debrief(surface, rect, self._debriefs[side])
         elif threats:
-            draw_warning(surface, rect, threats[0].words, advice(threats))
+            draw_warning(surface, rect, bar, threats[0].words, advice(threats))
 
     def _known_to(self, side: int | None) -> int | None:
         """As which side a view is known: humans see what their sensors show; None: the truth."""
