@@ -75,7 +75,7 @@ class Charts {
     const plot = { top: top + TITLE_HEIGHT, height: height - TITLE_HEIGHT - 6 };
     const y = (value) => plot.top + (plot.height * (strip.high - value)) / (strip.high - strip.low);
     const most = Math.max(plot.height / TICK_SPACING, 1);
-    for (const value of ticksOf(strip.low, strip.high, most)) {
+    for (const value of ticksOf(strip.low, strip.high, most, strip.leastStep)) {
       const at = y(value);
       this._across(at, rule);
       this._text(String(value), MARGIN.left - 5, at, dim, "right");
@@ -194,7 +194,7 @@ function scaled(strip) {
   return { ...strip, low, high };
 }
 
-function ticksOf(low, high, most) {
+function ticksOf(low, high, most, leastStep = 0) {
   const round = (tick) => Math.round(tick * 1e6) / 1e6;
-  return multiples(niceStep((high - low) / most), low, high).map(round);
+  return multiples(niceStep(Math.max((high - low) / most, leastStep)), low, high).map(round);
 }

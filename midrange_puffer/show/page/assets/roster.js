@@ -83,7 +83,7 @@ class Roster {
 /** The charts of teams, by the chosen fighter: of the others there are faint curves. */
 function makeTeamStrips(fight) {
   const alive = scaled({
-    title: "Fighters alive", value: (count) => count.toFixed(0),
+    title: "Fighters alive", value: (count) => count.toFixed(0), leastStep: 1,
     series: SEATS.map((_, side) => aliveSeries(fight, side)),
   });
   const made = new Map();
