@@ -179,7 +179,7 @@ class Session:
             engagement=engagement,
         )
         self._crews = self._make_crews()
-        self._targets: dict[int, int] = {}  # that humans have chosen, by fighter
+        self._targets: dict[int, int | None] = {}  # that humans have chosen, by fighter
         self.commands[:] = 0
         self.commands[:, THROTTLE] = self.sim.fighters["throttle"][0]
         self._due = 0.0  # s of the fight that are to be flown
@@ -219,8 +219,8 @@ class Session:
         self.humans[self.humans.index(left)] = fighter
         self.commands[[left, fighter], FIRE] = 0
 
-    def aim(self, fighter: int, enemy: int) -> None:
-        """Choose whom the shots of a human's fighter are at, as long as that enemy lives."""
+    def aim(self, fighter: int, enemy: int | None) -> None:
+        """Choose whom a fighter's shots are at, as long as that enemy lives; None: see `target`."""
         self._targets[fighter] = enemy
 
     def target(self, fighter: int) -> int | None:

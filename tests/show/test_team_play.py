@@ -116,6 +116,21 @@ def test_a_missile_of_any_enemy_is_warned_of():
     assert not threat.outrun
 
 
+def test_a_warning_hides_no_line_of_the_bar():
+    """Eight against eight, where the bar is high, in the halves of a split screen."""
+    player = Player(HUMAN, HUMAN, size=(1280, 720), red_size=8, blue_size=8)
+    sim = player.session.sim
+    x, y = (float(sim.fighters[axis][0, 0]) for axis in ("x", "y"))
+    sim.set_missile(0, 0, owner=8, target=0, x=x + 9000, y=y, heading_deg=180, speed=900)
+    player.wait(0.5)
+    assert player.game.threats(0)
+    bar = max(spot.bottom for spot, _ in player.game._spots if spot.height < 20)
+    with_it = player.pixels[:bar].copy()
+    player.game._lookout.threats[0] = []
+    player.game._draw()
+    assert (player.pixels[:bar] == with_it).all()
+
+
 def test_who_looks_on_may_follow_one():
     player = Player("ace", "evader", size=SIZE, **FAR)
     before = player.pixels.copy()

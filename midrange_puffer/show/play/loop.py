@@ -9,9 +9,9 @@ import pygame
 from midrange_puffer.files import WriteError, new_name
 from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
-from midrange_puffer.game.targets import enemies_of
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
+from midrange_puffer.show.play.choosing import next_fighter, next_target
 from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.play.inputs import FIGHTER, FIRE, TARGET, Hands, hands_of
 from midrange_puffer.show.play.lookout import Lookout
@@ -24,7 +24,7 @@ from midrange_puffer.show.play.overlay import (
 from midrange_puffer.show.play.threats import Threat, advice
 from midrange_puffer.show.play.words import launch_words
 from midrange_puffer.show.view import PLANE
-from midrange_puffer.show.view.renderer import Renderer, columns
+from midrange_puffer.show.view.renderer import Renderer, bar_height, columns
 from midrange_puffer.show.view.theme import FAINT
 from midrange_puffer.show.view.viewer import Viewer
 
@@ -132,35 +132,20 @@ class Game(Viewer):
 
     def _do(self, side: int, asked: str) -> None:
         """What the human of a side has asked for."""
+        session, own = self.session, self.session.sides[side]
         if asked == FIRE:
-            self.session.fire(self.session.sides[side])
+            session.fire(own)
         elif asked == FIGHTER and self._is_team:
-            self._fly_next(side)
+            self._choose(next_fighter(session, own))
         elif asked == TARGET and self._is_team:
-            self._aim_at_next(side)
-
-    def _fly_next(self, side: int) -> None:
-        """Have a human fly the next living fighter of a side, after the last one the first."""
-        own, alive = self.session.sides[side], self.session.sim.fighters["alive"][0]
-        living = [number for number in self.session.side_of(own) if alive[number]]
-        after = [number for number in living if number > own]
-        for number in (*after, *living)[:1]:
-            self._choose(number)
-
-    def _aim_at_next(self, side: int) -> None:
-        """Have a human's shots be at the next enemy by range, after the farthest the nearest."""
-        own = self.session.sides[side]
-        order = enemies_of(self.session.sim, own).tolist()
-        if order:
-            place = order.index(self.session.target(own))
-            self.session.aim(own, order[(place + 1) % len(order)])
+            session.aim(own, next_target(session, own))
 
     def _choose(self, fighter: int | None) -> None:
         """Fly or follow a fighter; of an enemy, have it for a target."""
         session = self.session
         if not session.humans or fighter is None:
             super()._choose(fighter)
-        elif session.over:
+        elif session.over or self._help:
             return
         elif not session.sim.fighters["alive"][0, fighter]:
             self._say(f"{self._called(fighter)} is shot down")
@@ -176,13 +161,9 @@ class Game(Viewer):
         if not self.session.humans:
             super()._choose_next()
 
-    def _choose_by_digit(self, place: int) -> None:
-        """Of the side of the first human, or as of `Viewer`."""
-        for human in self.session.humans[:1]:
-            numbers = self.session.side_of(human)
-            self._choose(numbers[place] if place < len(numbers) else human)
-            return
-        super()._choose_by_digit(place)
+    @property
+    def _followed(self) -> int:
+        return self.session.humans[0] if self.session.humans else super()._followed
 
     def _called(self, fighter: int) -> str:
         return callsigns(self.session.paths.sizes)[fighter]
@@ -315,20 +296,23 @@ class Game(Viewer):
                 enemy_zones=self._enemy_zones,
                 side=self._known_to(side),
             )
-            self._draw_words(surface, side, rect)
+            bar = bar_height(rect, session.paths.sizes, fighter is not None)
+            self._draw_words(surface, side, rect, bar)
         if self._help:
             draw_help(surface, self._is_team)
         elif self._rewinding:
-            draw_notice(surface, "back in time")
+            draw_notice(surface, "back in time", bar)
         elif session.paused and not session.over:
-            draw_notice(surface, "paused")
+            draw_notice(surface, "paused", bar)
         self._show(surface)
 
     def threats(self, side: int) -> list[Threat]:
         """The missiles that a human on this side is warned of, the most pressing first."""
         return self._lookout.threats[side]
 
-    def _draw_words(self, surface: pygame.Surface, side: int | None, rect: pygame.Rect) -> None:
+    def _draw_words(
+        self, surface: pygame.Surface, side: int | None, rect: pygame.Rect, bar: int
+    ) -> None:
         """What is said to a human: of missiles that come, and at the end why it went so."""
         if side not in self.hands:
             return
@@ -336,7 +320,7 @@ class Game(Viewer):
         if self.session.over:
             draw_debrief(surface, rect, self._debriefs[side])
         elif threats:
-            draw_warning(surface, rect, threats[0].words, advice(threats))
+            draw_warning(surface, rect, bar, threats[0].words, advice(threats))
 
     def _known_to(self, side: int | None) -> int | None:
         """As which side a view is known: humans see what their sensors show; None: the truth."""

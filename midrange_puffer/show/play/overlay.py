@@ -63,7 +63,7 @@ COLUMNS = (BORDER, BORDER + 80, BORDER + 190)
 WIDTH = 620
 FOOT = 60  # px, from below to the debriefing: there the keys stand
 BELOW_WARNING = 70  # px, of a notice, which leaves a warning readable
-NOTICE = 108  # px, from above to a warning: where the outcome is shown, too
+NOTICE = 44  # px, from a view's bar to a warning: where the outcome is shown, too
 
 
 def draw_help(surface: pygame.Surface, in_team: bool = False) -> None:
@@ -94,23 +94,25 @@ def draw_help(surface: pygame.Surface, in_team: bool = False) -> None:
     _lay(canvas, surface, surface.get_rect().center)
 
 
-def draw_notice(surface: pygame.Surface, words: str) -> None:
-    """Large words at the top."""
+def draw_notice(surface: pygame.Surface, words: str, bar: int) -> None:
+    """Large words at the top, below a bar of so many pixels."""
     width, height = text_size(words, HUGE)
     canvas = _panel((width + 36, height + 20))
     canvas.text(words, (canvas.size[0] / 2, canvas.size[1] / 2), BRIGHT, HUGE, "center")
-    _lay(canvas, surface, (surface.get_width() // 2, NOTICE + BELOW_WARNING))
+    _lay(canvas, surface, (surface.get_width() // 2, bar + NOTICE + BELOW_WARNING))
 
 
-def draw_warning(surface: pygame.Surface, rect: pygame.Rect, words: str, advice: str) -> None:
-    """Of a missile, at the top of a view; calm where there is no advice."""
+def draw_warning(
+    surface: pygame.Surface, rect: pygame.Rect, bar: int, words: str, advice: str
+) -> None:
+    """Of a missile, at the top of a view, below its bar; calm where there is no advice."""
     colour = STAR if advice else SAFE
     size = (max(text_size(words, LARGE)[0], text_size(advice, MIDDLE)[0]) + 36, 62)
     canvas = _panel((size[0], size[1] if advice else 40), colour)
     canvas.text(words, (size[0] / 2, 20), colour, LARGE, "center")
     if advice:
         canvas.text(advice, (size[0] / 2, 46), BRIGHT, MIDDLE, "center")
-    _lay(canvas, surface, (rect.centerx, rect.top + NOTICE))
+    _lay(canvas, surface, (rect.centerx, rect.top + bar + NOTICE))
 
 
 def draw_debrief(surface: pygame.Surface, rect: pygame.Rect, lines: Sequence[str]) -> None:

@@ -90,9 +90,7 @@ class Renderer:
         now = moment(paths, time, side)
         follows = None if focus is None else _followed(now, focus, target)
         canvas.clear(BACKGROUND)
-        bar = pygame.Rect(0, 0, rect.width, status.HEIGHT)
-        if now.is_team:
-            bar.height = roster_height(rect, paths.sizes, focus is not None)
+        bar = pygame.Rect(0, 0, rect.width, bar_height(rect, paths.sizes, focus is not None))
         area = pygame.Rect(0, bar.bottom, rect.width, rect.height - bar.height)
         is_over = bool(sim.outcome[env]) and now.time >= paths.time
         ahead = focus or 0
@@ -159,13 +157,19 @@ class Renderer:
         """What belongs to a part of the surface; its camera remembers where it looked."""
         key = (*rect, focus)
         if key not in self._views:
-            canvas = self._canvases.setdefault(rect.size, Canvas(rect.size))
-            self._views[key] = canvas, Camera(rect)
+            if rect.size not in self._canvases:
+                self._canvases[rect.size] = Canvas(rect.size)
+            self._views[key] = self._canvases[rect.size], Camera(rect)
         return self._views[key]
 
     def _labels_of(self, rect: pygame.Rect) -> Labels:
         """The names in a part of the surface, which remember where they stood."""
         return self._labels.setdefault(tuple(rect), Labels())
+
+
+def bar_height(rect: pygame.Rect, sizes: tuple[int, int], has_focus: bool) -> int:
+    """Of the bar above a view of two sides of so many fighters [px]."""
+    return roster_height(rect, sizes, has_focus) if max(sizes) > 1 else status.HEIGHT
 
 
 def columns(size: tuple[int, int], count: int) -> list[pygame.Rect]:

@@ -94,6 +94,11 @@ class Viewer(ABC):
     def _is_team(self) -> bool:
         return is_team(self.session.sim.parameters)
 
+    @property
+    def _followed(self) -> int:
+        """The fighter that is followed, or where all are red's first."""
+        return self._chosen or 0
+
     def _choose(self, fighter: int | None) -> None:
         """Follow a fighter; None: all."""
         self._chosen = fighter
@@ -111,8 +116,8 @@ class Viewer(ABC):
         self._choose(next((number for number in living if number > after), None))
 
     def _choose_by_digit(self, place: int) -> None:
-        """Follow a fighter of the side that is looked at, red's where all are."""
-        numbers = self.session.side_of(self._chosen or 0)
+        """Choose a fighter of the side that is looked at."""
+        numbers = self.session.side_of(self._followed)
         if place < len(numbers):
             self._choose(numbers[place])
 
