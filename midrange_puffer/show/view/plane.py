@@ -109,7 +109,7 @@ def draw_plane(
         if sensors:
             draw_guidance(canvas, camera, missile)
     for contact in contacts:
-        draw_contact(canvas, camera, contact)
+        draw_contact(canvas, camera, contact, has_words=not moment.is_team)
     for fighter in seen:
         _draw_fighter(canvas, camera, fighter)
     draw_warnings(canvas, camera, moment)

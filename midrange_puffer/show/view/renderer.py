@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 
 from midrange_puffer.game.belief import believed
-from midrange_puffer.game.contact_path import TRACKS, UNSEEN
+from midrange_puffer.game.contact_path import TRACKS, UNSEEN, contact_places
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.pair import pair_graph
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, sizes_of
@@ -134,17 +134,19 @@ class Renderer:
         foe: int,
         is_believed: bool,
     ) -> None:
+        called = callsigns(sizes_of(sim.parameters))
+        names = called[fighter], called[foe]
         is_known, is_tracked = True, True
         if is_believed:
-            source = sim.contacts["source"][env, fighter]
+            source = sim.contacts["source"][env][contact_places(sim)[fighter, foe]]
             is_known, is_tracked = source != UNSEEN, source in TRACKS
-            sim, env = believed(sim, env, fighter), 0
+            sides = tuple(int(one >= sizes_of(sim.parameters)[0]) for one in (fighter, foe))
+            sim, env = believed(sim, env, fighter, foe), 0
+            fighter, foe = sides
         fighters = sim.fighters
         place = np.array([fighters[axis][env, foe] for axis in ("x", "y")], float)
         enemy = Enemy(place if is_known else None, is_tracked)
         graph = pair_graph(sim, env, fighter, foe)
-        called = callsigns(sizes_of(sim.parameters))
-        names = called[fighter], called[foe]
         draw_graph(canvas, area, graph, enemy, self.yaw, self.pitch, is_believed, names)
 
     def rgb(self) -> np.ndarray:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from midrange_puffer.game.contact_path import LIVE, MEMORY
+from midrange_puffer.game.contact_path import LINKED, LIVE, LOST, MEMORY
 from midrange_puffer.game.parameters import SEATS as SEAT_NAMES
-from midrange_puffer.game.paths import ACTIVE, ALONE
+from midrange_puffer.game.paths import ACTIVE, ALONE, RELAYED
 from midrange_puffer.show.view.camera import Camera
 from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.moment import Contact, Fighter, Missile, Moment, ReceiverWarning
@@ -18,6 +18,7 @@ CROSS = np.array([(1, 1), (1, -1)]) * 6
 BESIDE = np.array([14, -8])  # px, from a symbol to its word
 COURSE = 20.0  # s of flight, which the stroke before a contact is long
 STROKE = (26, 74)  # px from the own fighter, between which a warning's stroke is
+UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # what guides a missile
 WORD = 0.25  # rad, between strokes that have a word each
 ARC = np.linspace(-1, 1, 25)  # points of the cone's far end, in half angles
 
@@ -37,8 +38,12 @@ def draw_radar(
     canvas.line(outline, mix(colour, 0.25), 1)
 
 
-def draw_contact(canvas: Canvas, camera: Camera, contact: Contact) -> None:
-    """Where the enemy is believed to be: full on radar, hollow from memory, a cross where lost."""
+def draw_contact(canvas: Canvas, camera: Camera, contact: Contact, has_words: bool) -> None:
+    """Where the enemy is believed to be: full on radar, hollow from memory, a cross where lost.
+
+    Args:
+        has_words: whether to say beside it what it rests on.
+    """
     if not contact.is_known:
         return
     colour = SEATS[contact.side]
@@ -53,7 +58,8 @@ def draw_contact(canvas: Canvas, camera: Camera, contact: Contact) -> None:
     else:
         for corner in CROSS:
             canvas.line([place - corner, place + corner], colour, 2)
-    canvas.text(contact_words(contact), place + BESIDE, mix(colour, 0.85), SMALL)
+    if has_words:
+        canvas.text(contact_words(contact), place + BESIDE, mix(colour, 0.85), SMALL)
 
 
 def contact_words(contact: Contact) -> str:
@@ -62,7 +68,7 @@ def contact_words(contact: Contact) -> str:
         return "not seen"
     if contact.source == LIVE:
         return "on radar"
-    how = "memory" if contact.source == MEMORY else "lost"
+    how = {MEMORY: "memory", LINKED: "linked", LOST: "lost"}[contact.source]
     return f"{how} {contact.age:.0f} s"
 
 
@@ -99,12 +105,12 @@ def warning_style(warning: ReceiverWarning, enemy: int) -> tuple[str, tuple[int,
 
 
 def draw_guidance(canvas: Canvas, camera: Camera, missile: Missile) -> None:
-    """A ring around a missile whose seeker has a lock; a word at one that nobody guides."""
+    """A ring around a missile whose seeker has a lock; a word where its fighter guides it not."""
     if not missile.flying:
         return
     [place] = camera.to_screen([missile.place])
     if missile.guided == ACTIVE:
         canvas.circle(place, 11, LOCK, 2)
         canvas.text("active", place + BESIDE, LOCK, SMALL)
-    elif missile.guided == ALONE:
-        canvas.text("no support", place + BESIDE, mix(BRIGHT, 0.7), SMALL)
+    elif missile.guided in UNUSUAL:
+        canvas.text(UNUSUAL[missile.guided], place + BESIDE, mix(BRIGHT, 0.7), SMALL)

@@ -1,7 +1,7 @@
 // The fight as one side knows it: its contact with the enemy, its own missiles, and its warnings.
 
 const [LIVE, MEMORY, LOST] = [1, 2, 3]; // what a contact rests on; 0: it was never tracked
-const [ALONE, SUPPORTED, ACTIVE] = [0, 1, 2]; // what a missile flies at
+const [ALONE, SUPPORTED, ACTIVE, RELAYED] = [0, 1, 2, 3]; // what a missile flies at
 const TRACKED = 2; // what a receiver says of a radar; 1: it searches, 0: nothing
 
 /** What a missile flies at. */

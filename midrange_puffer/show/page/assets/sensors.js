@@ -65,12 +65,13 @@ function drawWarnings(plane, own, warnings, enemy) {
   }
 }
 
-/** A ring around a missile whose seeker has a lock; a word at one that nobody guides. */
+const GUIDED = { [ALONE]: "no support", [ACTIVE]: "active", [RELAYED]: "by a wingman" };
+
+/** A ring around a missile whose seeker has a lock; a word at one that its fighter does not guide. */
 function drawGuidance(plane, missile, at) {
   const { context, labels, colours: { lock, dim } } = plane;
   const guided = guidedAt(missile, plane.time);
   if (guided === ACTIVE) drawDot(context, at, 9, "transparent", lock);
   if (guided === SUPPORTED) return;
-  const words = guided === ACTIVE ? "active" : "no support";
-  labels.beside(at, words, { colour: guided === ACTIVE ? lock : dim, gap: 12, font: SMALL });
+  labels.beside(at, GUIDED[guided], { colour: guided === ACTIVE ? lock : dim, gap: 12, font: SMALL });
 }
