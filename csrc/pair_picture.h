@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// When the picture of one against one is updated. Part of picture.h.
+// When the picture of one against one is updated, which picture.h has.
+//
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

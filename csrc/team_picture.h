@@ -2,7 +2,9 @@
 //
 // When the picture of teams is updated, and what the fighters of a side tell each other by data link: that their radars
 // track an enemy, and where it is. It arrives one decision late, by when the enemy is believed to have flown straight on.
-// RULES.md, "Teams". Part of picture.h.
+// RULES.md, "Teams". picture.h has the rest.
+//
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 

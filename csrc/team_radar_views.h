@@ -158,13 +158,13 @@ static void mr_view_heard(const MrHeardAll *all, int32_t enemies, const MrSeeker
     float *to = radars + rank * MR_HEARD_COUNT;
     to[MR_HEARD_radar_present] = 1.0f;
     to[MR_HEARD_radar_tracked] = (float)heard->tracked[lane];
-    to[MR_HEARD_radar_ahead] = heard->ahead[lane];
-    to[MR_HEARD_radar_left] = heard->left[lane];
+    to[MR_HEARD_radar_ahead] = mr_clip(heard->ahead[lane], -1.0f, 1.0f);
+    to[MR_HEARD_radar_left] = mr_clip(heard->left[lane], -1.0f, 1.0f);
   }
   for (int rank = 0; rank < MR_HEARD_SEEKERS; rank++, locks += MR_SEEKER_FEATURE_COUNT) {
     locks[MR_LOCK_seeker_present] = (float)seekers->present[rank][lane];
-    locks[MR_LOCK_seeker_ahead] = seekers->ahead[rank][lane];
-    locks[MR_LOCK_seeker_left] = seekers->left[rank][lane];
+    locks[MR_LOCK_seeker_ahead] = mr_clip(seekers->ahead[rank][lane], -1.0f, 1.0f);
+    locks[MR_LOCK_seeker_left] = mr_clip(seekers->left[rank][lane], -1.0f, 1.0f);
   }
 }
 

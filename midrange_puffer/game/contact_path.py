@@ -9,7 +9,6 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.game.course import Course
-from midrange_puffer.game.observation import HEARD, team_rows
 from midrange_puffer.game.parameters import RADAR, is_team, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
@@ -18,6 +17,7 @@ UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
 TRACKS = (LIVE, MEMORY, LINKED)
 # What the warning receiver says of the enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
+_RADARS = "radar"  # the kind of a team's rows of radars that are heard
 _SAME_BEARING = math.cos(math.radians(0.1))  # what rounding makes of a bearing is far below
 _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}
 
@@ -84,15 +84,15 @@ def _heard(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
 
 def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
     """Of each enemy's radar: a receiver tells radars apart by where they are."""
-    rows = next(one for one in team_rows(*sizes_of(sim.parameters), RADAR) if one.kind == HEARD)
+    kinds = _core.team_rows(_core.TEAM_RADAR, *sizes_of(sim.parameters))
+    [(rows, features, first)] = [numbers for kind, *numbers in kinds if kind == _RADARS]
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
-    end = rows.place + rows.rows * rows.features
     for path in contacts:
         own, enemy = path.fighter, path.enemy
         dx, dy = (fighters[name][enemy] - fighters[name][own] for name in "xy")
         bearing = math.atan2(dy, dx)
         level = SILENT
-        radars = views[own, rows.place : end].reshape(rows.rows, rows.features)
+        radars = views[own, first : first + rows * features].reshape(rows, features)
         for present, tracked, ahead, left in radars:
             off = float(fighters["heading"][own]) + math.atan2(left, ahead) - bearing
             if present and math.cos(off) > _SAME_BEARING:

@@ -21,6 +21,7 @@ from midrange_puffer.game.parameters import (
     PAIRS,
     PARAMETERS,
     SENSOR_PILOTS,
+    WING_PILOTS,
     resolve,
     reward_bound,
 )
@@ -312,6 +313,8 @@ def test_no_parameters_yield_a_non_finite_state(parameters, red, blue):
     """Within the parameters' limits everything stays finite, whoever flies."""
     if {red, blue} & {*SENSOR_PILOTS}:
         parameters["sensing"] = "radar"
+    if {red, blue} & {*WING_PILOTS}:
+        parameters["red_size"] = max(parameters["red_size"], 2)
     sim = Simulation(num_envs=2, red=red, blue=blue, **with_room(parameters))
     for _ in range(30):
         sim.step(np.ones((*sim.rewards.shape, 3), np.float32))

@@ -115,8 +115,6 @@ def first_turn(moments: list[Moment]) -> int | None:
 
 def with_room(values: dict[str, float | str]) -> dict[str, float | str]:
     """The parameters with sizes and a start that go together."""
-    if values["sensing"] == "radar":
-        return values | {"red_size": 1, "blue_size": 1}
     others = values["red_size"] + values["blue_size"] - 2
     if others and values["start_spacing_max"] >= 2 * values["start_range_min"] / others:
         room = {"start_spacing_min": 100.0, "start_spacing_max": 100.0}

@@ -174,7 +174,6 @@ def test_a_run_begins_with_a_policy_of_other_teams_but_not_of_one_against_one(tm
         ([*STAGES, "--env.red-size=1", "--env.blue-size=1"], "no policy flies both one against"),
         ([*STAGES, f"--base.policy-name={__file__}:Rows"], "Rows is made for what is observed in"),
         ([f"--base.policy-name={EXAMPLES / 'missile_attention.py'}:MissileAttention"], "not for"),
-        (["--env.sensing=radar"], "must be 1 with sensing = radar"),
         (["--env.observation=stg"], "must be default for teams"),
         (["--train.engine=native", "--policy.entity-size=20"], "policy.entity_size = 20 is no mul"),
     ],
