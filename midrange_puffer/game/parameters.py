@@ -220,9 +220,8 @@ def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
     sizes = f"red_size = {red}, blue_size = {blue}"
     if not teams:
         raise UsageError(
-            f"{sizes}: here one flies against one; teams fly in Simulation, Midrange, "
-            "the environments of Gymnasium, PettingZoo and Stable-Baselines3, and in puffer train, "
-            "eval and league"
+            f"{sizes}: here one flies against one, both must be 1; docs/teams.md says where teams "
+            "fly"
         )
     spacing, least = values["start_spacing_max"], values["start_range_min"]
     most = 2 * least / (red + blue - 2)  # their lines are centred, and may stand in any direction
