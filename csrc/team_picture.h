@@ -69,7 +69,9 @@ static void mr_update_contacts(const struct MrSim *sim, const MrBlock *b, int32_
 static void mr_note_targets(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot,
                             MrTargets *out) {
   const MrMissile *m = &b->missiles[slot];
+  *out = (MrTargets){.tracked = {0}};
   MR_EACH_LANE(i) {
+    if (!m->active[i]) continue;  // where no missile flies, owner and target mean nothing
     const MrBody *body = &b->fighters[m->target[i]].body;
     const MrContact *contact = &picture->contacts[mr_contact_place(sim, m->owner[i], m->target[i])];
     const MrBody *told = &contact->body;
