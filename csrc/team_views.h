@@ -243,7 +243,7 @@ typedef struct {
   size_t next;  // from an observation to the one that is written after it and is fetched before [floats]; 0: it is not
 } MrDestination;
 
-enum { MR_MOST_FEATURES = MR_TEAM_OWN_COUNT + (MR_FIGHTERS - 1) * MR_OTHER_COUNT + MR_SEEN * MR_SEEN_FEATURES };
+enum { MR_MOST_FEATURES = MR_TEAM_OWN_COUNT + (2 * MR_ENEMIES - 1) * MR_OTHER_COUNT + MR_SEEN * MR_SEEN_FEATURES };
 
 // How far from a fighter's observation is the next one: of the next fighter that has any or, after the last, of the
 // next block. Unless that block is full, nothing of it is fetched.

@@ -24,13 +24,14 @@ MODEL = "model_000001.pt"
 # What begins a command -> words that are appended. The first that fits is taken. The last of two
 # options with one name counts.
 ONE_UPDATE = "--train.total-timesteps 65536 --train.run-name {name}"
+OF_TEAMS = f"{ONE_UPDATE} --train.data-dir teams"  # the latest run is one against one
 SHORTER = {
     "puffer train midrange --resume": "--train.total-timesteps {more}",
     "puffer train midrange --config configs/team_curriculum": (
-        f"{ONE_UPDATE} --env.num-envs 256 --curriculum.twos.env.num-envs 256"
+        f"{OF_TEAMS} --env.num-envs 256 --curriculum.twos.env.num-envs 256"
     ),
     "puffer train midrange --config configs/team": (
-        f"{ONE_UPDATE} --env.num-envs 256 --league.interval 0"
+        f"{OF_TEAMS} --env.num-envs 256 --league.interval 0"
     ),
     "puffer train midrange --config": f"{ONE_UPDATE} --league.games 2",
     "puffer replay midrange example --html fight.html --acmi": "--speed 8",
