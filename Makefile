@@ -22,7 +22,7 @@ SIDE_BY_SIDE := -n auto --no-loadscope-reorder
 SOURCES := $(wildcard csrc/*.[ch] csrc/*/*.[ch] midrange_puffer/*.pyx midrange_puffer/*.px[di])
 
 .DEFAULT_GOAL := setup
-.PHONY: setup install train sweep test check fresh newest lint format bench web docs sanitize hostile clean help
+.PHONY: setup install train sweep test test-all check fresh newest lint format bench web docs sanitize hostile clean help
 
 setup: $(BUILT) ## make .venv with everything in it (the default; free when nothing changed)
 
@@ -51,10 +51,13 @@ sweep: setup ## search better settings: make sweep ARGS="--sweep.workers 4"
 	$(BIN)/puffer sweep midrange --config configs/sweep.ini $(ARGS)
 
 test: setup ## run the tests, side by side on all cores: make test ARGS="-k name"
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not nightly" $(ARGS)
+
+test-all: setup ## run the tests and the nightly ones: run it before a release
 	$(BIN)/pytest $(SIDE_BY_SIDE) $(ARGS)
 
 check: setup lint ## lint, and the tests that are not slow: two minutes on two cores
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" $(ARGS)
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not nightly" $(ARGS)
 
 fresh: ## train and test in a clone of HEAD as on a machine that is new: make fresh TARGETS="lint test"
 	$(PYTHON) tools/fresh.py $(TARGETS)
@@ -104,7 +107,7 @@ sanitize: setup ## test core, learner and bindings built with address and undefi
 	    LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$$(gcc -print-file-name=lib$(lib).so))"; \
 	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
 	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
-	$(BIN)/pytest $(SIDE_BY_SIDE) --capture=sys $(SANITIZED_TESTS) $(ARGS)
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not nightly" --capture=sys $(SANITIZED_TESTS) $(ARGS)
 
 hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
 	PYTHONPATH="$(abspath tools)" $(BIN)/python -W "ignore:The pynvml package:FutureWarning" -m hostile $(ARGS)
@@ -114,4 +117,4 @@ clean: ## remove what was built and cached; the environments and experiments sta
 	rm -f midrange_puffer/_core.c midrange_puffer/_learner.c midrange_puffer/_threads.c midrange_puffer/*.so
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
