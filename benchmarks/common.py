@@ -1,6 +1,11 @@
-"""What the benchmarks have in common: the machine they ran on, statistics, reports."""
+"""Shared code of the benchmarks: the machine they ran on, statistics, reports.
+
+Every benchmark that reports rates can keep them: `--record` writes them to results/<machine>.json.
+A later run on that machine prints its own rates beside the recorded ones.
+"""
 
 import argparse
+import json
 import platform
 import re
 import statistics
@@ -14,9 +19,11 @@ from rich.console import Console
 from rich.table import Table
 
 from midrange_puffer import _core
+from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.train.machine import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"  # a file a machine
 CONSOLE = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
 
 
@@ -111,8 +118,70 @@ def parse_training(doc: str, ini: str) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--config", default=str(ROOT / "configs" / ini))
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
     parser.add_argument("--updates", type=int, default=3, help="updates timed in a run")
-    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    add_report_options(parser)
     return parser.parse_known_args()
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where a report goes; see `finish`."""
+    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="keep the rates in benchmarks/results/, to compare later runs on this machine",
+    )
+
+
+def finish(
+    benchmark: str,
+    report: Mapping[str, object],
+    rates: Mapping[str, float],
+    options: argparse.Namespace,
+) -> None:
+    """Compare a report's rates with the recorded ones, and write them where the options say.
+
+    Args:
+        benchmark: its name, as "sps".
+        report: the whole of it, with `machine()` as "machine"; goes to `--json`.
+        rates: agent decisions/s by workload; go to the machine's file with `--record`.
+        options: those of `add_report_options`.
+    """
+    path = RESULTS / f"{_slug(report['machine'])}.json"
+    recorded = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if earlier := recorded.get(benchmark):
+        _print_change(earlier, rates)
+    if options.json:
+        write_json(options.json, report)
+    if options.record:
+        rates = {name: round(rate) for name, rate in rates.items()}
+        entry = {
+            "machine": report["machine"],
+            "rates": earlier["rates"] | rates if earlier else rates,
+        }
+        open_folder(RESULTS)
+        write_json(path, recorded | {benchmark: entry})
+        print(path.relative_to(ROOT))
+
+
+def _slug(report: Mapping[str, object]) -> str:
+    """The name of a machine in a file's name: its processor and its cores."""
+    processor = re.sub(r"[^a-z0-9]+", "-", str(report["cpu"]).lower()).strip("-")
+    return f"{processor}-{report['cores']}-cores"
+
+
+def _print_change(earlier: Mapping[str, Mapping], rates: Mapping[str, float]) -> None:
+    """Print rates beside those recorded earlier, with their ratios."""
+    rows = [
+        (name, f"{before:,}", f"{rates[name]:,.0f}", f"{rates[name] / before:.3f}")
+        for name, before in earlier["rates"].items()
+        if name in rates
+    ]
+    if rows:
+        columns = ["workload", "recorded", "now", "now / recorded"]
+        title = (
+            f"Agent decisions a second, recorded at commit {earlier['machine']['commit']} and now"
+        )
+        print_table(title, columns, rows)
 
 
 def runs_parser(doc: str, mode: str, ini: str) -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import ROOT, compare, machine, parse_training, print_machine, print_table, ratio
+from common import ROOT, compare, finish, machine, parse_training, print_machine, print_table, ratio
 from train_sps import run
 
 from midrange_puffer import _core
@@ -21,7 +21,6 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.envs.own_env import env_class
-from midrange_puffer.files import write_json
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.vector import make_env
 
@@ -79,8 +78,9 @@ def main() -> None:
         report["training"] = compare(sides, options.rounds, "environment")
     rounds = (report["training"][side]["rounds"] for side in configs)
     report["training"]["ratio"] = ratio(*rounds, "own reward / without")
-    if options.json:
-        write_json(options.json, report)
+    rates = {f"stepping, {side}": sps for side, sps in report["stepping"]["sps"].items()}
+    rates |= {f"training, {side}": report["training"][side]["sps"] for side in configs}
+    finish("own_reward", report, rates, options)
 
 
 if __name__ == "__main__":

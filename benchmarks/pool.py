@@ -10,13 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from common import compare, machine, parse_training, print_machine, ratio
+from common import compare, finish, machine, parse_training, print_machine, ratio
 from train_sps import run
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
-from midrange_puffer.files import write_json
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import POOL, SELF
 from midrange_puffer.policies import model_file
@@ -67,8 +66,7 @@ def main() -> None:
         report["ratio"] = ratio(report["mix"]["rounds"], report[SELF]["rounds"], f"mix / {SELF}")
     words = ", ".join(f"{count} against {name}" for name, count in counts.items())
     print(f"the mix: {words}; {len(pool)} in the pool")
-    if options.json:
-        write_json(options.json, report)
+    finish("pool", report, {name: report[name]["sps"] for name in configs}, options)
 
 
 if __name__ == "__main__":

@@ -41,14 +41,20 @@ import os
 import signal
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from clock import measured_mhz
-from common import machine, median_and_spread, print_machine, print_table
+from common import (
+    add_report_options,
+    finish,
+    machine,
+    median_and_spread,
+    print_machine,
+    print_table,
+)
 from layers import LAYERS, PHYSICS_DT, PROCESS_LAYERS, Core, Processes, Stepper, Workload
 
 from midrange_puffer import _core
-from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import OBSERVATIONS, OPTIONS, PARAMETERS, RADAR
 from midrange_puffer.train.loggers import format_duration
 
@@ -255,6 +261,14 @@ def row_of(work: Workload, mhz: int) -> dict[str, object]:
     }
 
 
+def name_of(row: Mapping[str, object]) -> str:
+    """The workload of a row of the report, in words."""
+    sides = f"{row['side']}v{row['side']} {row['opponent']}"
+    sizes = f"{row['num_envs']} envs, {row['substeps']} substeps, {row['threads']} threads"
+    rest = f"{row['isa']}, {row['fire_probability']} fire, {row['observation']}"
+    return f"{row['layer']}, {sides}, {sizes}, {rest}"
+
+
 def peak_gflops(isa: str, mhz: int) -> float:
     """Of a core with two vector operations a cycle."""
     return VECTOR_LANES[isa] * 2 * mhz / 1000
@@ -319,7 +333,7 @@ def clock() -> dict[str, object]:
 def main() -> None:
     """Measure, print, and write the report where wanted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    add_report_options(parser)
     parser.add_argument(
         "--quick", action="store_true", help="less of all, in less than a minute; see the file"
     )
@@ -344,8 +358,8 @@ def main() -> None:
     report["rows"] = [row_of(work, report["clock"]["mhz"]) for group in measured for work in group]
     report["ratios"] = {name: round(value, 3) for name, value in ratios(measured).items()}
     print_report(report)
-    if options.json:
-        write_json(options.json, report)
+    rates = {name_of(row): row["agent_steps_per_s"] for row in report["rows"]}
+    finish("sps", report, rates, options)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,17 @@ import time
 from collections.abc import Mapping
 
 import numpy as np
-from common import machine, median_and_spread, print_machine, print_table
+from common import (
+    add_report_options,
+    finish,
+    machine,
+    median_and_spread,
+    print_machine,
+    print_table,
+)
 from layers import draw_actions
 
 from midrange_puffer import Midrange, Simulation
-from midrange_puffer.files import write_json
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import resolve
 
@@ -40,7 +46,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=7, help="timings of each step")
     parser.add_argument("--episodes", type=int, default=2000, help="engagements of each comparison")
-    parser.add_argument("--json", metavar="FILE", help="write the report there, too")
+    add_report_options(parser)
     options = parser.parse_args()
     import torch  # not before: --help is to come at once
 
@@ -54,8 +60,8 @@ def main() -> None:
         found = {"rate": round(rate), "spread": round(spread, 3)}
         report["steps"][step] = found | errors(flown[step], flown[EXACT])
     _print(report)
-    if options.json:
-        write_json(options.json, report)
+    rates = {f"{step:g} s": figures["rate"] for step, figures in report["steps"].items()}
+    finish("time_step", report, rates, options)
 
 
 def measure_rates(games: Mapping[float, dict[str, float]], rounds: int) -> dict[float, list[float]]:

@@ -15,13 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import compare, machine, parse_training, print_machine, ratio
+from common import compare, finish, machine, parse_training, print_machine, ratio
 
 from midrange_puffer import Midrange
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.settle import settle
-from midrange_puffer.files import write_json
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.puffer_import import pufferlib
@@ -139,8 +138,9 @@ def main() -> None:
         report |= compare(runs, options.rounds, "environment")
         both = (report[name]["rounds"] for name in ENVIRONMENTS)
         report["ratio"] = ratio(*both, "midrange / idle")
-    if options.json:
-        write_json(options.json, report)
+    rates = {name: figures["sps"] for name, figures in report["variants"].items()}
+    rates |= {name: report[name]["sps"] for name in ENVIRONMENTS}
+    finish("train_sps", report, rates, options)
 
 
 if __name__ == "__main__":
