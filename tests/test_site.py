@@ -1,5 +1,7 @@
 """The site: it builds unless a link is dead, and its reference pages have all that there is."""
 
+import importlib
+import inspect
 import os
 import re
 import shutil
@@ -66,6 +68,17 @@ def test_reference_pages_have_every_key_parameter_feature_and_pilot(site):
     shown = words(reference / "features.html")
     assert {one.name for one in (*STG_FEATURES, *RADAR_FEATURES)} <= shown
     assert set(PILOTS) <= words(reference / "pilots.html")
+
+
+@pytest.mark.slow
+def test_the_python_reference_has_every_public_class_and_function(site):
+    page = (site / "reference" / "api.html").read_text()
+    anchors = set(re.findall(r'<h3 id="([^"]*)"', page))
+    for name in ("", ".gym", ".pettingzoo", ".sb3", ".training", ".evaluate", ".spacetime"):
+        module = importlib.import_module(f"midrange_puffer{name}")
+        for member in (getattr(module, name) for name in module.__all__):
+            if inspect.isclass(member) or inspect.isfunction(member):
+                assert f"{member.__module__}.{member.__qualname__}" in anchors
 
 
 @pytest.mark.slow

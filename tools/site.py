@@ -5,9 +5,11 @@ pages, so that a link that works in the repository works on the site. Reference 
 the tables that the code itself goes by.
 """
 
+import inspect
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -39,6 +41,17 @@ LINK = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)((?:#[^)]*)?\))")
 LANGUAGES = {".py": "python", ".c": "c", ".h": "c", ".ini": "ini", ".pyx": "cython"}
 STYLE_FILE = "assets/tables.css"
 STYLE = ".md-typeset td:first-child code { white-space: nowrap; }\n"
+# The modules whose names users import.
+PUBLIC = (
+    "midrange_puffer",
+    "midrange_puffer.gym",
+    "midrange_puffer.pettingzoo",
+    "midrange_puffer.sb3",
+    "midrange_puffer.training",
+    "midrange_puffer.evaluate",
+    "midrange_puffer.checkpoint",
+    "midrange_puffer.spacetime",
+)
 GROUPS = {
     "rules": "The rules",
     "flight": "Fighters",
@@ -105,6 +118,24 @@ def _source_page(path: str) -> str:
     file = ROOT / path
     text, language = file.read_text(encoding="utf-8"), LANGUAGES.get(file.suffix, "text")
     return f"# {path}\n\n````{language}\n{text}\n````\n"
+
+
+def _api() -> str:
+    """Every public class and function, by the module that users import it from.
+
+    mkdocstrings replaces each `::: name` with the docstring, which it reads without importing.
+    """
+    parts = ["# Python\n\nThe classes and functions of the package, by module.\n"]
+    for name in PUBLIC:
+        module = import_module(name)
+        parts.append(f"## `{name}`\n\n{inspect.cleandoc(module.__doc__)}\n")
+        members = [getattr(module, member) for member in sorted(module.__all__)]
+        parts += [
+            f"::: {member.__module__}.{member.__qualname__}\n"
+            for member in members
+            if inspect.isclass(member) or inspect.isfunction(member)
+        ]
+    return "\n".join(parts)
 
 
 def _configuration() -> str:
@@ -220,6 +251,7 @@ def _table(head: str, rows: Iterable[Iterable[object]]) -> str:
 
 
 REFERENCE = {
+    "api": _api,
     "configuration": _configuration,
     "parameters": _parameters,
     "features": _features,
