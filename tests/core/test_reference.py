@@ -10,12 +10,13 @@ A yes or no that falls within that error (a pass at the hit radius, a pilot's sh
 side or that) forks the fight: the reference then goes on from the core's state.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from flights import exactly, without_draws
+from needs import nightly
 from reference import OPEN, Body, Engagement, Fighter, Missile
 from reference_pilots import Pilot
 from reference_sensors import Belief, Contact, Sensed, SensedPilot
@@ -79,14 +80,20 @@ def motion(body: State) -> tuple[float, ...]:
     return body["x"], body["y"], *direction, body["speed"], body["rudder"]
 
 
+def assert_near(ours: Iterable[float], theirs: Iterable[float], tolerance: float) -> None:
+    """Compares as `pytest.approx` does, in a tenth of its time."""
+    for value, reference in zip(ours, theirs, strict=True):
+        assert abs(value - reference) <= tolerance
+
+
 def assert_same_state(ours: State, theirs: Fighter | Missile) -> None:
-    assert (ours["x"], ours["y"]) == pytest.approx((theirs.x, theirs.y), abs=POSITION)
-    assert (ours["vx"], ours["vy"]) == pytest.approx(theirs.velocity, abs=10 * SPEED)
+    assert_near((ours["x"], ours["y"]), (theirs.x, theirs.y), POSITION)
+    assert_near((ours["vx"], ours["vy"]), theirs.velocity, 10 * SPEED)
     # A missile that turns right round, as after its target's death, magnifies what differs.
     speed = 3 * SPEED if isinstance(theirs, Missile) else SPEED
-    assert ours["speed"] == pytest.approx(theirs.speed, abs=speed)
+    assert_near([ours["speed"]], [theirs.speed], speed)
     if getattr(theirs, "alive", True):  # the rudder of the dead moves nothing
-        assert ours["rudder"] == pytest.approx(theirs.rudder, abs=RUDDER)
+        assert_near([ours["rudder"]], [theirs.rudder], RUDDER)
 
 
 def believed(state: State) -> Body:
@@ -96,8 +103,8 @@ def believed(state: State) -> Body:
 
 
 def assert_same_belief(ours: Body, theirs: Body) -> None:
-    assert (ours.x, ours.y) == pytest.approx((theirs.x, theirs.y), abs=POSITION)
-    assert ours.velocity == pytest.approx(theirs.velocity, abs=10 * SPEED)
+    assert_near((ours.x, ours.y), (theirs.x, theirs.y), POSITION)
+    assert_near(ours.velocity, theirs.velocity, 10 * SPEED)
 
 
 @dataclass
@@ -195,7 +202,7 @@ class Core:
             assert ours["target"] == shot.target
             assert_same_state(ours, shot)
         touchy = 3 if len(rewards) > 2 else 1  # where many pass by at once
-        assert self.sim.rewards[env] == pytest.approx(rewards, abs=touchy * REWARD)
+        assert_near(self.sim.rewards[env].tolist(), rewards, touchy * REWARD)
         if self.has_sensors:
             self.assert_same_picture(env, fight)
 
@@ -388,9 +395,16 @@ def test_all_pilots_are_compared():
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
 
 
+BATCHES = [  # sizes, number of engagements
+    *((sizes, 32) for sizes in SIZES[:3]),
+    *((sizes, 4) for sizes in SIZES[3:]),
+    *(nightly(sizes, 32) for sizes in SIZES[3:]),
+]
+
+
 @pytest.mark.parametrize("sensors", [{}, SHARP], ids=["full", "radar"])
-@pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
-def test_random_teams(sizes, sensors):
+@pytest.mark.parametrize(("sizes", "num_envs"), BATCHES, ids=str)
+def test_random_teams(sizes, num_envs, sensors):
     """Under random controls core and reference agree, also on whom a lost missile goes for."""
     red, blue = sizes
     settings = sensors | {
@@ -408,28 +422,29 @@ def test_random_teams(sizes, sensors):
         "reward_kill": 0.3,
         "reward_team": 0.3,
     }
-    sim = Simulation(num_envs=32, seed=4, **settings)
-    hands = RandomHands(4, 32, red + blue)
+    sim = Simulation(num_envs=num_envs, seed=4, **settings)
+    hands = RandomHands(4, 32, red + blue)  # so that few engagements are some of the many
 
     def controls_of(fights: dict[int, Engagement]) -> Controls:
         hands.move()
         return {env: [hands.control(env, seat) for seat in range(red + blue)] for env in fights}
 
     tally = compare(sim, resolve(settings, teams=True), controls_of)
-    assert tally.kills > (10 if sensors else 32)
+    assert tally.kills > num_envs * (0.3 if sensors else 1)
     if not sensors:
-        assert tally.retargeted > (0 if min(sizes) == 1 else 5)
+        assert tally.retargeted > (0 if min(sizes) == 1 else num_envs / 6)
     assert tally.forks <= tally.decisions / (20 if sensors else 200)
 
 
+SMALL, (FOURS, UNEVEN) = SIZES[:3], SIZES[3:]
 FULL_TEAMS = [
-    *(("ace", "shooter", sizes) for sizes in SIZES),
-    *(("crank", "evader", sizes) for sizes in SIZES[:4]),
+    *(("ace", "shooter", sizes) for sizes in (*SMALL, UNEVEN)),
+    *(("crank", "evader", sizes) for sizes in SMALL),
 ]
 SENSED_TEAMS = [
-    *(("pair", "shooter", sizes) for sizes in SIZES),
-    *(("notcher", "pair", sizes) for sizes in SIZES[:4]),
-    *(("ace", "crank", sizes) for sizes in SIZES[:4]),
+    *(("pair", "shooter", sizes) for sizes in (*SMALL, FOURS)),
+    *(("notcher", "pair", sizes) for sizes in SMALL),
+    *(("ace", "crank", sizes) for sizes in SMALL),
 ]
 
 
@@ -438,6 +453,11 @@ SENSED_TEAMS = [
     [
         *((*fight, "full") for fight in FULL_TEAMS),
         *((*fight, "radar") for fight in SENSED_TEAMS),
+        nightly("ace", "shooter", FOURS, "full"),
+        nightly("crank", "evader", FOURS, "full"),
+        nightly("pair", "shooter", UNEVEN, "radar"),
+        nightly("notcher", "pair", FOURS, "radar"),
+        nightly("ace", "crank", FOURS, "radar"),
     ],
 )
 def test_pilots_in_teams(red_pilot, blue_pilot, sizes, sensing):

@@ -16,6 +16,11 @@ def need(present: object, what: str, how: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not present, reason=f"no {what}: {how}")
 
 
+def nightly(*values: object) -> object:
+    """A case of a table that only `make test-all` runs."""
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
 def _isa(name: str) -> object:
     return pytest.param(name, marks=need(name in _core.isas(), name, "use a processor that has it"))
 

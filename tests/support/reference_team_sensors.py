@@ -1,6 +1,6 @@
 """Teams with sensors by csrc/RULES.md a second time, written from that text alone."""
 
-from copy import deepcopy
+from copy import copy
 from dataclasses import dataclass, field
 
 from reference import Body, Fighter, Missile
@@ -26,7 +26,7 @@ class SensedTeams(Sensed, Teams):
         return contact.body if contact.is_track and self.fighters[enemy].alive else None
 
     def update_contacts(self, steps: int, time: float) -> None:
-        before = deepcopy(self.contacts)
+        before = {key: copy(contact) for key, contact in self.contacts.items()}
         for (seat, enemy), contact in self.contacts.items():
             own, other = self.fighters[seat], self.fighters[enemy]
             self.update_contact(own, other, contact, steps, time)
