@@ -15,7 +15,7 @@ import pytest
 from places import ROOT
 
 from midrange_puffer.commands import cli
-from midrange_puffer.policies.shipped import EXAMPLE, path_of
+from midrange_puffer.policies.models import EXAMPLE, path_of
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN, SWEEP = "20260101-120000-abcd", "20260101-130000-abcd"  # in place of <run> and <sweep>

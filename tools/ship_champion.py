@@ -14,7 +14,7 @@ from pathlib import Path
 from ship_models import puffer
 
 from midrange_puffer.contest.panel import digest
-from midrange_puffer.policies.shipped import CHAMPION, path_of
+from midrange_puffer.policies.models import CHAMPION, path_of
 
 
 def main() -> None:

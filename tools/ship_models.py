@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from midrange_puffer.policies.shipped import EXAMPLE, FOLDER, TRAINED, path_of
+from midrange_puffer.policies.models import EXAMPLE, FOLDER, TRAINED, path_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIGURATIONS = ("default", "curriculum", "selfplay")

@@ -32,9 +32,14 @@ from midrange_puffer.policies.mix import (
     kind_of,
     parse_mix,
 )
-from midrange_puffer.policies.model_paths import MODELS, check_is_model
+from midrange_puffer.policies.models import (
+    MODELS,
+    check_is_model,
+    is_shipped,
+    path_of,
+    shipped_models,
+)
 from midrange_puffer.policies.own_code import check_form
-from midrange_puffer.policies.shipped import is_shipped, path_of, shipped_models
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import physical_cores, usable_cores
 from midrange_puffer.train.opponents import settled_mix

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from midrange_puffer.commands.models import load_models
 from midrange_puffer.names import shown
-from midrange_puffer.policies.average import average
+from midrange_puffer.policies.loading import average
 from midrange_puffer.policies.model_file import write_model
 
 

@@ -19,7 +19,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import data_dir, installed
 from midrange_puffer.config.schema import schema
 from midrange_puffer.game.parameters import ALL, HUMAN, MODEL_SUFFIXES, PILOTS, POOL, SELF
-from midrange_puffer.policies.shipped import shipped_models
+from midrange_puffer.policies.models import shipped_models
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.sweep.record import Record, sweeps_folder
 from midrange_puffer.train import run_folder

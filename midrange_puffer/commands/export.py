@@ -16,8 +16,7 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import PILOTS, sizes_of
 from midrange_puffer.names import shown
-from midrange_puffer.policies.exported import ExportedPolicy
-from midrange_puffer.policies.onnx_graph import Graph, to_onnx
+from midrange_puffer.policies.exported import ExportedPolicy, Graph, to_onnx
 from midrange_puffer.policies.own_policy import MEMORY
 
 STARTS = 32  # engagements in either seat, against all pilots, in which outputs are compared

@@ -33,7 +33,7 @@ from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import ALL, CONTROLLERS, pilots_of
 from midrange_puffer.names import shown
 from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.nash_file import NASH, NashMember, write_nash
+from midrange_puffer.policies.mix import NASH, NashMember, write_nash
 
 LEAST_SHARE = 0.005  # of a model in a Nash mixture; those below are left out
 

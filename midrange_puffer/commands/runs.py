@@ -14,7 +14,7 @@ from rich.text import Text
 
 from midrange_puffer.files import write_json, write_whole
 from midrange_puffer.names import shown
-from midrange_puffer.policies.metadata import parse_metadata
+from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.show.run_plot import draw_runs
 from midrange_puffer.show.web_page import PAGE, svg, web_page

@@ -15,7 +15,7 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import lock, new_name, write_whole
 from midrange_puffer.names import shown
-from midrange_puffer.policies.shipped import is_shipped
+from midrange_puffer.policies.models import is_shipped
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.progress import Progress, format_params
 from midrange_puffer.sweep.record import Record, best_trial, sweeps_folder

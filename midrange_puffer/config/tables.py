@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from midrange_puffer.config.key import AUTO, NONE, Key, check_even
 from midrange_puffer.policies import pool_file
-from midrange_puffer.policies.metadata import parse_metadata
+from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, check_form
 
 
@@ -250,7 +250,7 @@ TRAIN = (
 POOL = (
     Key("size", int, "most frozen policies in the pool that the opponent `pool` is drawn from; of "
         "more checkpoints some leave, so that the others stay spread over the run", 8, 1,
-        pool_file.MOST),
+        pool_file.MAX_MEMBERS),
     Key("sampling", str, "how often each is met: pfsp = more often if the learner loses to it; "
         "uniform = all equally",
         "pfsp", choices=("pfsp", "uniform")),

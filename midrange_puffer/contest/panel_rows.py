@@ -12,7 +12,7 @@ import numpy as np
 
 from midrange_puffer.config.key import check_even
 from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, PILOTS
-from midrange_puffer.policies.shipped import FOLDER
+from midrange_puffer.policies.models import FOLDER
 
 VERSION = 1
 EPISODES, SEED = 512, 0  # of the public panel, for each row

@@ -11,7 +11,7 @@ from midrange_puffer.envs.crew import rows_in
 from midrange_puffer.errors import CheckpointError, UsageError
 from midrange_puffer.game.observation import FEATURES, check_flies, rows_of, to_fly
 from midrange_puffer.names import shown
-from midrange_puffer.policies.drawing import HEADS, noise_for
+from midrange_puffer.policies.actors import HEADS, noise_for
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.pool_file import Member, PoolError, read_members

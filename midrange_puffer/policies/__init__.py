@@ -1,1 +1,1 @@
-"""Policies: networks, who flies by them, and the files that they are kept in."""
+"""Policies: networks, players, models, exported policies, contestants, the user's own code."""

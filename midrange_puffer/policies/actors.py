@@ -1,10 +1,11 @@
-"""The heads of the policy that act: hidden features -> what an action is drawn from."""
+"""The actor heads of a policy, and the actions drawn from their output."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import nn
 from torch.distributions import Normal
+from torch.nn import functional
 
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.observation import Rows
@@ -13,11 +14,12 @@ from midrange_puffer.puffer_import import contained
 with contained():
     from pufferlib.pytorch import layer_init
 
-STD = (0.05, 1.0)  # bounds of the deviation, in half the range of a control
-# What a policy gives to be drawn from: logits [agents, levels] of rudder, throttle and fire, or a
+HEADS = len(HIGHEST)  # controls in an action: rudder, throttle, fire
+STD = (0.05, 1.0)  # bounds of the standard deviation, in half the range of a control
+# An actor's output: logits [agents, levels] for each of rudder, throttle and fire, or a normal
 # distribution [agents, 3] of these controls.
-Actions = tuple[torch.Tensor, ...] | Normal
-# The logit of firing at nobody's row. Its probability is 0 in float32, and 0 times it is 0.
+Distribution = tuple[torch.Tensor, ...] | Normal
+# The logit of firing at an absent enemy. Its probability is 0 in float32, and 0 times it is 0.
 ABSENT = -1e4
 
 
@@ -29,29 +31,29 @@ class LevelActor(nn.Linear):
         self.levels = tuple(levels)
 
     def initialise(self, fire_bias: float) -> None:
-        """Near-uniform actions but for fire, with logit `fire_bias` for yes."""
+        """Sets weights for near-uniform actions, except that firing has the logit `fire_bias`."""
         layer_init(self, std=0.01)
         with torch.no_grad():
             self.bias[-1] = fire_bias
 
     def forward(self, hidden: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Logits of hidden features [agents, hidden_size]."""
+        """Returns the logits for hidden features [agents, hidden_size]."""
         logits = super().forward(hidden).float()  # bfloat16 is off by 1 % in a probability
         return logits.split(self.levels, dim=1)
 
 
 class TargetActor(LevelActor):
-    """The same in a team, where fire is at nobody or at one of the enemies in the observation.
+    """A `LevelActor` for teams: the fire action also chooses one of the observed enemies.
 
-    The hidden features say whether to fire, and what is wanted of a target; each enemy's row says
-    what it has of that. Their scalar product is added to the enemy's logit. So there may be any
-    number of enemies, and one that is absent is never chosen.
+    The hidden features give a logit for firing and a query vector. Each enemy's observation row
+    gives a key vector. The enemy's logit is the firing logit plus the scalar product of query and
+    key. So the number of enemies may vary, and an absent enemy is never chosen.
 
     Args:
-        hidden_size: of the hidden features.
-        levels: of rudder and throttle.
-        enemies: the rows of enemies in the observations of training.
-        size: numbers that are wanted of a target.
+        hidden_size: number of hidden features.
+        levels: levels of rudder and throttle.
+        enemies: enemy rows of the observations in training.
+        size: length of query and key.
     """
 
     def __init__(self, hidden_size: int, levels: Sequence[int], enemies: Rows, size: int) -> None:
@@ -59,52 +61,108 @@ class TargetActor(LevelActor):
         self.keys = nn.Linear(enemies.features, size, bias=False)
 
     def initialise(self, fire_bias: float) -> None:
-        """As `LevelActor.initialise`, alike for each enemy."""
+        """Sets weights as `LevelActor.initialise` does, the same for each enemy."""
         layer_init(self, std=0.01)
         nn.init.orthogonal_(self.keys.weight)
         with torch.no_grad():
             self.bias[sum(self.levels[:2]) + 1] = fire_bias
 
     def forward(self, hidden: torch.Tensor, enemies: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Logits of hidden features, and rows of enemies [agents, enemies, features]."""
-        rudder, throttle, fire, wanted = super().forward(hidden)
-        fit = (self.keys(enemies).float() @ wanted[:, :, None]).squeeze(2)
-        is_there = enemies[:, :, 0] > 0
-        at_each = torch.where(is_there, fire[:, 1:] + fit, ABSENT)
-        return rudder, throttle, torch.cat([fire[:, :1], at_each], dim=1)
+        """Returns the logits for hidden features and enemy rows [agents, enemies, features]."""
+        rudder, throttle, fire, query = super().forward(hidden)
+        match = (self.keys(enemies).float() @ query[:, :, None]).squeeze(2)
+        is_present = enemies[:, :, 0] > 0
+        targets = torch.where(is_present, fire[:, 1:] + match, ABSENT)
+        return rudder, throttle, torch.cat([fire[:, :1], targets], dim=1)
 
 
 class GaussianActor(nn.Linear):
     """Hidden features -> a normal distribution [agents, 3] of rudder, throttle and fire.
 
-    The linear layer gives the mean, in half the control's range from its middle. The deviation is
-    the same whatever is seen, and bounded: of a wide one most actions are clipped to the ends of
-    the range, but the entropy bonus would always have it wider.
+    The linear layer gives the mean, in half the control's range from its middle. The standard
+    deviation does not depend on the observation. It is bounded: the entropy bonus always favours a
+    wider one, but a wide one clips most actions to the ends of the range.
     """
 
     def __init__(self, hidden_size: int) -> None:
-        super().__init__(hidden_size, len(LOWEST))
-        self.spread = nn.Parameter(torch.empty(len(LOWEST)))
+        super().__init__(hidden_size, HEADS)
+        self.spread = nn.Parameter(torch.empty(HEADS))
         self.register_buffer("middle", torch.from_numpy((HIGHEST + LOWEST) / 2), persistent=False)
         self.register_buffer("reach", torch.from_numpy((HIGHEST - LOWEST) / 2), persistent=False)
 
     def initialise(self, fire_bias: float) -> None:
-        """The whole range of rudder and throttle; fire as likely as with logit `fire_bias`."""
+        """Sets the full range of rudder and throttle, and firing as likely as by `fire_bias`."""
         layer_init(self, std=0.01)
         nn.init.zeros_(self.spread)
         chance = torch.tensor(fire_bias, dtype=torch.float64).sigmoid()
         with torch.no_grad():
-            # Fire is asked for above the middle of its range.
+            # A launch is requested above the middle of the range.
             self.bias[-1] = self.std[-1] * torch.special.ndtri(chance)
 
     @property
     def std(self) -> torch.Tensor:
-        """The deviation [3], in half the range of a control."""
+        """The standard deviation [3], in half the range of a control."""
         low, high = STD
         return low + (high - low) * self.spread.sigmoid()
 
     def forward(self, hidden: torch.Tensor) -> Normal:
-        """The distribution for hidden features [agents, hidden_size]."""
-        mean = super().forward(hidden).float()  # NumPy knows no bfloat16
+        """Returns the distribution for hidden features [agents, hidden_size]."""
+        mean = super().forward(hidden).float()  # NumPy has no bfloat16
         std = (self.reach * self.std).expand_as(mean)
         return Normal(self.middle + self.reach * mean, std, validate_args=False)
+
+
+def noise_for(
+    count: int,
+    is_continuous: bool,
+    device: torch.device | str,
+    generator: torch.Generator | None = None,
+) -> torch.Tensor:
+    """Returns the random numbers for drawing `count` actions, [count, HEADS].
+
+    They are standard normal for continuous actions, otherwise uniform in [0, 1).
+    """
+    make = torch.randn if is_continuous else torch.rand
+    return make(count, HEADS, device=device, generator=generator)
+
+
+def draw(distribution: Distribution, noise: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Draws one action for each agent.
+
+    Args:
+        distribution: an actor's output for n agents.
+        noise: [n, HEADS], from `noise_for`.
+
+    Returns:
+        Actions [n, HEADS], int32 levels or float32, and their log-probabilities [n].
+    """
+    if isinstance(distribution, Normal):
+        actions = distribution.loc + distribution.scale * noise
+        return actions, distribution.log_prob(actions).sum(1)
+    logprob, levels = 0.0, []
+    for logits, uniform in zip(distribution, noise.split(1, dim=1), strict=True):
+        logprobs = functional.log_softmax(logits, dim=1)
+        # The level at which the cumulative probability exceeds the random number.
+        level = (uniform >= logprobs.exp().cumsum(1)[:, :-1]).sum(1, keepdim=True)
+        logprob = logprob + logprobs.gather(1, level)
+        levels.append(level)
+    return torch.cat(levels, dim=1).int(), logprob.squeeze(1)
+
+
+def likeliest(distribution: Distribution) -> torch.Tensor:
+    """Returns each agent's likeliest action [n, HEADS], int32 levels or float32."""
+    if isinstance(distribution, Normal):
+        return distribution.loc
+    return torch.stack([logits.argmax(dim=1) for logits in distribution], dim=1).int()
+
+
+def judge(distribution: Distribution, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns the log-probabilities [n] of actions [n, HEADS] and the entropies [n]."""
+    if isinstance(distribution, Normal):
+        return distribution.log_prob(actions).sum(1), distribution.entropy().sum(1)
+    logprob, entropy = 0.0, 0.0
+    for logits, level in zip(distribution, actions.long().split(1, dim=1), strict=True):
+        logprobs = functional.log_softmax(logits, dim=1)
+        logprob = logprob + logprobs.gather(1, level)
+        entropy = entropy - (logprobs.exp() * logprobs).sum(1)
+    return logprob.squeeze(1), entropy

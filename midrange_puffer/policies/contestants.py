@@ -1,4 +1,7 @@
-"""Who fights, found by name: models are loaded, and functions of the user's own imported."""
+"""Contestants: loaded by name, and flown alone or as a mix.
+
+Only contestants that are policies import torch.
+"""
 
 import reprlib
 import sys
@@ -31,17 +34,17 @@ if TYPE_CHECKING:
 
     from midrange_puffer.policies.player import Player
 
-# What a `Player` asks of a policy.
-_OF_A_POLICY = ("forward_eval", "features", "memory_size", "is_continuous")
+# Attributes of a policy that `Player` uses.
+_POLICY_ATTRIBUTES = ("forward_eval", "features", "memory_size", "is_continuous")
 
 
 @dataclass(frozen=True)
 class Outsider:
-    """A contestant who flies from outside the core.
+    """A contestant that the core does not fly: a model or a function.
 
     Attributes:
-        name: by which it is scored.
-        share: among the others outside the core; they sum to 1.
+        name: short name, for tables of scores.
+        share: its share among the outsiders, which sum to 1.
         flyer: a policy on the CPU, or a function.
     """
 
@@ -51,22 +54,23 @@ class Outsider:
 
     @property
     def features(self) -> int:
-        """That it needs, as of `observation.Seeing`."""
+        """The number of features that it needs; 0 for a function, which takes all."""
         return getattr(self.flyer, "features", 0)
 
     @property
     def any_size(self) -> bool:
-        """As of `observation.Seeing`."""
+        """True if it flies in teams of any size."""
         return getattr(self.flyer, "any_size", False)
 
 
 @dataclass(frozen=True, eq=False)
 class Mixed:
-    """A mix in which somebody flies from outside the core; who it is is drawn where they start.
+    """A mix with outsiders; one contestant is drawn when an engagement starts.
 
     Attributes:
-        shares: of the pilots, and of all others together, as "agent"; they sum to 1.
-        outsiders: those others.
+        shares: shares of the pilots by name, and of all outsiders together as "agent"; they sum to
+            1.
+        outsiders: the contestants that the core does not fly.
     """
 
     shares: dict[str, float]
@@ -74,23 +78,25 @@ class Mixed:
 
     @property
     def title(self) -> str:
-        """Who is in it, by their names."""
+        """The names of its contestants."""
         pilots = [name for name in self.shares if name != "agent"]
-        return ",".join([*pilots, *(one.name for one in self.outsiders)])
+        return ",".join([*pilots, *(outsider.name for outsider in self.outsiders)])
 
     def check_observation(self, argument: str, observation: str, features: int, where: str) -> None:
-        """Raise UsageError where one of them does not find what it sees in the observation.
+        """Raises UsageError if an observation lacks the features that an outsider needs.
 
         Args:
-            features: how many that has.
-            where: it is given, for messages.
+            argument: name of the argument that the mix belongs to, for messages.
+            observation: the observation's name.
+            features: its number of features.
+            where: the setting that chose it, for messages.
         """
-        for one in self.outsiders:
-            who = f"{argument} = {one.name}"
+        for outsider in self.outsiders:
+            title = f"{argument} = {outsider.name}"
             if observation in (_core.TEAM, _core.TEAM_RADAR):
-                check_flies(who, one, features)
+                check_flies(title, outsider, features)
             else:
-                check_sees(who, one.features, observation, where)
+                check_sees(title, outsider.features, observation, where)
 
 
 if TYPE_CHECKING:
@@ -104,17 +110,17 @@ def load_mix(
     argument: str = "opponent",
     features: int | None = None,
 ) -> Mixed:
-    """Load whoever of a mix flies from outside the core; SELF and POOL are left out.
+    """Loads the outsiders of a mix; SELF and POOL are left to the caller.
 
     Args:
-        text, allowed, argument: as of `parse_mix`.
-        features: of the observations that functions are tried with; None: `try_out` does it, where
-            it is known what is seen.
+        text, allowed, argument: as for `parse_mix`.
+        features: features of the observations that functions are tried with; None: the caller
+            calls `try_out` later.
 
     Raises:
-        ValueError: As `parse_mix`.
-        CheckpointError: A model that cannot be used.
-        OwnCodeError: A function that cannot be used.
+        ValueError: As for `parse_mix`.
+        CheckpointError: A model cannot be used.
+        OwnCodeError: A function cannot be used.
     """
     shares = parse_mix(text, allowed, argument)
     kinds = {name: kind_of(name) for name in shares}
@@ -132,19 +138,16 @@ def load_mix(
 def load_contestant(
     text: str, allowed: Sequence[str] = FIGHTERS, argument: str = "opponent"
 ) -> "Contestant":
-    """The contestant that a text names: text again where only pilots fly.
+    """Loads the contestant that a text names; returns the text if it names pilots only.
 
     Raises:
-        ValueError, CheckpointError, OwnCodeError: As `load_mix`.
+        ValueError, CheckpointError, OwnCodeError: As for `load_mix`.
     """
     mixed = load_mix(text, allowed, argument)
     if not mixed.outsiders:
         return text
-    return mixed.outsiders[0].flyer if _is_one(mixed) else mixed
-
-
-def _is_one(mixed: Mixed) -> bool:
-    return len(mixed.outsiders) == 1 and len(mixed.shares) == 1
+    is_single = len(mixed.outsiders) == len(mixed.shares) == 1
+    return mixed.outsiders[0].flyer if is_single else mixed
 
 
 def _load(name: str, kind: str, features: int | None = None) -> "nn.Module | OwnPilot":
@@ -153,33 +156,33 @@ def _load(name: str, kind: str, features: int | None = None) -> "nn.Module | Own
         if features is not None:
             function.try_out(features)
         return function
-    # Here, so that only who fights a policy imports torch.
     from midrange_puffer.policies.loading import load_policy
 
     return load_policy(file_of(name))[0]
 
 
 def try_out(contestants: Iterable["Contestant"], features: int) -> None:
-    """Let the functions by name among the contestants answer observations of so many features.
+    """Tries the functions among the contestants on observations with this number of features.
 
     Raises:
-        OwnCodeError: One fails, or gives what are no actions.
+        OwnCodeError: A function fails, or returns no valid actions.
     """
-    for who in contestants:
-        for flyer in [one.flyer for one in who.outsiders] if isinstance(who, Mixed) else [who]:
+    for contestant in contestants:
+        outsiders = contestant.outsiders if isinstance(contestant, Mixed) else ()
+        for flyer in (contestant, *(outsider.flyer for outsider in outsiders)):
             if isinstance(flyer, OwnPilot):
                 flyer.try_out(features)
 
 
-def is_module(given: object) -> bool:
-    """Whether it is a module of torch, which nobody can have who has not imported that."""
+def is_module(value: object) -> bool:
+    """True if a value is a torch module; does not import torch."""
     torch = sys.modules.get("torch")
-    return torch is not None and isinstance(given, torch.nn.Module)
+    return torch is not None and isinstance(value, torch.nn.Module)
 
 
-def check_policy(argument: str, module: "nn.Module") -> None:
-    """Raise TypeError where a module of torch, given as `argument`, is no policy of ours."""
-    missing = [attribute for attribute in _OF_A_POLICY if not hasattr(module, attribute)]
+def _check_policy(argument: str, module: "nn.Module") -> None:
+    """Raises TypeError if a torch module lacks the attributes of a policy."""
+    missing = [attribute for attribute in _POLICY_ATTRIBUTES if not hasattr(module, attribute)]
     if missing:
         raise TypeError(
             f"{argument} = {type(module).__name__}: must be a policy as of checkpoint.load_policy; "
@@ -187,39 +190,40 @@ def check_policy(argument: str, module: "nn.Module") -> None:
         )
 
 
-def find_contestant(argument: str, given: "Contestant | Path") -> "Contestant":
-    """Who is meant: policies and functions are taken as they are, all others found by name.
+def find_contestant(argument: str, value: "Contestant | Path") -> "Contestant":
+    """Returns policies and functions as they are, and loads all other contestants by name.
 
     Args:
-        argument: what `given` was given as, for messages.
-        given: a contestant; or a model's file, or whatever `mix.py` names but self and pool.
+        argument: name of the argument that `value` belongs to, for messages.
+        value: a contestant, a model's file, or a text as described in `mix.py`, without self and
+            pool.
 
     Raises:
-        ValueError: no such contestant.
-        TypeError: none of these.
-        CheckpointError: a file that cannot be used.
-        OwnCodeError: a function by name that cannot be used.
+        ValueError: There is no such contestant.
+        TypeError: `value` has another type.
+        CheckpointError: A file cannot be used.
+        OwnCodeError: A function given by name cannot be used.
     """
-    if isinstance(given, Path):
-        return _load(f"{FILE}{given}", MODEL)
-    if isinstance(given, str):
-        return load_contestant(given, argument=argument)
-    if is_module(given):
-        check_policy(argument, given)
-        return given
-    if callable(given) or isinstance(given, Mixed):
-        return given
-    is_pair = isinstance(given, tuple) and given and is_module(given[0])
+    if isinstance(value, Path):
+        return _load(f"{FILE}{value}", MODEL)
+    if isinstance(value, str):
+        return load_contestant(value, argument=argument)
+    if is_module(value):
+        _check_policy(argument, value)
+        return value
+    if callable(value) or isinstance(value, Mixed):
+        return value
+    is_pair = isinstance(value, tuple) and value and is_module(value[0])
     hint = "; load_policy returns a pair: policy, about = load_policy(…)" if is_pair else ""
     raise TypeError(
-        f"{argument} = {reprlib.repr(given)}: must be a pilot, a model's file, a function's name "
+        f"{argument} = {reprlib.repr(value)}: must be a pilot, a model's file, a function's name "
         f"or a mix of them, a policy as of checkpoint.load_policy, or a function of "
         f"observations{hint}"
     )
 
 
 def player_for(
-    who: "Contestant",
+    contestant: "Contestant",
     num_envs: int,
     seed: int,
     greedy: bool = False,
@@ -227,36 +231,38 @@ def player_for(
     action_mode: str | None = None,
     teams: np.ndarray | None = None,
 ) -> "Player | FunctionPlayer | MixedPlayer":
-    """A contestant who flies from outside the core, at the controls.
+    """Returns the player of a contestant that the core does not fly.
 
     Args:
-        num_envs, seed, greedy, threads: as of `Player`.
-        action_mode: of a function's actions; None: whole numbers are levels, others controls.
-        teams: as of `MixedPlayer`.
+        contestant: a policy, a function or a mix with outsiders.
+        num_envs, seed, greedy, threads: as for `Player`.
+        action_mode: mode of a function's actions; None: integers are levels, other numbers
+            controls.
+        teams: as for `MixedPlayer`.
     """
-    if isinstance(who, Mixed):
-        return MixedPlayer(who.outsiders, num_envs, seed, greedy, threads, action_mode, teams)
-    if is_module(who):
-        # Here, so that only who fights a policy imports torch.
+    if isinstance(contestant, Mixed):
+        outsiders = contestant.outsiders
+        return MixedPlayer(outsiders, num_envs, seed, greedy, threads, action_mode, teams)
+    if is_module(contestant):
         from midrange_puffer.policies.player import Player
 
-        return Player(who, num_envs, seed, greedy, threads)
-    if isinstance(who, OwnPilot):
-        return FunctionPlayer(who)
+        return Player(contestant, num_envs, seed, greedy, threads)
+    if isinstance(contestant, OwnPilot):
+        return FunctionPlayer(contestant)
     if action_mode is None:
-        return FunctionPlayer(OwnPilot(who))
-    return FunctionPlayer(who, action_mode)
+        return FunctionPlayer(OwnPilot(contestant))
+    return FunctionPlayer(contestant, action_mode)
 
 
 class MixedPlayer:
-    """Several contestants at the controls, each of some engagements from their start to their end.
+    """Several outsiders, each flying some engagements from start to end.
 
     Args:
-        outsiders: who they are; of each start it is drawn by their shares who flies it.
-        num_envs, seed, greedy, threads, action_mode: as of `player_for`. A single one acts as its
-            player of this seed does alone.
-        teams: int [num_envs], the team that each of these fighters is of, counted from 0 in their
-            order: one of them flies the whole of it. None: each fighter is alone.
+        outsiders: the contestants; one is drawn by the shares for each start.
+        num_envs, seed, greedy, threads, action_mode: as for `player_for`. A single outsider acts
+            exactly as its own player with this seed.
+        teams: int [num_envs], the team of each fighter, counted from 0 in ascending order; one
+            outsider flies all fighters of a team. None: each fighter is a team.
     """
 
     def __init__(
@@ -273,47 +279,42 @@ class MixedPlayer:
         seeds = [seed]
         if len(outsiders) > 1:
             seeds = [int(stream.generate_state(1, np.uint64)[0]) for stream in streams[1:]]
-        self._names = [one.name for one in outsiders]
-        self._shares = [one.share for one in outsiders]
+        self._names = [outsider.name for outsider in outsiders]
+        self._shares = [outsider.share for outsider in outsiders]
         self._random = np.random.default_rng(streams[0])
         self._players = [
-            player_for(one.flyer, num_envs, own_seed, greedy, threads, action_mode)
-            for one, own_seed in zip(outsiders, seeds, strict=True)
+            player_for(outsider.flyer, num_envs, own_seed, greedy, threads, action_mode)
+            for outsider, own_seed in zip(outsiders, seeds, strict=True)
         ]
-        self.features = _seen_by_all([player.features for player in self._players])
+        counts = [player.features for player in self._players]
+        if len(RADAR_FEATURES) in counts and not {*counts} <= {0, len(RADAR_FEATURES)}:
+            raise UsageError("a mix has policies of sensing = radar and of sensing = full")
+        self.features = max(counts)
         self.any_size = all(player.any_size for player in self._players)
         self._teams = np.arange(num_envs) if teams is None else teams
-        self._flying = self._drawn(self._teams[-1] + 1)  # [teams], who of them flies it
+        self._flying = self._drawn(self._teams[-1] + 1)  # [teams], index of the outsider
 
     def reset(self, envs: np.ndarray) -> None:
-        """As `Player.reset`; who flies these engagements next is drawn anew."""
+        """Draws the outsiders that fly these engagements next, and clears their memory."""
         teams = self._teams[envs]
-        anew = list(dict.fromkeys(teams.tolist()))
-        self._flying[anew] = self._drawn(len(anew))
+        starting = list(dict.fromkeys(teams.tolist()))
+        self._flying[starting] = self._drawn(len(starting))
         for index, player in enumerate(self._players):
             player.reset(envs[self._flying[teams] == index])
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
-        """As `Player.act`."""
-        chosen = np.empty((len(envs), 3), np.float32)
+        """Returns the next controls, as `Player.act`."""
+        controls = np.empty((len(envs), 3), np.float32)
         flying = self._flying[self._teams[envs]]
         for index, player in enumerate(self._players):
             rows = np.flatnonzero(flying == index)
             if len(rows):
-                chosen[rows] = player.act(observations[rows], envs[rows])
-        return chosen
+                controls[rows] = player.act(observations[rows], envs[rows])
+        return controls
 
     def names(self, teams: np.ndarray) -> list[str]:
-        """Who flies these teams."""
+        """Returns the names of the outsiders that fly these teams."""
         return [self._names[index] for index in self._flying[teams]]
 
     def _drawn(self, count: int) -> np.ndarray:
         return self._random.choice(len(self._shares), count, p=self._shares)
-
-
-def _seen_by_all(features: Sequence[int]) -> int:
-    """The features of the observation in which policies of so many each find theirs."""
-    of_sensors = len(RADAR_FEATURES)
-    if of_sensors in features and not {*features} <= {0, of_sensors}:
-        raise UsageError("a mix has policies of sensing = radar and of sensing = full")
-    return max(features)

@@ -1,16 +1,21 @@
-"""Exported policies: what an .onnx file of a policy holds, and how onnxruntime flies it here.
+"""Exported policies: an .onnx file of a policy, written by torch and computed by onnxruntime.
 
-The graph's inputs are `observation` [batch, features] and, of a policy that remembers, `lstm_h` and
+The graph's inputs are `observation` [batch, features] and, for a policy with a memory, `lstm_h` and
 `lstm_c` [batch, memory_size]. Its outputs are the logits `rudder`, `throttle` and `fire` [batch,
-levels], or `mean` and `std` [batch, 3] of these controls; then `value` [batch, 1], and of a policy
-that remembers `next_lstm_h` and `next_lstm_c`. All are float32. The file's metadata are the entries
-of a model file (model_file.py) but for the weights, and more for the reader, each as JSON. The last
-one, `sha256`, is of all bytes before it; the one before, `sealed`, says that it is there.
+levels], or `mean` and `std` [batch, 3] of these controls; then `value` [batch, 1] and, for a policy
+with a memory, `next_lstm_h` and `next_lstm_c`. All are float32. The file's metadata, each as JSON,
+are the entries of a model file (model_file.py) without the weights, and explanations for the
+reader. The last entry, `sha256`, is the digest of all bytes before it; the one before, `sealed`,
+says that the digest follows.
 """
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import logging
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +26,12 @@ from torch.distributions import Normal
 
 from midrange_puffer import _core
 from midrange_puffer.errors import CheckpointError
-from midrange_puffer.game.observation import enemies_of, rows_of
+from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
+from midrange_puffer.game.observation import enemies_of, features_of, rows_of
+from midrange_puffer.game.parameters import is_team, observed, sizes_of
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.actors import Actions
-from midrange_puffer.policies.model_paths import EXPECTED, check_is_file, require_onnx
+from midrange_puffer.policies.actors import Distribution
+from midrange_puffer.policies.models import EXPECTED, check_is_file, require_onnx
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY
 
@@ -33,28 +40,177 @@ if TYPE_CHECKING:
 
 CONTROLS = ("rudder", "throttle", "fire")
 NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
-# An entry that says that the digest is there, so that no file loses it by one damaged name. In
+OPSET = 20  # the first with Gelu
+# The entry that announces the digest, so that a file cannot lose the digest by one damaged name. In
 # protobuf it is field 14 of a model, 14 bytes: a key and a value, which is JSON. It may be
 # appended, as protobuf merges messages that follow each other.
 _SEALED = b"\x72\x0e\x0a\x06sealed\x12\x04true"
-# What stands before and behind the digest in the last entry, of 76 bytes.
+# The bytes before and after the digest in the last entry, of 76 bytes.
 _SEAL = b'\x72\x4c\x0a\x06sha256\x12\x42"'
 _SEAL_END = b'"'
 
+# Meanings of the graph's inputs and outputs, for the reader of a file.
+MEANINGS = {
+    "observation": "what the fighter sees: for each of the metadata's `features` value / scale, "
+    "clipped to [-1, 1]",
+    **dict.fromkeys(MEMORY, "memory: 0 at the start of a fight, then what the last decision gave"),
+    **{name: f"logits of the levels of {name} in the metadata's `actions`" for name in CONTROLS},
+    "mean": f"of {', '.join(CONTROLS)}; not clipped to the ranges in the metadata's `actions`",
+    "std": f"standard deviations of {', '.join(CONTROLS)} about the mean, each on its own",
+    "value": "the return that was expected in training; not needed to fly",
+    **{f"{NEXT}{name}": f"{name} of the next decision" for name in MEMORY},
+}
+ACTIONS = {
+    "rudder": "1 is hard left, -1 hard right",
+    "throttle": "1 is full",
+    "fire": "above 0.5 asks for a launch",
+}
+AT_TARGETS = {
+    "fire": "k + 1 asks for a launch at the k-th enemy in the features, 1 for one at the enemy "
+    "nearest the nose"
+}
 
-class ExportedPolicy(nn.Module):
-    """A policy that onnxruntime computes, on one thread of the CPU; to a `Player` as any other.
+
+class Graph(nn.Module):
+    """A policy as the function of tensors that a file holds; see `graph_widths`."""
+
+    def __init__(self, policy: nn.Module) -> None:
+        super().__init__()
+        self.policy = policy
+
+    def forward(
+        self,
+        observation: torch.Tensor,
+        lstm_h: torch.Tensor | None = None,
+        lstm_c: torch.Tensor | None = None,
+    ) -> tuple[torch.Tensor, ...]:
+        """Returns the graph's outputs."""
+        state = {"lstm_h": lstm_h, "lstm_c": lstm_c}
+        actions, value = self.policy.forward_eval(observation, state)
+        if self.policy.is_continuous:
+            actions = actions.loc, actions.scale
+        memory = (state[name] for name in MEMORY) if self.policy.memory_size else ()
+        return *actions, value, *memory
+
+
+def graph_widths(
+    features: int, is_continuous: bool, memory_size: int
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Returns the width of each input and output [batch, width] of a graph, by name, in order."""
+    memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
+    sides = (enemies_of(rows).rows,) * 2 if (rows := rows_of(features)) else (1, 1)
+    levels = dict(zip(CONTROLS, _core.action_levels(*sides), strict=True))
+    actions = dict.fromkeys(("mean", "std"), len(CONTROLS)) if is_continuous else levels
+    after = {NEXT + name: width for name, width in memory.items()}
+    return {"observation": features, **memory}, {**actions, "value": 1, **after}
+
+
+def to_onnx(policy: nn.Module, entries: Mapping[str, object]) -> bytes:
+    """Returns the .onnx file of a policy.
 
     Args:
-        data: an .onnx file's.
-        path: what it is called in errors.
+        policy: in evaluation mode, on the CPU.
+        entries: those of its model file, from `checkpoint.load_policy`.
+    """
+    import onnx
+
+    inputs, outputs = graph_widths(policy.features, policy.is_continuous, policy.memory_size)
+    batch = {0: torch.export.Dim("batch")}
+    with _quiet():
+        program = torch.onnx.export(
+            Graph(policy).eval(),
+            tuple(torch.zeros(2, width) for width in inputs.values()),
+            input_names=list(inputs),
+            output_names=list(outputs),
+            opset_version=OPSET,
+            dynamo=True,
+            dynamic_shapes=dict.fromkeys(inputs, batch),
+            verbose=False,
+        )
+    model = program.model_proto
+    graph = model.graph
+    for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output):
+        part.ClearField("metadata_props")  # torch's own, with the stack and paths of this machine
+    for value in (*graph.input, *graph.output):
+        value.doc_string = MEANINGS[value.name]
+    model.doc_string = describe(policy, entries)
+    metadata = {**entries, **explain(entries)}
+    onnx.helper.set_model_props(model, {key: json.dumps(entry) for key, entry in metadata.items()})
+    data = model.SerializeToString() + _SEALED
+    return data + _digest(data)
+
+
+def explain(entries: Mapping[str, object]) -> dict[str, object]:
+    """Returns the metadata that explain a file: its features and actions."""
+    env = entries["env"]
+    sizes, in_team = sizes_of(env), is_team(env)
+    observation = observed(env["observation"], env)
+    if env["action_mode"] == "continuous":
+        key, values = "range", np.stack((LOWEST, HIGHEST), axis=1)
+    else:
+        counts = _core.action_levels(*sizes)
+        levels = np.arange(max(counts))[:, None]
+        columns = controls(np.tile(levels, len(CONTROLS)), in_team).T
+        key, values = "levels", [c[:n] for c, n in zip(columns, counts, strict=True)]
+    meanings = {**ACTIONS, **(AT_TARGETS if in_team else {})}
+    return {
+        "observation": observation,
+        "features": [asdict(feature) for feature in features_of(observation, *sizes)],
+        "action_mode": env["action_mode"],
+        "actions": {
+            name: {key: column.tolist(), "meaning": meanings[name]}
+            for name, column in zip(CONTROLS, values, strict=True)
+        },
+    }
+
+
+def describe(policy: nn.Module, entries: Mapping[str, object]) -> str:
+    """Returns instructions for flying with the file, in words."""
+    decision = entries["env"]["physics_dt"] * entries["env"]["substeps"]
+    how = (
+        "draw each control from the normal distribution of its mean and std, or take the mean, and "
+        "clip it to its range"
+        if policy.is_continuous
+        else "draw a level of each control from the softmax of its logits, or take the likeliest"
+    )
+    memory = (
+        " lstm_h and lstm_c are 0 at the start of a fight, then next_lstm_h and next_lstm_c of the "
+        "last decision."
+        if policy.memory_size
+        else ""
+    )
+    return (
+        f"A policy of midrange_puffer. It flies a fighter in mid-range air combat by a decision "
+        f"every {decision:g} s. A row of the batch is a fighter: {how}.{memory} The metadata, each "
+        f"JSON, have the table of features, the actions and the game it was trained for."
+    )
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Silences torch's exporter; the command compares the exported policy with the original."""
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+class ExportedPolicy(nn.Module):
+    """A policy that onnxruntime computes on one thread of the CPU; `Player` flies it as usual.
+
+    Args:
+        data: content of an .onnx file.
+        path: name of the file, for messages.
 
     Attributes:
         entries: the file's metadata.
-        features, memory_size, is_continuous: as of `Policy` and `Recurrent`.
+        features, memory_size, is_continuous: as for `Policy` and `Recurrent`.
 
     Raises:
-        CheckpointError: It is damaged, not ours or of another version.
+        CheckpointError: The file is damaged, not ours or of another version.
     """
 
     def __init__(self, data: bytes, path: Path) -> None:
@@ -64,7 +220,7 @@ class ExportedPolicy(nn.Module):
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # what is wrong is raised
+        options.log_severity_level = 4  # errors are raised instead
         try:
             _check_seal(data)
             weights = _weights(data)
@@ -72,22 +228,25 @@ class ExportedPolicy(nn.Module):
                 data, options, ["CPUExecutionProvider"], enable_fallback=False
             )
             metadata = session.get_modelmeta().custom_metadata_map
-            found = _widths(session.get_inputs()), _widths(session.get_outputs())
-        # onnxruntime has many kinds for one cause, and texts that are none are found when read.
+            widths = _widths(session.get_inputs()), _widths(session.get_outputs())
+        # onnxruntime raises many types for one cause, and text that is no UTF-8 fails when read.
         except Exception as error:
             reason = str(error).partition("\n")[0]
             raise CheckpointError(f"{path}: damaged, or not an ONNX file ({reason})") from None
         for name, values in weights.items():
             model_file.check_usable(path, name, values)
         self._session = session
-        self.entries = _entries(metadata, path)
+        try:
+            self.entries = {name: json.loads(text) for name, text in metadata.items()}
+        except (ValueError, RecursionError):  # metadata of another program
+            self.entries = {}
+        model_file.check_entries(path, self.entries)
         env = self.entries["env"]
         self.features = model_file.policy_spaces(env).single_observation_space.shape[0]
         self.is_continuous = env["action_mode"] == "continuous"
-        remembers = found[0].get(MEMORY[0], 0)
-        self.memory_size = _memory_size(self.entries, remembers, len(data), path)
+        self.memory_size = _memory_size(self.entries, widths[0].get(MEMORY[0], 0), len(data), path)
         expected = graph_widths(self.features, self.is_continuous, self.memory_size)
-        for what, its, wanted in zip(("inputs", "outputs"), found, expected, strict=True):
+        for what, its, wanted in zip(("inputs", "outputs"), widths, expected, strict=True):
             if its != wanted:
                 raise CheckpointError(
                     f"{path}: its metadata do not fit its graph, whose {what} are {its}, "
@@ -97,11 +256,11 @@ class ExportedPolicy(nn.Module):
         self._check_graph(*expected, path)
 
     def _check_graph(self, inputs: dict[str, int], outputs: dict[str, int], path: Path) -> None:
-        """Compute two decisions: onnxruntime opens graphs that it cannot compute."""
-        seen = {name: np.zeros((2, width), np.float32) for name, width in inputs.items()}
+        """Computes two decisions: onnxruntime opens graphs that it cannot compute."""
+        zeros = {name: np.zeros((2, width), np.float32) for name, width in inputs.items()}
         try:
-            shapes = [values.shape for values in self._session.run(self._outputs, seen)]
-        except Exception as error:  # as above
+            shapes = [values.shape for values in self._session.run(self._outputs, zeros)]
+        except Exception as error:  # many types, as above
             reason = str(error).partition("\n")[0]
             raise CheckpointError(f"{path}: its graph cannot be computed ({reason})") from None
         if shapes != (wanted := [(2, width) for width in outputs.values()]):
@@ -109,8 +268,8 @@ class ExportedPolicy(nn.Module):
 
     def forward_eval(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
-    ) -> tuple[Actions, torch.Tensor]:
-        """Actions and values; the memory in `state` is replaced by the next decision's."""
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns actor outputs and values; updates the memory in `state`."""
         memory = MEMORY if self.memory_size else ()
         inputs = {"observation": observations.float(), **{name: state[name] for name in memory}}
         results = self._session.run(
@@ -125,24 +284,8 @@ class ExportedPolicy(nn.Module):
         return actions, outputs["value"]
 
 
-def graph_widths(
-    features: int, is_continuous: bool, memory_size: int
-) -> tuple[dict[str, int], dict[str, int]]:
-    """The graph's inputs and its outputs, in their order: name -> width of [batch, width]."""
-    memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
-    sides = (enemies_of(rows).rows,) * 2 if (rows := rows_of(features)) else (1, 1)
-    levels = dict(zip(CONTROLS, _core.action_levels(*sides), strict=True))
-    actions = dict.fromkeys(("mean", "std"), len(CONTROLS)) if is_continuous else levels
-    after = {NEXT + name: width for name, width in memory.items()}
-    return {"observation": features, **memory}, {**actions, "value": 1, **after}
-
-
 def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
-    """Load an exported policy; what is returned and raised is as of `checkpoint.load_policy`.
-
-    Raises:
-        UsageError: onnx or onnxruntime is not installed.
-    """
+    """Loads an exported policy; returns and raises as `loading.load_policy`."""
     check_is_file(path, EXPECTED)
     try:
         policy = ExportedPolicy(path.read_bytes(), path)
@@ -151,18 +294,12 @@ def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
     return policy.eval(), policy.entries
 
 
-def seal(data: bytes) -> bytes:
-    """An .onnx file's data with their digest as one more entry of the metadata."""
-    data += _SEALED
-    return data + _digest(data)
-
-
 def _check_seal(data: bytes) -> None:
-    """Raise ValueError where a file's digest is wrong; one of another program has none."""
-    before, found, _ = data.rpartition(_SEAL)
-    if found and data != before + _digest(before):
+    """Raises ValueError if a file's digest is wrong; a file of another program has none."""
+    before, separator, _ = data.rpartition(_SEAL)
+    if separator and data != before + _digest(before):
         raise ValueError("its sha256 is not that of its content")
-    if not found and _SEALED in data:
+    if not separator and _SEALED in data:
         raise ValueError("its sha256 is missing")
 
 
@@ -171,7 +308,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _weights(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of floating-point numbers in a file, by name.
+    """Returns the floating-point arrays in a file, by name.
 
     Raises:
         ValueError: They are in another file.
@@ -186,35 +323,26 @@ def _weights(data: bytes) -> dict[str, np.ndarray]:
     return {name: values for name, values in arrays.items() if values.dtype.kind == "f"}
 
 
-def _entries(metadata: Mapping[str, str], path: Path) -> dict[str, object]:
-    """The checked entries in a file's metadata."""
-    try:
-        entries = {name: json.loads(text) for name, text in metadata.items()}
-    except (ValueError, RecursionError):  # as those of other programs may be
-        entries = {}
-    model_file.check_entries(path, entries)
-    return entries
+def _memory_size(entries: Mapping[str, object], width: object, size: int, path: Path) -> int:
+    """Returns the size of a policy's memory: 0 for the package's MLP, else its LSTM's hidden size.
 
-
-def _memory_size(entries: Mapping[str, object], width: object, room: int, path: Path) -> int:
-    """What the policy remembers; an LSTM has four float32 matrices of that height and width.
-
-    What the package's own MLP remembers is nothing, and of the user's own the `width` of its graph.
+    An LSTM has four float32 matrices of that height and width, which must fit into the file's
+    `size` in bytes. For a user's own policy it is the `width` of the graph's input.
     """
     if entries["rnn_name"] is None:
         is_own = entries["policy_name"] != PACKAGE
-        return width if is_own and type(width) is int and width < room else 0
-    size = entries["rnn"].get("hidden_size")
-    if type(size) is not int or size < 1 or 4 * 4 * size**2 > room:
+        return width if is_own and type(width) is int and width < size else 0
+    hidden_size = entries["rnn"].get("hidden_size")
+    if type(hidden_size) is not int or hidden_size < 1 or 4 * 4 * hidden_size**2 > size:
         raise CheckpointError(
-            f"{path}: its rnn.hidden_size is {size}, expected the height of matrices in its "
-            f"{room} bytes"
+            f"{path}: its rnn.hidden_size is {hidden_size}, expected the height of matrices in its "
+            f"{size} bytes"
         )
-    return size
+    return hidden_size
 
 
 def _widths(values: Iterable["NodeArg"]) -> dict[str, object]:
-    """Name -> width of each that is float32 [any batch, width]; of others type and shape."""
+    """Returns the width of each float32 [any batch, width] by name; of others type and shape."""
     widths = {}
     for value in values:
         match value.type, value.shape:

@@ -1,27 +1,29 @@
-"""Who flies the other seat, as a text: a contestant, or several with their shares.
+"""Contestants as text: one contestant, or a mix of several with their shares.
 
-`shooter`, `self:4,pool:2,ace:1` and `file:fighter.onnx:2,my_pilots.py:fly,trained:selfplay` are
-mixes. Commas separate the contestants. A number after the last colon is a share; without one it is
-1. A contestant is
+Examples: `shooter`, `self:4,pool:2,ace:1`, `file:fighter.onnx:2,my_pilots.py:fly,trained:selfplay`.
+Commas separate the contestants. A number after the last colon is a share; the default is 1. A
+contestant is
 
 * a scripted pilot;
 * `self`: both seats are agents; or `pool`: the frozen policies of a run's pool;
 * a model: `champion`, `trained` or `trained:selfplay`, which come with the package, or a file,
   *.pt or *.onnx; `file:` before its path may be left out;
 * `nash:PATH`: the models that a file of `puffer league --nash` names, with its shares;
-* `latest`, `best` or RUN/best, or a run's folder: one of its models, which a command puts in its
-  place;
+* `latest`, `best`, RUN/best or a run's folder: the command replaces it by a model of that run;
 * a function of the user's own, `module:name` or `file.py:name`.
 
-Nothing is loaded here, and no code of the user's own is run.
+This module loads no model and runs no code of the user's own.
 """
 
 import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 from midrange_puffer.errors import UsageError
+from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import (
     ALL,
     HUMAN,
@@ -35,9 +37,9 @@ from midrange_puffer.game.parameters import (
     sizes_of,
     suggest,
 )
+from midrange_puffer.json_files import JsonError, Within, read_json
 from midrange_puffer.policies import own_code
-from midrange_puffer.policies.nash_file import NASH, members_of
-from midrange_puffer.policies.shipped import (
+from midrange_puffer.policies.models import (
     CHAMPION,
     TRAINED,
     is_shipped,
@@ -45,15 +47,19 @@ from midrange_puffer.policies.shipped import (
     shipped_models,
 )
 
-MAX_WEIGHT = 1e6  # of one contestant in a mix
-FILE = "file:"  # begins the name of a file
+MAX_WEIGHT = 1e6  # largest share of a contestant before normalisation
+FILE = "file:"  # prefix of a model's file
+NASH = "nash:"  # prefix of a Nash mixture's file
+NASH_FILE = "nash.json"
+NASH_FORMAT = "midrange_puffer nash"
+MAX_NASH_MEMBERS = 1024
 LATEST, BEST = "latest", "best"  # the newest model of all runs, the best-rated one of a run
-# The kinds of contestants besides SELF and POOL: SCRIPTED, and
+# Kinds of contestants, besides SCRIPTED, SELF and POOL.
 MODEL, FUNCTION, RUN = "model", "function", "run"
-OTHERS = "models or functions"  # the group of engagements against these
+OTHERS = "models or functions"  # group of engagements against MODEL and FUNCTION
 KINDS = (SCRIPTED, SELF, POOL, MODEL, FUNCTION, RUN)
-OUTSIDE = (MODEL, FUNCTION)  # fly from outside the core
-# What an environment that is no run can take, alone or mixed.
+OUTSIDE = (MODEL, FUNCTION)  # kinds that the core does not fly
+# Kinds that an environment outside of a run takes, alone or mixed.
 FIGHTERS = (SCRIPTED, *OUTSIDE)
 EXPECTED = {
     SCRIPTED: ", ".join(PILOTS),
@@ -68,7 +74,7 @@ ONE_ONLY = (
     "is a mix; must be one pilot, model or function: mixes are taken by eval as --opponent, and in "
     "training as env.opponent"
 )
-# Where a contestant is taken that is refused elsewhere.
+# For messages: the places that take a contestant refused elsewhere.
 TAKEN = {
     SELF: "is taken by Midrange and in training, as env.opponent, and alone by eval and plot",
     POOL: "is taken in training, as env.opponent, and by Midrange with a pool's file",
@@ -79,7 +85,7 @@ TAKEN = {
 
 
 def kind_of(name: str) -> str | None:
-    """Of which of `KINDS` a contestant is, by its name; None of none."""
+    """Returns the kind of a contestant (one of `KINDS`) by its name, or None."""
     if name in PILOTS or name in SENSOR_PILOTS:
         return SCRIPTED
     if name in (SELF, POOL):
@@ -96,13 +102,13 @@ def kind_of(name: str) -> str | None:
 
 
 def is_word(name: str) -> bool:
-    """Whether a name means a model of one's own runs: "latest", "best" or "RUN/best"."""
+    """True if a name stands for a model of a run: "latest", "best" or "RUN/best"."""
     return name in (LATEST, BEST) or name.endswith(f"/{BEST}")
 
 
 def is_there(test: Callable[[Path], bool], *parts: str | Path) -> bool:
-    """Whether there is such a file or folder; an empty name means none."""
-    with contextlib.suppress(OSError, ValueError):  # no file can have such a name
+    """True if the file or folder exists; False for an empty name."""
+    with contextlib.suppress(OSError, ValueError):  # impossible file names
         return all(map(str, parts)) and test(Path(*parts))
     return False
 
@@ -110,19 +116,18 @@ def is_there(test: Callable[[Path], bool], *parts: str | Path) -> bool:
 def parse_mix(
     text: str, allowed: Sequence[str] = KINDS, argument: str = "opponent"
 ) -> dict[str, float]:
-    """The share of each contestant in a mix.
+    """Reads a mix.
 
     Args:
-        text: as the head of this file has it.
-        allowed: the kinds that may be in it.
-        argument: what the text was given as, for messages.
+        text: in the form that this module's docstring describes.
+        allowed: kinds that may be in it.
+        argument: name of the option or argument that the text belongs to, for messages.
 
     Returns:
-        By name; shares that sum to 1, in the order given.
+        Shares that sum to 1, by name, in the given order.
 
     Raises:
-        ValueError: An unknown or repeated name, one that is not taken here, or a weight out of
-            range.
+        ValueError: A name is unknown, repeated or not allowed, or a weight is out of range.
     """
     where = f"{argument} = {text!r}"
     weights: dict[str, float] = {}
@@ -140,18 +145,18 @@ def parse_mix(
 
 
 def check_is_one(text: str, argument: str = "opponent") -> None:
-    """Raise UsageError where a text names more than one contestant, or a share."""
+    """Raises UsageError if a text names more than one contestant, or a share."""
     if kind_of(text) is None:
         raise UsageError(f"{argument} = {text!r}: {ONE_ONLY}")
 
 
 def divide(num_envs: int, opponent: str) -> dict[str, int]:
-    """The engagements of each group of a mix: SELF, SCRIPTED, POOL, OTHERS, in this order.
+    """Returns the engagements of each group of a mix: SELF, SCRIPTED, POOL, OTHERS, in this order.
 
-    Each group has its share, rounded, and at least one.
+    Each group gets its share, rounded, but at least one.
 
     Raises:
-        ValueError: As `parse_mix`, or fewer engagements than groups.
+        ValueError: As for `parse_mix`, or there are fewer engagements than groups.
     """
     shares = dict.fromkeys((SELF, SCRIPTED, POOL, OTHERS), 0.0)
     for name, share in parse_mix(opponent).items():
@@ -165,7 +170,7 @@ def divide(num_envs: int, opponent: str) -> dict[str, int]:
         )
     counts = dict.fromkeys(shares, 0)
     left, share_left = num_envs, 1.0
-    # The smallest first: what is rounded up to one is taken from the larger ones.
+    # The smallest first: groups that are rounded up to one reduce the larger ones.
     for group in sorted(shares, key=shares.__getitem__):
         counts[group] = max(round(left * min(shares[group] / share_left, 1.0)), 1)
         left -= counts[group]
@@ -174,10 +179,10 @@ def divide(num_envs: int, opponent: str) -> dict[str, int]:
 
 
 def count_agents(env: Mapping[str, object]) -> int:
-    """The agents of a `Midrange` of this [env]: a side of each engagement, both against itself.
+    """Returns the agents of a `Midrange` of this [env]: one side, in SELF engagements both sides.
 
     Raises:
-        ValueError: As `divide`.
+        ValueError: As for `divide`.
     """
     sizes, seat = sizes_of(env), SEATS.index(env["seat"])
     against_itself = divide(env["num_envs"], env["opponent"]).get(SELF, 0)
@@ -185,62 +190,63 @@ def count_agents(env: Mapping[str, object]) -> int:
 
 
 def file_of(model: str) -> Path:
-    """The file of a contestant of the kind MODEL.
+    """Returns the file of a contestant of the kind MODEL.
 
     Raises:
-        UsageError: No such model comes with the package.
+        UsageError: No model of this name comes with the package.
     """
     return path_of(model.removeprefix(FILE))
 
 
 def settled(text: str, find: Callable[[str], Path | None]) -> str:
-    """A mix with the whole paths of files, so that it means the same wherever it is read.
+    """Returns a mix with absolute paths, so that it does not depend on the working directory.
 
     Args:
-        find: the model's file, or the folder, that the name of a run stands for; None: what has
-            this name is no run.
+        text: the mix.
+        find: returns the model's file or the folder for the name of a run, or None if the name
+            belongs to no run.
     """
-    given, parts = _parts(text), []
-    for name, weight in given:
+    original, parts = _parts(text), []
+    for name, weight in original:
         kind = kind_of(name)
         if kind == FUNCTION:
             name = own_code.absolute(name)
         elif kind == MODEL and not is_shipped(name):
             name = f"{FILE}{Path(name.removeprefix(FILE)).absolute()}"
-        elif kind in (RUN, None) and (found := find(name)) is not None:
-            name = f"{FILE}{found.absolute()}" if found.is_file() else str(found.absolute())
+        elif kind in (RUN, None) and (path := find(name)) is not None:
+            name = f"{FILE}{path.absolute()}" if path.is_file() else str(path.absolute())
         parts.append((name, weight))
-    return text if parts == given else _joined(parts)
+    return text if parts == original else _joined(parts)
 
 
 def title(text: str) -> str:
-    """A mix as it is shown: without the folders of files."""
+    """Returns a mix for display, without the folders of files."""
     parts = _parts(text)
     short = short_names(name for name, _ in parts)
     return _joined([(short[name], weight) for name, weight in parts])
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """A short name for each contestant, by which it is scored: enough to tell it from the others.
+    """Returns a distinct short name for each contestant, for tables of scores.
 
-    A file has its stem, and before it as many folders as are needed. A function has its own name,
-    or where that is another's, its module's, too.
+    A file's short name is its stem, preceded by as many folders as are needed. A function's is its
+    own name, preceded by its module's if needed.
     """
     names = list(names)
     choices = [_names_of(name) for name in names]
     for length in range(max(map(len, choices), default=0)):
         short = [choice[min(length, len(choice) - 1)] for choice in choices]
-        others = [one for one, name in zip(short, names, strict=True) if name not in _RESERVED]
+        others = [word for word, name in zip(short, names, strict=True) if name not in _RESERVED]
         if len({*others, *_RESERVED}) == len(others) + len(_RESERVED):
             return dict(zip(names, short, strict=True))
-    return {name: name for name in names}  # but for their suffixes some are alike
+    return {name: name for name in names}  # some differ only in their suffixes
 
 
 _RESERVED = (*PILOTS, *SENSOR_PILOTS, SELF, POOL, ALL)
 
 
 def _names_of(name: str) -> list[str]:
-    """What a contestant may be called, from short to long."""
+    """Returns the possible names of a contestant, from short to long."""
     kind = kind_of(name)
     if kind == FUNCTION:
         return [name.rpartition(":")[2], own_code.short_name(name).replace(":", "."), name]
@@ -251,20 +257,19 @@ def _names_of(name: str) -> list[str]:
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
-    """The contestants and their weights, as they stand in a text; an empty weight where none is."""
+    """Returns the contestants and weights of a text; a weight that is not given is empty."""
     text = str(text)
-    if is_there(Path.is_file, text.removeprefix(FILE)):  # whatever signs its path has
+    if is_there(Path.is_file, text.removeprefix(FILE)):  # its path may contain any signs
         return [(text, "")]
-    split = (_split(part.strip()) for part in text.split(","))
-    return [part for name, weight in split for part in _expanded(name, weight)]
-
-
-def _expanded(name: str, weight: str) -> list[tuple[str, str]]:
-    """The models of a Nash mixture in its place, with their parts of its weight."""
-    if not name.startswith(NASH):
-        return [(name, weight)]
-    whole = _number(weight or "1")
-    return [(f"{FILE}{path}", f"{whole * share:.9g}") for path, share in members_of(name)]
+    parts = []
+    for name, weight in (_split(part.strip()) for part in text.split(",")):
+        if name.startswith(NASH):  # its models, with their shares of its weight
+            whole = _number(weight or "1")
+            members = _nash_members(name)
+            parts += [(f"{FILE}{path}", f"{whole * share:.9g}") for path, share in members]
+        else:
+            parts.append((name, weight))
+    return parts
 
 
 def _joined(parts: Iterable[tuple[str, str]]) -> str:
@@ -276,33 +281,70 @@ def _split(part: str) -> tuple[str, str]:
     if first in (*PILOTS, *SENSOR_PILOTS, SELF, POOL):
         return first, rest
     name, _, last = (piece.strip() for piece in part.rpartition(":"))
-    return (name, last) if name and (not last or _is_number(last)) else (part, "")
+    is_weight = not last or math.isfinite(_number(last))
+    return (name, last) if name and is_weight else (part, "")
 
 
 def _check_name(where: str, name: str, allowed: Sequence[str]) -> None:
-    """Raise ValueError where there is no such contestant, or it is not taken here."""
+    """Raises ValueError if there is no such contestant, or its kind is not allowed."""
     kind = kind_of(name)
     if kind == MODEL:
         file_of(name)
     if kind in allowed:
         return
     taken = TAKEN.get(kind or name)
-    names = ", ".join(EXPECTED[one] for one in (SCRIPTED, SELF, POOL) if one in allowed)
-    others = "".join(f"; or {EXPECTED[one]}" for one in (MODEL, FUNCTION, RUN) if one in allowed)
+    names = ", ".join(EXPECTED[kind] for kind in (SCRIPTED, SELF, POOL) if kind in allowed)
+    others = "".join(f"; or {EXPECTED[kind]}" for kind in (*OUTSIDE, RUN) if kind in allowed)
     plain = (*PILOTS, *SENSOR_PILOTS, SELF, POOL, *shipped_models(), LATEST, BEST)
-    near = suggest(name, [one for one in plain if kind_of(one) in allowed])
+    near = suggest(name, [word for word in plain if kind_of(word) in allowed])
     raise ValueError(
         f"{where}: {name!r} is none of {names}{near}{others}{f'; {name} {taken}' if taken else ''}"
     )
 
 
-def _is_number(text: str) -> bool:
-    return math.isfinite(_number(text))
-
-
 def _number(text: str) -> float:
-    """What a text says; not-a-number where it is none."""
+    """Returns the number that a text states, or not-a-number."""
     try:
         return float(text)
     except ValueError:
         return math.nan
+
+
+@dataclass
+class NashMember:
+    """A frozen policy of a Nash mixture."""
+
+    path: str  # of its model file, relative to the mixture's folder
+    weight: Annotated[float, Within(1e-6, 1)]
+
+
+@dataclass
+class _NashFile:
+    """The content of a Nash mixture's file: one member is drawn for each engagement."""
+
+    format: Literal[NASH_FORMAT]
+    members: Annotated[list[NashMember], Within(1, MAX_NASH_MEMBERS)]
+
+
+def write_nash(path: Path, members: list[NashMember]) -> None:
+    """Writes the file of a Nash mixture.
+
+    Raises:
+        WriteError: The disk is full or the folder not writable.
+    """
+    write_json(path, asdict(_NashFile(NASH_FORMAT, members)))
+
+
+def _nash_members(name: str) -> list[tuple[Path, float]]:
+    """Returns the model files and shares of `nash:PATH`; PATH is the file or its folder.
+
+    Raises:
+        UsageError: The file is missing or damaged.
+    """
+    path = Path(name.removeprefix(NASH))
+    path = path / NASH_FILE if path.is_dir() else path
+    try:
+        members = read_json(path, _NashFile).members
+    except JsonError as error:
+        raise UsageError(f"{name}: {error}; puffer league --nash writes such a file") from None
+    return [(path.parent / member.path, member.weight) for member in members]

@@ -1,7 +1,12 @@
-"""Model files: a policy's weights and all that is needed to use them."""
+"""Model files: a policy's weights and all that is needed to use them.
 
+torch.save writes them. They are read without running any code that they contain.
+"""
+
+import io
+import pickletools
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
@@ -9,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 import torch
 
+from midrange_puffer.archives import read_zip, write_zip
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.observation import OBSERVATION_VERSION, Spaces, spaces_of
@@ -24,23 +30,27 @@ from midrange_puffer.game.parameters import (
     sizes_of,
 )
 from midrange_puffer.json_files import Count, checked
-from midrange_puffer.policies.metadata import PanelScore, checked_metadata
-from midrange_puffer.policies.model_paths import MODELS
+from midrange_puffer.policies.models import (
+    MODELS,
+    PanelScore,
+    check_is_file,
+    checked_metadata,
+    expected_in_run,
+)
 from midrange_puffer.policies.networks import WEIGHT_LIMIT, Policy, are_usable, make_policy
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 from midrange_puffer.policies.own_policy import named_policy
-from midrange_puffer.policies.torch_file import read_torch, to_bytes
 
 FORMAT = "midrange_puffer policy"
 VERSION = 1
-# Options of the environment that make a policy's shape. Files from before one was there have its
+# Options of the environment that determine a policy's shape. Files older than an option have its
 # default.
 SHAPING = ("observation", "action_mode")
-# What the keys of a section may be.
+# Types of the values in a section.
 _Section = dict[str, bool | int | float | str | None]
 ENV_KEYS = {*OPTIONS, *PARAMETERS}
-# The entries of a model file of which only the kind is checked.
-_KINDS = {
+# Entries of a model file that need no check beyond their type.
+_TYPES = {
     "policy_name": str,
     "policy": _Section,
     "rnn_name": str | None,
@@ -50,7 +60,17 @@ _KINDS = {
     "agent_steps": Count,
     "panel": PanelScore | None,
 }
-_ENTRIES = ("format", "version", *_KINDS, "metadata", "observation_version", "action_nvec")
+_ENTRIES = ("format", "version", *_TYPES, "metadata", "observation_version", "action_nvec")
+# Names that the pickle in a file may use: tensors, their storages, and Python's own collections.
+_ALLOWED = {
+    "torch._utils._rebuild_tensor_v2",
+    "collections.OrderedDict",
+    "builtins.set",
+    *(
+        f"torch.{dtype}Storage"
+        for dtype in ("BFloat16", "Bool", "Byte", "Double", "Float", "Half", "Int", "Long")
+    ),
+}
 
 
 def save_model(
@@ -61,16 +81,19 @@ def save_model(
     panel: PanelScore | None = None,
     metadata: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
-    """Write a model file.
+    """Writes a model file.
 
     Args:
-        config: whose sections [base], [env], [policy] and [rnn] tell of the policy.
-        panel: how it fared against the panel of pilots; None: it was not rated.
+        path: the file.
+        config: the configuration; its sections [base], [env], [policy] and [rnn] are used.
+        weights: the policy's state_dict.
+        agent_steps: experience of the policy.
+        panel: its rating; None: it was not rated.
         metadata: the user's own, JSON values by name.
 
     Raises:
-        ValueError: JSON cannot say the metadata.
-        WriteError: The disk is full or the folder not writable; what was there still stands.
+        ValueError: JSON cannot store the metadata.
+        WriteError: The disk is full or the folder not writable; an older file stays whole.
     """
     model = {
         "format": FORMAT,
@@ -79,7 +102,7 @@ def save_model(
         "policy": dict(config["policy"]),
         "rnn_name": config["base"]["rnn_name"],
         "rnn": dict(config["rnn"]),
-        # Without what a reward of the user's own knows, which is no part of the game.
+        # Without the settings of a user's own reward, which are no part of the game.
         "env": {name: value for name, value in config["env"].items() if name in ENV_KEYS},
         "rules_version": RULES_VERSION,
         "observation_version": OBSERVATION_VERSION,
@@ -94,17 +117,17 @@ def save_model(
 def write_model(
     path: Path, weights: Mapping[str, torch.Tensor], entries: Mapping[str, object]
 ) -> None:
-    """Write a model file of weights and the other entries, which are not checked.
+    """Writes a model file of weights and the other entries, which are not checked.
 
     Raises:
-        WriteError: As `save_model`.
+        WriteError: As for `save_model`.
     """
     tensors = {name: value.detach().cpu() for name, value in weights.items()}
     write_whole(path, to_bytes({**entries, "weights": tensors}))
 
 
 def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, object]]:
-    """Load a model file; what is returned and raised is as of `loading.load_policy`."""
+    """Loads a model file; returns and raises as `loading.load_policy`."""
     entries = read_torch(path, MODELS)
     check_entries(path, entries)
     if not isinstance(entries.get("weights"), dict):
@@ -112,49 +135,61 @@ def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, obje
     spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
     shape = [entries[name] for name in ("policy", "rnn_name", "rnn")] + [_class_of(path, entries)]
     try:
-        # First on the device that takes no memory: a file may declare a policy of any size.
+        # First on the device that allocates nothing: a file may declare a policy of any size.
         with torch.device("meta"):
             make_policy(spaces, *shape).load_state_dict(weights, assign=True)
-    # As many kinds as there are ways for a file of the right entries to hold the wrong things.
+    # A file with the right entries can hold wrong contents in as many ways as these exceptions.
     except (RuntimeError, TypeError, KeyError, AttributeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{path}: its weights do not fit its policy: {reason}") from None
-    _check_weights(path, weights)
+    for name, value in weights.items():
+        # A tensor that is expanded over its shape takes more memory than its part of the file.
+        if value.dtype != torch.float32 or not value.is_contiguous():
+            actual = f"{'' if value.is_contiguous() else 'spread '}{value.dtype}"
+            raise CheckpointError(f"{path}: its weight {name} is {actual}, expected torch.float32")
+        check_usable(path, name, value)
     policy = make_policy(spaces, *shape)
     policy.load_state_dict(weights)
     return policy.to(device).eval(), {name: entries[name] for name in _ENTRIES}
 
 
 def _class_of(path: Path, entries: Mapping[str, object]) -> type[torch.nn.Module]:
-    """The class of a file's policy; of the user's own one that somebody has named."""
+    """Returns the class of a file's policy; a user's own must have been named in this process."""
     name = entries["policy_name"]
     if name == PACKAGE:
         return Policy
-    found = named_policy(name)
-    if found is None:
+    policy_class = named_policy(name)
+    if policy_class is None:
         raise CheckpointError(
             f"{path}: its policy is {name}, which is no part of this package. Its code runs only "
             f"where it is named: --policy-name {name} or file.py:{name.rpartition(':')[2]}; in "
             f"Python checkpoint.own_policy(…). Its ONNX file needs no code"
         )
-    return found
+    return policy_class
 
 
 def check_entries(path: Path, entries: object) -> None:
-    """Check all entries of a model file but its weights, and bring its [env] up to date.
+    """Checks all entries of a model file except its weights, and updates its [env].
 
     Raises:
-        CheckpointError: They are not of one, or do not fit this version's environment.
+        CheckpointError: They are no entries of a model file, or do not fit this version's
+            environment.
     """
     if not isinstance(entries, dict) or not _is_same(entries.get("format"), FORMAT):
         raise CheckpointError(f"{path}: not a {FORMAT}, as a run folder's {MODELS} are")
     versions = {"version": VERSION, "observation_version": OBSERVATION_VERSION}
     _check_values(path, entries, versions)
-    # What files from before these entries were there have in their place.
+    # Defaults for files older than these entries.
     for name, value in (("policy_name", PACKAGE), ("panel", None), ("metadata", {})):
         entries.setdefault(name, value)
     rules_version = entries.setdefault("rules_version", FIRST_RULES)
-    _check_kinds(path, entries, _KINDS)
+    for name, kind in _TYPES.items():
+        if name not in entries:
+            raise CheckpointError(f"{path}: its {name} is missing")
+        try:
+            checked(entries[name], kind, name)
+        except ValueError as error:
+            raise CheckpointError(f"{path}: its {error}") from None
     try:
         checked_metadata(entries["metadata"])
     except ValueError as error:
@@ -175,7 +210,7 @@ def check_entries(path: Path, entries: object) -> None:
 
 
 def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> None:
-    """Raise CheckpointError where a weight in a file is too large or not a number."""
+    """Raises CheckpointError if a weight in a file is too large or not a number."""
     if not are_usable(weight):
         raise CheckpointError(
             f"{path}: its weight {name} is beyond {WEIGHT_LIMIT:g} or has what is no number"
@@ -183,47 +218,80 @@ def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> No
 
 
 def policy_spaces(env: Mapping[str, object]) -> Spaces:
-    """The spaces of a policy of this [env]."""
+    """Returns the spaces of a policy of this [env]."""
     game = {name: env.get(name, PARAMETERS[name].default) for name in OBSERVED}
     return spaces_of(observed(env["observation"], game), env["action_mode"], *sizes_of(game))
 
 
-def _check_weights(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
-    for name, value in weights.items():
-        # One that is spread over its shape takes more in memory than in the file.
-        if value.dtype != torch.float32 or not value.is_contiguous():
-            found = f"{'' if value.is_contiguous() else 'spread '}{value.dtype}"
-            raise CheckpointError(f"{path}: its weight {name} is {found}, expected torch.float32")
-        check_usable(path, name, value)
-
-
 def _check_values(path: Path, entries: Mapping[str, object], expected: dict[str, object]) -> None:
     for name, value in expected.items():
-        if not _is_same(found := entries.get(name), value):
-            its = reprlib.repr(found)
+        if not _is_same(entry := entries.get(name), value):
+            its = reprlib.repr(entry)
             raise CheckpointError(f"{path}: its {name} is {its}, expected {value}")
 
 
-def _is_same(found: object, value: object) -> bool:
-    """Whether they are equal and of one type; an entry that is a tensor has no simple ==."""
-    if type(found) is not type(value):
+def _is_same(entry: object, value: object) -> bool:
+    """True if both are equal and of one type; == of an entry that is a tensor gives no bool."""
+    if type(entry) is not type(value):
         return False
     if isinstance(value, list):
-        return len(found) == len(value) and all(map(_is_same, found, value))
-    return found == value
-
-
-def _check_kinds(path: Path, entries: Mapping[str, object], kinds: Mapping[str, object]) -> None:
-    for name, kind in kinds.items():
-        if name not in entries:
-            raise CheckpointError(f"{path}: its {name} is missing")
-        try:
-            checked(entries[name], kind, name)
-        except ValueError as error:
-            raise CheckpointError(f"{path}: its {error}") from None
+        return len(entry) == len(value) and all(map(_is_same, entry, value))
+    return entry == value
 
 
 def _action_nvec(env: Mapping[str, object]) -> list[int] | None:
-    """The levels of each action; None for continuous ones."""
+    """Returns the levels of each action; None for continuous actions."""
     nvec = getattr(policy_spaces(env).single_action_space, "nvec", None)
     return nvec if nvec is None else nvec.tolist()
+
+
+def to_bytes(entries: Mapping[str, object]) -> bytes:
+    """Returns the bytes that torch.save writes for these entries."""
+    buffer = io.BytesIO()
+    torch.save(entries, buffer)
+    return buffer.getvalue()
+
+
+def read_torch(
+    path: Path, pattern: str, stand_ins: Mapping[str, Callable] = MappingProxyType({})
+) -> object:
+    """Reads a file of torch.save onto the CPU, without running any code that it contains.
+
+    Args:
+        path: the file.
+        pattern: the name of such files in a run folder, for messages.
+        stand_ins: functions to call in place of further names that its pickle may use.
+
+    Raises:
+        CheckpointError: The file is missing or damaged, or uses any other name.
+    """
+    expected = expected_in_run(pattern)
+    check_is_file(path, expected)
+    try:
+        members = read_zip(path.read_bytes())
+        for name, content in members.items():
+            if name.endswith(".pkl"):
+                _check_pickle(content, {*_ALLOWED, *stand_ins})
+        calls = [(function, name) for name, function in stand_ins.items()]
+        with torch.serialization.safe_globals(calls):
+            # torch reads the members that were checked, not the file.
+            return torch.load(io.BytesIO(write_zip(members)), "cpu", weights_only=True)
+    # torch.load raises many types for one cause, and its messages advise to load without checks.
+    except Exception as error:
+        reason = error if isinstance(error, (OSError, ValueError)) else type(error).__name__
+        raise CheckpointError(
+            f"{path}: damaged, or not a checkpoint ({reason}); {expected}"
+        ) from None
+
+
+def _check_pickle(content: bytes, allowed: set[str]) -> None:
+    """Raises ValueError if a pickle uses a name that is not allowed.
+
+    torch's own list is not strict enough: it allows types of any size in memory, such as bytearray.
+    """
+    for code, words, _ in pickletools.genops(content):
+        if code.name == "GLOBAL":
+            module, _, name = words.partition(" ")
+            full_name = f"{module.replace('__builtin__', 'builtins')}.{name}"
+            if full_name not in allowed:
+                raise ValueError(f"it asks for {full_name}")

@@ -1,4 +1,4 @@
-"""The package's MLP as the C learner computes it."""
+"""The package's MLP as a network of the C learner."""
 
 import numpy as np
 import torch
@@ -6,13 +6,13 @@ from torch import nn
 
 from midrange_puffer import _learner
 from midrange_puffer.game.actions import HIGHEST, LOWEST
-from midrange_puffer.game.observation import Rows, enemies_of, rows_of
+from midrange_puffer.game.observation import enemies_of, rows_of
 from midrange_puffer.policies.actors import STD
 from midrange_puffer.policies.networks import Policy
 
 
 def reason_against(policy: nn.Module) -> str | None:
-    """Why the C learner cannot compute this policy, in words; None: it can."""
+    """Returns the reason why the C learner cannot compute a policy, or None if it can."""
     if type(policy) is not Policy:
         return f"{type(policy).__name__} is not the package's MLP"
     unit, most = _learner.WIDTH_UNIT, _learner.MAX_LAYERS
@@ -27,7 +27,8 @@ def reason_against(policy: nn.Module) -> str | None:
         )
     if policy.hidden_layers > most:
         return f"policy.hidden_layers = {policy.hidden_layers} is more than {most}"
-    if any(one.dtype != torch.float32 or one.device.type != "cpu" for one in policy.parameters()):
+    values = list(policy.parameters())
+    if any(value.dtype != torch.float32 or value.device.type != "cpu" for value in values):
         return "its parameters are not float32 on the CPU"
     return None
 
@@ -35,19 +36,24 @@ def reason_against(policy: nn.Module) -> str | None:
 def make_network(
     policy: Policy, threads: int = 1, learns: bool = True, features: int | None = None
 ) -> _learner.Network:
-    """The C network of a policy's shape, without its weights.
+    """Returns a C network of a policy's shape, without its weights.
 
     Args:
-        policy: as of `networks.Policy`, against which nothing speaks.
-        threads: that it may use.
-        learns: make room for gradients, too.
-        features: that it sees, in a team of any size; None: as many as the policy was made for.
+        policy: an instance of `networks.Policy` without a `reason_against`.
+        threads: number of threads it may use.
+        learns: True: allocate gradients, too.
+        features: features of its observations, in a team of any size; None: the policy's.
     """
     features = features or policy.features
     rows = rows_of(features) if policy.rows else ()
     levels = None if policy.is_continuous else policy.actor.levels
     if rows and levels is not None:
         levels = (*levels[:2], 1 + enemies_of(rows).rows)
+    entities = None
+    if rows:  # row layout of a team observation
+        own, *others = rows
+        kinds = [(kind.rows, kind.features, kind.place) for kind in others]
+        entities = own.features, policy.entity_size, others.index(enemies_of(rows)), kinds
     return _learner.Network(
         features,
         (policy.hidden_size,) * policy.hidden_layers,
@@ -56,43 +62,38 @@ def make_network(
         STD,
         threads,
         learns,
-        entities=_entities(rows, policy.entity_size) if rows else None,
+        entities=entities,
     )
 
 
-def _entities(rows: tuple[Rows, ...], size: int) -> tuple[object, ...]:
-    """What a network is told of a team's rows."""
-    own, *others = rows
-    kinds = [(one.rows, one.features, one.place) for one in others]
-    return own.features, size, others.index(enemies_of(rows)), kinds
-
-
 def flat_copy(policy: nn.Module) -> torch.Tensor:
-    """All parameters of a policy one after another, float32 [size]."""
-    return torch.cat([one.detach().flatten() for one in policy.parameters()])
+    """Returns a copy of all parameters of a policy in one array, float32 [size]."""
+    return torch.cat([value.detach().flatten() for value in policy.parameters()])
 
 
 def flattened(policy: nn.Module) -> torch.Tensor:
-    """The same, of which the parameters become parts: what changes the one changes the other."""
+    """Moves all parameters of a policy into one array and returns it; they become views of it."""
     flat = flat_copy(policy)
-    for one, part in zip(policy.parameters(), parts(flat, policy), strict=True):
-        one.data = part
+    for value, part in zip(policy.parameters(), parts(flat, policy), strict=True):
+        value.data = part
     return flat
 
 
 def parts(flat: torch.Tensor, policy: nn.Module) -> list[torch.Tensor]:
-    """The parts of `flat` [size] that belong to each parameter, in its shape."""
-    pieces = flat.split([one.numel() for one in policy.parameters()])
-    return [piece.view_as(one) for piece, one in zip(pieces, policy.parameters(), strict=True)]
+    """Returns the view of `flat` [size] for each parameter, in its shape."""
+    values = list(policy.parameters())
+    pieces = flat.split([value.numel() for value in values])
+    return [piece.view_as(value) for piece, value in zip(pieces, values, strict=True)]
 
 
 class FrozenNetwork:
-    """A policy that only acts.
+    """A C network that acts by a policy's weights and does not learn.
+
+    It follows changes that torch makes to the weights, but not those of a `NativeEngine`.
 
     Args:
-        policy: against which nothing speaks. What torch does to its weights is noticed; what a
-            `NativeEngine` does is not.
-        threads: that it may use.
+        policy: an instance of `networks.Policy` without a `reason_against`.
+        threads: number of threads it may use.
     """
 
     def __init__(self, policy: Policy, threads: int = 1) -> None:
@@ -101,21 +102,21 @@ class FrozenNetwork:
         self._versions: list[int] = []
 
     def act(self, observations: np.ndarray, noise: torch.Tensor | None) -> np.ndarray:
-        """Actions [n, 3], int32 levels or float32 within their limits.
+        """Returns actions [n, 3], int32 levels or float32 within their limits.
 
         Args:
             observations: float32 [n, features] or more.
-            noise: as of `noise_for`; None: the likeliest actions are taken.
+            noise: from `noise_for`; None: take the likeliest actions.
         """
         features = observations.shape[1]
         if self._policy.rows and features != self._network.features:
             self._network = make_network(self._policy, self._threads, False, features)
             self._versions = []
-        versions = [one._version for one in self._policy.parameters()]
+        versions = [value._version for value in self._policy.parameters()]
         if versions != self._versions:
             self._network.load(flat_copy(self._policy).numpy())
             self._versions = versions
-        kind = np.float32 if self._policy.is_continuous else np.int32
-        actions = np.empty((len(observations), _learner.HEADS), kind)
+        dtype = np.float32 if self._policy.is_continuous else np.int32
+        actions = np.empty((len(observations), _learner.HEADS), dtype)
         self._network.act(observations, None if noise is None else noise.numpy(), actions)
         return actions

@@ -1,55 +1,94 @@
-"""The policy: a small MLP, alone or in front of PufferLib's LSTM."""
+"""The package's policy: a small MLP, in teams behind an entity encoder, optionally with an LSTM."""
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import nn
 
-from midrange_puffer.game.observation import enemies_of, rows_of
-from midrange_puffer.policies.actors import Actions, GaussianActor, LevelActor, TargetActor
+from midrange_puffer.game.observation import Rows, enemies_of, rows_of
+from midrange_puffer.policies.actors import Distribution, GaussianActor, LevelActor, TargetActor
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY, make_own, own_policy
-from midrange_puffer.policies.pooling import Pooling, entities
 from midrange_puffer.puffer_import import pufferlib
 
 # isort: split
 import pufferlib.models
 from pufferlib.pytorch import layer_init
 
-# The largest weight of a policy: in trained ones the largest are below 10, and three layers of such
-# as these cannot yet overflow a float32, whatever they see.
+# The largest absolute weight of a policy. The weights of trained policies are below 10, and three
+# layers with weights of this limit cannot overflow a float32 for any observation.
 WEIGHT_LIMIT = 1e6
 
 
 def are_usable(weights: torch.Tensor | np.ndarray) -> bool:
-    """Whether all are numbers, and none is beyond WEIGHT_LIMIT."""
+    """True if all weights are numbers within WEIGHT_LIMIT."""
     return bool((abs(weights) <= WEIGHT_LIMIT).all())
 
 
-class Policy(nn.Module):
-    """Some hidden layers, then actions and a value.
+def entities(observations: torch.Tensor, rows: Rows) -> torch.Tensor:
+    """Returns one kind's rows [agents, rows, features] of observations [agents, features]."""
+    end = rows.place + rows.rows * rows.features
+    return observations[:, rows.place : end].unflatten(1, (rows.rows, rows.features))
 
-    Observations float32 [agents, features] -> what the actor gives, by the environment's action
-    space a `LevelActor` or a `GaussianActor`, and values [agents, 1].
 
-    In a team `Pooling` is in front, and the levels are a `TargetActor`'s. The policy then flies in
-    teams of any size, whose observations say of how many rows they are.
+class EntityEncoder(nn.Module):
+    """Team observations of any size -> the own state and `size` features for each kind of entity.
+
+    A linear layer shared by all rows of a kind, a ReLU, and max pooling over the rows (Zaheer et
+    al. 2017, arXiv 1703.06114). The layer has no bias except the feature `present`, and the rows of
+    absent entities are zeros, so their outputs are zeros, the least that a ReLU gives. Hence
+    neither the number of absent rows nor the order of rows changes the result.
 
     Args:
-        env: whatever has its spaces.
-        hidden_size, hidden_layers: of the hidden layers.
-        fire_bias: the logit of firing in a policy that has learnt nothing.
-        entity_size: features of each kind of entity, and of a target.
+        rows: the rows of an observation of any size.
+        size: features of each kind.
 
     Attributes:
-        rows: of the observations in teams; empty where one flies against one.
-        any_size: whether it flies in teams of any size.
+        width: features of the output.
     """
 
-    memory_size = 0  # what it remembers from one decision to the next
+    def __init__(self, rows: Sequence[Rows], size: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleDict(
+            {kind.kind: nn.Linear(kind.features, size, bias=False) for kind in rows[1:]}
+        )
+        self.width = rows[0].features + size * len(self.layers)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Returns features [agents, width] of observations [agents, features] of any size."""
+        own, *others = rows_of(observations.shape[1])
+        parts = [entities(observations, own).squeeze(1)]
+        for rows in others:
+            features = self.layers[rows.kind](entities(observations, rows))
+            parts.append(features.relu().amax(dim=1))
+        return torch.cat(parts, dim=1)
+
+
+class Policy(nn.Module):
+    """Hidden layers, an actor and a critic.
+
+    Observations float32 [agents, features] -> the actor's output and values [agents, 1]. The
+    environment's action space decides between a `LevelActor` and a `GaussianActor`.
+
+    In teams an `EntityEncoder` comes first, and the actor for levels is a `TargetActor`. Such a
+    policy flies in teams of any size: an observation's length gives its rows.
+
+    Args:
+        env: anything with the spaces of an environment.
+        hidden_size: width of the hidden layers.
+        fire_bias: logit of firing in an untrained policy.
+        hidden_layers: number of hidden layers.
+        entity_size: features of each kind of entity, and length of a target's key.
+
+    Attributes:
+        rows: rows of a team's observation; empty in one against one.
+        any_size: True if it flies in teams of any size.
+    """
+
+    memory_size = 0  # numbers that it carries from one decision to the next
 
     def __init__(
         self,
@@ -62,15 +101,15 @@ class Policy(nn.Module):
         super().__init__()
         self.fire_bias = fire_bias
         self.hidden_size, self.hidden_layers = hidden_size, hidden_layers
-        self.features = seen = env.single_observation_space.shape[0]
+        self.features = width = env.single_observation_space.shape[0]
         self.rows, self.entity_size = rows_of(self.features), entity_size
         if self.rows:
-            self.pooling = Pooling(self.rows, entity_size)
-            seen = self.pooling.width
+            self.pooling = EntityEncoder(self.rows, entity_size)  # model files have this name
+            width = self.pooling.width
         levels = getattr(env.single_action_space, "nvec", None)
-        self.is_continuous = levels is None  # asked by LSTMWrapper
+        self.is_continuous = levels is None  # LSTMWrapper reads it
         layers: list[nn.Module] = []
-        for size in (seen, *[hidden_size] * (hidden_layers - 1)):
+        for size in (width, *[hidden_size] * (hidden_layers - 1)):
             layers += [nn.Linear(size, hidden_size), nn.GELU()]
         self.encoder = nn.Sequential(*layers)
         if self.is_continuous:
@@ -86,27 +125,27 @@ class Policy(nn.Module):
 
     @property
     def any_size(self) -> bool:
-        """As of `observation.Seeing`."""
+        """True if it flies in teams of any size."""
         return bool(self.rows)
 
     def initialise(self) -> None:
-        """Orthogonal weights; actions that try everything but fire, which `fire_bias` makes rare.
+        """Sets orthogonal weights, and actions that explore, with rare firing by `fire_bias`.
 
-        With an even chance six missiles are gone in half a minute, and *when* to fire is never
-        explored.
+        With an even chance of firing, a fighter spends its six missiles in half a minute and never
+        explores *when* to fire.
         """
         for layer in self.encoder[::2]:
             layer_init(layer)
         if self.rows:
             for layer in self.pooling.layers.values():
-                nn.init.orthogonal_(layer.weight, math.sqrt(2))  # as of `layer_init`, without bias
+                nn.init.orthogonal_(layer.weight, math.sqrt(2))  # `layer_init` needs a bias
         layer_init(self.critic, std=1.0)
         self.actor.initialise(self.fire_bias)
 
     def forward(
         self, observations: torch.Tensor, state: dict | None = None
-    ) -> tuple[Actions, torch.Tensor]:
-        """Actions and values, without memory."""
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values."""
         hidden = self.encode_observations(observations, state)
         return self.decode_actions(hidden, observations)
 
@@ -115,18 +154,18 @@ class Policy(nn.Module):
     def encode_observations(
         self, observations: torch.Tensor, state: dict | None = None
     ) -> torch.Tensor:
-        """Hidden features [agents, hidden_size]; the part before a recurrent cell."""
-        seen = observations.float()
-        return self.encoder(self.pooling(seen) if self.rows else seen)
+        """Returns hidden features [agents, hidden_size]; the part before a recurrent cell."""
+        features = observations.float()
+        return self.encoder(self.pooling(features) if self.rows else features)
 
     def decode_actions(
         self, hidden: torch.Tensor, observations: torch.Tensor | None = None
-    ) -> tuple[Actions, torch.Tensor]:
-        """Actions and values of hidden features; the part after a recurrent cell.
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns the actor's output and values; the part after a recurrent cell.
 
         Args:
             hidden: [agents, hidden_size].
-            observations: [agents, features], of which these are; needed for levels in teams.
+            observations: [agents, features]; needed by a `TargetActor`.
         """
         if isinstance(self.actor, TargetActor):
             enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
@@ -137,8 +176,8 @@ class Policy(nn.Module):
 class Recurrent(pufferlib.models.LSTMWrapper):
     """PufferLib's LSTM between the encoder and the heads of `Policy`.
 
-    Its memory ends with the engagement: where the state has `done`, which says of every decision
-    whether the one before it was an engagement's last, it forgets before that decision.
+    Its memory ends with the engagement: `done` in the state marks the decisions whose predecessor
+    was the last of an engagement, and the memory is cleared before them.
     """
 
     def __init__(
@@ -148,21 +187,21 @@ class Recurrent(pufferlib.models.LSTMWrapper):
         self.features, self.memory_size = policy.features, hidden_size
         self.is_continuous = policy.is_continuous
         if hasattr(policy, "initialise"):
-            policy.initialise()  # anew: LSTMWrapper has set all weights and biases its own way
+            policy.initialise()  # again: LSTMWrapper has overwritten all weights and biases
 
     @property
     def any_size(self) -> bool:
-        """As of `observation.Seeing`."""
+        """True if it flies in teams of any size."""
         return getattr(self.policy, "any_size", False)
 
     def forward_eval(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
-    ) -> tuple[Actions, torch.Tensor]:
-        """Actions and values [agents, 1] of one decision, the memory going on in `state`.
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns actor outputs and values [agents, 1] of one decision; updates the memory.
 
         Args:
             observations: float32 [agents, features].
-            state: lstm_h and lstm_c [agents, memory_size], and perhaps done, bool [agents].
+            state: lstm_h and lstm_c [agents, memory_size], optionally done, bool [agents].
         """
         if "done" in state:
             for name in MEMORY:
@@ -174,15 +213,15 @@ class Recurrent(pufferlib.models.LSTMWrapper):
 
     def forward(
         self, observations: torch.Tensor, state: dict[str, torch.Tensor]
-    ) -> tuple[Actions, torch.Tensor]:
-        """Actions of all decisions of some segments, one after another, and values.
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Returns actor outputs and values for whole segments.
 
-        A segment begins without a memory. Without `done`, as in PuffeRL's own update, it forgets
-        nothing until its end.
+        A segment begins with an empty memory. Without `done`, as in PuffeRL's own update, the
+        memory lasts to the segment's end.
 
         Args:
             observations: float32 [segments, horizon, features].
-            state: perhaps with done [segments, horizon].
+            state: optionally with done [segments, horizon].
 
         Returns:
             As `Policy` for segments x horizon agents, but values [segments, horizon].
@@ -196,19 +235,19 @@ class Recurrent(pufferlib.models.LSTMWrapper):
 
     def _decode(
         self, hidden: torch.Tensor, observations: torch.Tensor
-    ) -> tuple[Actions, torch.Tensor]:
-        """As `Policy.decode_actions`; one of the user's own is given what PufferLib gives it."""
+    ) -> tuple[Distribution, torch.Tensor]:
+        """Calls `decode_actions`; a user's own policy takes PufferLib's single argument."""
         if isinstance(self.policy, Policy):
             return self.policy.decode_actions(hidden, observations)
         return self.policy.decode_actions(hidden)
 
     def _remember(self, hidden: torch.Tensor, done: torch.Tensor) -> torch.Tensor:
-        """The LSTM over each engagement's part of a segment by itself; [decisions, features]."""
+        """Runs the LSTM over each engagement's part of a segment; returns [decisions, features]."""
         is_first = done != 0
         is_first[:, 0] = True
-        starts = is_first.flatten().nonzero().squeeze(1)  # decisions with which a part begins
-        part = is_first.flatten().cumsum(0) - 1  # of each decision
-        step = torch.arange(len(part), device=part.device) - starts[part]  # of it in its part
+        starts = is_first.flatten().nonzero().squeeze(1)  # first decision of each part
+        part = is_first.flatten().cumsum(0) - 1  # part of each decision
+        step = torch.arange(len(part), device=part.device) - starts[part]  # its index in the part
         padded = hidden.new_zeros(int(step.max()) + 1, len(starts), self.input_size)
         padded[step, part] = hidden
         outputs, _ = self.lstm(padded)
@@ -216,20 +255,20 @@ class Recurrent(pufferlib.models.LSTMWrapper):
 
 
 def policy_class(name: str) -> type[nn.Module]:
-    """The class that base.policy_name means: `Policy`, or one of the user's own.
+    """Returns the class that base.policy_name names: `Policy`, or one of the user's own.
 
     Raises:
-        OwnCodeError: As of `own_policy`.
+        OwnCodeError: The user's own class cannot be used, see `own_policy`.
     """
     return Policy if name == PACKAGE else own_policy(name)
 
 
 def fit_to_team(policy: nn.Module, features: int) -> None:
-    """Let a policy of teams take observations of so many features, of teams of another size."""
-    for one in (policy, getattr(policy, "policy", None)):
-        if getattr(one, "rows", ()):
-            one.rows = rows_of(features)
-            policy.features = one.features = features
+    """Sets the number of features that a team's policy takes, for teams of another size."""
+    for module in (policy, getattr(policy, "policy", None)):
+        if getattr(module, "rows", ()):
+            module.rows = rows_of(features)
+            policy.features = module.features = features
 
 
 def make_policy(
@@ -239,13 +278,11 @@ def make_policy(
     rnn_kwargs: Mapping[str, int] | None = None,
     policy_class: type[nn.Module] = Policy,
 ) -> nn.Module:
-    """The policy of a configuration, wrapped in `Recurrent` where `rnn_name` says so.
+    """Returns a new policy for a configuration, wrapped in `Recurrent` if `rnn_name` is given.
 
     Raises:
-        OwnCodeError: One of the user's own cannot be made.
+        OwnCodeError: The user's own policy cannot be constructed.
     """
     make = Policy if policy_class is Policy else functools.partial(make_own, policy_class)
     policy = make(env, **policy_kwargs)
-    if rnn_name is None:
-        return policy
-    return Recurrent(env, policy, **(rnn_kwargs or {}))
+    return policy if rnn_name is None else Recurrent(env, policy, **(rnn_kwargs or {}))

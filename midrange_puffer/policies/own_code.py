@@ -1,7 +1,8 @@
-"""The user's own code, by name: `module:Name` or `path/file.py:Name`.
+"""The user's own code, named `module:Name` or `path/file.py:Name`.
 
-Modules are looked for in the working directory first. Such code runs only where somebody names it:
-in a configuration, on the command line or from Python. No file of ours ever brings it about.
+Modules are imported from the working directory first. The user's code runs only if the user names
+it in a configuration, on the command line or from Python. No model, run or replay file can cause it
+to run.
 """
 
 import importlib
@@ -18,34 +19,34 @@ from typing import NamedTuple
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import suggest
 
-PACKAGE = "Policy"  # names the package's own policy, where the user's own may be named
-MIDRANGE = "Midrange"  # names the package's own environment, likewise
-Setting = bool | int | float | str  # what a key of the configuration may hold
+PACKAGE = "Policy"  # base.policy_name of the package's own policy
+MIDRANGE = "Midrange"  # base.env_class of the package's own environment
+Setting = bool | int | float | str  # type of a value in the configuration
 FORM = re.compile(r"[^:,]*[^:,\s]:[A-Za-z_]\w*")
 
 
 class Own(NamedTuple):
-    """What of a configuration may be the user's own code, by name. Its keys depend on it."""
+    """The settings that may name the user's own code; the configuration's keys depend on them."""
 
     policy_name: str = PACKAGE
     env_class: str = MIDRANGE
 
 
 class OwnCodeError(UsageError):
-    """The user's own code cannot be found, or does not do what is expected of it."""
+    """The user's own code cannot be imported, fails, or returns something unexpected."""
 
 
 def check_form(name: str) -> None:
-    """Raise ValueError where a text is not of the form `module:Name` or `file.py:Name`."""
+    """Raises ValueError if a text has not the form `module:Name` or `file.py:Name`."""
     if not FORM.fullmatch(name):
         raise ValueError("must be module:Name or path/file.py:Name, without commas")
 
 
 def load(name: str) -> object:
-    """What a name means, its module imported if that has not been done.
+    """Returns the object of a name; imports its module first if needed.
 
     Raises:
-        OwnCodeError: It is not of this form, the module does not import, or has no such name.
+        OwnCodeError: The name has another form, or its module cannot be imported or lacks it.
     """
     try:
         check_form(name)
@@ -54,19 +55,19 @@ def load(name: str) -> object:
     home, _, attribute = name.rpartition(":")
     module = _module(home)
     if not hasattr(module, attribute):
-        found = [word for word in vars(module) if not word.startswith("_")]
-        raise OwnCodeError(f"{name}: {home} has no {attribute}{suggest(attribute, found)}")
+        words = [word for word in vars(module) if not word.startswith("_")]
+        raise OwnCodeError(f"{name}: {home} has no {attribute}{suggest(attribute, words)}")
     return getattr(module, attribute)
 
 
 def absolute(name: str) -> str:
-    """The name with the whole path of a file, so that it means the same wherever it is read."""
+    """Returns a name with the absolute path of its file, independent of the working directory."""
     home, _, attribute = name.rpartition(":")
     return f"{Path(home).absolute()}:{attribute}" if home.endswith(".py") else name
 
 
 def short_name(name: str) -> str:
-    """The name without the folder and the end of a file: the same wherever the file is."""
+    """Returns a name without the folder and suffix of its file, independent of the file's place."""
     home, colon, attribute = name.rpartition(":")
     if not colon:
         return name
@@ -74,38 +75,38 @@ def short_name(name: str) -> str:
 
 
 def settings_of(called: Callable, name: str, section: str, skip: int) -> dict[str, Setting]:
-    """The arguments of the user's own code that are keys of the configuration, and their defaults.
+    """Returns the arguments of the user's code that become configuration keys, with defaults.
 
     Args:
         called: a class or a function.
-        name: of it, for an error.
-        section: of the keys.
-        skip: how many arguments come before these.
+        name: its name, for messages.
+        section: section of the keys.
+        skip: number of leading arguments that are no keys.
 
     Raises:
-        OwnCodeError: One has no default that tells its kind.
+        OwnCodeError: An argument lacks a default, which gives the key's type.
     """
-    others = list(inspect.signature(called).parameters.values())[skip:]
+    parameters = list(inspect.signature(called).parameters.values())[skip:]
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    found = {one.name: one.default for one in others if one.kind not in variable}
-    for argument, default in found.items():
+    settings = {key.name: key.default for key in parameters if key.kind not in variable}
+    for argument, default in settings.items():
         if not isinstance(default, Setting):
             raise OwnCodeError(
                 f"{name}: its argument {argument} needs a default that is a number, a text, True "
                 f"or False, so that {section}.{argument} can be a key"
             )
-    return found
+    return settings
 
 
-def in_words(found: object) -> str:
-    """What something is that should be something else, for an error."""
-    if isinstance(found, type):
-        return f"the class {found.__name__}"
-    return f"of type {type(found).__name__}"
+def in_words(value: object) -> str:
+    """Describes a value for an error message, for example "the class Pilot"."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return f"of type {type(value).__name__}"
 
 
 def where_raised(error: BaseException) -> str:
-    """An error of the user's code in a line: what it is, and the file and line it came from."""
+    """Describes an error of the user's code in one line, with the file and line that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = Path(__file__).parents[1]
     last = next((frame for frame in reversed(frames) if not _is_foreign(frame, ours)), None)
@@ -116,7 +117,7 @@ def where_raised(error: BaseException) -> str:
 
 
 def _is_foreign(frame: traceback.FrameSummary, ours: Path) -> bool:
-    """Whether a frame is of this package, or of an installed one."""
+    """True if a frame belongs to this package, an installed one or the standard library."""
     path = Path(frame.filename)
     return (
         frame.filename.startswith("<frozen")
@@ -126,10 +127,10 @@ def _is_foreign(frame: traceback.FrameSummary, ours: Path) -> bool:
 
 
 def _module(home: str) -> ModuleType:
-    """The module of a file, or the one of this name.
+    """Imports a module by its file or its name.
 
     Raises:
-        OwnCodeError: It does not import.
+        OwnCodeError: The module cannot be imported.
     """
     if home.endswith(".py") and not Path(home).exists():
         raise OwnCodeError(f"{home}: no such file")
@@ -137,26 +138,26 @@ def _module(home: str) -> ModuleType:
         if home.endswith(".py"):
             return _module_of_file(Path(home))
         if "" not in sys.path and str(Path.cwd()) not in sys.path:
-            sys.path.insert(0, str(Path.cwd()))  # as `python -m` has it, and a command has not
+            sys.path.insert(0, str(Path.cwd()))  # as `python -m` does, unlike a command
         return importlib.import_module(home)
     except OwnCodeError:
         raise
-    except (Exception, SystemExit) as error:  # whatever the user's code may raise
+    except (Exception, SystemExit) as error:  # the user's code may raise any type
         raise OwnCodeError(f"{home}: does not import: {where_raised(error)}") from error
 
 
 def _module_of_file(path: Path) -> ModuleType:
-    """The module of a file, under its stem, so that what it defines can be pickled by name."""
-    known = sys.modules.get(path.stem)
-    if known is not None:
-        if Path(getattr(known, "__file__", None) or "").resolve() == path.resolve():
-            return known
+    """Imports a file as the module of its stem, so that its definitions can be pickled by name."""
+    present = sys.modules.get(path.stem)
+    if present is not None:
+        if Path(getattr(present, "__file__", None) or "").resolve() == path.resolve():
+            return present
         raise OwnCodeError(f"{path}: another module is called {path.stem}; rename the file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     folder = str(path.parent.absolute())
-    sys.path.insert(0, folder)  # as `python file.py` has it, for the files beside this one
+    sys.path.insert(0, folder)  # as `python file.py` does, for imports of files beside it
     try:
         spec.loader.exec_module(module)
     except BaseException:

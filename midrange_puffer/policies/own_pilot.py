@@ -1,4 +1,4 @@
-"""Pilots of the user's own: functions that fly a seat, given by name or from Python."""
+"""The user's own functions that fly a fighter, given by name or from Python."""
 
 from collections.abc import Callable
 
@@ -9,28 +9,28 @@ from midrange_puffer.game.observation import rows_of
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
-# Observations float32 [n, features], which change afterwards -> actions [n, 3].
+# Observations float32 [n, features], a buffer that is reused -> actions [n, 3].
 Function = Callable[[np.ndarray], np.ndarray]
-ROWS = 3  # engagements that a function is tried with
+ROWS = 3  # observations that a function is tried with
 
 
 class OwnPilot:
-    """A function, every answer of which is checked.
+    """A function that flies a fighter; every result is checked.
 
-    Whole numbers are levels of rudder, throttle and fire, 0..4, 0..2 and 0..1. Others are controls:
-    rudder -1 (right) to 1 (left), throttle 0 to 1, and fire, above 0.5.
+    Integers are levels of rudder, throttle and fire, 0..4, 0..2 and 0..1. Other numbers are
+    controls: rudder -1 (right) to 1 (left), throttle 0 to 1, and fire, above 0.5.
 
     Args:
-        given: the function, or its name, `module:name` or `file.py:name`.
+        function: the function, or its name, `module:name` or `file.py:name`.
 
     Raises:
         OwnCodeError: It cannot be imported, or is no function.
     """
 
-    def __init__(self, given: str | Function) -> None:
-        is_name = isinstance(given, str)
-        name = given if is_name else name_of(given)
-        self._function = own_code.load(given) if is_name else given
+    def __init__(self, function: str | Function) -> None:
+        is_name = isinstance(function, str)
+        name = function if is_name else name_of(function)
+        self._function = own_code.load(function) if is_name else function
         if isinstance(self._function, type) or not callable(self._function):
             raise OwnCodeError(
                 f"{name}: is {own_code.in_words(self._function)}, expected a function: "
@@ -39,41 +39,41 @@ class OwnPilot:
         self.__name__ = name.rpartition(":")[2]
         code = getattr(self._function, "__code__", None)
         where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""
-        self._who = f"opponent {name}{where}"
-        self._tried: set[int] = set()  # with how many features
+        self._title = f"opponent {name}{where}"
+        self._tried: set[int] = set()  # numbers of features
 
     def __call__(self, observations: np.ndarray) -> np.ndarray:
-        """Controls float32 [n, 3] for observations float32 [n, features].
+        """Returns controls float32 [n, 3] for observations float32 [n, features].
 
         Raises:
-            OwnCodeError: The function fails, or gives what are no actions.
+            OwnCodeError: The function fails, or returns no valid actions.
         """
         try:
-            answer = np.asarray(self._function(observations))
-        except Exception as error:  # whatever the user's code may raise
-            raise OwnCodeError(f"{self._who}: {own_code.where_raised(error)}") from error
+            actions = np.asarray(self._function(observations))
+        except Exception as error:  # the user's code may raise any type
+            raise OwnCodeError(f"{self._title}: {own_code.where_raised(error)}") from error
         shape = (len(observations), 3)
-        if answer.dtype.kind not in "iuf" or answer.shape != shape:
+        if actions.dtype.kind not in "iuf" or actions.shape != shape:
             raise OwnCodeError(
-                f"{self._who}: gives actions of shape {answer.shape} and type {answer.dtype}, "
+                f"{self._title}: gives actions of shape {actions.shape} and type {actions.dtype}, "
                 f"expected {shape}, whole numbers (levels) or others (controls)"
             )
-        if not np.isfinite(answer).all():
-            row, column = np.argwhere(~np.isfinite(answer))[0]
+        if not np.isfinite(actions).all():
+            row, column = np.argwhere(~np.isfinite(actions))[0]
             raise OwnCodeError(
-                f"{self._who}: gives {answer[row, column]} as actions[{row}, {column}], expected "
-                f"finite numbers"
+                f"{self._title}: gives {actions[row, column]} as actions[{row}, {column}], "
+                f"expected finite numbers"
             )
-        if answer.dtype.kind == "f":
-            return as_actions(answer, action_buffer(shape, "continuous"))
-        levels = as_actions(answer, action_buffer(shape, "discrete"))
+        if actions.dtype.kind == "f":
+            return as_actions(actions, action_buffer(shape, "continuous"))
+        levels = as_actions(actions, action_buffer(shape, "discrete"))
         return controls(levels, in_team=bool(rows_of(observations.shape[1])))
 
     def try_out(self, features: int) -> None:
-        """Let it answer observations of zeros, and look at the answer; once for so many features.
+        """Checks the function's actions for observations of zeros, once for each size.
 
         Raises:
-            OwnCodeError: As of a call.
+            OwnCodeError: As for a call.
         """
         if features not in self._tried:
             self(np.zeros((ROWS, features), np.float32))
@@ -81,38 +81,38 @@ class OwnPilot:
 
 
 class FunctionPlayer:
-    """A function at the controls, as `player.Player` is a policy there.
+    """A function that flies fighters, with the methods of `player.Player`.
 
     Args:
-        function: of `Function`.
-        action_mode: of its actions.
+        function: the function.
+        action_mode: mode of its actions.
     """
 
-    features, any_size = 0, True  # it is given all that there are
+    features, any_size = 0, True  # it takes whole observations of any size
 
     def __init__(self, function: Function, action_mode: str = "continuous") -> None:
         self._function, self._action_mode = function, action_mode
         self._name = name_of(function)
 
     def reset(self, envs: np.ndarray) -> None:
-        """As `Player.reset`; there is nothing to forget."""
+        """Does nothing: a function has no memory."""
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
-        """As `Player.act`."""
-        answer = self._function(observations)
+        """Returns the next controls, as `Player.act`."""
+        actions = self._function(observations)
         buffer = action_buffer((len(observations), 3), self._action_mode)
-        actions = as_actions(answer, buffer, f"opponent {self._name}: actions")
+        actions = as_actions(actions, buffer, f"opponent {self._name}: actions")
         if self._action_mode == "continuous":
             return actions
         return controls(actions, in_team=bool(rows_of(observations.shape[1])))
 
     def snapshot(self) -> None:
-        """As `Player.snapshot`: a function remembers nothing."""
+        """Returns nothing: a function has no memory."""
 
     def restore(self, snapshot: None) -> None:
-        """As `Player.restore`."""
+        """Does nothing: a function has no memory."""
 
 
 def name_of(function: Function) -> str:
-    """What a function, or an object that can be called, is called."""
+    """Returns the name of a function or another callable object."""
     return getattr(function, "__name__", type(function).__name__)

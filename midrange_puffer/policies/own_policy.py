@@ -1,21 +1,21 @@
-"""Policies of the user's own: any torch module with PufferLib's conventions.
+"""The user's own policies: any torch module with PufferLib's conventions.
 
-Its class is called with an environment, of which it may ask `single_observation_space` and
-`single_action_space`, and with the keys of [policy] as keyword arguments, each of which has a
-default. An instance has
+The class is called with an environment, which has `single_observation_space` and
+`single_action_space`, and with the keys of [policy] as keyword arguments, each with a default. An
+instance has
 
-* `forward_eval(observations, state)`: one decision, float32 [agents, features] -> what the actions
-  are drawn from, and values [agents, 1]. For discrete actions these are a tuple of logits
-  [agents, levels] of rudder, throttle and fire; for continuous ones a `Normal` [agents, 3];
-* `forward(observations, state)`: the same while it learns, by default what forward_eval does. A
-  policy with a memory gets [segments, horizon, features] and state["done"] [segments, horizon],
-  and begins every segment without a memory;
-* perhaps `memory_size`: how many numbers it remembers, as `lstm_h` and as `lstm_c` [agents,
-  memory_size] of the state, which forward_eval replaces. In training the state has "done" [agents],
-  too; where that is set, it forgets them first. In fights there is none.
+* `forward_eval(observations, state)`: one decision, float32 [agents, features] -> actor outputs
+  and values [agents, 1]. The actor outputs for discrete actions are a tuple of logits [agents,
+  levels] of rudder, throttle and fire; for continuous actions a `Normal` [agents, 3];
+* `forward(observations, state)`: the same in the update, by default forward_eval. A policy with a
+  memory gets [segments, horizon, features] and state["done"] [segments, horizon], and begins every
+  segment with an empty memory;
+* optionally `memory_size`: the size of its memory, `lstm_h` and `lstm_c` [agents, memory_size] in
+  the state, which forward_eval replaces. In training the state also has "done" [agents]; the policy
+  clears the memory of these agents first. In fights the state has no "done".
 
-`encode_observations` and `decode_actions` in place of these are as well: then the policy may be
-wrapped in `Recurrent`, by base.rnn_name.
+A class may have `encode_observations` and `decode_actions` instead. Then base.rnn_name may wrap it
+in `Recurrent`.
 """
 
 import torch
@@ -25,55 +25,55 @@ from torch.distributions import Normal
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
-MEMORY = ("lstm_h", "lstm_c")  # what a policy remembers, by its names in the state
-# By short name: those that somebody has named, and by which name.
+MEMORY = ("lstm_h", "lstm_c")  # names of the memory in the state
+# Short name -> full name and class, for the policies named in this process.
 _named: dict[str, tuple[str, type[nn.Module]]] = {}
 
 
 def own_policy(name: str) -> type[nn.Module]:
-    """The class of a policy, which from now on may also be loaded from model files.
+    """Imports a policy's class; from then on its model files can be loaded.
 
     Raises:
         OwnCodeError: It cannot be imported, or is no torch module.
     """
-    found = own_code.load(name)
-    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+    policy_class = own_code.load(name)
+    if not (isinstance(policy_class, type) and issubclass(policy_class, nn.Module)):
         raise OwnCodeError(
-            f"{name}: is {own_code.in_words(found)}, expected a subclass of torch.nn.Module"
+            f"{name}: is {own_code.in_words(policy_class)}, expected a subclass of torch.nn.Module"
         )
-    _named[own_code.short_name(name)] = own_code.absolute(name), found
-    return found
+    _named[own_code.short_name(name)] = own_code.absolute(name), policy_class
+    return policy_class
 
 
 def named_policy(name: str) -> type[nn.Module] | None:
-    """The class of this short name, if somebody has named it in this process."""
+    """Returns the class of this short name, or None if this process has not named it."""
     return _named.get(name, (None, None))[1]
 
 
 def full_name(name: str) -> str:
-    """The name that a short name was given by, which means the same in any process."""
+    """Returns the full name of a short name, which is valid in any process."""
     return _named[name][0] if name in _named else name
 
 
 def arguments(name: str) -> dict[str, own_code.Setting]:
-    """The arguments of a policy's class but for the environment, and their defaults.
+    """Returns the arguments of a policy's class after the environment, with their defaults.
 
     Raises:
-        OwnCodeError: As `own_policy`; or one of them has no default that tells its kind.
+        OwnCodeError: As for `own_policy`, or an argument lacks a default.
     """
     return own_code.settings_of(own_policy(name), name, "policy", skip=1)
 
 
 def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> nn.Module:
-    """An instance, with the attributes that our policies have.
+    """Constructs a user's own policy and sets the attributes that `Policy` has.
 
     Raises:
-        OwnCodeError: Its constructor fails.
+        OwnCodeError: The constructor fails.
     """
     name = policy_class.__qualname__
     try:
         policy = policy_class(env, **settings)
-    except Exception as error:  # whatever the user's code may raise
+    except Exception as error:  # the user's code may raise any type
         raise OwnCodeError(f"{name}: cannot be made: {own_code.where_raised(error)}") from error
     policy.features = env.single_observation_space.shape[0]
     policy.is_continuous = not hasattr(env.single_action_space, "nvec")
@@ -82,78 +82,81 @@ def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> 
 
 
 def empty_memory(policy: nn.Module, agents: int, device: str = "cpu") -> dict[str, torch.Tensor]:
-    """What a policy remembers at first: zeros [agents, memory_size] each; without a memory none."""
+    """Returns a policy's empty memory: zeros [agents, memory_size] by name, or no entries."""
     if not policy.memory_size:
         return {}
     return {name: torch.zeros(agents, policy.memory_size, device=device) for name in MEMORY}
 
 
 def check_outputs(policy: nn.Module, env: object) -> None:
-    """Let a policy decide and learn from a short segment, and look at what it gives.
+    """Runs a policy's methods on zeros and checks the shapes of their outputs.
 
-    It decides as in training and as in fights, where the state has no "done".
+    The state is as in training, and as in fights, without "done".
 
     Raises:
-        OwnCodeError: It fails, or gives other shapes than the actions need.
+        OwnCodeError: A method fails, or its outputs have wrong shapes.
     """
     agents, horizon = 3, 4
     name = type(policy).__qualname__
-    seen = torch.zeros(agents, policy.features)
+    observations = torch.zeros(agents, policy.features)
     with torch.no_grad():
-        for beside in ({"done": torch.zeros(agents, dtype=torch.bool)}, {}):
+        for done in ({"done": torch.zeros(agents, dtype=torch.bool)}, {}):
             memory = empty_memory(policy, agents)
-            state = beside | memory
-            found = _called(policy, "forward_eval", seen, state)
-            _check_shapes(f"{name}.forward_eval", found, env, agents, (agents, 1))
+            state = done | memory
+            outputs = _call(policy, "forward_eval", observations, state)
+            _check_shapes(f"{name}.forward_eval", outputs, env, agents, (agents, 1))
             for key, before in memory.items():
-                if _told(state[key]) != _told(before):
+                if _shape(state[key]) != _shape(before):
                     raise OwnCodeError(
                         f'{name}.forward_eval: leaves state["{key}"] of shape '
-                        f"{_told(state[key])}, expected {_told(before)}"
+                        f"{_shape(state[key])}, expected {_shape(before)}"
                     )
         rows, values = agents * horizon, (agents, horizon)
-        seen = torch.zeros(agents, horizon, policy.features)
+        observations = torch.zeros(agents, horizon, policy.features)
         if not policy.memory_size:
-            seen, values = seen.flatten(0, 1), (rows, 1)
-        found = _called(policy, "forward", seen, {"done": torch.zeros(agents, horizon)})
-        _check_shapes(f"{name}.forward", found, env, rows, values)
+            observations, values = observations.flatten(0, 1), (rows, 1)
+        state = {"done": torch.zeros(agents, horizon)}
+        outputs = _call(policy, "forward", observations, state)
+        _check_shapes(f"{name}.forward", outputs, env, rows, values)
 
 
-def _called(policy: nn.Module, method: str, *inputs: object) -> object:
+def _call(
+    policy: nn.Module, method: str, observations: torch.Tensor, state: dict[str, torch.Tensor]
+) -> object:
     try:
-        return getattr(policy, method)(*inputs)
-    except Exception as error:  # whatever the user's code may raise
+        return getattr(policy, method)(observations, state)
+    except Exception as error:  # the user's code may raise any type
         name = f"{type(policy).__qualname__}.{method}"
         raise OwnCodeError(f"{name}: {own_code.where_raised(error)}") from error
 
 
 def _check_shapes(
-    where: str, found: object, env: object, rows: int, values_shape: tuple[int, ...]
+    where: str, outputs: object, env: object, rows: int, values_shape: tuple[int, ...]
 ) -> None:
-    """Raise OwnCodeError where these are not actions and values of `rows` agents."""
-    if not (isinstance(found, tuple) and len(found) == 2):
-        raise OwnCodeError(f"{where}: gives a {type(found).__name__}, not (actions, values)")
-    actions, values = found
+    """Raises OwnCodeError if the outputs are not actions and values of `rows` agents."""
+    if not (isinstance(outputs, tuple) and len(outputs) == 2):
+        raise OwnCodeError(f"{where}: gives a {type(outputs).__name__}, not (actions, values)")
+    actions, values = outputs
     levels = getattr(env.single_action_space, "nvec", None)
     if levels is None:
         shape, is_normal = [rows, env.single_action_space.shape[0]], isinstance(actions, Normal)
         wanted = f"a Normal of shape {shape}"
-        told = _told(actions.loc if is_normal else actions)
-        is_right = is_normal and told == shape
+        actual = _shape(actions.loc if is_normal else actions)
+        is_right = is_normal and actual == shape
     else:
         shapes = [[rows, int(count)] for count in levels]
         wanted = f"logits, a tuple of tensors of the shapes {shapes}"
         is_tuple = isinstance(actions, tuple | list)
-        told = [_told(one) for one in actions] if is_tuple else _told(actions)
-        is_right = is_tuple and told == shapes
+        actual = [_shape(logits) for logits in actions] if is_tuple else _shape(actions)
+        is_right = is_tuple and actual == shapes
     if not is_right:
-        raise OwnCodeError(f"{where}: its actions are {told}, expected {wanted}")
-    if _told(values) != list(values_shape):
+        raise OwnCodeError(f"{where}: its actions are {actual}, expected {wanted}")
+    if _shape(values) != list(values_shape):
         raise OwnCodeError(
-            f"{where}: its values are {_told(values)}, expected {list(values_shape)}"
+            f"{where}: its values are {_shape(values)}, expected {list(values_shape)}"
         )
 
 
-def _told(value: object) -> list[int] | str:
-    """The shape of a tensor, or the kind of anything else."""
+def _shape(value: object) -> list[int] | str:
+    """Returns the shape of a tensor, or the type's name of anything else."""
     return list(value.shape) if isinstance(value, torch.Tensor) else type(value).__name__

@@ -1,4 +1,4 @@
-"""A policy at the controls."""
+"""Players: policies that fly fighters."""
 
 import numpy as np
 import torch
@@ -6,25 +6,23 @@ from torch import nn
 
 from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.game.observation import rows_of
-from midrange_puffer.policies.actors import Actions
-from midrange_puffer.policies.drawing import draw, likeliest, noise_for
+from midrange_puffer.policies.actors import Distribution, draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
 from midrange_puffer.policies.own_policy import empty_memory
 
 
 class Player:
-    """Flies one seat of engagements with a policy on the CPU, each from its start to its end.
+    """A policy that flies one fighter in each of several engagements, on the CPU.
 
-    It sees the first features of any observation that has as many as it was made for, `features`.
-    In teams the package's own policy sees all of an observation of `any_size`. The package's MLP is
-    computed in C.
+    The policy gets the first `features` features of an observation; in teams the package's own
+    policy gets the whole observation of `any_size`. C code computes the package's MLP.
 
     Args:
-        policy: as of `make_policy`.
-        num_envs: engagements, whose memories are kept apart where the policy has one.
-        seed: of the actions drawn; equal seeds and observations give equal actions.
-        greedy: take the likeliest action instead of drawing one.
-        threads: that compute it, where C does.
+        policy: from `make_policy`.
+        num_envs: number of engagements, each with its own memory.
+        seed: of the drawn actions; equal seeds and observations give equal actions.
+        greedy: True: take the likeliest action instead of drawing one.
+        threads: threads of the C code.
     """
 
     def __init__(
@@ -45,19 +43,16 @@ class Player:
         self._memory = empty_memory(policy, num_envs)
 
     def reset(self, envs: np.ndarray) -> None:
-        """Forget the engagements `envs`, int [n]: others start in their places."""
+        """Clears the memory of the engagements `envs`, int [n], whose places start new ones."""
         for memory in self._memory.values():
             memory[torch.from_numpy(envs)] = 0
 
     def act(self, observations: np.ndarray, envs: np.ndarray) -> np.ndarray:
-        """Choose the next controls of some of the engagements.
+        """Returns the next controls of some engagements, float32 [n, 3], for `Simulation.step`.
 
         Args:
             observations: float32 [n, features].
-            envs: int [n], the engagements these are of.
-
-        Returns:
-            Controls float32 [n, 3], as `Simulation.step` takes them.
+            envs: int [n], their engagements.
         """
         noise = None
         if not self.greedy:
@@ -68,42 +63,40 @@ class Player:
     def act_by(
         self, noise: torch.Tensor | None, observations: np.ndarray, envs: np.ndarray
     ) -> np.ndarray:
-        """The same with noise as of `noise_for`; None: the likeliest actions are taken."""
+        """Returns the controls for noise from `noise_for`; None: those of the likeliest actions."""
         if self._network is not None:
             actions = self._network.act(observations, noise)
         else:
-            found = self.see(observations, envs)
-            actions = (likeliest(found) if noise is None else draw(found, noise)[0]).numpy()
+            outputs = self.see(observations, envs)
+            actions = (likeliest(outputs) if noise is None else draw(outputs, noise)[0]).numpy()
         if self.policy.is_continuous:
             return within_limits(actions)
         return controls(actions, in_team=bool(rows_of(observations.shape[1])))
 
     @torch.inference_mode()
-    def see(self, observations: np.ndarray, envs: np.ndarray) -> Actions:
-        """Look at the next observations of some of the engagements, by torch.
+    def see(self, observations: np.ndarray, envs: np.ndarray) -> Distribution:
+        """Returns the actor's output for the next observations of some engagements, by torch.
 
         Args:
             observations: float32 [n, features], at least as many as the policy's.
-            envs: int [n], the engagements these are of.
-
-        Returns:
-            What the policy's actions are to be drawn from.
+            envs: int [n], their engagements.
         """
         rows = torch.from_numpy(envs)
         state = {name: memory[rows] for name, memory in self._memory.items()}
-        seen = observations if self.any_size else observations[:, : self.features]
-        actions, _ = self.policy.forward_eval(torch.from_numpy(seen), state)
+        if not self.any_size:
+            observations = observations[:, : self.features]
+        outputs, _ = self.policy.forward_eval(torch.from_numpy(observations), state)
         for name, memory in self._memory.items():
             memory[rows] = state[name]
-        return actions
+        return outputs
 
     def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """All that its next actions depend on besides what it sees, for `restore`."""
+        """Returns the state of the random numbers and of the memory, for `restore`."""
         memory = {name: values.clone() for name, values in self._memory.items()}
         return self._random.get_state(), memory
 
     def restore(self, snapshot: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
-        """Go on from a snapshot of this player."""
+        """Restores a snapshot of this player."""
         random, memory = snapshot
         self._random.set_state(random)
         for name, values in memory.items():
@@ -111,5 +104,5 @@ class Player:
 
 
 def player_seed(seed: int, seat: int) -> int:
-    """The seed of the actions drawn for a seat, apart from those of the other and of the starts."""
+    """Returns a seed for a seat's actions, independent of the other seat's and of the starts'."""
     return int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])

@@ -1,4 +1,4 @@
-"""What a pool's file says: which frozen policies are met, how often, and how they have done."""
+"""The file of a pool of opponents: frozen policies, their shares and the scores against them."""
 
 import json
 from collections import Counter
@@ -12,32 +12,32 @@ from midrange_puffer.json_files import Count, JsonError, Share, Within, read_jso
 from midrange_puffer.names import inside
 
 FORMAT = "midrange_puffer pool"
-# A member's score is the mean of about its last RECENT engagements, after RUN_IN that count as
-# drawn, so that the first few do not decide how often a newcomer is met.
+# A member's score is the mean over about its last RECENT engagements. It starts with RUN_IN
+# draws, so that its first few engagements do not decide its share.
 RECENT = 256
 RUN_IN = 8
-MOST = 1024  # members of a pool
+MAX_MEMBERS = 1024
 
 
 class PoolError(UsageError):
-    """A pool's settings or its file cannot be used."""
+    """A pool's settings or file cannot be used."""
 
 
 @dataclass
 class Member:
-    """A frozen policy, and how the learner has done against it lately."""
+    """A frozen policy, and the learner's recent score against it."""
 
     name: str
     path: str  # of its model file, relative to the pool's folder
-    agent_steps: Count  # the training it has had
-    own: bool  # a checkpoint of this run, not a model named by pool.include
+    agent_steps: Count  # of its training
+    own: bool  # True: a checkpoint of this run; False: a model named by pool.include
     weight: Annotated[float, Within(0, 1e6)] = 0.0  # its share of the engagements against the pool
-    games: Annotated[int, Within(0, RECENT)] = 0  # engagements its score is of
+    games: Annotated[int, Within(0, RECENT)] = 0  # engagements in its score
     score: Share = 0.5  # the learner's against it: win 1, draw 0.5
-    exploiter: bool = False  # own, and trained against this run's policy
+    exploiter: bool = False  # a checkpoint that was trained against this run's policy
 
     def observe(self, scores: Sequence[float]) -> None:
-        """Count the learner's scores of finished engagements against this member."""
+        """Adds the learner's scores of finished engagements against this member."""
         count = len(scores)
         share = count / (RUN_IN + self.games + count)
         self.score += share * (sum(scores) / count - self.score)
@@ -49,14 +49,14 @@ class _PoolFile:
     """The content of a pool's file."""
 
     format: Literal[FORMAT]
-    members: Annotated[list[Member], Within(0, MOST)]
+    members: Annotated[list[Member], Within(0, MAX_MEMBERS)]
 
 
 def read_members(path: Path) -> list[Member]:
-    """Read a pool's file. The paths of the members are within its folder.
+    """Reads a pool's file, whose members are in the same folder.
 
     Raises:
-        PoolError: It is missing, damaged or something else; which entry, and what it must be.
+        PoolError: The file is missing or damaged; the message names the entry and its rule.
     """
     try:
         members = read_json(path, _PoolFile).members
@@ -75,6 +75,6 @@ def read_members(path: Path) -> list[Member]:
 
 
 def format_members(members: Sequence[Member]) -> str:
-    """The text of a pool's file."""
+    """Returns the text of a pool's file."""
     entries = {"format": FORMAT, "members": [asdict(member) for member in members]}
     return json.dumps(entries, indent=1) + "\n"

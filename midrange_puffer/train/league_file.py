@@ -8,7 +8,7 @@ from typing import Annotated
 from midrange_puffer.contest.ratings import Result
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.json_files import Count, JsonError, Within, read_json
-from midrange_puffer.policies.metadata import PanelScore
+from midrange_puffer.policies.models import PanelScore
 
 FILE = "league.json"
 MOST_PLAYERS = 5000  # of a run's league: the results of all are in the memory, each against each

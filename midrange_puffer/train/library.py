@@ -11,7 +11,7 @@ from torch import nn
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import load_config as read_config
 from midrange_puffer.config.settle import settle
-from midrange_puffer.policies.metadata import checked_metadata
+from midrange_puffer.policies.models import checked_metadata
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.opponents import settled_opponents
 from midrange_puffer.train.results import Results

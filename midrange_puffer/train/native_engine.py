@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from midrange_puffer import _learner
-from midrange_puffer.policies.drawing import noise_for
+from midrange_puffer.policies.actors import noise_for
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.train import ranks

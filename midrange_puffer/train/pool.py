@@ -15,8 +15,8 @@ from midrange_puffer.game.observation import rows_of
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.names import inside, shown
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.models import path_of
 from midrange_puffer.policies.pool_file import Member, PoolError, format_members, read_members
-from midrange_puffer.policies.shipped import path_of
 
 PFSP = "pfsp"  # prioritised fictitious self-play
 UNIFORM = "uniform"

@@ -19,7 +19,7 @@ from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.model_paths import spread
+from midrange_puffer.policies.models import spread
 from midrange_puffer.train.best_response import as_words, response_settings
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.population_file import Turn, read_turns, write_turns

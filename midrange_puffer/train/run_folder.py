@@ -16,9 +16,8 @@ from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import MODEL_SUFFIXES
 from midrange_puffer.json_files import JsonError
-from midrange_puffer.policies.metadata import PanelScore
 from midrange_puffer.policies.mix import BEST, LATEST, is_word
-from midrange_puffer.policies.model_paths import MODELS
+from midrange_puffer.policies.models import MODELS, PanelScore
 from midrange_puffer.train.league_file import FILE, panel_scores, read_league
 
 if TYPE_CHECKING:
@@ -49,8 +48,7 @@ def save(run: Run, weights: dict[str, "torch.Tensor"], state: dict[str, object])
     Raises:
         WriteError: The disk is full or the folder not writable; the last checkpoint still stands.
     """
-    from midrange_puffer.policies.model_file import save_model
-    from midrange_puffer.policies.torch_file import to_bytes
+    from midrange_puffer.policies.model_file import save_model, to_bytes
 
     path, steps = run.folder / model_name(state["epoch"]), state["global_step"]
     save_model(path, run.config, weights, steps, _panel_of(path, steps), state["metadata"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import COMMAND_LINE, load_config
 from midrange_puffer.files import LOCK
-from midrange_puffer.policies.metadata import PanelScore
+from midrange_puffer.policies.models import PanelScore
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.metrics_file import last_row
 

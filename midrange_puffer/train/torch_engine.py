@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from midrange_puffer.game.actions import within_limits
-from midrange_puffer.policies.drawing import draw, judge, noise_for
+from midrange_puffer.policies.actors import draw, judge, noise_for
 from midrange_puffer.policies.native import flat_copy, parts
 from midrange_puffer.train.engine import Judged, Seen, Timer
 from midrange_puffer.train.experience import Segments

@@ -13,7 +13,7 @@ import torch
 
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import networks
-from midrange_puffer.policies.metadata import parse_metadata
+from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.fitted_pufferl import FittedPuffeRL

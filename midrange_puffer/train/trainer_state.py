@@ -16,10 +16,8 @@ import torch
 
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.json_files import Count, checked
-from midrange_puffer.policies.metadata import EXPECTED as METADATA
-from midrange_puffer.policies.metadata import checked_metadata
-from midrange_puffer.policies.model_paths import MODELS
-from midrange_puffer.policies.torch_file import read_torch
+from midrange_puffer.policies.model_file import read_torch
+from midrange_puffer.policies.models import METADATA, MODELS, checked_metadata
 from midrange_puffer.train.engine import Engine
 from midrange_puffer.train.muon import HEAVYBALLS, MOMENTUM, Muon
 

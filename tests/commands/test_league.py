@@ -26,7 +26,7 @@ from midrange_puffer.files import WriteError
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.model_paths import spread
+from midrange_puffer.policies.models import spread
 from midrange_puffer.show.league_plot import plot_standings
 from midrange_puffer.train import run_folder
 

@@ -11,7 +11,7 @@ from midrange_puffer import __version__
 from midrange_puffer.commands import cli
 from midrange_puffer.contest.panel_rows import FROZEN, rows_of
 from midrange_puffer.errors import UsageError
-from midrange_puffer.policies.shipped import path_of
+from midrange_puffer.policies.models import path_of
 from midrange_puffer.replays.replay import Replay
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,8 @@ from midrange_puffer.contest.panel import interval, meet
 from midrange_puffer.contest.panel_rows import rows_of
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.loading import load_policy
+from midrange_puffer.policies.models import CHAMPION, path_of
 from midrange_puffer.policies.player import Player
-from midrange_puffer.policies.shipped import CHAMPION, path_of
 
 PAGE = (ROOT / "docs" / "champion.md").read_text()
 MODEL = path_of(CHAMPION)

@@ -13,8 +13,7 @@ from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.errors import UsageError
 from midrange_puffer.policies.contestants import load_mix
-from midrange_puffer.policies.mix import parse_mix
-from midrange_puffer.policies.nash_file import NashMember, write_nash
+from midrange_puffer.policies.mix import NashMember, parse_mix, write_nash
 
 GAME = {"time_limit": 5.0}
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from native_policies import Experience, evaluate, make
 
 from midrange_puffer import _learner
-from midrange_puffer.policies.actors import STD
-from midrange_puffer.policies.drawing import draw
+from midrange_puffer.policies.actors import STD, draw
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.train.muon import Muon

@@ -19,10 +19,9 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies import own_policy as registry
-from midrange_puffer.policies.exported import ExportedPolicy
+from midrange_puffer.policies.exported import ExportedPolicy, to_onnx
 from midrange_puffer.policies.model_file import save_model
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.policies.onnx_graph import to_onnx
 from midrange_puffer.policies.own_code import OwnCodeError, absolute, short_name
 from midrange_puffer.policies.own_policy import check_outputs, make_own
 from midrange_puffer.sweep.space import Space

@@ -10,7 +10,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.gym import MidrangeVectorEnv
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.mix import MODEL, kind_of
-from midrange_puffer.policies.shipped import CHAMPION, FOLDER, TRAINED, path_of, shipped_models
+from midrange_puffer.policies.models import CHAMPION, FOLDER, TRAINED, path_of, shipped_models
 
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/config.ini"))
 

@@ -12,7 +12,7 @@ from midrange_puffer import _core, _learner
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import enemies_of, observation_for, rows_of, spaces_of
 from midrange_puffer.game.parameters import resolve
-from midrange_puffer.policies.drawing import judge, likeliest
+from midrange_puffer.policies.actors import judge, likeliest
 from midrange_puffer.policies.native import FrozenNetwork, flat_copy, make_network
 from midrange_puffer.policies.networks import Policy, make_policy
 from midrange_puffer.train.torch_engine import policy_loss, value_loss

@@ -13,7 +13,7 @@ from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.shipped import CHAMPION
+from midrange_puffer.policies.models import CHAMPION
 from midrange_puffer.replays import session as fight_session
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import FIRE, HUMAN, THROTTLE, TIME_SCALES, Session

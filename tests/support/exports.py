@@ -16,9 +16,9 @@ from torch import nn
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.exported import to_onnx
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.policies.onnx_graph import to_onnx
 
 # Every kind of actions, memory and observation, if not each with each.
 KINDS = {

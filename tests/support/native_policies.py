@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from midrange_puffer.policies.drawing import judge
+from midrange_puffer.policies.actors import judge
 from midrange_puffer.policies.networks import Policy
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from midrange_puffer.commands import cli
-from midrange_puffer.policies.drawing import judge
+from midrange_puffer.policies.actors import judge
 from midrange_puffer.policies.native import flattened, make_network
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import ranks

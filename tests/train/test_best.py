@@ -16,8 +16,8 @@ from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS
-from midrange_puffer.policies.metadata import checked_metadata, parse_metadata
-from midrange_puffer.policies.torch_file import to_bytes
+from midrange_puffer.policies.model_file import to_bytes
+from midrange_puffer.policies.models import checked_metadata, parse_metadata
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.league_file import FILE
 from midrange_puffer.train.opponents import settled_mix

@@ -15,7 +15,7 @@ import runs
 import torch
 from flips import flipped
 
-from midrange_puffer.policies.torch_file import CheckpointError
+from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder, trainer_state
 from midrange_puffer.train.muon import Muon
 

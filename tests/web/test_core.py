@@ -19,9 +19,9 @@ from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.paths import outcome_words
 from midrange_puffer.game.spacetime import spacetime
+from midrange_puffer.policies.exported import to_onnx
 from midrange_puffer.policies.native import FrozenNetwork
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.policies.onnx_graph import to_onnx
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import Session
 

@@ -9,8 +9,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.game.parameters import EXPORTED
-from midrange_puffer.policies.model_paths import MODELS, check_is_model
-from midrange_puffer.policies.shipped import path_of
+from midrange_puffer.policies.models import MODELS, check_is_model, path_of
 from midrange_puffer.train import run_folder
 
 MODEL = ".pt"  # the suffix of a model file

@@ -9,7 +9,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.game.parameters import EXPORTED
-from midrange_puffer.policies.model_paths import MODELS, require_onnx
+from midrange_puffer.policies.models import MODELS, require_onnx
 
 # How far onnxruntime may be from torch: of 1 + an output's largest |value| seen. Not of each value,
 # for one near 0 is the sum of terms that are as large as the largest, each rounded to float32.

@@ -10,7 +10,7 @@ from midrange_puffer.contest.ratings import GAMES
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import ALL, PILOTS, pilot_names
 from midrange_puffer.policies.mix import FUNCTION, MODEL, file_of, kind_of, short_names
-from midrange_puffer.policies.model_paths import MODELS, check_is_model, spread
+from midrange_puffer.policies.models import MODELS, check_is_model, spread
 from midrange_puffer.policies.own_code import absolute
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.train import run_folder

@@ -11,7 +11,7 @@ from midrange_puffer.contest.panel_rows import EPISODES, SEED, check_episodes
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
 from midrange_puffer.policies.mix import MODEL, file_of, kind_of
-from midrange_puffer.policies.model_paths import require_onnx
+from midrange_puffer.policies.models import require_onnx
 
 
 def read(argv: Sequence[str]) -> argparse.Namespace:

@@ -11,7 +11,7 @@ from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.game.parameters import PILOTS, SCRIPTED, SEATS
-from midrange_puffer.policies import shipped
+from midrange_puffer.policies import models
 from midrange_puffer.policies.mix import check_is_one
 from midrange_puffer.show.figures import check_picture, require_matplotlib
 from midrange_puffer.show.web_page import PAGE
@@ -46,7 +46,7 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError(f"command line: --out: {options.out}: only curves of --run become a page")
     if options.replay:
         _check_plain(options)
-        options.replay = shipped.EXAMPLE if options.replay == EXAMPLE else options.replay
+        options.replay = models.EXAMPLE if options.replay == EXAMPLE else options.replay
         return options
     if options.pilot:
         options.pilot = find_opponent(options.pilot, options.data_dir, (SCRIPTED,), "pilot")

@@ -9,7 +9,7 @@ from midrange_puffer.commands.arguments import Parser
 from midrange_puffer.config.key import Key
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
-from midrange_puffer.policies import shipped
+from midrange_puffer.policies import models
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.show.view import MODES, PLANE, film
 
@@ -47,7 +47,7 @@ def read(argv: Sequence[str]) -> argparse.Namespace:
     _check_used(options, options.outputs)
     for kind in options.outputs.keys() & set(FILMS):
         film.require_film(options.outputs[kind])
-    options.paths = [shipped.EXAMPLE if file == EXAMPLE else file for file in options.files]
+    options.paths = [models.EXAMPLE if file == EXAMPLE else file for file in options.files]
     names = {key.name for key in FILM_OPTIONS.values()}
     options.film = {name: value for name, value in vars(options).items() if name in names}
     if "size" in options.film:
