@@ -26,9 +26,9 @@ import numpy as np
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.key import check_even
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies.mix import parse_mix

@@ -22,9 +22,9 @@ import numpy as np
 from common import machine, print_machine, print_table, runs_parser
 from matplotlib.figure import Figure
 
-from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.key import check_even
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.sweep.process import pinned, share_of_cores

@@ -11,7 +11,7 @@ from midrange_puffer.commands.arguments import (
     policy_names,
     resolve_game,
 )
-from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.contest.match import Contestant
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import SELF

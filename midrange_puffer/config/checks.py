@@ -1,4 +1,4 @@
-"""What the values of a configuration must be to each other."""
+"""Checks of the values of a configuration against each other."""
 
 from collections.abc import Mapping
 
@@ -9,31 +9,33 @@ from midrange_puffer.config.configuration import (
     stage_config,
     stage_names,
 )
+from midrange_puffer.config.key import Value
 from midrange_puffer.config.schema import STAGE
+from midrange_puffer.config.sections import ExperienceBuffer
 from midrange_puffer.game.parameters import PARAMETERS, SELF, is_team, resolve, sizes_of, suggest
 from midrange_puffer.policies.mix import count_agents, parse_mix
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 
 
 def check_pairs(config: Config, where: str) -> None:
-    """Check [env] values that bound each other; `where` begins an error message.
+    """Checks [env] values that bound each other; `where` begins an error message.
 
     Raises:
         ConfigError: Two do not fit.
     """
-    _resolve(config["env"], f"{where}: [env]")
+    _resolve(config.env, f"{where}: [env]")
     for stage in stage_names(config):
-        _resolve(stage_config(config, stage)["env"], f"{where}: [{STAGE}{stage}] with [env]")
+        _resolve(stage_config(config, stage).env, f"{where}: [{STAGE}{stage}] with [env]")
 
 
 def check_stages(config: Config, where: str) -> None:
-    """Check that every stage has its section, and that each can be left for the next."""
+    """Checks that every stage has its section, and that each can be left for the next."""
     stages = stage_names(config)
     for stage in stages:
         if STAGE + stage not in config:
             sections = [name for name in config if name.startswith(STAGE)]
             raise ConfigError(
-                f"{where}: [curriculum] stages = {config['curriculum']['stages']}: {stage} has no "
+                f"{where}: [curriculum] stages = {config.curriculum.stages}: {stage} has no "
                 f"section [{STAGE}{stage}]{suggest(STAGE + stage, sections)}"
             )
     for stage in stages[:-1]:
@@ -41,21 +43,21 @@ def check_stages(config: Config, where: str) -> None:
 
 
 def _check_end(config: Config, stage: str, last: str, where: str) -> None:
-    """Check that a stage can be left, so that the last one is reached."""
-    limits = config[STAGE + stage]
-    if limits["max_steps"] is not None:
+    """Checks that a stage can be left, so that the last one is reached."""
+    limits = config.stage(stage)
+    if limits.max_steps is not None:
         return
-    if limits["score"] is None:
+    if limits.score is None:
         raise ConfigError(f"{where} has neither score nor max_steps: {last} would never be reached")
-    opponent = stage_config(config, stage)["env"]["opponent"]
+    opponent = stage_config(config, stage).env.opponent
     if set(parse_mix(opponent)) == {SELF}:
         raise ConfigError(
-            f"{where} has score = {limits['score']}, no max_steps, and env.opponent = {opponent}: "
+            f"{where} has score = {limits.score}, no max_steps, and env.opponent = {opponent}: "
             f"against itself alone the score stays near 0.5, so that {last} would hardly be reached"
         )
 
 
-def _resolve(env: Mapping[str, object], where: str) -> None:
+def _resolve(env: Mapping[str, Value], where: str) -> None:
     try:
         game = {name: value for name, value in env.items() if name in PARAMETERS}
         resolve(game, teams=True)
@@ -64,18 +66,18 @@ def _resolve(env: Mapping[str, object], where: str) -> None:
 
 
 def check_sizes(config: Config) -> None:
-    """Check that one policy can fly in all stages, however many fly on a side.
+    """Checks that one policy can fly in all stages, however many fly on a side.
 
     Raises:
         ConfigError: One stage is of teams and another is not; or what is observed changes, and the
             policy is one of the user's own, which is made for so many features.
     """
-    env, policy_name = config["env"], config["base"]["policy_name"]
+    env, policy_name = config.env, config.base.policy_name
     for stage in stage_names(config):
-        of_stage = stage_config(config, stage)["env"]
-        (red, blue), larger = sizes_of(of_stage), max(sizes_of(env))
+        stage_env = stage_config(config, stage).env
+        (red, blue), larger = sizes_of(stage_env), max(sizes_of(env))
         where = f"[{STAGE}{stage}] env.red_size = {red}, env.blue_size = {blue}"
-        if is_team(of_stage) != is_team(env):
+        if is_team(stage_env) != is_team(env):
             raise ConfigError(f"{where}: no policy flies both one against one and in teams")
         if max(red, blue) != larger and policy_name != PACKAGE:
             raise ConfigError(
@@ -86,37 +88,34 @@ def check_sizes(config: Config) -> None:
 
 
 def check_update(config: Config) -> None:
-    """Check what the trainer needs of a configuration as far as it is clear on every machine.
+    """Checks the trainer's needs of a configuration, as far as they are known on every machine.
 
     Raises:
         ConfigError: With the numbers that do not fit.
     """
-    if config["vec"]["num_workers"] != "auto":  # whose number divides the engagements anew
+    if config.vec.num_workers != "auto":  # whose number divides the engagements anew
         return
-    instances = config["vec"]["num_envs"]
+    instances = config.vec.num_envs
     for part in run_configs(config):
-        env, train = part["env"], part["train"]
         try:
-            agents = count_agents(env)
-        except ValueError:  # `settle` tells of it
+            agents = count_agents(part.env)
+        except ValueError:  # `settle` reports it
             return
         agents *= 1 if instances == "auto" else instances
-        if train["batch_size"] == "auto":
-            batch = agents * train["bptt_horizon"]
+        if part.train.batch_size == "auto":
+            batch = agents * part.train.bptt_horizon
             part = part.replaced("train", "one horizon of every agent", batch_size=batch)
         check_training(part, agents)
 
 
 def check_training(config: Config, agents: int) -> None:
-    """Check what the trainer needs of a configuration without any "auto", for `agents` agents.
+    """Checks the trainer's needs of a configuration without any "auto", for `agents` agents.
 
     Raises:
         ConfigError: With the numbers that do not fit.
     """
-    train = config["train"]
-    horizon, batch, minibatch = (
-        train[name] for name in ("bptt_horizon", "batch_size", "minibatch_size")
-    )
+    train, rnn_name = config.train, config.base.rnn_name
+    horizon, batch, minibatch = train.bptt_horizon, train.batch_size, train.minibatch_size
     rollout = agents * horizon
     # PuffeRL fills whole segments of one horizon, all agents in turn.
     if batch % rollout:
@@ -124,16 +123,15 @@ def check_training(config: Config, agents: int) -> None:
             f"train.batch_size {batch} must be a multiple of {rollout} = {agents} agents x "
             f"bptt_horizon {horizon}"
         )
-    rnn_name = config["base"]["rnn_name"]
     # Learning begins every segment without a memory; so does gathering, but only an update's first.
     # A collector gathers one at a time.
-    if batch > rollout and rnn_name is not None and config["cluster"]["engine"] is None:
+    if batch > rollout and rnn_name is not None and config.cluster.engine is None:
         raise ConfigError(
             f"train.batch_size {batch} must be {rollout} = {agents} agents x bptt_horizon "
             f"{horizon} with base.rnn_name = {rnn_name}, whose memory is empty only where an "
             f"update begins; or use a longer bptt_horizon"
         )
-    part = min(minibatch, train["max_minibatch_size"])
+    part = min(minibatch, train.max_minibatch_size)
     if minibatch % part:
         raise ConfigError(
             f"train.minibatch_size {minibatch} is above train.max_minibatch_size {part} and must "
@@ -149,17 +147,17 @@ def check_training(config: Config, agents: int) -> None:
             f"train.batch_size {batch} = {batch // horizon} segments x bptt_horizon {horizon} must "
             f"be a multiple of train.minibatch_size {minibatch}"
         )
-    if train["total_timesteps"] < batch:
+    if train.total_timesteps < batch:
         raise ConfigError(
-            f"train.total_timesteps {train['total_timesteps']} must be at least one "
+            f"train.total_timesteps {train.total_timesteps} must be at least one "
             f"train.batch_size, {batch}"
         )
-    _check_buffer(config["experience_buffer"], batch // horizon, part // horizon)
+    _check_buffer(config.experience_buffer, batch // horizon, part // horizon)
 
 
-def _check_buffer(settings: Mapping[str, float], segments: int, drawn: int) -> None:
-    """Check an experience buffer beside updates of so many segments, so many drawn at a time."""
-    capacity, warm_up, share = (settings[name] for name in ("capacity", "warm_up", "share"))
+def _check_buffer(buffer: ExperienceBuffer, segments: int, drawn: int) -> None:
+    """Checks an experience buffer for updates of `segments` segments, `drawn` of them at a time."""
+    capacity, warm_up, share = buffer.capacity, buffer.warm_up, buffer.share
     if not capacity:
         return
     if capacity < segments:

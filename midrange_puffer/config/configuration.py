@@ -1,15 +1,32 @@
 """A configuration: values by section and key, and where each of them is from."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from midrange_puffer.config.schema import STAGE, section_keys
+from midrange_puffer.config.key import Entry, Section, Typed, Value, keys_of
+from midrange_puffer.config.schema import SECTIONS, STAGE, STAGE_KEYS, section_keys
+from midrange_puffer.config.sections import (
+    Base,
+    Cluster,
+    Curriculum,
+    Env,
+    ExperienceBuffer,
+    League,
+    Policy,
+    Pool,
+    Population,
+    Rnn,
+    Stage,
+    Sweep,
+    Train,
+    Vec,
+)
 from midrange_puffer.errors import UsageError
 from midrange_puffer.names import shown
 from midrange_puffer.policies.own_code import Own
 
-DEFAULT = "default"  # the source of what nobody has set
-# Categories of characters that end a line, or steer a terminal, or have no place in UTF-8.
+DEFAULT = "default"  # the source of a value that nothing has set
+# Categories of characters that end a line, steer a terminal or cannot be written in UTF-8.
 _UNWRITABLE = ("Cc", "Cs", "Zl", "Zp")
 
 
@@ -17,42 +34,38 @@ class ConfigError(UsageError):
     """A configuration names an unknown key or holds a value that is not allowed."""
 
 
-class Section(Mapping[str, object]):
-    """Key -> value of one section; nobody can change it."""
-
-    def __init__(self, values: Mapping[str, object]) -> None:
-        self._values = dict(values)
-
-    def __getitem__(self, name: str) -> object:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return repr(self._values)
-
-
 class Config(Mapping[str, Section]):
-    """Section -> key -> value, complete. Nobody can change it: `replaced` makes another.
+    """All sections of a configuration, complete. It cannot change: `replaced` makes another.
 
-    A stage's section, [curriculum.<stage>], holds score, max_steps and those "env.<key>" and
-    "train.<key>" that it sets.
+    Attributes are read where the section and key are known, as in `config.train.gamma`; items where
+    their names are data, as in `config[section][name]`. A stage's section, [curriculum.<stage>],
+    holds score, max_steps and those "env.<key>" and "train.<key>" that the stage sets.
 
     Args:
         values: section -> key -> value.
         sources: where a value is from, in words, by (section, key); `DEFAULT` of those left out.
     """
 
+    base = Entry[Base]()
+    vec = Entry[Vec]()
+    cluster = Entry[Cluster]()
+    env = Entry[Env]()
+    policy = Entry[Section]()  # a `Policy`, unless the policy is the user's own
+    rnn = Entry[Rnn]()
+    train = Entry[Train]()
+    experience_buffer = Entry[ExperienceBuffer]()
+    pool = Entry[Pool]()
+    population = Entry[Population]()
+    league = Entry[League]()
+    curriculum = Entry[Curriculum]()
+    sweep = Entry[Sweep]()
+
     def __init__(
         self,
-        values: Mapping[str, Mapping[str, object]],
+        values: Mapping[str, Mapping[str, Value]],
         sources: Mapping[tuple[str, str], str] | None = None,
     ) -> None:
-        self._sections = {name: Section(items) for name, items in values.items()}
+        self._sections = {name: _section(name, items) for name, items in values.items()}
         self._sources = dict(sources or {})
 
     def __getitem__(self, section: str) -> Section:
@@ -67,13 +80,18 @@ class Config(Mapping[str, Section]):
     def __repr__(self) -> str:
         return repr(self._sections)
 
+    def stage(self, name: str) -> Stage:
+        """Returns the end of a stage of the curriculum."""
+        section = self[STAGE + name]
+        return Stage(**{key: section[key] for key in STAGE_KEYS})
+
     def source(self, section: str, name: str) -> str:
-        """Where the value of a key is from: `DEFAULT`, a file, the command line, or why it is."""
+        """Returns where a value is from: `DEFAULT`, a file, the command line, or a reason."""
         return self._sources.get((section, name), DEFAULT)
 
-    def replaced(self, section: str, source: str, **values: object) -> "Config":
-        """This configuration with other values in a section, which are from `source`."""
-        sections = {**self._sections, section: {**self._sections[section], **values}}
+    def replaced(self, section: str, source: str, **values: Value) -> "Config":
+        """Returns this configuration with other values in a section, which are from `source`."""
+        sections = {**self._sections, section: {**self[section], **values}}
         changed = {
             (section, name): source
             for name, value in values.items()
@@ -82,72 +100,102 @@ class Config(Mapping[str, Section]):
         return Config(sections, self._sources | changed)
 
     def only(self, sections: Iterable[str]) -> "Config":
-        """This configuration with no other sections than these."""
+        """Returns this configuration with no other sections than these."""
         return Config({name: self[name] for name in sections}, self._sources)
 
-    def as_dict(self) -> dict[str, dict[str, object]]:
-        """The values in plain dicts, as files and other libraries want them."""
+    def as_dict(self) -> dict[str, dict[str, Value]]:
+        """Returns the values in plain dicts, as files and other libraries need them."""
         return {name: dict(items) for name, items in self._sections.items()}
 
 
+def _section(name: str, values: Mapping[str, Value]) -> Section:
+    """Returns a section of the class that the table has for it."""
+    if isinstance(values, Section):
+        return values
+    kind = SECTIONS.get(name, Section)
+    if kind is Policy and values.keys() != keys_of(Policy).keys():  # the user's own
+        kind = Section
+    return kind(**values) if issubclass(kind, Typed) else kind(values)
+
+
 def stage_names(config: Config) -> list[str]:
-    """The stages of the curriculum in their order; none without a curriculum."""
-    text = config["curriculum"]["stages"]
+    """Returns the stages of the curriculum in their order; none without a curriculum."""
+    text = config.curriculum.stages
     return [name.strip() for name in text.split(",")] if text else []
 
 
 def stage_config(config: Config, stage: str) -> Config:
-    """`config` with the [env] and [train] of one of its stages."""
-    of_stage: dict[str, dict[str, object]] = {"env": {}, "train": {}}
+    """Returns `config` with the [env] and [train] of one of its stages."""
+    changed: dict[str, dict[str, Value]] = {"env": {}, "train": {}}
     for name, value in config[STAGE + stage].items():
         section, _, key = name.partition(".")
         if key:
-            of_stage[section][key] = value
-    for section, values in of_stage.items():
+            changed[section][key] = value
+    for section, values in changed.items():
         config = config.replaced(section, f"[{STAGE}{stage}]", **values)
     return config
 
 
 def run_configs(config: Config) -> list[Config]:
-    """The configurations that a run has in turn: those of its stages, or `config` alone."""
+    """Returns the configurations that a run has in turn: of its stages, or `config` alone."""
     return [stage_config(config, stage) for stage in stage_names(config)] or [config]
 
 
 def format_config(config: Config) -> str:
-    """Write `config` as an ini file that `load_config` reads back to an equal one.
+    """Returns `config` as an ini file that `load_config` reads back to an equal one.
 
     A comment above a value says where it is from, unless that is its default.
 
     Raises:
         ConfigError: A value would not be read back as it is.
     """
-    lines, own = [], own_names(config)
-    for section, items in config.items():
+    return format_sections(config, config.source)
+
+
+def format_sections(
+    sections: Mapping[str, Mapping[str, Value]],
+    source: Callable[[str, str], str] = lambda section, name: DEFAULT,
+) -> str:
+    """Returns some sections as an ini file, each with all of its keys or only some.
+
+    Args:
+        sections: Section -> key -> value.
+        source: Returns where a value is from, as `Config.source` does.
+
+    Raises:
+        ConfigError: As of `format_config`.
+    """
+    lines, own = [], own_names(sections)
+    for section, items in sections.items():
         lines.append(f"[{section}]")
         for name, value in items.items():
-            source = config.source(section, name)
-            if source != DEFAULT:
-                lines.append(f"# {shown(source)}:")
+            origin = source(section, name)
+            if origin != DEFAULT:
+                lines.append(f"# {shown(origin)}:")
             lines.append(f"{name} = {_text(section, name, value, own)}".rstrip())
         lines.append("")
     return "\n".join(lines)
 
 
-def own_names(config: Mapping[str, Mapping[str, object]]) -> Own:
-    """What of a configuration, or of some sections of one, is the user's own code."""
+def own_names(config: Mapping[str, Mapping[str, Value]]) -> Own:
+    """Returns the user's own code in a configuration, or in some sections of one."""
     base = config.get("base", {})
-    return Own(**{name: base[name] for name in Own._fields if name in base})
+    return Own(**{name: str(base[name]) for name in Own._fields if name in base})
 
 
 def check_line(text: str) -> None:
-    """Raise ValueError where an ini file cannot hold a text as a value: it has one line for it."""
-    found = [one for one in text if one != "\t" and unicodedata.category(one) in _UNWRITABLE]
-    if found:
-        raise ValueError(f"must be one line of text, without {shown(found[0])}")
+    """Raises ValueError if `text` is more than one line, which a value in an ini file cannot be."""
+    unwritable = [
+        character
+        for character in text
+        if character != "\t" and unicodedata.category(character) in _UNWRITABLE
+    ]
+    if unwritable:
+        raise ValueError(f"must be one line of text, without {shown(unwritable[0])}")
 
 
-def _text(section: str, name: str, value: object, own: Own) -> str:
-    """A value as it stands in an ini file."""
+def _text(section: str, name: str, value: Value, own: Own) -> str:
+    """Returns a value as it stands in an ini file."""
     text = str(value)
     try:
         check_line(text)
@@ -158,8 +206,8 @@ def _text(section: str, name: str, value: object, own: Own) -> str:
     return text
 
 
-def changes(old: Config, new: Config) -> dict[str, tuple[object, object]]:
-    """Values that differ: "section.key" -> (old, new); None where a stage did not set it."""
+def changes(old: Config, new: Config) -> dict[str, tuple[Value, Value]]:
+    """Returns the values that differ: "section.key" -> (old, new); None if a stage had none."""
     return {
         f"{section}.{name}": (before, value)
         for section, items in new.items()

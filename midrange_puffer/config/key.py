@@ -1,13 +1,28 @@
-"""A configuration key: what it may be, and how it is read from text."""
+"""The parts of a configuration: a key with its type and allowed values, and a section of keys."""
 
 import configparser
-from collections.abc import Callable
+import dataclasses
+import types
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NoReturn,
+    TypeVar,
+    Union,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    overload,
+)
 
-AUTO = ("auto",)
-NONE = (None,)
-UNLIMITED = 1e15  # size of a number of which only its kind is known
-PUFFERLIB = object()  # default: as in PufferLib's own default.ini
+T = TypeVar("T")
+Value = bool | int | float | str | None  # of a key
+Auto = Literal["auto"]  # the type of a value that `settle` may leave open
+AUTO = ("auto",)  # the words of a key whose value `settle` may choose
+UNLIMITED = 1e15  # the bound of a number of which only the type is known
 
 
 @dataclass(frozen=True)
@@ -25,17 +40,17 @@ class Key:
     name: str
     kind: type
     meaning: str
-    default: object = PUFFERLIB
+    default: Value = None
     minimum: float | None = None
     maximum: float | None = None
-    words: tuple[object, ...] = ()
+    words: tuple[Value, ...] = ()
     choices: tuple[str, ...] = ()
-    check: Callable[[str], object] | None = None
+    check: Callable[[Any], object] | None = None
     unit: str = ""
 
     @property
     def allowed(self) -> str:
-        """What a value may be, in words."""
+        """The allowed values in words, for an error message."""
         if self.kind is bool:
             text = "True or False"
         elif self.kind is str:
@@ -47,8 +62,8 @@ class Key:
                 text = noun
         return " or ".join([*map(str, self.words), text])
 
-    def parse(self, text: str) -> object:
-        """Read a value from an ini file or a command line.
+    def parse(self, text: str) -> Value:
+        """Reads a value from an ini file or a command line.
 
         Raises:
             ValueError: It is of another type or out of range; the message says what is allowed.
@@ -61,16 +76,120 @@ class Key:
             value = _CONVERT[self.kind](text)
         except (ValueError, KeyError, OverflowError):
             raise ValueError(f"must be {self.allowed}") from None
-        in_range = self.minimum is None or self.minimum <= value <= self.maximum
-        if not in_range or (self.choices and value not in self.choices):
+        if not self._is_within(value) or (self.choices and value not in self.choices):
             raise ValueError(f"must be {self.allowed}")
         if self.check:
             self.check(value)
         return value
 
+    def _is_within(self, value: bool | int | float | str) -> bool:
+        if isinstance(value, str) or self.minimum is None or self.maximum is None:
+            return True
+        return self.minimum <= value <= self.maximum
+
+
+def key(
+    default: Value,
+    *,
+    meaning: str,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    words: tuple[Value, ...] = (),
+    check: Callable[[Any], object] | None = None,
+    unit: str = "",
+) -> Any:  # so that a dataclass may have it in place of a default of any type
+    """Declares a key as a field of a dataclass.
+
+    The field's annotation gives the rest: its type, None as another word where it is optional, the
+    choices where it is a Literal, and more words where a Literal stands beside another type.
+
+    Args:
+        default, meaning, minimum, maximum, check, unit: As of `Key`.
+        words: Values that stand only until `settle` replaces them, and so not in the annotation.
+    """
+    limits = {"minimum": minimum, "maximum": maximum}
+    facts = {"meaning": meaning, "words": words, "check": check, "unit": unit, **limits}
+    return dataclasses.field(default=default, metadata=facts)
+
+
+def keys_of(table: type) -> dict[str, Key]:
+    """Returns name -> key of a dataclass whose fields are declared by `key`."""
+    return {field.name: _key_of(field) for field in dataclasses.fields(table)}
+
+
+def _key_of(field: dataclasses.Field) -> Key:
+    is_union = get_origin(field.type) in (Union, types.UnionType)
+    members = get_args(field.type) if is_union else (field.type,)
+    kinds = [kind for kind in members if kind in (bool, int, float, str)]
+    literals = [text for part in members if get_origin(part) is Literal for text in get_args(part)]
+    facts = dict(field.metadata)
+    words = (*facts.pop("words"), *(literals if kinds else ()))
+    return Key(
+        field.name,
+        kinds[0] if kinds else str,
+        default=field.default,
+        words=(*words, None) if types.NoneType in members else words,
+        choices=() if kinds else tuple(literals),
+        **facts,
+    )
+
+
+def check_even(count: int) -> None:
+    """Raises ValueError where `count` engagements cannot be divided between the two seats."""
+    if count < 2 or count % 2:
+        raise ValueError("must be an even number above 0: half of them in each seat")
+
+
+class Entry(Generic[T]):
+    """An attribute that returns the item of a mapping with its name, by a type of its own."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, mapping: None, owner: type) -> "Entry[T]": ...
+    @overload
+    def __get__(self, mapping: Mapping[str, Any], owner: type) -> T: ...
+    def __get__(self, mapping: Mapping[str, Any] | None, owner: type) -> "T | Entry[T]":
+        return self if mapping is None else mapping[self._name]
+
+    def __set__(self, mapping: Mapping[str, Any], value: object) -> NoReturn:
+        raise AttributeError(f"{self._name}: a configuration cannot be changed")
+
+
+class Section(Mapping[str, Value]):
+    """Key -> value of one section, which cannot be changed."""
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+class Typed(Section):
+    """A section whose keys are the fields of a dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False, repr=False)(cls)
+
+    @property
+    def _values(self) -> dict[str, Value]:
+        return vars(self)
+
 
 def _to_int(text: str) -> int:
-    """Read 2000000, 2_000_000 or 2e6."""
+    """Reads 2000000, 2_000_000 or 2e6."""
     try:
         return int(text)
     except ValueError:
@@ -79,15 +198,9 @@ def _to_int(text: str) -> int:
         raise
 
 
-_CONVERT = {
+_CONVERT: dict[type, Callable[[str], bool | int | float | str]] = {
     bool: lambda text: configparser.ConfigParser.BOOLEAN_STATES[text.lower()],
     int: _to_int,
     float: float,
     str: str,
 }
-
-
-def check_even(count: int) -> None:
-    """Raise ValueError where so many engagements cannot be divided between the seats."""
-    if count < 2 or count % 2:
-        raise ValueError("must be an even number above 0: half of them in each seat")

@@ -1,33 +1,35 @@
-"""What a run may use of a machine, and what "auto" makes of that."""
+"""The means of a machine, and the choices for "auto" by them: device, vec, cluster, threads."""
 
 from dataclasses import dataclass
 
 from midrange_puffer._learner import MAX_WIDTH, WIDTH_UNIT
 from midrange_puffer.config.configuration import Config, ConfigError, run_configs
+from midrange_puffer.config.key import Value
+from midrange_puffer.config.sections import Cluster, Policy
 from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.mix import divide
 from midrange_puffer.policies.own_code import PACKAGE, short_name
 
-# Workers busy-wait, so they get cores of their own, and the learner keeps these: on a GPU the one
-# that feeds it, on the CPU as many as a small network makes use of.
+# Cores that the learner keeps beside workers, which busy-wait and so need cores of their own: on a
+# GPU the one that feeds it, on the CPU as many as a small network can use.
 LEARNER_CORES = {"gpu": 1, "cpu": 4}
-# The native engine sums a minibatch in so many parts: more threads would find nothing to do.
-# What only flies engagements takes as many where nobody asks for more.
+# The native engine sums a minibatch in this many parts, so that more threads would be idle.
+# It is also the default of commands that only fly engagements.
 MOST_THREADS = 16
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What a run finds where it runs.
+    """The means of a run on the machine where it runs.
 
     Attributes:
-        cores: physical cores that this process may use.
-        physical_cores: those of the machine.
-        gpus: the names of its CUDA devices.
-        has_mps: whether it has Apple's GPU.
-        ranks: the learners of the job, side by side by --ranks or torchrun.
-        ranks_here: those of them that share this machine.
-        is_launched: whether this process is a rank, be it the only one.
+        cores: Physical cores that this process may use.
+        physical_cores: Physical cores of the machine.
+        gpus: Names of the CUDA devices.
+        has_mps: True if the machine has Apple's GPU.
+        ranks: Number of learners of the job, side by side by --ranks or torchrun.
+        ranks_here: Number of those that share this machine.
+        is_launched: True if this process is a rank, even if it is the only one.
     """
 
     cores: int
@@ -40,7 +42,7 @@ class Machine:
 
 
 def choose_device(wanted: str, machine: Machine) -> tuple[str, str]:
-    """Return (device, reason) for a value of train.device.
+    """Returns (device, reason) for a value of train.device.
 
     Raises:
         ConfigError: The device is not there, or not for each rank.
@@ -67,7 +69,7 @@ def choose_device(wanted: str, machine: Machine) -> tuple[str, str]:
 
 
 def choose_vec(config: Config, machine: Machine) -> tuple[Config, str]:
-    """Replace every "auto" of [vec]; return the new configuration and the reason in words.
+    """Replaces every "auto" of [vec]; returns the new configuration and the reason in words.
 
     Where vec.num_envs is auto, env.num_envs is divided among the workers, so that the learning
     problem is the same on every machine. train.device must be settled.
@@ -75,12 +77,11 @@ def choose_vec(config: Config, machine: Machine) -> tuple[Config, str]:
     Raises:
         ConfigError: The numbers do not fit each other or the machine.
     """
-    vec = config["vec"]
-    learner = LEARNER_CORES["cpu" if config["train"]["device"] == "cpu" else "gpu"]
+    learner = LEARNER_CORES["cpu" if config.train.device == "cpu" else "gpu"]
     spare = machine.cores - learner
-    backend, reason = vec["backend"], "as configured"
+    backend, reason = config.vec.backend, "as configured"
     if backend == "auto":
-        if config["train"]["engine"] == "native":
+        if config.train.engine == "native":
             backend, reason = "Serial", "the learner's threads step them"
         else:
             backend = "Multiprocessing" if spare >= 2 else "Serial"
@@ -89,16 +90,15 @@ def choose_vec(config: Config, machine: Machine) -> tuple[Config, str]:
         config = config.replaced("vec", reason, backend=backend)
     if backend == "Multiprocessing":
         return _divide_among_workers(config, machine, spare), reason
-    num_envs = 1 if vec["num_envs"] == "auto" else vec["num_envs"]
+    num_envs = 1 if config.vec.num_envs == "auto" else config.vec.num_envs
     if backend == "PufferEnv" and num_envs != 1:
         raise ConfigError(f"vec.num_envs = {num_envs}: PufferEnv steps one instance")
-    alone = {"num_workers": "auto", "batch_size": "auto", "num_envs": num_envs}
+    alone: dict[str, Value] = {"num_workers": "auto", "batch_size": "auto", "num_envs": num_envs}
     return config.replaced("vec", f"vec.backend is {backend}", **alone), reason
 
 
 def _divide_among_workers(config: Config, machine: Machine, spare: int) -> Config:
-    vec = config["vec"]
-    workers, num_envs = vec["num_workers"], vec["num_envs"]
+    workers, num_envs = config.vec.num_workers, config.vec.num_envs
     if num_envs == "auto":
         if workers == "auto":
             even = [n for n in range(2, max(spare, 2) + 1, 2) if is_divisible(config, n)]
@@ -117,7 +117,9 @@ def _divide_among_workers(config: Config, machine: Machine, spare: int) -> Confi
         raise ConfigError(
             f"vec.num_workers = {workers}: there are {machine.physical_cores} physical cores"
         )
-    batch = max(workers // 2, 1) if vec["batch_size"] == "auto" else vec["batch_size"]
+    batch = config.vec.batch_size
+    if batch == "auto":
+        batch = max(workers // 2, 1)
     if workers % batch:
         raise ConfigError(f"vec.batch_size = {batch}: must divide vec.num_envs = {workers}")
     each = f"one instance a worker, {machine.cores} cores"
@@ -125,15 +127,15 @@ def _divide_among_workers(config: Config, machine: Machine, spare: int) -> Confi
 
 
 def share_out(config: Config, by: str, instances: int) -> Config:
-    """Divide the engagements of env.num_envs, of all instances, among so many.
+    """Divides the engagements of env.num_envs evenly among `instances` instances.
 
     Args:
-        by: the key that says how many instances there are.
+        by: The key that gives the number of instances.
 
     Raises:
         ConfigError: They cannot be divided evenly.
     """
-    engagements = config["env"]["num_envs"]
+    engagements = config.env.num_envs
     if engagements % instances:
         raise ConfigError(
             f"env.num_envs = {engagements}: cannot be divided among {by} = {instances}"
@@ -143,9 +145,9 @@ def share_out(config: Config, by: str, instances: int) -> Config:
 
 
 def is_divisible(config: Config, workers: int) -> bool:
-    """Whether workers have as many engagements of each group as one would, in all stages, too."""
-    for env in (settings["env"] for settings in (config, *run_configs(config))):
-        num_envs, opponent = env["num_envs"], env["opponent"]
+    """True if `workers` divides each group of engagements evenly, also in all stages."""
+    for env in (part.env for part in (config, *run_configs(config))):
+        num_envs, opponent = env.num_envs, env.opponent
         try:
             whole, part = divide(num_envs, opponent), divide(num_envs // workers, opponent)
         except ValueError:  # fewer engagements than groups
@@ -156,12 +158,12 @@ def is_divisible(config: Config, workers: int) -> bool:
 
 
 def choose_engine(config: Config) -> tuple[Config, str]:
-    """Settle train.engine; return the new configuration and the reason in words.
+    """Settles train.engine; returns the new configuration and the reason in words.
 
     Raises:
         ConfigError: The native engine cannot serve this configuration.
     """
-    wanted, reason = config["train"]["engine"], _reason_against_native(config)
+    wanted, reason = config.train.engine, _reason_against_native(config)
     if wanted == "native" and reason:
         raise ConfigError(f"train.engine = native: {reason}; use auto or torch")
     if wanted != "auto":
@@ -171,30 +173,28 @@ def choose_engine(config: Config) -> tuple[Config, str]:
 
 
 def _reason_against_native(config: Config) -> str | None:
-    """What the native engine cannot do of a configuration, in words; None: it can do all."""
-    train, policy_name = config["train"], config["base"]["policy_name"]
-    if policy_name != PACKAGE:
-        return f"it computes the package's MLP, not {short_name(policy_name)}"
-    if is_team(config["env"]) and config["policy"]["entity_size"] % WIDTH_UNIT:
-        return (
-            f"policy.entity_size = {config['policy']['entity_size']} is no multiple of {WIDTH_UNIT}"
-        )
-    hidden_size = config["policy"]["hidden_size"]
-    if train["device"] != "cpu":
-        return f"it computes on the CPU, not on {train['device']}"
-    if config["base"]["rnn_name"] is not None:
-        return f"it has no memory, which base.rnn_name = {config['base']['rnn_name']} asks for"
+    """Returns why the native engine cannot serve a configuration, in words; None if it can."""
+    base, policy, train = config.base, config.policy, config.train
+    if base.policy_name != PACKAGE or not isinstance(policy, Policy):
+        return f"it computes the package's MLP, not {short_name(base.policy_name)}"
+    if is_team(config.env) and policy.entity_size % WIDTH_UNIT:
+        return f"policy.entity_size = {policy.entity_size} is no multiple of {WIDTH_UNIT}"
+    hidden_size = policy.hidden_size
+    if train.device != "cpu":
+        return f"it computes on the CPU, not on {train.device}"
+    if base.rnn_name is not None:
+        return f"it has no memory, which base.rnn_name = {base.rnn_name} asks for"
     if hidden_size % WIDTH_UNIT:
         near = max(round(hidden_size / WIDTH_UNIT), 1) * WIDTH_UNIT
         return f"policy.hidden_size = {hidden_size} is no multiple of {WIDTH_UNIT}, as {near} is"
     if hidden_size > MAX_WIDTH:
         return f"policy.hidden_size = {hidden_size} is more than {MAX_WIDTH}: torch is faster there"
-    return "train.compile is for torch" if train["compile"] else None
+    return "train.compile is for torch" if train.compile else None
 
 
 def check_threads(config: Config, machine: Machine) -> None:
-    """Raise ConfigError where train.threads is more than there are cores."""
-    threads = config["train"]["threads"]
+    """Raises ConfigError if train.threads exceeds the number of cores."""
+    threads = config.train.threads
     if threads != "auto" and threads > machine.physical_cores:
         raise ConfigError(
             f"train.threads = {threads}: there are {machine.physical_cores} physical cores; use "
@@ -203,16 +203,78 @@ def check_threads(config: Config, machine: Machine) -> None:
 
 
 def choose_threads(config: Config, cores: int) -> Config:
-    """Set train.threads and train.torch_threads if "auto".
+    """Sets train.threads and train.torch_threads if "auto".
 
-    They keep off the cores of the workers, which never sleep.
+    The cores of the workers, which never sleep, are left out.
     """
-    train, workers = config["train"], config["vec"]["num_workers"]
+    workers = config.vec.num_workers
     left = max(cores - (0 if workers == "auto" else workers), 1)
-    is_native = train["engine"] == "native"
-    found = {
+    is_native = config.train.engine == "native"
+    counts = {
         "threads": min(left, MOST_THREADS) if is_native else 1,
         "torch_threads": 1 if is_native or cores <= 2 else left,
     }
-    chosen = {name: value for name, value in found.items() if train[name] == "auto"}
+    chosen = {name: count for name, count in counts.items() if config.train[name] == "auto"}
     return config.replaced("train", f"{cores} cores", **chosen)
+
+
+def choose_cluster(config: Config, machine: Machine) -> Config:
+    """Replaces every "auto" of [cluster] and [vec], for the learner's machine.
+
+    vec.num_envs is the number of rollouts in an update, each of one instance. Where it is auto,
+    env.num_envs is divided among at most as many as cluster.max_collectors, so that neither the
+    learning problem nor an update depends on the number of collectors at work.
+
+    Raises:
+        ConfigError: The settings do not fit each other.
+    """
+    _check_cluster(config, machine)
+    num_envs, most = config.vec.num_envs, config.cluster.max_collectors
+    is_blocking = config.cluster.sync == "blocking"
+    if most == "auto":
+        most = max(machine.cores - (not is_blocking), 1)
+        config = config.replaced("cluster", f"{machine.cores} cores", max_collectors=most)
+    if num_envs == "auto":
+        counts = range(1, min(most, config.env.num_envs) + 1)
+        fitting = (count for count in counts if is_divisible(config, count))
+        num_envs = max(fitting, default=1)  # numbers that do not fit at all are refused later
+        config = share_out(config, "vec.num_envs", num_envs)
+    rollouts: dict[str, Value] = {
+        "backend": "Serial", "num_workers": "auto", "batch_size": "auto", "num_envs": num_envs,
+    }  # fmt: skip
+    config = config.replaced("vec", "a rollout a collector", **rollouts)
+    is_shared = config.cluster.address is None and not is_blocking
+    return choose_threads(config, max(machine.cores - most * is_shared, 1))
+
+
+def updates_ahead(cluster: Cluster, count: int) -> int:
+    """Returns for how many updates, of `count` rollouts each, experience is gathered ahead at most.
+
+    The weights are sent at an interval, so that they are older when they are used last.
+    """
+    if cluster.sync == "blocking":
+        return 0
+    enough = -(-cluster.max_collectors // count)
+    return min(enough, cluster.max_policy_lag - cluster.weight_sync_interval + 1)
+
+
+def _check_cluster(config: Config, machine: Machine) -> None:
+    cluster, vec = config.cluster, config.vec
+    interval, lag = cluster.weight_sync_interval, cluster.max_policy_lag
+    if machine.is_launched:
+        raise ConfigError("cluster.engine = ray: has one learner; leave --ranks or torchrun out")
+    if vec.backend not in ("auto", "Serial"):
+        raise ConfigError(
+            f"vec.backend = {vec.backend}: collectors step one instance each; use auto with "
+            f"cluster.engine = {cluster.engine}"
+        )
+    if cluster.sync == "blocking" and interval > 1:
+        raise ConfigError(
+            f"cluster.weight_sync_interval = {interval}: must be 1 where cluster.sync = blocking, "
+            f"by which all experience is from the present weights"
+        )
+    if cluster.sync != "blocking" and interval > lag:
+        raise ConfigError(
+            f"cluster.weight_sync_interval = {interval}: must be at most cluster.max_policy_lag = "
+            f"{lag}, or experience would be too old when it comes"
+        )

@@ -1,4 +1,4 @@
-"""Reading a configuration: defaults, then an ini file, then the command line."""
+"""Reads a configuration: defaults, then an ini file, then the command line."""
 
 import configparser
 import functools
@@ -22,23 +22,25 @@ from midrange_puffer.config.hints import (
     right_keys,
     swept_key,
 )
-from midrange_puffer.config.key import Key
+from midrange_puffer.config.key import Key, Value
 from midrange_puffer.config.schema import (
     RENAMED,
     RETIRED,
     STAGE,
+    STAGE_KEYS,
     SWEPT,
+    SWEPT_KEYS,
     SWEPT_SECTIONS,
     help_sections,
     schema,
     section_keys,
     sweepable,
 )
-from midrange_puffer.config.tables import STAGE_KEYS, SWEPT_KEYS
+from midrange_puffer.config.sections import Train
 from midrange_puffer.game.parameters import FIRST_RULES, neutral_values, suggest
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import is_there, settled
-from midrange_puffer.policies.own_code import Own, OwnCodeError, absolute
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own, OwnCodeError, absolute
 
 COMMAND_LINE = "command line"  # as the source of a value
 
@@ -49,22 +51,22 @@ def load_config(
     complete: bool = False,
     runs_code: bool = True,
 ) -> Config:
-    """Read and check a configuration.
+    """Reads and checks a configuration.
 
-    Keys that are retired are left out, with a word on stderr.
+    Keys that are retired are left out, with a line on stderr.
 
     Args:
         path: An ini file, as `find_config` finds it, with sections of `schema()`,
             [curriculum.<stage>] for each stage, and [sweep.<section>.<key>] for each key that a
             sweep varies.
         overrides: Command-line words such as ["--train.learning-rate", "1e-3", "--wandb"].
-        complete: The file is as `format_config` writes it. What [env] lacks was added to
-            csrc/params.h since then, and has its neutral value instead of its default.
+        complete: True if the file is as `format_config` writes it. Parameters that [env] lacks
+            were added to csrc/params.h since then, and get their neutral value, not their default.
         runs_code: Import the user's own code that the configuration names. Without it the keys of
             that code are taken as they stand.
 
     Returns:
-        It is complete; some values may still be "auto".
+        The complete configuration; some values may still be "auto".
 
     Raises:
         ConfigError: A file, section, key or value is wrong. The message names it, what is
@@ -84,7 +86,7 @@ def load_config(
         draft.values["env"].update(neutral_values(FIRST_RULES))
     if path is not None:
         for section, items in sections.items():
-            section = _todays(section)
+            section = _current(section)
             where = f"{path}: [{section}]"
             draft.open_section(section, where)
             for name, text in items.items():
@@ -94,7 +96,7 @@ def load_config(
     of_the_file = set(draft.values)
     for option, text in _read_overrides(overrides):
         section, name = _split(option.replace("-", "_"))
-        section = _todays(section)
+        section = _current(section)
         where = f"command line: --{option}"
         if section not in draft.values and not section.startswith((STAGE, SWEPT)):
             raise ConfigError(f"{where}: no such key{draft.hint(section, name, option_of)}")
@@ -113,7 +115,7 @@ def load_config(
 
 
 def find_config(path: str | Path) -> Path:
-    """The file at `path` or, where there is none, the installed one called NAME or configs/NAME.
+    """Returns the file at `path` or else the installed one called NAME or configs/NAME.
 
     Raises:
         ConfigError: There is neither.
@@ -124,14 +126,14 @@ def find_config(path: str | Path) -> Path:
     except FileNotFoundError:
         return _installed(path)
     except OSError:
-        pass  # reading it tells why
+        pass  # `_read_ini` reports why
     return path
 
 
 def installed() -> dict[str, Path]:
-    """The installed configurations by name: configs/default.ini and the others."""
+    """Returns the installed configurations by name: configs/default.ini and the others."""
     package = Path(importlib.util.find_spec("midrange_puffer").origin).parent
-    # In the package or, of an editable installation, beside it.
+    # In the package or, for an editable installation, beside it.
     files = [*package.glob("configs/*.ini")] or [*package.parent.glob("configs/*.ini")]
     return {f"configs/{file.name}": file for file in sorted(files)}
 
@@ -149,7 +151,7 @@ def _installed(path: Path) -> Path:
 def _own_names(
     sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str], path: str | Path | None
 ) -> Own:
-    """The user's own code that is named, on which some keys depend."""
+    """Returns the names of the user's own code, on which some keys depend."""
     given = {name: (text, path) for name, text in sections.get("base", {}).items()}
     for option, text in _read_overrides(overrides):
         given[option.replace("-", "_").removeprefix("base.")] = text, COMMAND_LINE
@@ -167,7 +169,7 @@ def _own_names(
 
 
 def own_words(overrides: Sequence[str]) -> list[str]:
-    """Those words of a command line that name the user's own code."""
+    """Returns the words of a command line that name the user's own code."""
     return [
         f"--{option}={text}"
         for option, text in _read_overrides(overrides)
@@ -176,7 +178,7 @@ def own_words(overrides: Sequence[str]) -> list[str]:
 
 
 def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
-    """`schema.help_sections` for the configuration that a command line means."""
+    """Returns `schema.help_sections` for the configuration of a command line."""
     overrides = [word for word in words if word not in ("-h", "--help")]
     path = next((text for option, text in _read_overrides(overrides) if option == "config"), None)
     sections = _read_ini(find_config(path)) if path else {}
@@ -184,8 +186,8 @@ def help_sections_of(words: Sequence[str]) -> dict[str, dict[str, Key]]:
 
 
 def data_dir(overrides: Sequence[str]) -> str:
-    """The train.data_dir that command-line words give, or the default."""
-    return _given_data_dir(overrides) or schema()["train"]["data_dir"].default
+    """Returns the train.data_dir of a command line, or the default."""
+    return _given_data_dir(overrides) or Train().data_dir
 
 
 def _given_data_dir(overrides: Sequence[str]) -> str | None:
@@ -194,9 +196,9 @@ def _given_data_dir(overrides: Sequence[str]) -> str | None:
 
 
 def _data_dir(sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str]) -> Path:
-    """The train.data_dir that is given, where runs are looked for, or the default."""
+    """Returns the train.data_dir, where runs are looked up, that is given or the default."""
     given = sections.get("train", {}).get("data_dir")
-    return Path(_given_data_dir(overrides) or given or schema()["train"]["data_dir"].default)
+    return Path(_given_data_dir(overrides) or given or Train().data_dir)
 
 
 def _parser() -> configparser.ConfigParser:
@@ -205,7 +207,7 @@ def _parser() -> configparser.ConfigParser:
 
 
 def _read_ini(path: Path) -> dict[str, dict[str, str]]:
-    """Section -> key -> text of an ini file."""
+    """Returns section -> key -> text of an ini file."""
     parser = _parser()
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -224,7 +226,7 @@ def _read_ini(path: Path) -> dict[str, dict[str, str]]:
         ) from None
     except configparser.Error as error:
         raise ConfigError(f"{path}: not an ini file: {' '.join(error.message.split())}") from None
-    # Lines that go on with a value make one of it.
+    # A value may go on in further lines.
     return {
         section: {name: text.replace("\n", " ") for name, text in parser[section].items()}
         for section in parser.sections()
@@ -232,20 +234,20 @@ def _read_ini(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _read_overrides(words: Sequence[str]) -> Iterable[tuple[str, str | None]]:
-    """(option without its dashes, text or None for a flag alone) of each override."""
-    words = list(words)
-    while words:
-        word = words.pop(0)
+    """Yields (option without its dashes, text or None for a flag alone) of each override."""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
         if not word.startswith("--"):
             raise ConfigError(f"command line: {word}: not an option; write --section.key value")
         option, has_value, text = word[2:].partition("=")
         if not has_value:
-            text = words.pop(0) if words and not words[0].startswith("--") else None
+            text = rest.pop(0) if rest and not rest[0].startswith("--") else None
         yield option, text
 
 
 def _split(option: str) -> tuple[str, str]:
-    """Section and key of an option such as train.gamma or curriculum.first.env.opponent."""
+    """Returns the section and key of an option: train.gamma or curriculum.first.env.opponent."""
     if option.startswith(STAGE) and option.count(".") > 1:
         stage, _, name = option.removeprefix(STAGE).partition(".")
         return STAGE + stage, name
@@ -253,20 +255,20 @@ def _split(option: str) -> tuple[str, str]:
     return section or "base", name
 
 
-def _todays(section: str) -> str:
-    """What a section, or that of a key of it that a sweep varies, is called now."""
+def _current(section: str) -> str:
+    """Returns today's name of a section, also of one of a key that a sweep varies."""
     prefix = SWEPT if section.startswith(SWEPT) else ""
     home, dot, name = section.removeprefix(prefix).partition(".")
     return f"{prefix}{RENAMED.get(home, home)}{dot}{name}"
 
 
 class _Draft:
-    """A configuration while it is read: the defaults, and what was set so far.
+    """A configuration while it is read: the defaults, and the values set so far.
 
     Attributes:
-        own: the user's own code that is named, on which the keys depend.
-        values: section -> key -> value.
-        sources: where they are from, by (section, key), of those that were set.
+        own: The names of the user's own code, on which the keys depend.
+        values: Section -> key -> value.
+        sources: Where the values that were set are from, by (section, key).
     """
 
     def __init__(self, own: Own, runs_code: bool, data_dir: Path) -> None:
@@ -274,19 +276,19 @@ class _Draft:
         self.own = own if runs_code else Own()
         # Sections with keys that only the user's own code knows.
         self._unknown = set() if runs_code else _sections_of(own)
-        self.values: dict[str, dict[str, object]] = {
-            section: {name: key.default for name, key in keys.items()}
-            for section, keys in schema(self.own).items()
+        self.values: dict[str, dict[str, Value]] = {
+            section: _defaults(keys) for section, keys in schema(self.own).items()
         }
         self.sources: dict[tuple[str, str], str] = {}
 
     def open_section(self, section: str, where: str) -> None:
-        """Make sure that there is such a section.
+        """Adds a stage's section, or that of a key that a sweep varies, at its first mention.
 
-        A stage's, and that of a key that a sweep varies, comes to be when it is first named.
+        Raises:
+            ConfigError: There is no such section; `where` begins the message.
         """
         if section.startswith(STAGE):
-            self.values.setdefault(section, {key.name: key.default for key in STAGE_KEYS})
+            self.values.setdefault(section, _defaults(STAGE_KEYS))
         elif section.startswith(SWEPT):
             name = section.removeprefix(SWEPT)
             varied = sweepable(self.own)
@@ -297,12 +299,12 @@ class _Draft:
                     f"{where}: a sweep cannot vary {name}{hint}; it varies "
                     f"numbers and choices of [{'], ['.join(SWEPT_SECTIONS)}]"
                 )
-            self.values.setdefault(section, {key.name: key.default for key in SWEPT_KEYS})
+            self.values.setdefault(section, _defaults(SWEPT_KEYS))
         elif section not in self.values:
             raise ConfigError(f"{where}: no such section{suggest(section, self.values)}")
 
     def set(self, section: str, name: str, text: str | None, where: str, source: str) -> None:
-        """Check one value and put it in its place; `where` begins an error message."""
+        """Checks and sets one value; `where` begins an error message."""
         keys = section_keys(section, self.own)
         if (name if section.startswith(STAGE) else f"{section}.{name}") in RETIRED:
             _say_retired(where)
@@ -321,7 +323,7 @@ class _Draft:
                 text = settled(text, self._run_folder)
             value = True if text is None else keys[name].parse(text)
             if section == "base" and name in Own._fields:
-                value = absolute(value)
+                value = absolute(str(value))
             check_line(str(value))
         except ValueError as error:
             raise ConfigError(f"{where} = {text}: {error}") from None
@@ -329,12 +331,12 @@ class _Draft:
         self.sources[section, name] = DEFAULT if value == keys[name].default else source
 
     def _run_folder(self, name: str) -> Path | None:
-        """The folder of the run that an opponent's name stands for; None: it is no run's name."""
+        """Returns the folder of the run that an opponent names; None if it names no run."""
         places = [(name,), (self._data_dir, name)]
         return next((Path(*parts) for parts in places if is_there(Path.is_dir, *parts)), None)
 
     def hint(self, section: str, name: str, spell: Callable[[str, str], str]) -> str:
-        """The end of an error message: what may have been meant by a key that there is not."""
+        """Returns the end of an error message: suggestions for a key that does not exist."""
         home = home_of_run_key(section, name)
         if home is not None:
             return f"; it holds for the whole run, in [{home}]"
@@ -343,12 +345,15 @@ class _Draft:
 
 
 def _sections_of(own: Own) -> set[str]:
-    """The sections whose keys depend on the user's own code."""
-    ours = Own()
-    found = {"policy": own.policy_name != ours.policy_name, "env": own.env_class != ours.env_class}
-    return {section for section, is_own in found.items() if is_own}
+    """Returns the sections whose keys depend on the user's own code."""
+    is_own = {"policy": own.policy_name != PACKAGE, "env": own.env_class != MIDRANGE}
+    return {section for section in is_own if is_own[section]}
 
 
-@functools.cache  # once: the configuration of a run or sweep is read more than once
+@functools.cache  # printed once, though a run or sweep reads its configuration several times
 def _say_retired(where: str) -> None:
     print(f"{shown(where)}: no longer a key, left out", file=sys.stderr)
+
+
+def _defaults(keys: Mapping[str, Key]) -> dict[str, Value]:
+    return {name: key.default for name, key in keys.items()}

@@ -1,51 +1,52 @@
-"""The configuration keys as a whole: by section, of a stage, and what a sweep may vary."""
+"""The keys as a whole: those of a section, a stage and the game, and those a sweep may vary."""
 
-import configparser
 import functools
-import importlib.util
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 
-from midrange_puffer.config.key import PUFFERLIB, UNLIMITED, Key
-from midrange_puffer.config.tables import (
-    BASE,
-    CLUSTER,
-    CURRICULUM,
-    EXPERIENCE_BUFFER,
-    LEAGUE,
-    POLICY,
-    POOL,
-    POPULATION,
-    RNN,
-    STAGE_KEYS,
-    SWEEP,
-    SWEPT_KEYS,
-    TRAIN,
-    VEC,
+from midrange_puffer.config.key import UNLIMITED, Key, Section, Value, keys_of
+from midrange_puffer.config.sections import (
+    Base,
+    Cluster,
+    Curriculum,
+    Env,
+    ExperienceBuffer,
+    League,
+    Policy,
+    Pool,
+    Population,
+    Rnn,
+    Stage,
+    Sweep,
+    Swept,
+    Train,
+    Vec,
 )
+from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
 from midrange_puffer.names import shown
-from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own
+from midrange_puffer.policies.mix import parse_mix
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own, Setting
 
-SECTIONS = (
-    "base", "vec", "cluster", "env", "policy", "rnn", "train", "experience_buffer", "pool",
-    "population", "league", "curriculum", "sweep",
-)  # fmt: skip
+SECTIONS: dict[str, type[Section]] = {
+    "base": Base, "vec": Vec, "cluster": Cluster, "env": Env, "policy": Policy, "rnn": Rnn,
+    "train": Train, "experience_buffer": ExperienceBuffer, "pool": Pool, "population": Population,
+    "league": League, "curriculum": Curriculum, "sweep": Sweep,
+}  # fmt: skip
 STAGE = "curriculum."  # begins the name of a stage's section
 SWEPT = "sweep."  # begins the name of the section of a key that a sweep varies
+STAGE_KEYS, SWEPT_KEYS = keys_of(Stage), keys_of(Swept)
 
-# What a sweep may vary: keys of these sections that are numbers, or of which all values are known,
-# but those that it settles itself.
+# A sweep may vary the keys of these sections that are numbers or have choices, except UNSWEPT,
+# which it sets itself.
 SWEPT_SECTIONS = ("train", "experience_buffer", "policy", "rnn", "env", "vec")
 UNSWEPT = ("train.seed", "env.seed")
 
-# Sections of earlier versions, and what they are called now.
+# Sections of earlier versions, and their names today.
 RENAMED = {"experience_replay": "experience_buffer"}
 
-# Keys of earlier versions: configurations and models that were made then still tell of them.
+# Keys of earlier versions, which old configurations and models still hold.
 RETIRED = ("env.pilot_turn_loss",)
 
-# What makes the whole run and cannot change with a stage, by section.
+# Keys that hold for the whole run and cannot change with a stage, by section.
 RUN_KEYS = {
     "env": frozenset({"observation", "action_mode", "sensing"}),
     "train": frozenset(
@@ -57,15 +58,14 @@ RUN_KEYS = {
     ),
 }  # fmt: skip
 
+# Groups of parameters that training may vary without changing the game.
+TRAINING_GROUPS = ("reward", "pilot")
 
 OURS = Own()  # a configuration without the user's own code
 
 
-def _env_keys(env_class: str) -> tuple[Key, ...]:
-    """The [env] keys: from the parameter table of the core, and from the user's own reward."""
-    from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
-    from midrange_puffer.policies.mix import parse_mix
-
+def _env_keys(env_class: str) -> dict[str, Key]:
+    """Returns the [env] keys: the core's parameters, the options, and those of a user's reward."""
     options = [
         Key(o.name, o.kind, o.meaning, o.default, o.minimum, o.maximum,
             choices=tuple(o.choices or ()),
@@ -78,77 +78,66 @@ def _env_keys(env_class: str) -> tuple[Key, ...]:
         else Key(p.name, p.kind, p.meaning, p.default, p.minimum, p.maximum, unit=p.unit)
         for p in PARAMETERS.values()
     ]
+    keys = {key.name: key for key in (*options, *parameters)}
     if env_class == MIDRANGE:
-        return (*options, *parameters)
+        return keys
     from midrange_puffer.envs.own_env import arguments
 
-    return (*options, *parameters, *_own_keys(env_class, arguments(env_class)))
+    return keys | _own_keys(env_class, arguments(env_class))
 
 
-def _policy_keys(policy_name: str) -> tuple[Key, ...]:
-    """The [policy] keys of the package's policy, or from the arguments of one of the user's own."""
+def _policy_keys(policy_name: str) -> dict[str, Key]:
+    """Returns the [policy] keys: of the package's policy, or the arguments of the user's own."""
     if policy_name == PACKAGE:
-        return POLICY
+        return keys_of(Policy)
     from midrange_puffer.policies.own_policy import arguments
 
     return _own_keys(policy_name, arguments(policy_name))
 
 
-def _own_keys(name: str, arguments: Mapping[str, object]) -> tuple[Key, ...]:
-    """Keys for the arguments of the user's own code and their defaults."""
+def _own_keys(name: str, arguments: Mapping[str, Setting]) -> dict[str, Key]:
+    """Returns keys for the arguments of the user's own code and their defaults."""
     limits = dict.fromkeys((int, float), (-UNLIMITED, UNLIMITED))
-    return tuple(
-        Key(argument, type(default), f"argument of {shown(name)}", default,
+    return {
+        argument: Key(argument, type(default), f"argument of {shown(name)}", default,
             *limits.get(type(default), ()))
         for argument, default in arguments.items()
-    )  # fmt: skip
+    }  # fmt: skip
 
 
 @functools.cache
 def schema(own: Own = OURS) -> dict[str, dict[str, Key]]:
-    """Section -> name -> key, every default filled in.
+    """Returns section -> name -> key.
 
     Args:
-        own: the policy, whose arguments the keys of [policy] are, and the environment, whose
-            arguments are keys of [env] besides its own.
+        own: The policy, whose arguments the keys of [policy] are, and the environment, whose
+            arguments are keys of [env] besides the package's own.
 
     Raises:
         OwnCodeError: One of them cannot be used.
     """
-    pufferlib = configparser.ConfigParser(interpolation=None)
-    folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
-    pufferlib.read(folder / "config" / "default.ini", encoding="utf-8")
-    keys_of_all = (
-        BASE, VEC, CLUSTER, _env_keys(own.env_class), _policy_keys(own.policy_name), RNN, TRAIN,
-        EXPERIENCE_BUFFER, POOL, POPULATION, LEAGUE, CURRICULUM, SWEEP,
-    )  # fmt: skip
-    tables = dict(zip(SECTIONS, keys_of_all, strict=True))
+    special = {"env": _env_keys(own.env_class), "policy": _policy_keys(own.policy_name)}
     return {
-        section: {
-            key.name: replace(key, default=key.parse(pufferlib[section][key.name]))
-            if key.default is PUFFERLIB
-            else key
-            for key in keys
-        }
-        for section, keys in tables.items()
+        name: special[name] if name in special else keys_of(section)
+        for name, section in SECTIONS.items()
     }
 
 
 @functools.cache
 def stage_keys(own: Own = OURS) -> dict[str, Key]:
-    """Name -> key of all that may stand in a section [curriculum.<stage>]."""
+    """Returns name -> key of all that may stand in a section [curriculum.<stage>]."""
     sections = schema(own)
-    keys = {key.name: key for key in STAGE_KEYS}
-    for section, of_the_run in RUN_KEYS.items():
+    keys = dict(STAGE_KEYS)
+    for section, run_keys in RUN_KEYS.items():
         for name, key in sections[section].items():
-            if name not in of_the_run:
+            if name not in run_keys:
                 keys[f"{section}.{name}"] = key
     return keys
 
 
 @functools.cache
 def sweepable(own: Own = OURS) -> dict[str, Key]:
-    """All that a sweep may vary: "section.key" -> key."""
+    """Returns all that a sweep may vary: "section.key" -> key."""
     return {
         name: key
         for section in SWEPT_SECTIONS
@@ -158,19 +147,34 @@ def sweepable(own: Own = OURS) -> dict[str, Key]:
 
 
 def section_keys(section: str, own: Own = OURS) -> dict[str, Key]:
-    """Name -> key of a section, which may be a stage's or that of a key that a sweep varies."""
+    """Returns name -> key of a section, also of a stage's and of a key's that a sweep varies."""
     if section.startswith(SWEPT):
-        return {key.name: key for key in SWEPT_KEYS}
+        return SWEPT_KEYS
     return stage_keys(own) if section.startswith(STAGE) else schema(own)[section]
 
 
 def help_sections(own: Own = OURS) -> dict[str, dict[str, Key]]:
-    """Section -> name -> key as a user is told of them, with one section for all stages."""
-    placeholders = (
-        Key(f"{name}.<key>", str, f"any key of [{name}] except {', '.join(sorted(of_the_run))}; "
-            "its value in this stage", f"as in [{name}]")
-        for name, of_the_run in RUN_KEYS.items()
-    )  # fmt: skip
-    stage = {key.name: key for key in (*placeholders, *STAGE_KEYS)}
-    swept = {key.name: key for key in SWEPT_KEYS}
-    return {**schema(own), f"{STAGE}<stage>": stage, f"{SWEPT}<section>.<key>": swept}
+    """Returns section -> name -> key as a help text lists them, with one section for all stages."""
+    placeholders = {
+        f"{name}.<key>": Key(f"{name}.<key>", str, f"any key of [{name}] except "
+            f"{', '.join(sorted(run_keys))}; its value in this stage", f"as in [{name}]")
+        for name, run_keys in RUN_KEYS.items()
+    }  # fmt: skip
+    sections = {f"{STAGE}<stage>": placeholders | STAGE_KEYS, f"{SWEPT}<section>.<key>": SWEPT_KEYS}
+    return schema(own) | sections
+
+
+def game_parameters(env: Mapping[str, Value]) -> dict[str, Value]:
+    """Returns the part of a model's [env] that makes the game: no opponents, pilots or rewards."""
+    training = {name for name, row in PARAMETERS.items() if row.group in TRAINING_GROUPS}
+    return {
+        name: value
+        for name, value in env.items()
+        if name not in {*OPTIONS, *training} and f"env.{name}" not in RETIRED
+    }
+
+
+def game_of(config: Mapping[str, Mapping[str, Value]]) -> dict[str, Value]:
+    """Returns the part of a configuration that makes the game, without a user's own reward."""
+    ours = schema()["env"]
+    return game_parameters({name: value for name, value in config["env"].items() if name in ours})

@@ -3,7 +3,6 @@
 import math
 
 from midrange_puffer.config.checks import check_sizes, check_training
-from midrange_puffer.config.cluster import choose_cluster
 from midrange_puffer.config.configuration import (
     Config,
     ConfigError,
@@ -14,6 +13,7 @@ from midrange_puffer.config.configuration import (
 from midrange_puffer.config.machine import (
     Machine,
     check_threads,
+    choose_cluster,
     choose_device,
     choose_engine,
     choose_threads,
@@ -37,18 +37,18 @@ REPLAY_SETS = 10  # in a run, by default
 
 
 def settle(config: Config, machine: Machine) -> Config:
-    """Replace every "auto" for a machine, say what was chosen, and check the whole.
+    """Replaces every "auto" for a machine, prints the choices, and checks the whole.
 
     Raises:
         ConfigError: It does not fit together, or not on this machine.
     """
     check_threads(config, machine)
-    device, reason = choose_device(config["train"]["device"], machine)
+    device, reason = choose_device(config.train.device, machine)
     config = config.replaced("train", reason, device=device)
     print(f"device {device} ({reason})")
     _check_computing(config)
     config, reason = choose_engine(config)
-    divided = config["vec"]["num_envs"] == "auto"
+    divided = config.vec.num_envs == "auto"
     config = _settle_source(config, machine)
     _say_engine(config, reason)
     config = _settle_memory(config)
@@ -66,40 +66,40 @@ def settle(config: Config, machine: Machine) -> Config:
 
 
 def _settle_source(config: Config, machine: Machine) -> Config:
-    """Settle where experience comes from, and say so."""
-    if config["cluster"]["engine"] is None:
+    """Settles where experience comes from, and prints it."""
+    if config.cluster.engine is None:
         config, reason = choose_vec(config, machine)
         config = choose_threads(config, machine.cores)
-        vec = config["vec"]
-        batch = "" if vec["batch_size"] == "auto" else f", {vec['batch_size']} of them at a time"
-        where = f"backend {vec['backend']} ({reason}): {vec['num_envs']}"
+        vec = config.vec
+        batch = "" if vec.batch_size == "auto" else f", {vec.batch_size} of them at a time"
+        where = f"backend {vec.backend} ({reason}): {vec.num_envs}"
     else:
         config = choose_cluster(config, machine)
-        cluster, batch = config["cluster"], ""
+        cluster, batch = config.cluster, ""
         where = (
-            f"{cluster['engine']}, {cluster['sync']}, at most {cluster['max_collectors']} "
-            f"collectors: {config['vec']['num_envs']} rollouts an update"
+            f"{cluster.engine}, {cluster.sync}, at most {cluster.max_collectors} "
+            f"collectors: {config.vec.num_envs} rollouts an update"
         )
-    engagements, threads = config["env"]["num_envs"], config["train"]["torch_threads"]
+    engagements, threads = config.env.num_envs, config.train.torch_threads
     print(f"{where} x {engagements} engagements{batch}; {threads} torch threads")
     return config
 
 
 def _say_engine(config: Config, reason: str) -> None:
-    train = config["train"]
-    threads = f", threads {train['threads']}" if train["engine"] == "native" else ""
-    print(f"engine {train['engine']} ({reason}){threads}")
+    train = config.train
+    threads = f", threads {train.threads}" if train.engine == "native" else ""
+    print(f"engine {train.engine} ({reason}){threads}")
 
 
 def _settle_memory(config: Config) -> Config:
-    """Give an LSTM the policy's width where it has none of its own."""
-    open_sizes = [name for name, size in config["rnn"].items() if size == "auto"]
-    hidden = config["policy"].get("hidden_size")
+    """Gives an LSTM the policy's width where it has none of its own."""
+    open_sizes = [name for name, size in config.rnn.items() if size == "auto"]
+    hidden = config.policy.get("hidden_size")
     if hidden is None:  # a policy of the user's own
-        if config["base"]["rnn_name"] is None or not open_sizes:
+        if config.base.rnn_name is None or not open_sizes:
             return config
         raise ConfigError(
-            f"rnn.{open_sizes[0]} = auto: {config['base']['policy_name']} has no argument "
+            f"rnn.{open_sizes[0]} = auto: {config.base.policy_name} has no argument "
             f"hidden_size, by which it would be chosen; must be an integer"
         )
     sizes = dict.fromkeys(open_sizes, hidden)
@@ -107,30 +107,30 @@ def _settle_memory(config: Config) -> Config:
 
 
 def _settle_observation(config: Config) -> Config:
-    """Let the agents observe what the game has: with sensors what these show them."""
-    env = config["env"]
+    """Settles the observation: with sensors, it is what these show."""
+    env = config.env
     try:
-        observation = observed(env["observation"], env)
+        observation = observed(env.observation, env)
     except ValueError as error:
         raise ConfigError(f"[env] {error}") from None
-    for name in parse_mix(env["opponent"]):
+    for name in parse_mix(env.opponent):
         if name in SENSOR_PILOTS and name not in pilots_of(env):
             in_teams = " and a side of more than one" * (name in WING_PILOTS)
             raise ConfigError(f"env.opponent = {name}: needs env.sensing = {RADAR}{in_teams}")
     if reason := blindness(env):
         print(f"no radar will have a track: {reason}")
-    if observation == env["observation"] or is_team(env):
+    if observation == env.observation or is_team(env):
         return config
-    return config.replaced("env", f"sensing is {env['sensing']}", observation=observation)
+    return config.replaced("env", f"sensing is {env.sensing}", observation=observation)
 
 
 def _settle_update(config: Config, machine: Machine) -> Config:
-    """Settle what an update is of, and check it."""
+    """Settles and checks the size of an update."""
     agents = _count_agents(config, "[env]")
     config = _settle_batch(config, agents)
-    train = config["train"]
-    if train["replay_interval"] == "auto":
-        updates = train["total_timesteps"] / (train["batch_size"] * machine.ranks)
+    train = config.train
+    if train.replay_interval == "auto":
+        updates = train.total_timesteps / (train.batch_size * machine.ranks)
         reason = f"{REPLAY_SETS} sets of replays in {updates:.0f} updates"
         interval = math.ceil(updates / REPLAY_SETS)
         config = config.replaced("train", reason, replay_interval=interval)
@@ -140,20 +140,20 @@ def _settle_update(config: Config, machine: Machine) -> Config:
 
 
 def _settle_batch(config: Config, agents: int) -> Config:
-    """Let an update have one horizon of every agent where train.batch_size is auto."""
-    horizon, batch = config["train"]["bptt_horizon"], config["train"]["batch_size"]
-    if batch != "auto":
+    """Gives an update one horizon of every agent where train.batch_size is auto."""
+    horizon = config.train.bptt_horizon
+    if config.train.batch_size != "auto":
         return config
     reason = f"{agents} agents x bptt_horizon {horizon}"
     return config.replaced("train", reason, batch_size=agents * horizon)
 
 
 def _check_computing(config: Config) -> None:
-    """Check that the policy can be computed as it is wanted."""
-    train, rnn_name = config["train"], config["base"]["rnn_name"]
-    if train["precision"] == "bfloat16" and not train["device"].startswith("cuda"):
-        raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train['device']}")
-    if train["compile"] and train["compile_fullgraph"] and rnn_name is not None:
+    """Checks that torch can compute the policy in this way."""
+    train, rnn_name = config.train, config.base.rnn_name
+    if train.precision == "bfloat16" and not train.device.startswith("cuda"):
+        raise ConfigError(f"train.precision = bfloat16: needs CUDA, not {train.device}")
+    if train.compile and train.compile_fullgraph and rnn_name is not None:
         raise ConfigError(
             f"train.compile_fullgraph = True: torch compiles no LSTM, the heart of base.rnn_name = "
             f"{rnn_name}; must be False with train.compile"
@@ -161,13 +161,13 @@ def _check_computing(config: Config) -> None:
 
 
 def meets_pool(config: Config) -> bool:
-    """Whether a run meets the pool, in any stage."""
-    return any(POOL in parse_mix(part["env"]["opponent"]) for part in run_configs(config))
+    """True if a run meets the pool, in any stage."""
+    return any(POOL in parse_mix(part.env.opponent) for part in run_configs(config))
 
 
 def _check_pool(config: Config) -> None:
-    """Refuse a pool that nobody is in."""
-    if meets_pool(config) and not config["pool"]["own"] and not config["pool"]["include"]:
+    """Refuses a pool without members."""
+    if meets_pool(config) and not config.pool.own and not config.pool.include:
         raise ConfigError(
             "pool.own = False: the pool, an opponent of this run, would be empty; "
             "pool.include must name a model"
@@ -175,21 +175,22 @@ def _check_pool(config: Config) -> None:
 
 
 def _check_population(config: Config) -> None:
-    """Refuse exploiters without a pool that they could join, or a file of their own."""
-    if config["population"]["interval"] and not (meets_pool(config) and config["pool"]["own"]):
+    """Refuses exploiters without a pool to join or a file of their own."""
+    population = config.population
+    if population.interval and not (meets_pool(config) and config.pool.own):
         raise ConfigError(
-            f"population.interval = {config['population']['interval']}: exploiters join the pool: "
+            f"population.interval = {population.interval}: exploiters join the pool: "
             f"env.opponent must have pool, and pool.own must be True"
         )
-    if config["population"]["interval"]:
-        load_config(config["population"]["config"])
+    if population.interval:
+        load_config(population.config)
 
 
 def _check_looks(config: Config) -> None:
-    """Check that no worker looks at the pool's file while it may be written; see LOOK_INTERVAL."""
+    """Checks that no worker reads the pool's file while it may be written; see LOOK_INTERVAL."""
     for part in run_configs(config):
-        horizon, opponent = part["train"]["bptt_horizon"], part["env"]["opponent"]
-        has_workers = part["vec"]["backend"] == "Multiprocessing"
+        horizon, opponent = part.train.bptt_horizon, part.env.opponent
+        has_workers = part.vec.backend == "Multiprocessing"
         if horizon % 2 and has_workers and POOL in parse_mix(opponent):
             raise ConfigError(
                 f"train.bptt_horizon = {horizon}: must be even with vec.backend = Multiprocessing "
@@ -199,23 +200,24 @@ def _check_looks(config: Config) -> None:
 
 
 def _settle_stage(config: Config, stage: str, divided: bool) -> Config:
-    """Settle what a stage changes; `divided`: env.num_envs is shared out among the instances."""
+    """Settles the settings of a stage; `divided`: env.num_envs is divided among the instances."""
     section = STAGE + stage
-    where, settings, instances = f"[{section}]", config[section], config["vec"]["num_envs"]
-    if divided and "env.num_envs" in settings:
-        share, rest = divmod(settings["env.num_envs"], instances)
+    where, instances = f"[{section}]", config.vec.num_envs
+    engagements = config[section].get("env.num_envs")
+    if divided and isinstance(engagements, int):
+        share, rest = divmod(engagements, instances)
         if rest:
             raise ConfigError(
-                f"{where} env.num_envs = {settings['env.num_envs']}: cannot be divided among "
+                f"{where} env.num_envs = {engagements}: cannot be divided among "
                 f"vec.num_envs = {instances}"
             )
-        reason = f"{settings['env.num_envs']} engagements divided among {instances} instances"
+        reason = f"{engagements} engagements divided among {instances} instances"
         config = config.replaced(section, reason, **{"env.num_envs": share})
-    of_stage = stage_config(config, stage)
-    agents = _count_agents(of_stage, where)
-    settled = _settle_batch(of_stage, agents)
-    if settled is not of_stage:
-        source, batch = settled.source("train", "batch_size"), settled["train"]["batch_size"]
+    open_config = stage_config(config, stage)
+    agents = _count_agents(open_config, where)
+    settled = _settle_batch(open_config, agents)
+    if settled is not open_config:
+        source, batch = settled.source("train", "batch_size"), settled.train.batch_size
         config = config.replaced(section, source, **{"train.batch_size": batch})
     try:
         check_training(settled, agents)
@@ -225,8 +227,7 @@ def _settle_stage(config: Config, stage: str, divided: bool) -> Config:
 
 
 def _count_agents(config: Config, where: str) -> int:
-    env = config["env"]
     try:
-        return config["vec"]["num_envs"] * count_agents(env)
+        return config.vec.num_envs * count_agents(config.env)
     except ValueError as error:
         raise ConfigError(f"{where} {error}") from None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from midrange_puffer.config.tables import EXPLOITERS
+from midrange_puffer.config.sections import EXPLOITERS
 from midrange_puffer.show.figures import COLOURS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from midrange_puffer.config.configuration import Config
-from midrange_puffer.config.game import game_of
+from midrange_puffer.config.schema import game_of
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.game.parameters import pilot_names
 

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from textwrap import wrap
 
-from midrange_puffer.config.configuration import Config, format_config
+from midrange_puffer.config.configuration import Config, format_sections
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
 from midrange_puffer.files import write_whole
@@ -73,4 +73,4 @@ def _differences(config: Config) -> str:
     kept = {
         section: items for section, items in different.items() if items or section.startswith(STAGE)
     }
-    return format_config(Config(kept))
+    return format_sections(kept)

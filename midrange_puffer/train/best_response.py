@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import POOL
 from midrange_puffer.policies import model_file

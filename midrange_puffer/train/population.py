@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from midrange_puffer.config.game import game_of
-from midrange_puffer.config.tables import LEAGUE_EXPLOITER, OWN, exploiters
+from midrange_puffer.config.schema import game_of
+from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, exploiters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import model_file

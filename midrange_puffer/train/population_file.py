@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from midrange_puffer.config.tables import EXPLOITERS
+from midrange_puffer.config.sections import EXPLOITERS
 from midrange_puffer.files import write_json, write_whole
 from midrange_puffer.json_files import Count, Share, read_json
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 
 from midrange_puffer.config.configuration import Config, ConfigError, format_config
-from midrange_puffer.config.game import game_of
+from midrange_puffer.config.schema import game_of
 from midrange_puffer.config.settle import meets_pool
 from midrange_puffer.errors import memory_advice
 from midrange_puffer.files import write_whole

@@ -8,7 +8,7 @@ import numpy as np
 from torch import nn
 
 from midrange_puffer.config.configuration import Config, run_configs
-from midrange_puffer.config.game import game_of
+from midrange_puffer.config.schema import game_of
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import open_folder

@@ -2,8 +2,8 @@
 
 import pytest
 
-from midrange_puffer.config.aliases import ALIASES, also_called
 from midrange_puffer.config.configuration import ConfigError
+from midrange_puffer.config.hints import ALIASES, also_called
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import schema
 

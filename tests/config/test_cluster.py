@@ -44,31 +44,31 @@ def test_collectors_and_the_learner_share_the_cores(
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: io.BytesIO())
     words = (f"--cluster.sync={sync}", f"--cluster.address={address}", f"--train.engine={engine}")
     config = settled(*words, cores=cores)
-    assert config["cluster"]["max_collectors"] == collectors
-    train = config["train"]
-    found = train["threads"], train["torch_threads"]
+    assert config.cluster.max_collectors == collectors
+    train = config.train
+    found = train.threads, train.torch_threads
     assert found == ((threads, 1) if engine == "native" else (1, threads))
 
 
 @pytest.mark.parametrize(("most", "count"), [(1, 1), (2, 2), (3, 2), (7, 4), (64, 64), (100, 64)])
 def test_the_problem_and_the_update_do_not_depend_on_the_collectors(settled, most, count):
     config = settled(f"--cluster.max-collectors={most}")
-    vec, env = config["vec"], config["env"]
-    assert vec["num_envs"] == count
-    assert vec["num_envs"] * env["num_envs"] == 64
-    assert config["train"]["batch_size"] == 64 * 16
+    vec, env = config.vec, config.env
+    assert vec.num_envs == count
+    assert vec.num_envs * env.num_envs == 64
+    assert config.train.batch_size == 64 * 16
 
 
 def test_rollouts_can_be_more_than_collectors(settled):
     config = settled("--cluster.max-collectors=2", "--vec.num-envs=8")
-    assert config["env"]["num_envs"] == 64
-    assert config["train"]["batch_size"] == 8 * 64 * 16
+    assert config.env.num_envs == 64
+    assert config.train.batch_size == 8 * 64 * 16
 
 
 def test_groups_of_opponents_are_not_torn_apart(settled):
     words = ("--env.opponent=self:1,straight:1,weave:2", "--train.minibatch-size=256")
     config = settled(*words, "--cluster.max-collectors=64")
-    assert config["vec"]["num_envs"] == 16  # one against itself and three in each
+    assert config.vec.num_envs == 16  # one against itself and three in each
 
 
 def test_what_is_settled_can_be_settled_again(settled, tmp_path):
@@ -78,7 +78,7 @@ def test_what_is_settled_can_be_settled_again(settled, tmp_path):
 
 def test_without_an_engine_nothing_of_this_is_looked_at(settled):
     words = ("--cluster.engine=None", "--cluster.weight-sync-interval=9", "--vec.backend=Serial")
-    assert settled(*words)["cluster"]["max_collectors"] == "auto"
+    assert settled(*words).cluster.max_collectors == "auto"
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
 """Configuration: its layers, its checks, and its way through a file and back."""
 
-import ast
 import configparser
+import dataclasses
 import importlib.util
+import pickle
 import re
 import tempfile
+import types
+import typing
 from pathlib import Path
 
 import places
@@ -16,9 +19,11 @@ from machines import machine
 
 from midrange_puffer.config.checks import check_training, check_update
 from midrange_puffer.config.configuration import ConfigError, changes, format_config, run_configs
+from midrange_puffer.config.key import Key
 from midrange_puffer.config.machine import choose_device, choose_threads, choose_vec
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.config.schema import schema
+from midrange_puffer.config.schema import SECTIONS, schema
+from midrange_puffer.config.sections import Policy
 from midrange_puffer.config.settle import settle
 
 PUFFERLIB = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0])
@@ -31,21 +36,25 @@ def error(path: Path | None, *overrides: str) -> str:
     return str(caught.value)
 
 
-def test_defaults_are_pufferlibs_but_for_what_has_to_differ():
-    theirs = configparser.ConfigParser()
+@pytest.mark.parametrize(
+    ("section", "differ"),
+    [("base", {"env_name"}), ("vec", {"backend", "num_envs"}), ("train", {"device"})],
+)
+def test_defaults_are_pufferlibs_but_for_what_has_to_differ(section, differ):
+    """An option that PufferLib adds, renames or sets anew shows here."""
+    theirs = configparser.ConfigParser(interpolation=None)
     theirs.read(PUFFERLIB / "config" / "default.ini")
-    ours = load_config()["train"]
-    shared = {name: text for name, text in theirs["train"].items() if name in ours}
-    assert len(shared) > 25
-    differ = {name for name, text in shared.items() if _literal(text) != ours[name]}
-    assert differ == {"device"}
+    ours = schema()[section]
+    shared = theirs[section].keys() & ours.keys()
+    assert len(shared) == {"base": 3, "vec": 4, "train": 33}[section]
+    assert {name for name in shared if _differs(ours[name], theirs[section][name])} == differ
 
 
-def _literal(text: str) -> object:
+def _differs(key: Key, text: str) -> bool:
     try:
-        return ast.literal_eval(text)
+        return key.parse(text) != key.default
     except ValueError:
-        return text
+        return True
 
 
 def test_every_key_that_the_trainer_reads_is_ours():
@@ -53,23 +62,23 @@ def test_every_key_that_the_trainer_reads_is_ours():
     trainer = source[source.index("class PuffeRL") : source.index("def compute_puff_advantage")]
     read = set(re.findall(r"config\[['\"](\w+)['\"]\]", trainer))
     assert len(read) > 30
-    assert read - set(load_config()["train"]) == {"use_rnn", "env"}
+    assert read - set(load_config().train) == {"use_rnn", "env"}
 
 
 def test_file_overrides_defaults_and_command_line_overrides_file(tmp_path):
     path = write(tmp_path, "[train]\ngamma = 0.9\nent_coef = 0.5\n[base]\ntag = night\n")
     config = load_config(path, ["--train.gamma", "0.8", "--train.vf_coef=3", "--wandb"])
-    assert config["train"]["gamma"] == 0.8
-    assert config["train"]["ent_coef"] == 0.5
-    assert config["train"]["vf_coef"] == 3.0
-    assert config["base"]["tag"] == "night"
-    assert config["base"]["wandb"] is True
+    assert config.train.gamma == 0.8
+    assert config.train.ent_coef == 0.5
+    assert config.train.vf_coef == 3.0
+    assert config.base.tag == "night"
+    assert config.base.wandb is True
 
 
 @pytest.mark.parametrize("text", ["2000000", "2_000_000", "2e6"])
 @pytest.mark.parametrize("option", ["--train.total-timesteps", "--train.total_timesteps"])
 def test_ways_of_writing_an_integer(option, text):
-    value = load_config(None, [option, text])["train"]["total_timesteps"]
+    value = load_config(None, [option, text]).train.total_timesteps
     assert value == 2_000_000
     assert isinstance(value, int)
 
@@ -77,7 +86,7 @@ def test_ways_of_writing_an_integer(option, text):
 @pytest.mark.parametrize(("text", "value"), [("True", True), ("no", False), (None, True)])
 def test_ways_of_writing_a_flag(text, value):
     words = ["--train.compile"] + [text] * (text is not None)
-    assert load_config(None, [*words, "--tag", "x"])["train"]["compile"] is value
+    assert load_config(None, [*words, "--tag", "x"]).train.compile is value
 
 
 @given(st.data())
@@ -122,7 +131,7 @@ def test_a_value_that_config_ini_could_not_hold_is_refused_at_once(character):
 def test_a_value_may_go_on_in_the_next_lines(tmp_path):
     path = write(tmp_path, "[pool]\ninclude =\n    a.pt,\n    b c.pt\n[base]\ntag = x\n")
     config = load_config(path)
-    assert config["pool"]["include"] == "a.pt, b c.pt"
+    assert config.pool.include == "a.pt, b c.pt"
     again = tmp_path / "again.ini"
     again.write_text(format_config(config))
     assert load_config(again) == config
@@ -133,7 +142,7 @@ def test_config_ini_gives_back_the_environment(tmp_path):
     config = load_config(None, words)
     again = load_config(write(tmp_path, format_config(config)))
     assert again == config
-    assert again["env"]["start_range_min"] == 1234.5678901
+    assert again.env["start_range_min"] == 1234.5678901
 
 
 @pytest.mark.parametrize("cores", [2, 16])
@@ -142,9 +151,9 @@ def test_configs_of_the_repository_fit_small_and_large_machines(path, cores):
     """In all their stages."""
     words = ["--train.device=cpu", "--train.precision=float32"]
     config = settle(load_config(path, words), machine(cores))
-    assert config["base"]["env_name"] == "midrange"
+    assert config.base.env_name == "midrange"
     for part in run_configs(config):
-        assert part["train"]["batch_size"] % part["train"]["minibatch_size"] == 0
+        assert part.train.batch_size % part.train.minibatch_size == 0
 
 
 def test_configs_of_the_repository_are_there():
@@ -225,7 +234,7 @@ def test_a_file_that_is_there_comes_before_an_installed_one(tmp_path, monkeypatc
     (tmp_path / "configs").mkdir()
     for folder, gamma in (("configs", 0.8), (".", 0.7)):
         (tmp_path / folder / "default.ini").write_text(f"[train]\ngamma = {gamma}\n")
-        assert load_config(Path(folder, "default.ini"))["train"]["gamma"] == gamma
+        assert load_config(Path(folder, "default.ini")).train.gamma == gamma
 
 
 def test_a_file_that_is_nowhere_is_refused_with_those_installed(tmp_path, monkeypatch):
@@ -257,15 +266,15 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
 def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
     path = tmp_path / "mark.ini"
     path.write_bytes(b"\xef\xbb\xbf[train]\ngamma = 0.5\n")
-    assert load_config(path)["train"]["gamma"] == 0.5
+    assert load_config(path).train.gamma == 0.5
 
 
 def test_changes_names_what_differs():
     old = load_config()
     new = load_config(None, ["--train.gamma", "0.5", "--env.substeps", "7"])
     assert changes(old, new) == {
-        "env.substeps": (old["env"]["substeps"], 7),
-        "train.gamma": (old["train"]["gamma"], 0.5),
+        "env.substeps": (old.env["substeps"], 7),
+        "train.gamma": (old.train.gamma, 0.5),
     }
 
 
@@ -291,23 +300,23 @@ FITTING = {
     ],
 )
 def test_numbers_that_do_not_fit_are_named(change, numbers):
-    config = {**load_config(), "train": FITTING}
+    config = load_config().replaced("train", "a test", **FITTING)
     check_training(config, AGENTS)
     with pytest.raises(ConfigError) as caught:
-        check_training({**config, "train": {**FITTING, **change}}, AGENTS)
+        check_training(config.replaced("train", "a test", **change), AGENTS)
     for number in (next(iter(change)), *numbers):
         assert number in str(caught.value)
 
 
 def test_a_memory_is_empty_at_the_start_of_every_segment():
     """By itself only of those that an update begins with, or that a collector gathers."""
-    memory = {**load_config()["base"], "rnn_name": "Recurrent"}
-    config = {**load_config(), "base": memory, "train": FITTING}
+    config = load_config().replaced("base", "a test", rnn_name="Recurrent")
+    config = config.replaced("train", "a test", **FITTING)
     message = r"batch_size 2048 must be 1024 = 64 agents x bptt_horizon 16 with .*Recurrent"
     with pytest.raises(ConfigError, match=message):
         check_training(config, AGENTS)
-    check_training({**config, "train": {**FITTING, "batch_size": 1024}}, AGENTS)
-    check_training({**config, "cluster": {**config["cluster"], "engine": "ray"}}, AGENTS)
+    check_training(config.replaced("train", "a test", batch_size=1024), AGENTS)
+    check_training(config.replaced("cluster", "a test", engine="ray"), AGENTS)
 
 
 @pytest.mark.parametrize(("cuda", "device"), [(0, "cpu"), (2, "cuda")])
@@ -333,10 +342,10 @@ def test_device_auto_takes_cuda_where_it_is(cuda, device):
 def test_backend_follows_the_cores_to_spare(device, cores, backend, instances, engagements):
     words = ["--env.num-envs=2048", f"--train.device={device}"]
     config, _ = choose_vec(load_config(None, words), machine(cores))
-    vec, env = config["vec"], config["env"]
-    assert (vec["backend"], vec["num_envs"], env["num_envs"]) == (backend, instances, engagements)
+    vec, env = config.vec, config.env
+    assert (vec.backend, vec.num_envs, env.num_envs) == (backend, instances, engagements)
     if backend == "Multiprocessing":
-        assert (vec["num_workers"], vec["batch_size"]) == (instances, instances // 2)
+        assert (vec.num_workers, vec.batch_size) == (instances, instances // 2)
     again, _ = choose_vec(config, machine(cores))
     assert again == config
 
@@ -355,8 +364,8 @@ def test_workers_divide_every_group_of_every_stage(words, workers):
     """So that there are as many agents as on a machine without workers."""
     config = load_config(None, ["--train.device=cpu", "--env.num-envs=640", *words])
     config, _ = choose_vec(config, machine(16))
-    assert config["vec"]["num_workers"] == workers
-    assert config["env"]["num_envs"] == 640 // workers
+    assert config.vec.num_workers == workers
+    assert config.env.num_envs == 640 // workers
 
 
 @pytest.mark.parametrize(
@@ -387,7 +396,7 @@ def test_torch_threads_keep_off_the_workers_and_leave_one_core_of_two(
 ):
     config = load_config(None, [f"--vec.num-workers={workers}", f"--train.torch-threads={wanted}"])
     config = choose_threads(config, cores)
-    assert config["train"]["torch_threads"] == threads
+    assert config.train.torch_threads == threads
 
 
 def test_a_configuration_tells_where_its_values_are_from(tmp_path):
@@ -399,13 +408,47 @@ def test_a_configuration_tells_where_its_values_are_from(tmp_path):
     assert settled.source("train", "device") == "no CUDA device"
     assert settled.source("vec", "backend") == "the learner's threads step them"
     assert settled.source("train", "engine") == "an MLP in float32 on the CPU"
-    agents, horizon = settled["env"]["num_envs"], settled["train"]["bptt_horizon"]
+    agents, horizon = settled.env.num_envs, settled.train.bptt_horizon
     assert settled.source("train", "batch_size") == f"{agents} agents x bptt_horizon {horizon}"
     text = format_config(settled)
     assert f"# {path}:\ngamma = 0.5\n" in text
     assert "# command line:\nseed = 9\n" in text
     assert text.count("#") == len([name for section in settled for name in settled[section]
                                    if settled.source(section, name) != "default"])  # fmt: skip
+
+
+def test_a_section_is_read_by_attributes_and_by_items():
+    config = load_config(None, ["--train.gamma=0.5", "--env.opponent=ace", "--curriculum.stages=a",
+                                "--curriculum.a.score=0.5"])  # fmt: skip
+    for section, items in config.items():
+        for name in items if section in schema() else ():
+            assert getattr(getattr(config, section), name, items[name]) == items[name]
+    assert (config.train.gamma, config.env.opponent, config.stage("a").score) == (0.5, "ace", 0.5)
+    assert isinstance(config.policy, Policy)
+    again = pickle.loads(pickle.dumps(config))
+    assert again == config
+    assert again.train.gamma == 0.5
+
+
+def test_every_value_is_of_the_type_that_its_field_says():
+    """Those of settled configurations; those that are still open hold "auto"."""
+    for words in ([], ["--cluster.engine=ray", "--rnn-name=Recurrent"]):
+        config = settle(load_config(None, ["--train.device=cpu", *words]), machine(4))
+        for section in (section for section in SECTIONS if section != "env"):
+            for field in dataclasses.fields(config[section]):
+                value = config[section][field.name]
+                if not words and (section, field.name) == ("cluster", "max_collectors"):
+                    assert value == "auto"
+                    continue
+                assert _is_of(field.type, value), (section, field.name, value)
+
+
+def _is_of(kind: object, value: object) -> bool:
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return any(_is_of(member, value) for member in typing.get_args(kind))
+    if typing.get_origin(kind) is typing.Literal:
+        return value in typing.get_args(kind)
+    return type(value) is kind
 
 
 def test_nobody_can_change_a_configuration():
@@ -416,8 +459,16 @@ def test_nobody_can_change_a_configuration():
         config["train"]["seed"] = 1
     with pytest.raises(TypeError, match="does not support item assignment"):
         config["train"] = {}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.train.seed = 1
+    for change in (
+        lambda: setattr(config.env, "opponent", "ace"),
+        lambda: setattr(config, "train", 1),
+    ):
+        with pytest.raises(AttributeError, match="a configuration cannot be changed"):
+            change()
     changed = config.replaced("train", "a test", seed=1)
-    assert (changed["train"]["seed"], changed.source("train", "seed")) == (1, "a test")
+    assert (changed.train.seed, changed.source("train", "seed")) == (1, "a test")
     assert config.as_dict() == before
 
 

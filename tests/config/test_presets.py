@@ -47,17 +47,17 @@ def test_it_is_the_main_job_in_as_many_steps_on_larger_minibatches(path):
         if value != main[section][key]
     }
     assert changed <= SIZES
-    ours, theirs = preset["train"], main["train"]
-    assert ours["minibatch_size"] > theirs["minibatch_size"]
-    steps = [train["total_timesteps"] / train["minibatch_size"] for train in (ours, theirs)]
+    ours, theirs = preset.train, main.train
+    assert ours.minibatch_size > theirs.minibatch_size
+    steps = [train.total_timesteps / train.minibatch_size for train in (ours, theirs)]
     assert steps[0] == steps[1]
-    assert ours["max_minibatch_size"] >= ours["minibatch_size"]
+    assert ours.max_minibatch_size >= ours.minibatch_size
 
 
 def test_the_main_job_on_a_cluster_is_the_main_job():
     preset, main = load_config(CONFIGS / "cluster.ini"), load_config(MAIN)
-    assert preset["cluster"]["engine"] == "ray"
-    assert main["cluster"]["engine"] is None
+    assert preset.cluster.engine == "ray"
+    assert main.cluster.engine is None
     beside = main.keys() - {"cluster"}
     assert preset.only(beside) == main.only(beside)
 
@@ -81,7 +81,7 @@ def test_bfloat16_hardly_changes_probabilities():
     """If they were bfloat16, too, the ratios of PPO would be off by 1 %."""
     torch.manual_seed(0)
     config = load_config()
-    policy = make_policy(model_file.policy_spaces(config["env"]), {"hidden_size": 64})
+    policy = make_policy(model_file.policy_spaces(config.env), {"hidden_size": 64})
     observations = torch.randn(4096, policy.features)
     with torch.no_grad():
         logits, _ = policy(observations)

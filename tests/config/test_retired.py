@@ -97,7 +97,7 @@ def test_a_section_of_an_earlier_name_is_todays(tmp_path):
     path = tmp_path / "old.ini"
     path.write_text(f"[experience_replay]\ncapacity = 4096\n{swept}")
     config = load_config(path, ["--experience-replay.warm-up=2048"])
-    assert config["experience_buffer"]["capacity"] == 4096
-    assert config["experience_buffer"]["warm_up"] == 2048
+    assert config.experience_buffer.capacity == 4096
+    assert config.experience_buffer.warm_up == 2048
     assert config["sweep.experience_buffer.alpha"]["mean"] == 0.5
     assert not [name for name in config if "experience_replay" in name]

@@ -52,10 +52,10 @@ def test_a_stage_is_the_configuration_with_what_it_sets(tmp_path):
     assert stage_names(config) == ["first", "second"]
     assert changes(config, stage_config(config, "first")) == {
         "env.opponent": ("shooter", "weave"),
-        "train.learning_rate": (config["train"]["learning_rate"], 0.25),
+        "train.learning_rate": (config.train.learning_rate, 0.25),
     }
     assert changes(config, stage_config(config, "second")) == {
-        "train.gamma": (config["train"]["gamma"], 0.5)
+        "train.gamma": (config.train.gamma, 0.5)
     }
     assert config["curriculum.first"]["score"] == 0.9
     assert config["curriculum.second"]["score"] == 0.5
@@ -174,9 +174,9 @@ def test_stages_are_settled_each_for_itself():
     words += ["--env.num-envs=64", "--curriculum.second.env.num-envs=128"]
     config = load_config(None, [*SETTLED, *words, "--train.minibatch-size=2048"])
     config = settle(config, machine(4))
-    assert config["env"]["num_envs"] == 32
+    assert config.env.num_envs == 32
     assert config["curriculum.second"]["env.num_envs"] == 64
-    horizon = config["train"]["bptt_horizon"]
+    horizon = config.train.bptt_horizon
     batches = [config[f"curriculum.{name}"]["train.batch_size"] for name in ("first", "second")]
     assert batches == [64 * horizon, 128 * horizon]
     assert config["curriculum.third"]["train.batch_size"] == 2 * 64 * horizon

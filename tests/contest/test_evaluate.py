@@ -12,7 +12,7 @@ from torch import nn
 from midrange_puffer import FEATURES, Midrange, Simulation
 from midrange_puffer.commands import arguments, cli
 from midrange_puffer.commands.options import eval as eval_options
-from midrange_puffer.config.game import game_parameters
+from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.ratings import score_interval
 from midrange_puffer.errors import UsageError, UserError

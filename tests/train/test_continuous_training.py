@@ -14,7 +14,7 @@ from midrange_puffer.commands.exploit import training
 from midrange_puffer.commands.options import exploit
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.config.tables import ANEW
+from midrange_puffer.config.sections import ANEW
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.parameters import resolve

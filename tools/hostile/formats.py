@@ -18,8 +18,8 @@ from hostile import archives, damage, samples
 from hostile.outcome import require
 from midrange_puffer.checkpoint import load_policy
 from midrange_puffer.commands import cli
-from midrange_puffer.config.game import game_parameters
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.envelope import Envelope
 from midrange_puffer.policies.own_policy import empty_memory

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.config.cluster import updates_ahead
 from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.machine import updates_ahead
 from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
 from midrange_puffer.train.cluster.collector import Rollout
 from midrange_puffer.train.cluster.connect import ClusterError, LostError

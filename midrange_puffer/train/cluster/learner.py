@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from midrange_puffer.config.cluster import updates_ahead
 from midrange_puffer.config.configuration import Config, run_configs
+from midrange_puffer.config.machine import updates_ahead
 from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.mix import count_agents

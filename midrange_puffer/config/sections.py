@@ -1,0 +1,434 @@
+"""The table of the configuration's keys: type, default, allowed values and meaning of each.
+
+A class is a section, a field is a key: `config.train.gamma` is of the type that stands here. The
+[env] keys come from the parameter table of the core instead. Before `settle`, a key with the words
+AUTO may also hold "auto", which the type of its field leaves out.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from midrange_puffer.config.key import AUTO, Auto, Entry, Section, Typed, check_even, key
+from midrange_puffer.policies import pool_file
+from midrange_puffer.policies.models import parse_metadata
+from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, check_form
+
+Distribution = Literal["uniform", "int_uniform", "uniform_pow2", "log_normal", "logit_normal"]
+CompileMode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
+
+
+class Env(Section):
+    """[env]: the parameters of the core and the options of the environment.
+
+    The attributes are those that the code above the core reads. All are items, as are the arguments
+    of an environment class of the user's own.
+    """
+
+    num_envs = Entry[int]()
+    opponent = Entry[str]()
+    seat = Entry[str]()
+    observation = Entry[str]()
+    action_mode = Entry[str]()
+    sensing = Entry[str]()
+    red_size = Entry[int]()
+    blue_size = Entry[int]()
+
+
+def _check_device(text: str) -> None:
+    if not re.fullmatch(r"cpu|mps|cuda(:\d+)?", text):
+        raise ValueError("must be auto, cpu, cuda, cuda:N or mps")
+
+
+def _check_own(ours: str) -> Callable[[str], None]:
+    """Returns a check of a name that is `ours` or that of the user's own code."""
+
+    def check(text: str) -> None:
+        if text != ours:
+            try:
+                check_form(text)
+            except ValueError as error:
+                raise ValueError(
+                    f"must be {ours}, or {str(error).removeprefix('must be ')}"
+                ) from None
+
+    return check
+
+
+def _check_stages(text: str) -> None:
+    names = [name.strip() for name in text.split(",")] if text else []
+    if not all(re.fullmatch(r"\w+", name, re.ASCII) for name in names):
+        raise ValueError("must be names of letters, digits and '_', separated by commas")
+    if len(set(names)) < len(names):
+        raise ValueError("a name is given twice")
+
+
+# The kinds of exploiters: random weights against the policy in training, the policy's own weights
+# against it, or random weights against all of its pool.
+ANEW, OWN, LEAGUE_EXPLOITER = EXPLOITERS = ("anew", "own", "league")
+
+
+def _check_exploiters(text: str) -> None:
+    for name in exploiters(text):
+        if name not in EXPLOITERS:
+            raise ValueError(
+                f"{name!r} is none: must be of {', '.join(EXPLOITERS)}, separated by commas"
+            )
+
+
+def exploiters(text: str) -> list[str]:
+    """Returns the kinds of exploiters that population.kinds names, in their order."""
+    return [name.strip() for name in text.split(",")]
+
+
+def _check_panel(text: str) -> None:
+    from midrange_puffer.game.parameters import pilot_names
+
+    pilot_names(text)
+
+
+def _check_run_name(text: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", text) or text in ("latest", "best"):
+        raise ValueError(
+            "must be letters, digits, '.', '_' and '-', and neither 'latest' nor 'best'"
+        )
+
+
+# fmt: off
+class Base(Typed):
+    """[base]: the policy and environment of a run, and where it is logged."""
+
+    env_name: Literal["midrange"] = key("midrange", meaning="environment")
+    policy_name: str = key(PACKAGE, check=_check_own(PACKAGE), meaning=
+        "policy: Policy = the package's MLP; module:Class or file.py:Class = one of your own, "
+        "whose arguments are then the keys of [policy]")
+    env_class: str = key(MIDRANGE, check=_check_own(MIDRANGE), meaning=
+        "environment: Midrange; module:Class or file.py:Class = a subclass with a reward of its "
+        "own, whose arguments are then keys of [env]")
+    rnn_name: Literal["Recurrent"] | None = key(None, meaning=
+        "recurrent wrapper of the policy: Recurrent = an LSTM. Its memory ends with the "
+        "engagement; in training also after train.bptt_horizon decisions")
+    load_model_path: str | None = key(None, meaning=
+        "a model whose weights a new run begins with: a file; a run's folder or name, RUN/best, "
+        "latest or best; or `trained` (configs/default.ini, as it comes with the package); None = "
+        "random weights")
+    metadata: str | None = key(None, check=parse_metadata, meaning=
+        "what stands in every checkpoint of the run, for whoever loads it: name=text, separated "
+        "by commas")
+    tag: str | None = key(None, meaning="label of the run in wandb and neptune")
+    tensorboard: bool = key(False, meaning="log to TensorBoard too, in the run folder")
+    wandb: bool = key(False, meaning=
+        "log to Weights & Biases (with WANDB_MODE=offline: no network is used)")
+    wandb_project: str = key("midrange", meaning="project in wandb")
+    wandb_group: str = key("debug", meaning="group in wandb")
+    neptune: bool = key(False, meaning="log to neptune")
+    neptune_name: str = key("midrange", meaning="workspace in neptune")
+    neptune_project: str = key("midrange", meaning="project in neptune")
+
+
+class Vec(Typed):
+    """[vec]: how the environments are stepped."""
+
+    backend: Literal["Serial", "Multiprocessing", "PufferEnv"] = key("auto", words=AUTO, meaning=
+        "what steps the environments: this process or worker processes; auto chooses and prints "
+        "why")
+    num_envs: int = key("auto", minimum=1, maximum=1024, words=AUTO, meaning=
+        "instances of the environment, with env.num_envs engagements each; auto = one for each "
+        "worker, with env.num_envs engagements divided among them")
+    num_workers: int | Auto = key("auto", minimum=1, maximum=1024, meaning=
+        "Multiprocessing: worker processes, one instance each; auto = vec.num_envs if that is "
+        "given, else as many as there are cores to spare")
+    batch_size: int | Auto = key("auto", minimum=1, maximum=1024, meaning=
+        "Multiprocessing: instances that the policy acts for at once, while the other instances "
+        "step; auto = half of vec.num_envs")
+
+
+class Cluster(Typed):
+    """[cluster]: collectors on a Ray cluster."""
+
+    engine: Literal["ray"] | None = key(None, meaning=
+        "ray = collectors on a Ray cluster gather the experience; None = no collectors: the "
+        "environments of [vec] gather it, beside the learner")
+    address: str | None = key(None, meaning=
+        "address of a running Ray cluster, host:port; auto = the one in RAY_ADDRESS; None = start "
+        "a cluster on this machine, for this run alone")
+    max_collectors: int = key("auto", minimum=1, maximum=4096, words=AUTO, meaning=
+        "how many collectors there may be, a core each; fewer do the same work more slowly. auto "
+        "= the cores of this machine, less one if the learner does not wait")
+    sync: Literal["blocking", "non_blocking"] = key("blocking", meaning=
+        "blocking: the learner waits for experience from its present weights; non_blocking: "
+        "collecting and learning overlap, and experience is from older weights")
+    max_policy_lag: int = key(2, minimum=1, maximum=1000, unit="updates", meaning=
+        "non_blocking: how old the weights may be that experience is from")
+    weight_sync_interval: int = key(1, minimum=1, maximum=1000, unit="updates", meaning=
+        "non_blocking: updates from one broadcast of the weights to the next")
+    timeout: float = key(60.0, minimum=1, maximum=1e6, unit="s", meaning=
+        "a collector that takes longer than this for a rollout is replaced")
+
+
+class ExperienceBuffer(Typed):
+    """[experience_buffer]: earlier experience that is learnt from again."""
+
+    capacity: int = key(0, minimum=0, maximum=10**7, unit="segments", meaning=
+        "how many of the latest segments (train.bptt_horizon decisions of an agent) each rank "
+        "keeps to learn from again; 0 = none: on-policy. The buffer begins empty in every stage "
+        "and after a resume. With train.cpu_offload its observations are in page-locked memory")
+    warm_up: int = key(0, minimum=0, maximum=10**7, unit="segments", meaning=
+        "segments that must be in the buffer before the first is drawn")
+    share: float = key(0.25, minimum=0.001, maximum=0.9, meaning=
+        "part of a minibatch that is drawn from the buffer")
+    alpha: float = key(0.6, minimum=0.0, maximum=1.0, meaning=
+        "exponent of the buffer's prioritised sampling; 0 = uniform")
+    beta0: float = key(0.4, minimum=0.0, maximum=1.0, meaning=
+        "exponent of the importance correction of that sampling at the start of the run; it rises "
+        "to 1 at the end")
+
+
+class Policy(Typed):
+    """[policy]: the arguments of the package's own policy."""
+
+    hidden_size: int = key(128, minimum=1, maximum=8192, unit="neurons", meaning=
+        "width of the hidden layers; for train.engine native a multiple of 16, at most 1024")
+    hidden_layers: int = key(2, minimum=1, maximum=3, meaning="how many hidden layers there are")
+    entity_size: int = key(32, minimum=4, maximum=256, meaning=
+        "teams: features of all allies, of all enemies, of all inbound missiles and of all own "
+        "ones, each; for train.engine native a multiple of 16")
+    fire_bias: float = key(-4.0, minimum=-20, maximum=20, meaning=
+        "logit of firing in a new policy; at -4 one decision in 50 fires")
+
+
+class Rnn(Typed):
+    """[rnn]: the LSTM of a recurrent policy."""
+
+    input_size: int = key("auto", minimum=1, maximum=8192, words=AUTO, unit="neurons", meaning=
+        "width of the LSTM's input; auto = policy.hidden_size")
+    hidden_size: int = key("auto", minimum=1, maximum=8192, words=AUTO, unit="neurons", meaning=
+        "width of the LSTM's state; auto = policy.hidden_size")
+
+
+class Train(Typed):
+    """[train]: the trainer."""
+
+    device: str = key("auto", words=AUTO, check=_check_device, meaning=
+        "where the policy learns (cpu, cuda, cuda:N, mps); auto = cuda if there is one, else cpu")
+    engine: Literal["auto", "native", "torch"] = key("auto", meaning=
+        "what computes policy and update: native = the C learner, for an MLP in float32 on the "
+        "CPU; torch = anything; auto = native where it can")
+    threads: int = key("auto", minimum=1, maximum=1024, words=AUTO, meaning=
+        "threads of the native engine, and of environments that are not stepped in workers; the "
+        "result does not depend on it. auto = the cores that the workers leave, at most 16")
+    torch_threads: int = key("auto", minimum=1, maximum=1024, words=AUTO, meaning=
+        "threads of torch on the CPU; auto = 1 with the native engine, otherwise the cores that "
+        "the workers leave, and one on a machine with two cores. There a second thread makes "
+        "training a fifth faster if nothing else runs, and ten times slower if something else "
+        "does")
+    seed: int = key(42, minimum=0, maximum=2**31 - 1, meaning=
+        "seed of torch, numpy, random and the engagements")
+    total_timesteps: int = key(10_000_000, minimum=1, maximum=10**13, unit="agent decisions",
+        meaning=
+        "length of the run")
+    data_dir: str = key("experiments", meaning="folder that holds the run folders")
+    run_name: str | None = key(None, check=_check_run_name, meaning=
+        "name of the run folder; None = date, time and a random suffix")
+    log_interval: int = key(1, minimum=1, maximum=10**9, unit="updates", meaning=
+        "updates from one row of metrics to the next, which tells of all of them; a row also "
+        "comes with every checkpoint and rating and at the end of a stage")
+    checkpoint_interval: int = key(200, minimum=1, maximum=10**9, unit="updates", meaning=
+        "updates from one checkpoint to the next")
+    replay_interval: int = key("auto", minimum=0, maximum=10**9, words=AUTO, unit="updates",
+        meaning=
+        "updates from one set of replays to the next; a last set comes at the end. In a set the "
+        "policy fights each pilot of env.opponent, or every pilot if none is there. auto = a "
+        "tenth of the run, and never in the trials of a sweep; 0 = never")
+    batch_size: int = key("auto", minimum=1, maximum=2**31 - 1, words=AUTO, unit="agent decisions",
+        meaning=
+        "experience of one update; auto = agents x train.bptt_horizon")
+    minibatch_size: int = key(8192, minimum=1, maximum=2**31 - 1, unit="agent decisions", meaning=
+        "experience of one optimizer step")
+    max_minibatch_size: int = key(32768, minimum=1, maximum=2**31 - 1, unit="agent decisions",
+        meaning=
+        "most experience in one forward pass; larger minibatches accumulate gradients over "
+        "several")
+    bptt_horizon: int = key(64, minimum=1, maximum=65536, unit="decisions", meaning=
+        "length of a segment: decisions of one agent, one after another")
+    update_epochs: int = key(1, minimum=1, maximum=100, meaning=
+        "passes over the experience of an update")
+    optimizer: Literal["muon", "adam"] = key("muon", meaning="optimizer")
+    learning_rate: float = key(0.015, minimum=1e-8, maximum=1.0, meaning=
+        "step size of the optimizer")
+    anneal_lr: bool = key(True, meaning="let the learning rate fall to 0 along a half cosine")
+    adam_beta1: float = key(0.95, minimum=0.0, maximum=0.999999, meaning=
+        "decay of the gradient's mean")
+    adam_beta2: float = key(0.999, minimum=0.0, maximum=0.999999, meaning=
+        "decay of the gradient's square")
+    adam_eps: float = key(1e-12, minimum=1e-20, maximum=1.0, meaning=
+        "term added to the denominator")
+    max_grad_norm: float = key(1.5, minimum=1e-6, maximum=1e6, meaning=
+        "gradients are scaled down to this norm")
+    gamma: float = key(0.995, minimum=0.0, maximum=1.0, meaning="discount of each decision")
+    gae_lambda: float = key(0.90, minimum=0.0, maximum=1.0, meaning=
+        "decay of generalised advantage estimation")
+    clip_coef: float = key(0.2, minimum=0.0, maximum=10.0, meaning="clip of the policy ratio (PPO)")
+    vf_coef: float = key(2.0, minimum=0.0, maximum=1000.0, meaning="weight of the value loss")
+    vf_clip_coef: float = key(0.2, minimum=0.0, maximum=1000.0, meaning=
+        "clip of the value's change")
+    ent_coef: float = key(0.001, minimum=0.0, maximum=10.0, meaning="weight of the entropy bonus")
+    ent_coef_final: float | None = key(None, minimum=0, maximum=10, meaning=
+        "weight of the entropy bonus at the end of the run, approached linearly; None = constant")
+    kl_coef: float = key(0.0, minimum=0, maximum=10, meaning=
+        "weight of the pull towards a reference policy: an earlier state of the policy itself, of "
+        "train.kl_interval. It is a penalty on the divergence (KL) from it")
+    kl_interval: int = key(100, minimum=1, maximum=10**9, unit="updates", meaning=
+        "updates from one reference policy to the next, each the policy as it is then")
+    vtrace_rho_clip: float = key(1.0, minimum=0.0, maximum=1000.0, meaning=
+        "V-trace: clip of the temporal difference's weight (rho)")
+    vtrace_c_clip: float = key(1.0, minimum=0.0, maximum=1000.0, meaning=
+        "V-trace: clip of the trace's weight (c)")
+    prio_alpha: float = key(0.8, minimum=0.0, maximum=1.0, meaning=
+        "exponent of prioritised sampling of segments; 0 = uniform")
+    prio_beta0: float = key(0.2, minimum=0.0, maximum=1.0, meaning=
+        "exponent of the importance correction of that sampling at the start")
+    precision: Literal["float32", "bfloat16"] = key("float32", meaning=
+        "number format of the policy; bfloat16 needs CUDA")
+    torch_deterministic: bool = key(True, meaning="deterministic algorithms in cuDNN")
+    cpu_offload: bool = key(False, meaning="keep the observations of an update in CPU memory")
+    pin_memory: bool = key(False, meaning=
+        "CUDA: lock the environments' observations into memory, so that copies to the GPU go at "
+        "full speed")
+    compile: bool = key(False, meaning="compile the policy with torch.compile")
+    compile_mode: CompileMode = key("max-autotune-no-cudagraphs", meaning="mode of torch.compile")
+    compile_fullgraph: bool = key(True, meaning="refuse to compile the policy in several parts")
+
+
+class Pool(Typed):
+    """[pool]: the frozen policies that the opponent `pool` is drawn from."""
+
+    size: int = key(8, minimum=1, maximum=pool_file.MAX_MEMBERS, meaning=
+        "most frozen policies in the pool that the opponent `pool` is drawn from; of more "
+        "checkpoints some leave, so that the others stay spread over the run")
+    sampling: Literal["pfsp", "uniform"] = key("pfsp", meaning=
+        "how often each is met: pfsp = more often if the learner loses to it; uniform = all "
+        "equally")
+    power: float = key(2.0, minimum=0, maximum=100, meaning=
+        "pfsp: a member's weight is (1 - the learner's score against it)^power")
+    include: str | None = key(None, meaning=
+        "model files that are in the pool from the start, separated by commas")
+    own: bool = key(True, meaning="let the checkpoints of the run itself join the pool")
+
+
+class Population(Typed):
+    """[population]: the exploiters of a run."""
+
+    interval: int = key(0, minimum=0, maximum=10**9, unit="updates", meaning=
+        "updates from one exploiter to the next: a policy that is trained against the policy as "
+        "it is then, or against its pool, and joins that pool; 0 = none")
+    kinds: str = key("anew,own,league", check=_check_exploiters, meaning=
+        "what exploiters begin with and fight, by turns: anew = random weights against the "
+        "policy; own = its weights against it; league = random weights against its pool")
+    budget: int = key(10_000_000, minimum=1, maximum=10**13, unit="agent decisions", meaning=
+        "longest training of an exploiter")
+    score: float = key(0.7, minimum=0.5, maximum=1, meaning=
+        "an exploiter is done when it scores this in training (win 1, draw 0.5)")
+    config: str = key("exploit.ini", meaning="ini file of their training")
+
+
+class League(Typed):
+    """[league]: ratings of the policy in training."""
+
+    interval: int = key(0, minimum=0, maximum=10**9, unit="updates", meaning=
+        "updates from one rating of the policy to the next; a last one comes at the end; 0 = "
+        "never")
+    games: int = key(64, minimum=2, maximum=1_000_000, check=check_even, meaning=
+        "engagements with each opponent in a rating")
+    checkpoints: int = key(3, minimum=0, maximum=1024, meaning=
+        "how many earlier policies of the run are met besides the pilots")
+
+
+class Curriculum(Typed):
+    """[curriculum]: the stages of a run."""
+
+    stages: str | None = key(None, check=_check_stages, meaning=
+        "names of the stages in their order, separated by commas; None = no curriculum")
+    episodes: int = key(2000, minimum=1, maximum=1_000_000, unit="engagements", meaning=
+        "how many of the last finished engagements give the score of a stage. Those of the first "
+        "env.time_limit of a stage do not count. With fewer engagements the run does not move on")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """[curriculum.<stage>]: the end of a stage. The last stage lasts to the end of the run."""
+
+    score: float | None = key(None, minimum=0, maximum=1, meaning=
+        "move on to the next stage at this score (win 1, draw 0.5); None = move on only by "
+        "max_steps")
+    max_steps: int | None = key(None, minimum=1, maximum=10**13, unit="agent decisions", meaning=
+        "move on to the next stage after this many, whatever the score; None = move on only by "
+        "score")
+
+
+class Sweep(Typed):
+    """[sweep]: a search for better settings."""
+
+    method: Literal["Protein", "ParetoGenetic", "Random"] = key("Protein", meaning=
+        "the search method that suggests the settings of a trial: PufferLib's class of that name")
+    name: str | None = key(None, check=_check_run_name, meaning=
+        "name of the sweep's folder in <train.data_dir>/sweeps; None = date, time and a random "
+        "suffix")
+    trials: int = key(100, minimum=1, maximum=1_000_000, meaning=
+        "how many trials there are, including failed ones")
+    workers: int = key(1, minimum=1, maximum=1024, meaning=
+        "how many trials run side by side, each with its share of the cores")
+    engine: Literal["local", "ray"] = key("local", meaning=
+        "where trials run: local = on this machine; ray = on the cluster of cluster.address")
+    trial_cores: int = key(1, minimum=1, maximum=1024, meaning="ray: how many cores a trial takes")
+    seed: int = key(0, minimum=0, maximum=2**31 - 1, meaning=
+        "seed of the suggestions and of the trials' training")
+    max_cost: float = key(3600.0, minimum=1, maximum=1e9, unit="s", meaning=
+        "longest that a trial may take. A trial that takes longer has failed, and Protein "
+        "suggests no trial that it expects to take longer")
+    cost: Literal["seconds", "agent_steps"] = key("seconds", meaning=
+        "what the method takes for the cost of a trial; with agent_steps a sweep with one worker, "
+        "Serial and the CPU repeats to the digit")
+    metric: Literal["panel_score", "worst_score", "time_to_score"] = key("panel_score", meaning=
+        "what is sought: panel_score = a high mean score against the panel; worst_score = a high "
+        "score against the pilot of it that is hardest for the policy; time_to_score = little "
+        "time until the mean is sweep.metric_score, where a trial ends")
+    metric_score: float = key(0.95, minimum=0.01, maximum=1, meaning=
+        "time_to_score: the mean score against the panel that is to be reached")
+    panel: str = key("all", check=_check_panel, meaning=
+        "the pilots against which the trials are measured, separated by commas; all = every pilot")
+    panel_episodes: int = key(512, minimum=2, maximum=1_000_000, check=check_even, meaning=
+        "engagements with each pilot of the panel")
+    panel_seed: int = key(2**31, minimum=2**31, maximum=2**63 - 1, meaning=
+        "seed of the panel's starts and actions; no training can have it")
+    readings: int = key(4, minimum=1, maximum=1000, meaning=
+        "how often a trial meets the panel, at even distances; the last time is at its end")
+    stop_quantile: float = key(0.25, minimum=0, maximum=1, meaning=
+        "a trial ends early if it scores below this quantile of what other trials scored after as "
+        "many steps; 0 = never")
+    stop_after: int = key(8, minimum=1, maximum=1_000_000, meaning=
+        "how many trials must have finished before any other ends early")
+
+
+@dataclass(frozen=True)
+class Swept:
+    """[sweep.<section>.<key>]: the range of a key that a sweep varies.
+
+    The names and distributions are PufferLib's. The start of a sweep checks that they fit the key.
+    """
+
+    distribution: Distribution | None = key(None, meaning=
+        "how the range is divided: evenly, by powers of 2, by the logarithm, or by the logarithm "
+        "of 1 - value")
+    values: str | None = key(None, meaning=
+        "the values that are tried, separated by commas, in place of a distribution and its "
+        "range. Only so can words, and True or False, be varied")
+    min: float | None = key(None, minimum=-1e15, maximum=1e15, meaning="least value")
+    max: float | None = key(None, minimum=-1e15, maximum=1e15, meaning="greatest value")
+    mean: float | None = key(None, minimum=-1e15, maximum=1e15, meaning=
+        "value in the first trial (Random has no such trial). That of `values` is the middle one")
+    scale: float | Literal["auto", "time"] = key("auto", minimum=1e-6, maximum=2, meaning=
+        "how far from a good trial the next ones are, as a share of half the range; auto = 0.5; "
+        "time = half a doubling up or down")
+# fmt: on
