@@ -1,18 +1,30 @@
-"""The models that come with the package: each is what its configuration makes, and fights."""
+"""The models that come with the package, and the figures that docs/champion.md gives for one."""
+
+import hashlib
+import re
 
 import numpy as np
 import pytest
 from places import ROOT
 
+from midrange_puffer import FEATURES
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.contest.panel import interval, meet
+from midrange_puffer.contest.panel_rows import rows_of
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeVectorEnv
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.mix import MODEL, kind_of
 from midrange_puffer.policies.models import CHAMPION, FOLDER, TRAINED, path_of, shipped_models
+from midrange_puffer.policies.player import Player
 
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/config.ini"))
+PAGE = (ROOT / "docs" / "champion.md").read_text()
+CHAMPION_FILE = path_of(CHAMPION)
+EXPORTED = CHAMPION_FILE.with_suffix(".onnx")
+QUICK = ("evader", "turn_back", "ace", "frozen:default_1")  # rows of the panel
 
 
 def test_there_is_one_for_each_configuration_of_a_main_run():
@@ -42,7 +54,7 @@ def test_each_beats_the_hardest_pilot(name):
 
 
 def test_it_flies_the_other_seat_of_an_environment():
-    """And shoots down who does nothing."""
+    """It shoots down an idle fighter."""
     env = MidrangeVectorEnv(num_envs=4, opponent=TRAINED)
     env.reset(seed=0)
     idle, results = np.tile([2, 1, 0], (4, 1)), []
@@ -56,3 +68,38 @@ def test_a_wrong_name_gets_the_right_one():
     assert kind_of("trained:selfpaly") == MODEL
     with pytest.raises(UsageError, match=r"trained:selfpaly.*did you mean 'trained:selfplay'"):
         path_of("trained:selfpaly")
+
+
+@pytest.mark.parametrize("path", [CHAMPION_FILE, EXPORTED], ids=lambda path: path.name)
+def test_the_page_quotes_this_file(path):
+    content = path.read_bytes()
+    assert f"`{path.name}` | `{hashlib.sha256(content).hexdigest()}`" in PAGE
+    assert len(content) <= 250_000
+
+
+def quoted(row: str) -> tuple[float, float]:
+    """Returns the interval of the score that the page gives for a row of the panel."""
+    match = re.search(rf"^\| `{row}` \|.*\((\d\.\d+)–(\d\.\d+)\) \|$", PAGE, re.MULTILINE)
+    return float(match[1]), float(match[2])
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_plays_what_the_page_says(name):
+    """With other starts, the 95 % intervals of both scores overlap."""
+    (row,) = (row for row in rows_of(0) if row.name == name)
+    result, _ = meet(load_policy(CHAMPION)[0], row, 256, 7, False, parameters=resolve({}))
+    low, high = interval(result)
+    least, most = quoted(name)
+    assert low <= most
+    assert least <= high
+
+
+def test_the_exported_file_is_the_same_policy():
+    """C and onnxruntime choose the same likeliest controls, except in near ties."""
+    random = np.random.default_rng(3)
+    observations = random.uniform(-1, 1, (1000, len(FEATURES))).astype(np.float32)
+    controls = [
+        Player(load_policy(path)[0], 1000, seed=0, greedy=True).act(observations, np.arange(1000))
+        for path in (CHAMPION_FILE, EXPORTED)
+    ]
+    assert (controls[0] == controls[1]).all(axis=1).mean() > 0.995
