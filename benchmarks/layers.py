@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from midrange_puffer import FEATURES, RADAR_FEATURES, Midrange, _core
-from midrange_puffer.envs.gym.env import MidrangeEnv
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.parameters import SELF, observed, resolve, seat_weights

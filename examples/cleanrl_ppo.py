@@ -16,7 +16,7 @@ from learning_curve import LearningCurve, run
 from torch import nn
 from torch.distributions import Categorical
 
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.gym import MidrangeVectorEnv
 
 STEPS = 400_000
 READ_EVERY = 5  # rollouts

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
 from midrange_puffer.files import check_writable, write_whole
+from midrange_puffer.gym import MidrangeVectorEnv
 
 Act = Callable[[np.ndarray], np.ndarray]
 

@@ -11,7 +11,7 @@ import torch
 from learning_curve import LearningCurve, run
 from stable_baselines3 import PPO
 
-from midrange_puffer.envs.sb3 import MidrangeVecEnv
+from midrange_puffer.sb3 import MidrangeVecEnv
 
 STEPS = 120_000
 READ_EVERY = 5  # rollouts

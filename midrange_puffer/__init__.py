@@ -37,8 +37,8 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# What others would say when they are imported: torch of pynvml, which is there because PufferLib
-# requires it, and pygame of itself.
+# Silences two libraries at import: torch warns about pynvml, which PufferLib requires, and pygame
+# prints its version.
 warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
@@ -50,9 +50,9 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """A name of `__all__`, imported when it is asked for.
+    """Imports a name of `__all__` at its first use.
 
-    `Midrange` alone needs PufferLib, and the command line is to begin at once.
+    Only `Midrange` needs PufferLib, and the command line starts faster without these imports.
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -61,5 +61,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """The names of `__all__` are there, though not yet imported."""
+    """Lists the names of `__all__`, though they are not yet imported."""
     return sorted({*globals(), *__all__})

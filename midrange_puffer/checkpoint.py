@@ -1,6 +1,6 @@
-"""Model files and run folders, as users take them: `load_policy`, `latest`, `best` and their error.
+"""Model files and run folders, for users: `load_policy`, `latest`, `best` and their error.
 
-For policies of one's own: the actors that ours end in, and `own_policy`, which names one.
+For a user's own policies: the actors of the package's policies, and `own_policy`, which names one.
 """
 
 from midrange_puffer.errors import CheckpointError

@@ -1,4 +1,4 @@
-"""`evaluate`: how well a policy fights, from Python."""
+"""Evaluation of a policy from Python: `evaluate`."""
 
 from midrange_puffer.contest.evaluation import evaluate
 

@@ -3,7 +3,7 @@
 Importing this registers it: `gymnasium.make("midrange_puffer.gym:Midrange-v0")`.
 """
 
-from midrange_puffer.envs.gym.env import MidrangeEnv
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 
 __all__ = ["MidrangeEnv", "MidrangeVectorEnv"]

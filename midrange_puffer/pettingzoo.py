@@ -1,6 +1,5 @@
-"""PettingZoo's `ParallelEnv` over the core: both seats, agents `red_0` and `blue_0`."""
+"""PettingZoo's `ParallelEnv` on the core: both sides are agents, `red_0`, … and `blue_0`, …."""
 
-from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv, parallel_env
-from midrange_puffer.envs.truth import STATE
+from midrange_puffer.envs.pettingzoo import STATE, MidrangeParallelEnv, parallel_env
 
 __all__ = ["STATE", "MidrangeParallelEnv", "parallel_env"]

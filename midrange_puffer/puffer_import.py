@@ -11,14 +11,14 @@ from typing import NoReturn
 
 @contextmanager
 def contained() -> Iterator[None]:
-    """Keep PufferLib's import from doing more than defining its names.
+    """Keeps PufferLib's import from doing more than defining its names.
 
     `pufferlib` links a folder `resources` into the working directory and hides warnings;
     `pufferlib.pufferl` exits at once on SIGINT, with status 0, turns every RuntimeWarning into an
     error and installs its own traceback printer.
     """
     excepthook, handle, symlink = sys.excepthook, signal.signal, os.symlink
-    os.symlink, signal.signal = _already_there, _unheeded
+    os.symlink, signal.signal = _refuse_link, _ignore_signal
     try:
         with warnings.catch_warnings():
             yield
@@ -26,12 +26,12 @@ def contained() -> Iterator[None]:
         os.symlink, signal.signal, sys.excepthook = symlink, handle, excepthook
 
 
-def _already_there(*_: object) -> NoReturn:
+def _refuse_link(*_: object) -> NoReturn:
     raise FileExistsError
 
 
-def _unheeded(*_: object) -> None:
-    """In place of signal.signal."""
+def _ignore_signal(*_: object) -> None:
+    """Does nothing, in place of signal.signal."""
 
 
 with contained():

@@ -1,4 +1,4 @@
-"""Stable-Baselines3's `VecEnv` over the core: one agent against an opponent, many times over."""
+"""Stable-Baselines3's `VecEnv` on the core: one agent against an opponent, many engagements."""
 
 from midrange_puffer.envs.sb3 import MidrangeVecEnv
 

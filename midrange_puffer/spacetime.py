@@ -1,4 +1,4 @@
-"""`spacetime`: the space-time graph of a simulation, as arrays; in teams `pair_graph`."""
+"""The space-time graph of a simulation, as arrays: `spacetime`, and `pair_graph` in teams."""
 
 from midrange_puffer.game.pair import pair_graph
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime, spacetime

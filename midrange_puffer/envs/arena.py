@@ -1,307 +1,296 @@
-"""What the environments for Gymnasium and PettingZoo have in common: engagements of one core."""
+"""The engagements of an environment, for `Midrange` and the faces for other libraries.
 
-from collections.abc import Iterator, Mapping
+`Arena` has all that they share, and divides the engagements among the kinds of opponents.
+`EpisodeArena` in episodes.py adds episodes that begin where the caller wants.
+"""
+
+import copy
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.crew import OutsideCrew, find_crew
-from midrange_puffer.envs.flown_groups import FlownGroup
+from midrange_puffer.envs.crews import FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Group, SelfGroup
 from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
-from midrange_puffer.envs.start_options import BY_SEAT, EQUALS, checked_options, place
-from midrange_puffer.envs.truth import truth
-from midrange_puffer.game.actions import action_buffer, as_actions
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.parameters import (
+    POOL,
+    SCRIPTED,
     SEATS,
+    SELF,
     checked_choice,
     checked_num_envs,
-    checked_seed,
     checked_threads,
-    is_team,
     observed,
+    resolve,
     seat_weights,
     sizes_of,
 )
-from midrange_puffer.game.records import summary
-from midrange_puffer.gymnasium_import import gymnasium
+from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 
 if TYPE_CHECKING:
-    from midrange_puffer.envs.crew import Crew, Opponent
-    from midrange_puffer.policies.contestants import Mixed
+    from midrange_puffer.envs.crews import Opponent
 
-NOBODY = object()  # as the opponent: both seats are agents
+# The parts that environments' docstrings share: spaces, arguments of constructors, errors.
+SPACES = """
+Action space, of each agent:
+    discrete: MultiDiscrete([5, 3, 2]): levels of rudder -1 ... 1 (right ... left), throttle
+    0 ... 1, fire no/yes. Values outside are clipped to the nearest.
+    continuous: Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between,
+    fire yes above 0.5. Values outside are clipped; not-a-number counts as 0.
+    In teams the levels of fire are the observed enemies: 0 for none, 1 for the first.
+
+Observation space, of each agent:
+    Box(-1, 1, (features,), float32): own state, enemy, own missiles in the air and inbound
+    missiles, each group by time to go, and the clock, in the pilot's own frame.
+    `midrange_puffer.FEATURES` is the table of names, scales and meanings. With `observation="stg"`
+    it is `STG_FEATURES`: the same and, after them, how both stand in each other's missile envelope
+    and by how much inbound missiles would miss. With sensing = radar it is `RADAR_FEATURES`. Teams
+    observe the rows of `team_rows`."""
+OPPONENT = (
+    'a pilot; a model: "trained" or a file (.pt, .onnx); a function by name ("module:name", '
+    '"file.py:name"): observations float32 [n, features] -> actions [n, 3], where whole numbers '
+    'are levels and others are controls; or a mix of these ("shooter:1,fighter.onnx:3": drawn for '
+    "each episode). Or a policy on the CPU as of `checkpoint.load_policy`. Policies draw their "
+    "actions, and begin every episode without memory. Or a function that is called with "
+)
+ARGUMENTS = {
+    "num_envs": "engagements side by side.",
+    "opponent": OPPONENT + "the observations of all engagements, float32 [num_envs, features], "
+    "which change afterwards, and returns actions [num_envs, 3] of this environment's action mode.",
+    "seat": 'the agent\'s side, "red" or "blue".',
+    "observation": '"default" or "stg"; with sensing = radar it is always "radar".',
+    "action_mode": '"discrete" or "continuous".',
+    "render_mode": '"human" shows every step of engagement 0 in a window, as long as it lasts; '
+    'with "rgb_array" `render` returns a picture; None: nothing is rendered.',
+    "isa": 'instruction set, "auto" for the best this machine has.',
+    "threads": "number of threads that step the engagements, and compute a policy on the other "
+    "side; the results do not depend on it.",
+    "wingmen": "with `red_size` or `blue_size` above 1, flies the others of the agent's side; "
+    "anything that may be an opponent. The agent is the first of its side; once it is dead it "
+    "observes zeros until the fight is decided.",
+    "parameters": "rows of csrc/params.h.",
+}
+RAISES = {
+    "ValueError": "an argument of the wrong name, type or range.",
+    "TypeError": "an opponent that is none of these.",
+    "UsageError": "a model or a function that cannot be used; pygame is not installed, or there is "
+    'no display for "human".',
+}
+_Class = TypeVar("_Class", bound=type)
+
+
+def documented(**own: str) -> Callable[[_Class], _Class]:
+    """Completes a class's docstring by `SPACES`, its constructor's arguments, and `RAISES`.
+
+    Args:
+        **own: texts of arguments that only this class has, or that differ from `ARGUMENTS`.
+    """
+
+    def complete(env_class: _Class) -> _Class:
+        _, *arguments = inspect.signature(env_class.__init__).parameters.values()
+        texts = {str(each).partition(":")[0]: (ARGUMENTS | own)[each.name] for each in arguments}
+        lines = [inspect.cleandoc(env_class.__doc__ or ""), SPACES]
+        for title, entries in {"Args": texts, "Raises": RAISES}.items():
+            lines.append(f"\n{title}:")
+            for name, text in entries.items():
+                lines += textwrap.wrap(
+                    f"{name}: {text}", 92, initial_indent=4 * " ", subsequent_indent=8 * " "
+                )
+        env_class.__doc__ = "\n".join(lines)
+        return env_class
+
+    return complete
 
 
 class Arena:
-    """Engagements side by side, their agents' results in buffers, and how it all looks.
+    """Engagements in groups, one for each kind of opponent: their cores, buffers and picture.
 
     Args:
-        num_envs: engagements, at least 1.
-        opponent: as of `crew.find_crew`, or `NOBODY`.
-        seat: the only agent's, "red" or "blue".
-        observation: "default" or "stg".
-        action_mode: "discrete" or "continuous".
-        render_mode: what `render` does with engagement 0: "human", "rgb_array" or None.
-        auto_reset: start the next episode of an engagement in the step in which one ends.
-        isa: instruction set, "auto" for the best this machine has.
-        threads: that step the engagements, and compute a policy in the other seat.
-        parameters: a value for each row of csrc/params.h, as of `resolve`.
-        wingmen: who flies the others of the agent's side in teams, as an `opponent`; None: they are
-            agents, too.
+        env_class: the environment, whose arguments an error may suggest.
+        num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads: its
+            arguments.
+        parameters: overrides of rows of csrc/params.h.
+        seed: of episode 0 of every engagement.
+        pool: the pool's file, or None.
 
     Attributes:
-        spaces: an agent's; shared, so to be copied before samples are drawn from them.
+        num_envs: engagements.
+        seat: the agents' in groups with another opponent than themselves, 0 (red) or 1 (blue).
+        parameters: a value for each row of csrc/params.h.
+        observation, action_mode, render_mode: as resolved.
+        spaces: an agent's.
         metadata: render_modes, and render_fps: decisions a second.
-        observations: float32 [agents, features]; agents are numbered by engagement, then seat.
-        rewards: float32 [agents].
-        terminations, truncations: bool [agents].
-        actions: int32 or float32 [agents, 3]: room for those of a step.
-        final_observations: float32 [agents, features], with `auto_reset`: what agents see at the
-            end of the engagements that ended in the last step; the other rows have no meaning.
+        seed: of the present episodes.
+        counts: engagements of each group, by its kind of opponent.
+        groups: of engagements.
+        rows: the agents of each group, as slices of the buffers.
+        agents: number of agents; they are numbered by group, engagement and fighter.
+        view: shows engagement 0; None without a render mode.
+        rewards: float32 [agents], once they are bound, like
+        observations: float32 [agents, features],
+        terminations, truncations: bool [agents], and
+        final_observations: float32 [agents, features] or None: the last observation of agents whose
+            engagement ended in the last step; the other rows have no meaning.
 
     Raises:
         ValueError: an argument of the wrong name, type or range.
         TypeError: an opponent that is none.
-        UsageError: pygame is not installed, or there is no display for "human".
+        UsageError: a model or a function that cannot be used; pygame is not installed, or there is
+            no display for "human".
     """
+
+    auto_reset = True  # the next episode of an engagement starts in the step in which one ends
 
     def __init__(
         self,
+        env_class: type,
         num_envs: int,
         opponent: "Opponent",
         seat: str,
         observation: str,
         action_mode: str,
         render_mode: str | None,
-        auto_reset: bool,
         isa: str,
         threads: int,
         parameters: Mapping[str, float],
-        wingmen: "Opponent | None" = None,
+        seed: int = 0,
+        pool: str | Path | None = None,
     ) -> None:
+        self.parameters = resolve(parameters, env_class, teams=True)
         self.num_envs = checked_num_envs(num_envs)
         self.seat = SEATS.index(checked_choice("seat", seat))
         self.render_mode = checked_render_mode(render_mode)
-        observation = observed(observation, parameters)
-        sizes = sizes_of(parameters)
-        self.spaces = spaces_of(observation, checked_choice("action_mode", action_mode), *sizes)
-        decision = parameters["physics_dt"] * parameters["substeps"]
+        self.observation = observed(observation, self.parameters)
+        self.action_mode = checked_choice("action_mode", action_mode)
+        self._isa, self._threads = isa, checked_threads(threads)
+        self._sizes = sizes_of(self.parameters)
+        self._features = len(features_of(self.observation, *self._sizes))
+        # Copies: a space draws samples of its own.
+        self.spaces = copy.deepcopy(spaces_of(self.observation, self.action_mode, *self._sizes))
+        decision = self.parameters["physics_dt"] * self.parameters["substeps"]
         self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": 1 / decision}
-        self._auto_reset = auto_reset
-        threads = checked_threads(threads)
-        self._prefixes, self._opposition = () if is_team(parameters) else EQUALS, None
-        features = len(features_of(observation, *sizes))
-        self._wingmen = None  # of the agent's side
-        if opponent is not NOBODY:
-            self._prefixes = () if is_team(parameters) else BY_SEAT[self.seat]
-            self._opposition = find_crew(opponent, observation, features)
-        if wingmen is not None and sizes[self.seat] > 1:
-            self._wingmen = find_crew(wingmen, observation, features, argument="wingmen")
-        self._core = self._make_core(parameters, auto_reset, isa, observation, threads)
-        self._group = self._make_group(action_mode, threads)
-        self._make_buffers(action_mode)
-        self._seed: int | None = None
-        self._engagements = np.arange(self.num_envs)  # which of the seed's is flown in each place
-        self._first_episode = 0  # of engagement 0, since the last reset
-        self._open = False
-        self._view = make_env_view(self._group, 0, render_mode)
+        self.seed = seed
+        self.counts: dict[str, int] = {OTHERS: self.num_envs}
+        self.groups = self._make_groups(opponent, pool)
+        ends = np.cumsum([group.agents for group in self.groups]).tolist()
+        self.rows = [slice(e - g.agents, e) for g, e in zip(self.groups, ends, strict=True)]
+        self.agents: int = ends[-1]
+        self.view = make_env_view(self.groups[0], self._seeds()[0], render_mode)
+
+    def _make_groups(self, opponent: "Opponent", pool: str | Path | None) -> list[Group]:
+        """Returns a group for each kind of opponent, with its share of the engagements."""
+        if isinstance(opponent, str):
+            self.counts = divide(self.num_envs, opponent)
+        if POOL in self.counts and pool is None:
+            raise ValueError(f"opponent = {opponent!r}: needs a pool's file, pool = None")
+        others = find_crew(opponent, self.observation, self._features, (*FIGHTERS, SELF, POOL))
+        pilots = {**others.shares, "agent": 0.0}
+        groups: list[Group] = []
+        for seed, (kind, count) in zip(self._seeds(), self.counts.items(), strict=True):
+            core = self._make_core(count, seed, pilots if kind == SCRIPTED else {"agent": 1.0})
+            if kind == SELF:
+                groups.append(SelfGroup(core, self.action_mode, alone=len(self.counts) == 1))
+            elif kind == POOL:
+                # Here, so that only environments with a pool import torch.
+                from midrange_puffer.envs.pool_crew import PoolGroup
+
+                groups.append(PoolGroup(core, self.seat, self.action_mode, Path(pool), seed))
+            elif kind == OTHERS:
+                make_crew = partial(
+                    OutsideCrew, others.outsiders, count, threads=self._threads,
+                    action_mode=self.action_mode,
+                )  # fmt: skip
+                groups.append(FlownGroup(core, self.seat, self.action_mode, make_crew, seed))
+            else:
+                groups.append(Group(core, self.seat, self.action_mode))
+        return groups
 
     def _make_core(
         self,
-        parameters: Mapping[str, float],
-        auto_reset: bool,
-        isa: str,
-        observation: str,
-        threads: int,
+        num_envs: int,
+        seed: int,
+        others: Mapping[str, float],
+        wingmen: Mapping[str, float] | None = None,
     ) -> _core.Core:
+        """Makes a core whose fighters agents and controllers fly.
+
+        Args:
+            num_envs: engagements.
+            seed: of its random numbers.
+            others: shares of the other side's controllers; "agent" is flown from outside the core.
+            wingmen: of those of all but the first of the agents' side; None: agents.
+        """
         agent = seat_weights({"agent": 1.0})
-        other = seat_weights(self._opposition.shares) if self._opposition else agent
-        sides = (agent, other) if self.seat == 0 else (other, agent)
-        sizes = sizes_of(parameters)
-        weights = [side for side, size in zip(sides, sizes, strict=True) for _ in range(size)]
-        if self._wingmen:
-            first, count = self.seat * sizes[0], sizes[self.seat] - 1
-            weights[first + 1 : first + 1 + count] = [seat_weights(self._wingmen.shares)] * count
-        envelope = game_envelope(parameters)
+        own = [agent] * self._sizes[self.seat]
+        if wingmen:
+            own[1:] = [seat_weights(wingmen)] * (len(own) - 1)
+        sides = [own, [seat_weights(others)] * self._sizes[1 - self.seat]]
         return _core.Core(
-            parameters, self.num_envs, 0, weights, auto_reset, isa, envelope, observation, threads
-        )
+            self.parameters, num_envs, seed, sides[self.seat] + sides[1 - self.seat],
+            self.auto_reset, self._isa, game_envelope(self.parameters), self.observation,
+            self._threads,
+        )  # fmt: skip
 
-    def _make_group(self, action_mode: str, threads: int) -> Group:
-        if self._opposition is None:
-            return SelfGroup(self._core, action_mode, alone=True)
-        enemies, wingmen = (
-            partial(self._make_crew, who, side, threads=threads, action_mode=action_mode)
-            if who and who.outsiders
-            else None
-            for who, side in ((self._opposition, 1 - self.seat), (self._wingmen, self.seat))
-        )
-        if not (enemies or wingmen):
-            return Group(self._core, self.seat, action_mode)
-        return FlownGroup(self._core, self.seat, action_mode, enemies, 0, wingmen)
+    def _seeds(self) -> list[int]:
+        """Returns a seed for each group; a single one has the arena's."""
+        if len(self.counts) == 1:
+            return [self.seed]
+        streams = np.random.SeedSequence(self.seed).spawn(len(self.counts))
+        return [int(stream.generate_state(1, np.uint64)[0]) for stream in streams]
 
-    def _make_crew(
-        self, who: "Mixed", side: int, _: int, size: int, threads: int, action_mode: str
-    ) -> "Crew":
-        """A crew whose draws are those of the first engagement's episode, whenever it is flown."""
-        keys = (int(self._engagements[0]), self._first_episode)
-        stream = np.random.SeedSequence((self._seed, side), spawn_key=keys)
-        seed = int(stream.generate_state(1, np.uint64)[0])
-        return OutsideCrew(who.outsiders, self.num_envs, seed, size, threads, action_mode)
-
-    def _make_buffers(self, action_mode: str) -> None:
-        agents, features = self._group.agents, self._core.features
-        self.observations = np.zeros((agents, features), np.float32)
-        self.rewards = np.zeros(agents, np.float32)
-        self.terminations = np.zeros(agents, bool)
-        self.truncations = np.zeros(agents, bool)
-        self.final_observations = (
-            np.zeros((agents, features), np.float32) if self._auto_reset else None
-        )
-        self.actions = action_buffer((agents, 3), action_mode)
-        self._group.bind(
-            self.observations,
-            self.rewards,
-            self.terminations,
-            self.truncations,
-            self.final_observations,
-        )
-
-    def living(self) -> list[bool]:
-        """Whether each fighter of engagement 0 is alive."""
-        return self._core.read("fighter")["alive"][0].astype(bool).tolist()
-
-    def truth(self, env: int = 0) -> np.ndarray:
-        """An engagement as it is, whatever the sides know; see envs/truth.py."""
-        return truth(self._core, env)
+    def bind(
+        self,
+        observations: np.ndarray,
+        rewards: np.ndarray,
+        terminations: np.ndarray,
+        truncations: np.ndarray,
+        final_observations: np.ndarray | None,
+    ) -> None:
+        """Takes the buffers, which the groups write into in place."""
+        self.observations, self.rewards = observations, rewards
+        self.terminations, self.truncations = terminations, truncations
+        self.final_observations = final_observations
+        buffers = observations, rewards, terminations, truncations, final_observations
+        for group, rows in zip(self.groups, self.rows, strict=True):
+            group.bind(*(None if buffer is None else buffer[rows] for buffer in buffers))
 
     @property
     def isa(self) -> str:
         """The instruction set in use."""
-        return self._core.isa
+        return self.groups[0].core.isa
 
-    def reset(self, seed: int | None, options: Mapping[str, object] | None) -> None:
-        """Start an episode of every engagement; the observations are in their buffer.
-
-        Args:
-            seed: starts episode 0 of every engagement of that seed; None: the next episodes of the
-                present one, which is drawn at first.
-            options: as of `start.checked_options`.
-
-        Raises:
-            ValueError: a seed or an option out of range, or an option that does not exist.
-            TypeError: options that are no dict.
-        """
-        options = checked_options(options, self._prefixes, self.num_envs)
-        engagements, episodes = self._next(seed, options)
-        self._open = False  # should anything go wrong half-way
-        self._engagements, self._first_episode = engagements, int(episodes[0])
-        self._group.reset(self._seed)
-        others = (engagements != np.arange(self.num_envs)) | (episodes != 0)
-        for env in np.flatnonzero(others):
-            self._core.start(env, engagements[env], episodes[env])
-        if not options.keys() <= {"engagement", "episode"}:
-            for env in range(self.num_envs):
-                place(self._core, env, options, self._prefixes)
-        self._group.observe()
+    def restart(self, seed: int) -> None:
+        """Starts episode 0 of every engagement; the observations are in their buffer."""
+        self.seed = seed
+        seeds = self._seeds()
+        for group, group_seed in zip(self.groups, seeds, strict=True):
+            group.reset(group_seed)
         self.rewards[:] = 0
-        self.terminations[:] = self.truncations[:] = False
-        self._open = True
-        if self._view:
-            self._view.reset(self._seed, int(engagements[0]))
-        self._show()
+        self.terminations[:] = False
+        self.truncations[:] = False
+        if self.view:
+            self.view.reset(seeds[0])
 
-    def _next(
-        self, seed: int | None, options: Mapping[str, np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The engagements and episodes that a reset starts, int [num_envs]; takes the seed."""
-        engagements = self._engagements
-        episodes = self._core.status()[3] + 1
-        if seed is None and self._seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-        if seed is not None:
-            self._seed = checked_seed(seed)
-            engagements = np.arange(self.num_envs)
-        if seed is not None or "engagement" in options:
-            episodes = np.zeros(self.num_envs)
-        return (
-            options.get("engagement", engagements).astype(int),
-            options.get("episode", episodes).astype(int),
-        )
-
-    def step(self, actions: np.ndarray) -> np.ndarray:
-        """One decision of every engagement; its results are in the buffers.
+    def fly(self, actions: np.ndarray) -> None:
+        """Makes one decision of every engagement; the results are in the buffers.
 
         Args:
-            actions: [agents, 3], whole numbers or, where they are continuous, any.
-
-        Returns:
-            Records of the engagements that have ended in it, array of `_core.RECORD`.
-
-        Raises:
-            ResetNeeded: before the first reset, or after the end where nothing starts anew.
-            ValueError: actions of another shape.
-            TypeError: actions of another type.
+            actions: [agents, 3], as of `game.actions.as_actions`.
         """
-        if not self._open:
-            raise gymnasium.error.ResetNeeded("reset() before step()")
-        actions = as_actions(actions, self.actions)
-        self._group.step(actions)
-        records = self._group.take_records()
-        if not self._auto_reset and len(records):
-            self._open = False
-        if self._view:
-            self._view.follow(self._group.first_controls(actions))
-        self._show()
-        return records
-
-    def infos(self, records: np.ndarray, seat: int | None = None) -> list[dict[str, object]]:
-        """What is to be told of each finished engagement: its `figures` by name."""
-        infos = [{} for _ in records]
-        for name, indices, values in self.figures(records, seat):
-            for index, value in zip(indices.tolist(), values.tolist(), strict=True):
-                infos[index][name] = value
-        return infos
-
-    def figures(
-        self, records: np.ndarray, seat: int | None = None
-    ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """What is to be told of finished engagements from a seat, by default the agent's.
-
-        Yields:
-            The figures of `records.summary` and, if there is an opponent, `opponent`, its name:
-            name, the indices of the records that have such a figure (some want shots), and values.
-        """
-        seat = self.seat if seat is None else seat
-        all_of_them, with_shots = np.arange(len(records)), np.flatnonzero(records["shots"][:, seat])
-        for name, values in summary(records, seat).items():
-            indices = all_of_them if len(values) == len(records) else with_shots
-            yield name, indices, values
-        if self._opposition:
-            yield "opponent", all_of_them, self._group.opponents_of(records)
-
-    def render(self) -> np.ndarray | None:
-        """A picture of engagement 0, uint8 [height, width, 3], with "rgb_array".
-
-        With "human" it is shown by `reset` and `step`.
-
-        Raises:
-            ResetNeeded: before the first reset.
-        """
-        if self._seed is None:
-            raise gymnasium.error.ResetNeeded("reset() before render()")
-        return self._view.rgb() if self.render_mode == "rgb_array" else None
-
-    def _show(self) -> None:
-        if self.render_mode == "human":
-            self._view.show()
+        for group, rows in zip(self.groups, self.rows, strict=True):
+            group.step(actions[rows])
+        if self.view:
+            self.view.follow(self.groups[0].first_controls(actions[self.rows[0]]))
 
     def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._view:
-            self._view.close()
+        """Closes the window, if there is one; the cores are freed with this object."""
+        if self.view:
+            self.view.close()

@@ -1,16 +1,13 @@
-"""The engagements of an environment in groups: against pilots, and against itself.
+"""Groups of engagements, each with a core of its own: against pilots, and against itself.
 
-Those against a crew, models, functions or a pool, are in flown_groups.py.
+Groups against models, functions or a pool are in crews.py.
 """
 
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.ledger import RAW, Ledger
-from midrange_puffer.envs.moment import Sides
 from midrange_puffer.game.actions import HIGHEST, controls
 from midrange_puffer.game.parameters import (
     CONTROLLERS,
@@ -21,9 +18,68 @@ from midrange_puffer.game.parameters import (
 )
 from midrange_puffer.game.records import summary
 
+RAW = np.dtype((np.void, _core.RECORD.itemsize))  # numpy copies a record at a time, not its fields
+
+
+class Ledger:
+    """Keeps finished engagements until all that began before them have finished, too.
+
+    Of engagements that begin together the short ones finish first. A mean over the finished ones
+    would show how well a policy fares in short engagements: where a run starts, where it is
+    resumed, where a stage of a curriculum begins. So an engagement is due when it would be over
+    even at its time limit, however soon it finished. The engagements that were due by any moment
+    are all that began until some earlier moment, each once: their mean has no such bias.
+
+    Args:
+        num_envs: engagements side by side. In each place the next begins where one ends.
+        longest: length of the longest possible engagement [decisions].
+    """
+
+    def __init__(self, num_envs: int, longest: int) -> None:
+        self._num_envs, self._longest = num_envs, longest
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets everything: in all places engagements begin now, at step 0."""
+        self._begins = np.zeros(self._num_envs, np.int64)  # of the engagement in each place
+        self._kept: list[np.ndarray] = []  # begins, records, other columns; empty at first
+
+    def take_due(
+        self, step: int, records: np.ndarray, *columns: np.ndarray
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Takes newly finished engagements, and returns those that are due and were not before.
+
+        Args:
+            step: decisions since the engagements began.
+            records: of `_core.RECORD`; those of a place in their order.
+            columns: further values of these engagements, [records, ...] each; the same number of
+                columns at every call.
+
+        Returns:
+            Records that are due, and their columns.
+        """
+        values = [self._take_begins(records), records.view(RAW), *columns]
+        if self._kept:
+            values = [np.concatenate(both) for both in zip(self._kept, values, strict=True)]
+        is_due = values[0] + self._longest <= step
+        self._kept = [column[~is_due] for column in values]
+        _, records, *columns = (column[is_due] for column in values)
+        return records.view(_core.RECORD), columns
+
+    def _take_begins(self, records: np.ndarray) -> np.ndarray:
+        """Returns the steps at which these engagements began, [records]."""
+        order = np.argsort(records["env"], kind="stable")
+        places, lengths = records["env"][order], records["decisions"][order]
+        before = np.cumsum(lengths) - lengths
+        _, firsts, counts = np.unique(places, return_index=True, return_counts=True)
+        begins = np.empty(len(records), np.int64)
+        begins[order] = self._begins[places] + before - np.repeat(before[firsts], counts)
+        np.add.at(self._begins, places, lengths)
+        return begins
+
 
 class Group:
-    """Engagements against scripted pilots: a core of their own, and its agents' results.
+    """Engagements against scripted pilots: a core, and the results of its agents.
 
     Args:
         core: of which the agents fly one side, `seat`.
@@ -31,23 +87,24 @@ class Group:
         action_mode: one of `ACTION_MODES`.
 
     Attributes:
-        agents: how many there are.
-        parts: of a reward of the user's own, by name.
-        states: room for how all fighters stand after a step, and at its end, before others began in
-            the places of the engagements that ended: float32 [states, fighters, num_envs] each.
-            Empty where nobody asks.
+        agents: number of agents.
+        parts: names of the parts of a user's own reward.
+        states: buffers for the states of all fighters after a step, and at the end of the
+            engagements that ended in it: float32 [states, fighters, num_envs] each. Empty if no
+            reward of the user's own needs them.
     """
 
     def __init__(self, core: _core.Core, seat: int, action_mode: str) -> None:
         self.core = core
         self.agents = core.agents
-        self._ledger = Ledger(core.num_envs, most_decisions(core.parameters))
-        self._seat = seat
-        self._continuous = action_mode == "continuous"
-        self._records: list[np.ndarray] = []  # collected, and not yet taken
-        self._paid: list[np.ndarray] = []  # of those, [records, parts], what was paid besides
         self.parts: tuple[str, ...] = ()
         self.states: tuple[np.ndarray, np.ndarray] | tuple[()] = ()
+        self._seat = seat
+        self._continuous = action_mode == "continuous"
+        self._is_team = core.fighters > len(SEATS)
+        self._ledger = Ledger(core.num_envs, most_decisions(core.parameters))
+        self._records: list[np.ndarray] = []  # collected, and not yet taken
+        self._paid: list[np.ndarray] = []  # [records, parts], the user's own reward of those
 
     def bind(
         self,
@@ -57,11 +114,11 @@ class Group:
         truncations: np.ndarray,
         final_observations: np.ndarray | None = None,
     ) -> None:
-        """Take the buffers, [agents, ...], that all results are written into in place.
+        """Takes the buffers, [agents, ...], that all results are written into in place.
 
         Args:
-            final_observations: its rows of agents whose engagement ends in a step get what they see
-                then; the other rows have no meaning.
+            final_observations: its rows of agents whose engagement ends in a step get their last
+                observation; the other rows have no meaning.
         """
         self._outputs = (
             observations,
@@ -72,27 +129,31 @@ class Group:
         )
 
     def reset(self, seed: int) -> None:
-        """Start episode 0 of every engagement; writes observations only."""
+        """Starts episode 0 of every engagement; writes observations only."""
         self._ledger.clear()
         self.core.reset(seed)
         self.observe()
 
     def observe(self) -> None:
-        """Write the observations as the engagements stand now."""
+        """Writes the observations of the present moment."""
         self.core.observe(self._outputs[0])
 
     def step(self, actions: np.ndarray) -> None:
-        """One decision, of actions [agents, 3], int32 or, where they are continuous, float32."""
+        """Makes one decision, of actions [agents, 3], int32 or, if continuous, float32."""
         if self._continuous:
             self.core.step_continuous(self._controls(actions), *self._outputs, *self.states)
         else:
             self.core.step(actions, *self._outputs, *self.states)
 
-    def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """Of the actions of a step, what they are for the first engagement, float32 [fighters, 3].
+    def _controls(self, actions: np.ndarray) -> np.ndarray:
+        """Returns the core's controls for actions."""
+        if not self._continuous:
+            return controls(actions, self._is_team)
+        # In teams the core takes fire above 1 for a target.
+        return np.minimum(actions, HIGHEST) if self._is_team else actions
 
-        Pilots' are 0.
-        """
+    def first_controls(self, actions: np.ndarray) -> np.ndarray:
+        """Returns the controls of the first engagement, float32 [fighters, 3]; pilots' are 0."""
         both = np.zeros((self.core.fighters, 3), np.float32)
         first = self._seat * self.core.red_size
         count = self.agents // self.core.num_envs
@@ -100,78 +161,65 @@ class Group:
         return both
 
     def first_names(self) -> tuple[str, str]:
-        """Who flies red and blue in the first engagement: "agent" or pilots, each named once."""
-        who = [tuple(CONTROLLERS)[index] for index in self.core.read("fighter")["pilot"][0]]
-        sides = who[: self.core.red_size], who[self.core.red_size :]
+        """Returns who flies red and blue in the first engagement: "agent" or pilots, each once."""
+        names = [tuple(CONTROLLERS)[index] for index in self.core.read("fighter")["pilot"][0]]
+        sides = names[: self.core.red_size], names[self.core.red_size :]
         return tuple(", ".join(dict.fromkeys(side)) for side in sides)
 
-    @property
-    def _is_team(self) -> bool:
-        return self.core.fighters > len(SEATS)
-
-    def _controls(self, actions: np.ndarray) -> np.ndarray:
-        """What actions are as controls of the core."""
-        if not self._continuous:
-            return controls(actions, self._is_team)
-        # In teams the core takes fire above 1 for a target.
-        return np.minimum(actions, HIGHEST) if self._is_team else actions
-
-    @cached_property
-    def flown_sides(self) -> Sides:
-        """Whose fighters the agents are."""
+    def flown_sides(self) -> list[tuple[slice, slice]]:
+        """Returns the fighters of each side that agents fly, and those of its enemy."""
         red, blue = self._fighters_of_sides()
-        return Sides([(red, blue) if self._seat == 0 else (blue, red)])
+        return [(red, blue) if self._seat == 0 else (blue, red)]
 
     def _fighters_of_sides(self) -> tuple[slice, slice]:
         return slice(0, self.core.red_size), slice(self.core.red_size, self.core.fighters)
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """By seat the agents, int [records, fighters], that these engagements are of."""
+        """Returns by seat the agents, int [records, fighters], of these engagements."""
         size = self.agents // self.core.num_envs
         return [(self._seat, size * records["env"][:, None] + np.arange(size))]
 
     def sides(self) -> np.ndarray:
-        """The side that each agent is of, int64 [agents], numbered through the engagements."""
+        """Returns the side of each agent, int64 [agents], numbered through the engagements."""
         return np.arange(self.agents) // (self.agents // self.core.num_envs)
 
     @property
     def full(self) -> bool:
-        """Whether the infos must be taken before the next step, for want of room."""
+        """True if the infos must be taken before the next step, for want of room."""
         return self.core.record_count() > self.core.num_envs
 
     def collect(self) -> np.ndarray:
-        """Records of the engagements that finished in the last step; they are kept here, too."""
+        """Returns the records of the engagements that finished in the last step, and keeps them."""
         records = self.core.take_records()
         self._records.append(records)
         return records
 
     def note_paid(self, records: np.ndarray, seat: int, paid: np.ndarray) -> None:
-        """What was paid to a seat besides for the engagements last collected, [parts, records].
+        """Adds a user's own reward, [parts, records], to the records last collected.
 
-        In teams it is the mean of its fighters, as of all that is paid.
+        In teams it is the mean over a side's fighters, like all returns.
         """
         records["episode_return"][:, seat] += paid.sum(axis=0)
         if seat == self._seat:
             self._paid.append(paid.T)
 
     def take_records(self) -> np.ndarray:
-        """Records of the engagements finished since the last call."""
+        """Returns the records of the engagements finished since the last call."""
         self.collect()
         return self._take_collected()
 
     def _take_collected(self) -> np.ndarray:
-        # As bytes: numpy copies a record at a time, not its fields.
         parts = [np.empty(0, RAW), *(records.view(RAW) for records in self._records)]
         self._records, self._paid = [], []
         return np.concatenate(parts).view(_core.RECORD)
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
-        """Values for each engagement that may be told of since the last call, by name.
+        """Returns values by name for each engagement that became due since the last call.
 
         Args:
             step: decisions since the reset.
         """
-        infos, records, _ = self._tell(step)
+        infos, records, _ = self._take_due(step)
         for index, pilot in enumerate(CONTROLLERS):
             against = records["pilot"][:, 1 - self._seat] == index
             if pilot in PILOTS or (pilot in SENSOR_PILOTS and against.any()):
@@ -179,33 +227,33 @@ class Group:
                 infos[f"win_vs_{pilot}"] = infos["win"][against]
         return infos
 
-    def opponents_of(self, records: np.ndarray) -> np.ndarray:
-        """Who flew against the agent in engagements that ended in the last step: names, objects."""
-        names = np.array(tuple(CONTROLLERS), object)
-        return names[records["pilot"][:, 1 - self._seat]]
-
-    def _tell(
-        self, step: int, fought: list[str] | None = None
+    def _take_due(
+        self, step: int, opponents: list[str] | None = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
-        """Figures of the engagements that may be told of, their records, and who fought in them."""
+        """Returns figures of the engagements that are due, their records, and their opponents."""
         paid, columns = self._paid, []
         records = self.take_records()
         if self.parts:
             columns.append(np.concatenate([np.zeros((0, len(self.parts))), *paid]))
-        if fought is not None:
-            columns.append(np.array(fought, object))
-        records, columns = self._ledger.tell(step, records, *columns)
-        fought = columns.pop() if fought is not None else np.empty(0, object)
+        if opponents is not None:
+            columns.append(np.array(opponents, object))
+        records, columns = self._ledger.take_due(step, records, *columns)
+        names = columns.pop() if opponents is not None else np.empty(0, object)
         infos = summary(records, self._seat)
         if self.parts:
             infos |= {f"reward_{name}": columns[0][:, n] for n, name in enumerate(self.parts)}
-        return infos, records, fought
+        return infos, records, names
+
+    def opponents_of(self, records: np.ndarray) -> np.ndarray:
+        """Returns the opponents' names, objects [records], in engagements of the last step."""
+        names = np.array(tuple(CONTROLLERS), object)
+        return names[records["pilot"][:, 1 - self._seat]]
 
 
-def joined_records(found: Iterable[tuple[Group, np.ndarray]]) -> np.ndarray:
-    """Records of each group as one array, whose `env` counts through all groups."""
+def joined_records(groups: Iterable[tuple[Group, np.ndarray]]) -> np.ndarray:
+    """Returns the records of several groups as one array, whose `env` counts through all groups."""
     parts, first = [], 0
-    for group, records in found:
+    for group, records in groups:
         parts.append(records.copy())
         parts[-1]["env"] += first
         first += group.core.num_envs
@@ -217,9 +265,9 @@ class SelfGroup(Group):
 
     Args:
         core: of which all fighters are agents.
-        action_mode: as of `Group`.
-        alone: whether there are no others, so that these give the score; otherwise it would be
-            drawn towards the one half that a policy has against itself.
+        action_mode: one of `ACTION_MODES`.
+        alone: True if there are no other groups, so that this one gives the score. Beside others it
+            would draw the score towards one half, which a policy has against itself.
     """
 
     def __init__(self, core: _core.Core, action_mode: str, alone: bool) -> None:
@@ -227,30 +275,29 @@ class SelfGroup(Group):
         self._alone = alone
 
     def first_controls(self, actions: np.ndarray) -> np.ndarray:
-        """As `Group.first_controls`."""
+        """Returns the controls of the first engagement, float32 [fighters, 3]."""
         return self._controls(actions[: self.core.fighters])
 
     def first_names(self) -> tuple[str, str]:
-        """As `Group.first_names`: those of the seats, as both are agents."""
+        """Returns the names of the seats, as both are agents."""
         return SEATS
 
-    @cached_property
-    def flown_sides(self) -> Sides:
-        """As `Group.flown_sides`: those of both sides."""
+    def flown_sides(self) -> list[tuple[slice, slice]]:
+        """Returns the fighters of both sides, each with those of its enemy."""
         red, blue = self._fighters_of_sides()
-        return Sides([(red, blue), (blue, red)])
+        return [(red, blue), (blue, red)]
 
     def sides(self) -> np.ndarray:
-        """As `Group.sides`, two in each engagement."""
+        """Returns the side of each agent, int64 [agents], two in each engagement."""
         env, fighter = np.divmod(np.arange(self.agents), self.core.fighters)
         return len(SEATS) * env + (fighter >= self.core.red_size)
 
     def agents_of(self, records: np.ndarray) -> list[tuple[int, np.ndarray]]:
-        """As `Group.agents_of`."""
+        """Returns the agents of both seats, int [records, fighters], of these engagements."""
         agents = self.core.fighters * records["env"][:, None] + np.arange(self.core.fighters)
         return [(seat, agents[:, side]) for seat, side in enumerate(self._fighters_of_sides())]
 
     def take_infos(self, step: int) -> dict[str, np.ndarray]:
-        """As `Group.take_infos`, from red's side."""
-        infos, _, _ = self._tell(step)
+        """Returns the values of the engagements that became due, from red's side."""
+        infos, _, _ = self._take_due(step)
         return {**(infos if self._alone else {}), "draw_vs_self": infos["draw"]}

@@ -1,15 +1,15 @@
-"""A reward of the user's own: what it is given of each decision, and how it is paid and kept."""
+"""A user's own reward: the decision that it sees, and how its parts are paid and logged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from midrange_puffer.envs.groups import Group, joined_records
-from midrange_puffer.envs.moment import Fighters, Moment, Sides
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import PARAMETERS, keywords, sizes_of, suggest
+from midrange_puffer.game.parameters import PARAMETERS, SEATS, keywords, sizes_of, suggest
 from midrange_puffer.game.records import SHAPING, outcomes
 from midrange_puffer.policies.own_code import OwnCodeError, Setting, settings_of, where_raised
 from midrange_puffer.puffer_import import pufferlib
@@ -18,19 +18,158 @@ from midrange_puffer.puffer_import import pufferlib
 OURS = ("result", *SHAPING)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """One decision of all agents, and what came of it.
-
-    Nothing of it may be changed. All arrays change with later decisions: copy what is to be kept.
+class Fighters(NamedTuple):
+    """Fighters, float32 [agents] or [agents, fighters] each; the rows of MR_STATES in midrange.h.
 
     Attributes:
-        before, after: how they stood. Of an engagement that ended, `after` is its end.
+        x, y: position [m].
+        direction_x, direction_y: direction of flight, a unit vector.
+        speed: [m/s].
+        alive: 1 until it is hit, then 0.
+        ammunition: missiles left.
+        inbound: missiles in the air that fly at it.
+        time_to_go: least time to go of those [s], at most 100; 100 without any.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    direction_x: np.ndarray
+    direction_y: np.ndarray
+    speed: np.ndarray
+    alive: np.ndarray
+    ammunition: np.ndarray
+    inbound: np.ndarray
+    time_to_go: np.ndarray
+
+
+class Sides:
+    """The fighters of a group's agents, and of their allies and enemies, in arrays of states.
+
+    Args:
+        group: of engagements.
+    """
+
+    def __init__(self, group: Group) -> None:
+        self._flown = group.flown_sides()
+        self.is_team = group.core.fighters > len(SEATS)
+
+    def own(self, states: np.ndarray) -> np.ndarray:
+        """Returns of states [n, fighters, num_envs] the agents' own, [n, agents]."""
+        [(own, _), *others] = self._flown
+        chosen = states if others else states[:, own]  # with both sides all, in their order
+        return chosen.transpose(0, 2, 1).reshape(len(states), -1)
+
+    def enemy(self, states: np.ndarray) -> np.ndarray:
+        """Returns those of the only enemy in one against one, [n, agents]."""
+        return self.own(states[:, ::-1])
+
+    def enemies(self, states: np.ndarray) -> np.ndarray:
+        """Returns those of the enemies, [n, agents, enemies]; zeros where a side has fewer."""
+        sides = []
+        for own, enemy in self._flown:
+            states_of_enemy = states[:, enemy].transpose(0, 2, 1)[:, :, None]
+            size = len(states[0, own])
+            sides.append(states_of_enemy if size == 1 else states_of_enemy.repeat(size, axis=2))
+        return _by_agent(sides)
+
+    def allies(self, states: np.ndarray) -> np.ndarray:
+        """Returns those of the other agents of a side, [n, agents, allies]; zeros likewise."""
+        sides = []
+        for own, _ in self._flown:
+            states_of_side = states[:, own].transpose(0, 2, 1)
+            size = states_of_side.shape[2]
+            others = [[other for other in range(size) if other != agent] for agent in range(size)]
+            sides.append(states_of_side[:, :, np.array(others, int).reshape(size, size - 1)])
+        return _by_agent(sides)
+
+
+def _by_agent(sides: Sequence[np.ndarray]) -> np.ndarray:
+    """Joins the sides' [n, num_envs, agents, fighters] to [n, all agents, fighters]."""
+    joined = _joined(sides, axis=2, width=3)
+    return joined.reshape(len(joined), -1, joined.shape[-1])
+
+
+def _joined(parts: Sequence[np.ndarray], axis: int, width: int | None = None) -> np.ndarray:
+    """Joins arrays; with `width`, zeros first make them equally long along that axis."""
+    if len(parts) == 1:
+        return parts[0]
+    if width is not None:
+        most = max(part.shape[width] for part in parts)
+        missing = [[(0, 0)] * part.ndim for part in parts]
+        for part, pads in zip(parts, missing, strict=True):
+            pads[width] = (0, most - part.shape[width])
+        parts = [np.pad(part, pads) for part, pads in zip(parts, missing, strict=True)]
+    return np.concatenate(parts, axis)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The fighters of all engagements at one moment, as each agent sees its own side's.
+
+    Attributes:
+        features: float32 [agents] by name, those of `Midrange.reward_features`.
+        groups: for each group of engagements its sides, and the states of its fighters, float32
+            [states, fighters, num_envs].
+    """
+
+    features: Mapping[str, np.ndarray]
+    groups: Sequence[tuple[Sides, np.ndarray]]
+
+    @cached_property
+    def own(self) -> Fighters:
+        """The agents' fighters, [agents] each."""
+        return self._fighters("own")
+
+    @cached_property
+    def enemies(self) -> Fighters:
+        """For each agent the fighters of the other side, in their order, [agents, enemies] each.
+
+        Where the agents' sides have unequally many enemies, some have zeros at the end.
+        """
+        return self._fighters("enemies")
+
+    @cached_property
+    def allies(self) -> Fighters:
+        """For each agent the others of its side, in their order, [agents, allies] each.
+
+        There are zeros as of `enemies`.
+        """
+        return self._fighters("allies")
+
+    @cached_property
+    def enemy(self) -> Fighters:
+        """For each agent the nearest living enemy, or if none lives the first; [agents] each."""
+        if not self.groups[0][0].is_team:
+            return self._fighters("enemy")
+        enemies = self.enemies
+        ranges = np.hypot(enemies.x - self.own.x[:, None], enemies.y - self.own.y[:, None])
+        nearest = np.where(enemies.alive > 0, ranges, np.inf).argmin(axis=1)
+        agents = np.arange(len(nearest))
+        return Fighters(*(values[agents, nearest] for values in enemies))
+
+    @cached_property
+    def range(self) -> np.ndarray:
+        """Distance between an agent and that enemy [m], float32 [agents]."""
+        return np.hypot(self.enemy.x - self.own.x, self.enemy.y - self.own.y)
+
+    def _fighters(self, which: str) -> Fighters:
+        parts = [getattr(sides, which)(states) for sides, states in self.groups]
+        return Fighters(*_joined(parts, axis=1, width=2 if parts[0].ndim == 3 else None))
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision of all agents, and its outcome.
+
+    Nothing of it may be changed. All arrays change with later decisions: copy those to be kept.
+
+    Attributes:
+        before, after: the fighters. Of an engagement that ended, `after` is its end.
         actions: [agents, 3], int32 or float32, as they were given.
-        rewards: float32 [agents], what the environment itself pays.
+        rewards: float32 [agents], of the environment itself.
         terminals, truncations: bool [agents].
         seconds: length of a decision.
-        ended: by group of engagements the group, which agents are its, and its new records.
+        ended: (group, its agents, its new records) for each group of engagements.
     """
 
     before: Moment
@@ -44,7 +183,7 @@ class Decision:
 
     @cached_property
     def records(self) -> np.ndarray:
-        """Of the engagements that ended, array of `_core.RECORD`; `env` counts through all."""
+        """Records of the engagements that ended, `_core.RECORD`; `env` counts through all."""
         return joined_records((group, records) for group, _, records in self.ended)
 
     @cached_property
@@ -53,14 +192,14 @@ class Decision:
         result = np.full(len(self.rewards), np.nan, np.float32)
         for group, rows, records in self.ended:
             for seat, agents in group.agents_of(records):
-                found = outcomes(records, seat)
-                won = found["win"].astype(np.float32) - found["loss"]
+                results = outcomes(records, seat)
+                won = results["win"].astype(np.float32) - results["loss"]
                 result[rows][agents] = won[:, None]
         return result
 
 
 def settings_of_reward(env_class: type, base: type) -> dict[str, Setting]:
-    """The arguments of a class's own_reward after the decision, and their defaults.
+    """Returns the arguments of a class's own_reward after the decision, and their defaults.
 
     Args:
         env_class: a subclass of `base`, whose arguments these may not be.
@@ -70,26 +209,26 @@ def settings_of_reward(env_class: type, base: type) -> dict[str, Setting]:
         OwnCodeError: One has no default that tells its kind, or is an argument of `base`.
     """
     name = f"{env_class.__name__}.own_reward"
-    found = settings_of(env_class.own_reward, name, "env", skip=2)
-    for argument in found:
+    settings = settings_of(env_class.own_reward, name, "env", skip=2)
+    for argument in settings:
         if argument in {*PARAMETERS, *keywords(base.__init__)}:
             raise OwnCodeError(
                 f"{name}: its argument {argument} is one of {base.__name__} already; rename it"
             )
-    return found
+    return settings
 
 
 class OwnReward:
-    """Pays what `own_reward` of a subclass of Midrange gives, and keeps count of it.
+    """Adds the rewards of a subclass's `own_reward` to those of Midrange, and logs their sums.
 
     Args:
         env: the Midrange, with its buffers.
         groups: its engagements.
-        rows: which agents are of each group.
+        rows: the agents of each group.
         settings: values for the arguments of own_reward.
 
     Raises:
-        OwnCodeError: `reward_features` names a feature that there is not.
+        OwnCodeError: `reward_features` names a feature that does not exist.
     """
 
     def __init__(
@@ -102,21 +241,22 @@ class OwnReward:
         self._env, self._groups, self._rows, self._settings = env, groups, rows, settings
         self._name = f"{type(env).__name__}.own_reward"
         self._seconds = env.parameters["physics_dt"] * env.parameters["substeps"]
-        self._columns = self._find_columns(env)
-        # How all fighters stand now, and at the end of the step; of each group.
+        self._columns = self._find_columns()
+        self._sides = [Sides(group) for group in groups]
+        # The fighters' states after the last step, before it, and at its end; of each group.
         fields = len(Fighters._fields)
         shapes = [(fields, group.core.fighters, group.core.num_envs) for group in groups]
         self._now, self._before, self._final = (
             [np.zeros(shape, np.float32) for shape in shapes] for _ in range(3)
         )
-        self._features: dict[str, np.ndarray] | None = None  # as they are now
+        self._features: dict[str, np.ndarray] | None = None  # after the last step
         self._parts: tuple[str, ...] = ()
         self._sums = np.zeros((0, env.num_agents), np.float32)
 
-    def _find_columns(self, env: pufferlib.PufferEnv) -> dict[str, int]:
-        """Where the features that are asked for stand in an observation."""
-        features = features_of(env.observation, *sizes_of(env.parameters))
-        names = [feature.name for feature in features]
+    def _find_columns(self) -> dict[str, int]:
+        """Returns the places in an observation of the features in `reward_features`."""
+        env = self._env
+        names = [one.name for one in features_of(env.observation, *sizes_of(env.parameters))]
         for name in env.reward_features:
             if name not in names:
                 raise OwnCodeError(
@@ -126,32 +266,33 @@ class OwnReward:
         return {name: names.index(name) for name in env.reward_features}
 
     def reset(self) -> None:
-        """Every engagement has begun anew."""
+        """Starts anew, as every engagement has."""
         self._sums[:] = 0
         for group, now in zip(self._groups, self._now, strict=True):
             group.core.observe_states(now)
         self._features = self._features_in(self._env.observations)
 
     def begin(self) -> None:
-        """A step is about to come: the groups get room for how the fighters stand after it."""
-        if self._features is None:  # nobody has reset the environment
+        """Gives the groups buffers for the states after the step that comes."""
+        if self._features is None:  # the environment was not reset
             self.reset()
         self._now, self._before = self._before, self._now
         for group, now, final in zip(self._groups, self._now, self._final, strict=True):
             group.states = (now, final)
 
     def pay(self, actions: np.ndarray) -> None:
-        """Add to the rewards of the step that was made with these actions.
+        """Adds to the rewards of the step that was made with these actions.
 
         Raises:
-            OwnCodeError: own_reward fails, or gives what is no reward.
+            OwnCodeError: own_reward fails, or returns no rewards.
         """
         env = self._env
         fresh = [group.collect() for group in self._groups]
         ended = [*zip(self._groups, self._rows, fresh, strict=True)]
+        before, after = ([*zip(self._sides, x, strict=True)] for x in (self._before, self._final))
         decision = Decision(
-            before=Moment(self._features, self._with_sides(self._before)),
-            after=Moment(self._final_features(), self._with_sides(self._final)),
+            before=Moment(self._features, before),
+            after=Moment(self._final_features(), after),
             actions=actions,
             rewards=env.rewards.copy(),
             terminals=env.terminals,
@@ -161,7 +302,7 @@ class OwnReward:
         )
         try:
             parts = env.own_reward(decision, **self._settings)
-        except Exception as error:  # whatever the user's code may raise
+        except Exception as error:  # any error of the user's code
             raise OwnCodeError(f"{self._name}: {where_raised(error)}") from error
         self._take(parts)
         for group, rows, records in ended:
@@ -169,24 +310,20 @@ class OwnReward:
                 self._settle(group, rows, records)
         self._features = self._features_in(env.observations)
 
-    def _with_sides(self, states: list[np.ndarray]) -> list[tuple[Sides, np.ndarray]]:
-        """The states of each group, with whose its agents are."""
-        return [(group.flown_sides, one) for group, one in zip(self._groups, states, strict=True)]
-
     def _features_in(self, observations: np.ndarray) -> dict[str, np.ndarray]:
         return {name: observations[:, column].copy() for name, column in self._columns.items()}
 
     def _final_features(self) -> dict[str, np.ndarray]:
-        """The features at the end of the step, before others began in the places of the ended."""
-        found = self._features_in(self._env.observations)
-        if found:
+        """Returns the features after the step, of engagements that ended those at their end."""
+        features = self._features_in(self._env.observations)
+        if features:
             ended = np.flatnonzero(self._env.terminals | self._env.truncations)
             for name, column in self._columns.items():
-                found[name][ended] = self._env.final_observations[ended, column]
-        return found
+                features[name][ended] = self._env.final_observations[ended, column]
+        return features
 
     def _take(self, parts: object) -> None:
-        """Check what own_reward gave, add it to the rewards and to the sums."""
+        """Checks the parts of the reward, and adds them to the rewards and to their sums."""
         if not isinstance(parts, Mapping):
             raise OwnCodeError(
                 f"{self._name}: gives a {type(parts).__name__}, expected a dict: name of a part -> "
@@ -202,20 +339,20 @@ class OwnReward:
             self._complain(parts)
 
     def _check_part(self, name: str, values: object) -> None:
-        """Raise OwnCodeError where a part of the reward is no number for each agent."""
+        """Raises OwnCodeError if a part of the reward is not a number for each agent."""
         is_array, shape = isinstance(values, np.ndarray), (self._env.num_agents,)
         if is_array and values.shape == shape and values.dtype.kind in "fiub":
             return
-        its = f"a {type(values).__name__}"
+        kind = f"a {type(values).__name__}"
         if is_array:
-            its = f"of shape {values.shape} and type {values.dtype}"
+            kind = f"of shape {values.shape} and type {values.dtype}"
         raise OwnCodeError(
-            f"{self._name}: its part {name} is {its}, expected an array of shape {shape}, a number "
-            f"for each agent"
+            f"{self._name}: its part {name} is {kind}, expected an array of shape {shape}, a "
+            f"number for each agent"
         )
 
     def _complain(self, parts: Mapping[str, np.ndarray]) -> None:
-        """Raise the error of a reward that is not finite."""
+        """Raises the error of a reward that is not finite."""
         for name, values in parts.items():
             for agent in np.flatnonzero(~np.isfinite(values.astype(np.float32))):
                 raise OwnCodeError(
@@ -225,7 +362,7 @@ class OwnReward:
         raise OwnCodeError(f"{self._name}: the sum of its parts is too large for float32")
 
     def _name_parts(self, names: tuple[str, ...]) -> None:
-        """Take the names of the parts, which never change, and make room for their sums."""
+        """Stores the names of the parts, which never change, and allocates their sums."""
         if self._parts:
             raise OwnCodeError(
                 f"{self._name}: its parts are {', '.join(names)}, and before they were "
@@ -243,7 +380,7 @@ class OwnReward:
         self._sums = np.zeros((len(names), self._env.num_agents), np.float32)
 
     def _settle(self, group: Group, rows: slice, records: np.ndarray) -> None:
-        """What was paid for the engagements that ended goes with their records."""
+        """Adds the sums of the engagements that ended to their records."""
         sums = self._sums[:, rows]
         for seat, agents in group.agents_of(records):
             paid = np.add.reduce(sums[:, agents], axis=2) / agents.shape[1]

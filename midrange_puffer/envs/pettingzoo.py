@@ -1,42 +1,82 @@
 """MidrangeParallelEnv: all fighters as agents, as a PettingZoo environment."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from midrange_puffer.envs.arena import NOBODY, Arena
+from midrange_puffer import _core
+from midrange_puffer.envs.arena import documented
+from midrange_puffer.envs.episodes import NOBODY, EpisodeArena
 from midrange_puffer.envs.rendering import RENDER_MODES
-from midrange_puffer.envs.truth import state_names
 from midrange_puffer.game.actions import as_actions
-from midrange_puffer.game.parameters import (
-    OPTIONS,
-    SEATS,
-    fighter_names,
-    is_team,
-    resolve,
-    sizes_of,
-)
+from midrange_puffer.game.parameters import OPTIONS, SEATS, fighter_names, is_team, sizes_of
+from midrange_puffer.game.simulation import MAX_AMMUNITION
 from midrange_puffer.gymnasium_import import gymnasium
 
 # isort: split
 from pettingzoo import ParallelEnv
 
+# Divisors of the numbers of a state, which are then clipped to [-1, 1].
+PLACE = 200_000.0  # m, from the middle of the plane
+SPEED = 2_000.0  # m/s
+AGE = 200.0  # s
+_BODY = {"x": PLACE, "y": PLACE, "c": 1.0, "s": 1.0, "v": SPEED, "rudder": 1.0}
+_FIGHTER = {"alive": 1.0} | _BODY | {"throttle": 1.0, "ammunition": float(MAX_AMMUNITION)}
+_MISSILE = {"active": 1.0, "owner": 1.0} | _BODY | {"age": AGE}
+_BODY_NAMES = {"c": "heading_cos", "s": "heading_sin", "v": "speed"}
 
+
+def state_names(agents: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of a state's numbers, in an engagement of these agents, red's first."""
+    missiles = _core.MISSILES // _core.FIGHTERS * len(agents)
+    slots = [f"missile_{slot}" for slot in range(missiles)]
+    return (
+        "time_left",
+        *(f"{agent}_{_BODY_NAMES.get(name, name)}" for agent in agents for name in _FIGHTER),
+        *(f"{slot}_{_BODY_NAMES.get(name, name)}" for slot in slots for name in _MISSILE),
+    )
+
+
+STATE = state_names(SEATS)
+
+
+def state_of(core: _core.Core) -> np.ndarray:
+    """Returns the state of engagement 0, float32 in [-1, 1]; `state_names` names its numbers.
+
+    It does not depend on what the sides know. The time that is left, as a share of the time limit;
+    all fighters; all slots of missiles, which are zeros without a missile in the air. The owner of
+    a missile is 0 for the first fighter and 1 for the last, in one against one red and blue.
+    """
+    dt, limit = core.parameters["physics_dt"], core.parameters["time_limit"]
+    fighters, missiles = core.read("fighter"), core.read("missile")
+    time = core.read("engagement")["time"][0] * dt
+    columns = [fighters[name][0] / scale for name, scale in _FIGHTER.items()]
+    ages = missiles["age"] * dt
+    owners = missiles["owner"] / (core.fighters - 1)
+    missiles |= {"age": ages, "owner": owners}
+    slots = [missiles[name][0] / scale for name, scale in _MISSILE.items()]
+    slots = np.stack(slots, axis=1) * missiles["active"][0][:, None]
+    left = 1 - time.ravel() / limit
+    state = np.concatenate([left, np.stack(columns, axis=1).ravel(), slots.ravel()])
+    return state.clip(-1, 1).astype(np.float32)
+
+
+@documented()
 class MidrangeParallelEnv(ParallelEnv):
-    """One engagement at a time of mid-range air combat between red_0, … and blue_0, ….
+    """Mid-range air combat, one engagement at a time, between agents red_0, … and blue_0, ….
 
-    `red_size` and `blue_size` are how many there are. It is bit for bit that of
+    `red_size` and `blue_size` are their numbers. An episode is bit for bit that of
     `midrange_puffer.Midrange` with opponent "self", of the same seed, engagement, episode and
-    actions. The episodes end at once: terminated when the fight is decided, truncated when the time
-    limit was reached with both sides alive. In teams an agent that dies is terminated then, with
-    what that decision paid it, and leaves. Spaces, infos and arguments are those of
-    `midrange_puffer.gym.MidrangeEnv`, where they apply; the means of the sides' rewards are each
-    other's negatives.
+    actions. All agents' episodes end together: terminated when the fight is decided, truncated when
+    the time limit was reached with both sides alive. In teams an agent that dies is terminated at
+    once, with the reward of that decision, and leaves. The means of the sides' rewards are each
+    other's negatives. `state()` returns the engagement itself, regardless of what the agents know.
 
-    `state()` is the engagement as it is, whatever the agents know of it; `state_names` names its
-    numbers.
+    Info:
+        Empty but at the end of an episode: the info of `midrange_puffer.gym.MidrangeEnv` without
+        `opponent`, for the agent's side.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -53,52 +93,52 @@ class MidrangeParallelEnv(ParallelEnv):
         isa: str = "auto",
         **parameters: float,
     ) -> None:
-        parameters = resolve(parameters, MidrangeParallelEnv, teams=True)
-        self._leave = is_team(parameters)  # those who die
-        self._arena = Arena(
-            1,
-            NOBODY,
-            SEATS[0],
-            observation,
-            action_mode,
-            render_mode,
-            auto_reset=False,
-            isa=isa,
-            threads=1,
-            parameters=parameters,
-        )
-        self.metadata = {**self.metadata, **self._arena.metadata}
+        self._arena = arena = EpisodeArena(
+            MidrangeParallelEnv, 1, NOBODY, SEATS[0], observation, action_mode, render_mode, isa, 1,
+            parameters, auto_reset=False,
+        )  # fmt: skip
+        self._in_team = is_team(arena.parameters)
+        self.metadata = {**self.metadata, **arena.metadata}
         self.render_mode = render_mode
-        self.possible_agents = list(fighter_names(sizes_of(parameters)))
-        teams = self.possible_agents if self._leave else SEATS
-        self.state_names = state_names(teams)
+        self.possible_agents = list(fighter_names(sizes_of(arena.parameters)))
         self.agents: list[str] = []
-        spaces = self._arena.spaces
-        # Copies: a space draws samples of its own.
-        self.observation_spaces = {
-            agent: copy.deepcopy(spaces.single_observation_space) for agent in self.possible_agents
-        }
+        self.state_names = state_names(self.possible_agents if self._in_team else SEATS)
         self.state_space = gymnasium.spaces.Box(
             -1.0, 1.0, (len(self.state_names),), dtype=np.float32
         )
-        self.action_spaces = {
-            agent: copy.deepcopy(spaces.single_action_space) for agent in self.possible_agents
+        # Copies: each agent's space draws samples of its own.
+        spaces = {agent: copy.deepcopy(arena.spaces) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: both.single_observation_space for agent, both in spaces.items()
         }
+        self.action_spaces = {agent: both.single_action_space for agent, both in spaces.items()}
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
-        """What this agent sees; always the same object."""
+        """Returns the agent's observation space; always the same object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space:
-        """What this agent may do; always the same object."""
+        """Returns the agent's action space; always the same object."""
         return self.action_spaces[agent]
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, np.ndarray], dict[str, dict]]:
-        """Start an episode; as `MidrangeEnv.reset`, with "red_…" and "blue_…" options.
+        """Starts an episode.
 
-        Teams have the options engagement and episode only.
+        Args:
+            seed: 0 <= seed < 2**64, starts episode 0 of this seed. None: the next episode of the
+                present seed, which is drawn at the first reset.
+            options: "engagement", "episode", "range" as of `MidrangeEnv.reset`; and for red and
+                blue "red_off_boresight_deg", "red_speed", "red_ammunition", "blue_…". Teams have
+                "engagement" and "episode" only.
+
+        Returns:
+            By agent: observation float32 [features], and an empty info.
+
+        Raises:
+            ValueError: A seed or option out of range, or an option that does not exist.
+            TypeError: Options that are no dict.
         """
         if isinstance(options, Mapping):
             # PettingZoo's own test gives every environment an option of this name.
@@ -113,7 +153,7 @@ class MidrangeParallelEnv(ParallelEnv):
     ) -> tuple[
         dict[str, np.ndarray], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict]
     ]:
-        """One decision of all agents.
+        """Makes one decision of all agents.
 
         Args:
             actions: [3] by agent, of its action space.
@@ -125,7 +165,7 @@ class MidrangeParallelEnv(ParallelEnv):
             ResetNeeded: Before the first reset, or after the end of an episode.
             ValueError: An action missing or of another shape.
             TypeError: An action of another type.
-            KeyboardInterrupt: Somebody has closed the window.
+            KeyboardInterrupt: The window was closed.
         """
         arena = self._arena
         if self.agents and set(actions) != set(self.agents):
@@ -140,8 +180,8 @@ class MidrangeParallelEnv(ParallelEnv):
         if len(records):
             by_side = [arena.infos(records, side)[0] for side in range(len(SEATS))]
             infos = [dict(by_side[agent.startswith(SEATS[1])]) for agent in self.possible_agents]
-        elif self._leave:
-            terminations = [not alive for alive in arena.living()]
+        elif self._in_team:
+            terminations = [not alive for alive in arena.core.read("fighter")["alive"][0]]
         results = (
             self._of_agents(self._rows()),
             self._of_agents(arena.rewards.tolist()),
@@ -157,23 +197,23 @@ class MidrangeParallelEnv(ParallelEnv):
         return [row.copy() for row in self._arena.observations]
 
     def _of_agents(self, values: list) -> dict:
-        """Of what all fighters have, that of those who are still agents."""
-        everybody = dict(zip(self.possible_agents, values, strict=True))
-        return {agent: everybody[agent] for agent in self.agents}
+        """Returns by agent the values of those agents that have not left, of all fighters'."""
+        by_name = dict(zip(self.possible_agents, values, strict=True))
+        return {agent: by_name[agent] for agent in self.agents}
 
     def state(self) -> np.ndarray:
-        """The engagement as it is, float32 [len(state_names)]: for critics that see everything."""
-        return self._arena.truth()
+        """Returns the engagement's state, float32 [len(state_names)], for critics and logs."""
+        return state_of(self._arena.core)
 
     def render(self) -> np.ndarray | None:
-        """As `MidrangeEnv.render`."""
+        """Returns a picture, uint8 [height, width, 3], with "rgb_array"; None with "human"."""
         return self._arena.render()
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Closes the window, if there is one."""
         self._arena.close()
 
 
 def parallel_env(**kwargs: Any) -> MidrangeParallelEnv:
-    """The environment, as PettingZoo's tools make it."""
+    """Makes the environment, as PettingZoo's tools do."""
     return MidrangeParallelEnv(**kwargs)

@@ -1,4 +1,4 @@
-"""The crew of a pool: frozen policies in the other seat, as an environment's process has them."""
+"""The crew of a pool: frozen policies that fly the other side; and groups with one."""
 
 import sys
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from midrange_puffer.envs.crew import rows_in
+from midrange_puffer import _core
+from midrange_puffer.envs.crews import FlownGroup, rows_in
 from midrange_puffer.errors import CheckpointError, UsageError
 from midrange_puffer.game.observation import FEATURES, check_flies, rows_of, to_fly
 from midrange_puffer.names import shown
@@ -16,11 +17,10 @@ from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player
 from midrange_puffer.policies.pool_file import Member, PoolError, read_members
 
-# Decisions from one look at the pool's file to the next, the first being before decision 1. The
-# learner writes the file between two updates, when workers may still be at the last decision of the
-# first. That one's number is a multiple of bptt_horizon; with an even horizon, which settle.py sees
-# to, it is none of 1, 65, 129 and so on. So no look meets a write, and a run repeats itself however
-# fast its processes are.
+# Decisions between two looks at the pool's file; the first look is before decision 1. The learner
+# writes the file between two updates, when workers may still make the last decision of the first
+# update. Its number is a multiple of bptt_horizon, which settle.py keeps even, so it is none of
+# 1, 65, 129 … So no look meets a write, and a run repeats itself at any speed of its processes.
 LOOK_INTERVAL = 64
 
 
@@ -33,10 +33,10 @@ class _Opponent:
 class PoolCrew:
     """Members of a pool, each flying some engagements from their start to their end.
 
-    Who flies an engagement is drawn where it starts, by the weights in the pool's file, which is
+    The member is drawn where an engagement starts, by the weights in the pool's file, which is
     read again when it has changed. A member that has left the pool finishes its engagements. A
-    member's file that cannot be used is left out, and a pool's file that can no longer be read left
-    alone, each with one warning of every process that has a pool.
+    member's file that cannot be used is skipped; if the pool's file can no longer be read, the crew
+    keeps its members. Each process with a pool prints one warning for either.
 
     Args:
         path: the pool's file.
@@ -48,7 +48,7 @@ class PoolCrew:
         size: fighters in each engagement that a member flies.
 
     Raises:
-        PoolError: At first, the file cannot be read, or none of its members can be used.
+        PoolError: The file cannot be read, or none of its members can be used, at the first read.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class PoolCrew:
         self._refused: set[str] = set()
         self._opponents: list[_Opponent] = []  # in the pool, or still in an engagement
         self._weights = np.zeros(0)  # of each of them
-        self._flying = np.zeros(0, int)  # [num_envs], who of them flies it
+        self._flying = np.zeros(0, int)  # [num_envs], index of the member that flies it
         self._read()
         self._flying = self._drawn(num_envs)
         self._sort()
 
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """Choose the next controls in every engagement, drawn from its opponent's policy.
+        """Draws the next controls in every engagement from its member's policy.
 
         Args:
             observations: float32 [rows, features], as of `Crew.act`.
@@ -98,13 +98,13 @@ class PoolCrew:
         return chosen
 
     def end(self, envs: np.ndarray) -> list[str]:
-        """Draw new opponents for engagements that start anew.
+        """Draws new members for engagements that start anew.
 
         Args:
             envs: int [n].
 
         Returns:
-            The names of those that have flown them until now.
+            The names of the members that have flown them until now.
         """
         names = [self._opponents[index].name for index in self._flying[envs]]
         self._flying[envs] = self._drawn(len(envs))
@@ -115,14 +115,14 @@ class PoolCrew:
         return names
 
     def names(self) -> list[str]:
-        """Who flies each engagement now."""
+        """Returns the name of the member that flies each engagement now."""
         return [self._opponents[index].name for index in self._flying]
 
     def _drawn(self, count: int) -> np.ndarray:
         return self._random.choice(len(self._opponents), count, p=self._weights)
 
     def _sort(self) -> None:
-        """Put the engagements of each opponent side by side, so that it is asked once for all."""
+        """Sorts the engagements by member, so that each is computed once for all its rows."""
         order = np.argsort(self._flying, kind="stable")
         indices, starts = np.unique(self._flying[order], return_index=True)
         players = [self._opponents[index].player for index in indices]
@@ -131,7 +131,7 @@ class PoolCrew:
         self._kinds = {player.policy.is_continuous for player in players}
 
     def _read(self) -> None:
-        """Take up the pool's file if it has changed."""
+        """Reads the pool's file if it has changed."""
         stamp = _stamp(self._path)
         if self._opponents and stamp in (None, self._stamp):
             return
@@ -155,7 +155,7 @@ class PoolCrew:
             raise PoolError(f"{self._path}: none of its members can be used")
 
     def _load(self, member: Member, known: dict[str, _Opponent]) -> bool:
-        """Add a member to those known, if its file can be used; else say so, once."""
+        """Adds a member to `known` and returns True if its file can be used; else warns, once."""
         if member.name in self._refused:
             return False
         try:
@@ -184,7 +184,7 @@ class PoolCrew:
         return player
 
     def _replace(self, known: dict[str, _Opponent], weights: dict[str, float]) -> None:
-        """Keep of those known who has a weight, or an engagement to finish."""
+        """Keeps the members with a weight, or with an engagement to finish."""
         flying = self.names()
         busy = set(flying)
         self._opponents = [known[name] for name in known if name in weights or name in busy]
@@ -195,9 +195,34 @@ class PoolCrew:
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """What changes where a file is replaced; None where there is none."""
+    """Returns numbers that differ when a file is replaced; None if there is none."""
     try:
         status = path.stat()
     except OSError:
         return None
     return status.st_ino, status.st_mtime_ns
+
+
+class PoolGroup(FlownGroup):
+    """Engagements against frozen policies of a pool.
+
+    Args:
+        core, seat, action_mode, seed: as of `FlownGroup`.
+        pool: the pool's file, read at the first reset or step.
+    """
+
+    def __init__(
+        self, core: _core.Core, seat: int, action_mode: str, pool: Path, seed: int
+    ) -> None:
+        def make_crew(seed: int, size: int) -> PoolCrew:
+            return PoolCrew(pool, core.num_envs, seed, core.features, core.threads, size)
+
+        super().__init__(core, seat, action_mode, make_crew, seed)
+
+    def take_infos(self, step: int) -> dict[str, np.ndarray]:
+        """Returns the values of the engagements that became due, with scores as "pool/<name>"."""
+        infos, _, opponents = self._take_due(step, self._opponents)
+        infos["score_vs_pool"], infos["win_vs_pool"] = infos["score"], infos["win"]
+        for name in dict.fromkeys(opponents):
+            infos[f"pool/{name}"] = infos["score"][opponents == name]
+        return infos

@@ -1,4 +1,4 @@
-"""Pictures of an environment: what `render` does, by the viewer, which is found by its name."""
+"""Pictures of an environment, drawn by the viewer, which is imported by its name."""
 
 import importlib
 import importlib.util
@@ -20,29 +20,29 @@ class View(Protocol):
     """Shows the first engagement of a group."""
 
     def reset(self, seed: int, engagement: int = 0) -> None:
-        """Follow the group, which has just been reset; its first is this one of the seed's."""
+        """Follows the group, just reset, whose first engagement is this one of the seed."""
 
     def follow(self, controls: "np.ndarray") -> None:
-        """Fly a decision that the group has flown, with the controls float32 [fighters, 3]."""
+        """Repeats a decision of the group, with the controls float32 [fighters, 3]."""
 
     def rgb(self) -> "np.ndarray":
-        """How it stands, uint8 [height, width, 3]."""
+        """Returns the present picture, uint8 [height, width, 3]."""
 
     def show(self) -> None:
-        """Show in the window what has happened since the last time, as long as it lasted."""
+        """Shows the time since the last call in the window, as long as it lasted."""
 
     def close(self) -> None:
-        """Close the window."""
+        """Closes the window."""
 
 
 def require_pygame() -> None:
-    """Raise UsageError where it is not installed; before anything else of this package."""
+    """Raises UsageError if pygame is not installed; called before imports that need it."""
     if importlib.util.find_spec("pygame") is None:
         raise UsageError("the viewer needs pygame-ce: pip install 'midrange_puffer[view]'")
 
 
 def checked_render_mode(render_mode: str | None) -> str | None:
-    """The mode.
+    """Returns the mode.
 
     Raises:
         ValueError: It is neither None nor one of `RENDER_MODES`.
@@ -60,13 +60,13 @@ def checked_render_mode(render_mode: str | None) -> str | None:
 
 
 def make_env_view(group: "Group", seed: int, render_mode: str | None) -> "View | None":
-    """What an environment with this group renders by; none without a mode.
+    """Returns the view by which an environment with this group renders; None without a mode.
 
     Raises:
         UsageError: There is no display for "human".
     """
     if render_mode is None:
         return None
-    # By name, so that only who looks on imports pygame, and environments lean on no viewer.
+    # By name, so that only rendering imports pygame, and environments depend on no viewer.
     viewer = importlib.import_module(VIEWER)
     return viewer.EnvView(group, seed, render_mode == HUMAN)

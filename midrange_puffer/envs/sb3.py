@@ -1,51 +1,40 @@
 """Many engagements at once for Stable-Baselines3, by the C core itself."""
 
-import copy
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.envs.arena import Arena
-from midrange_puffer.game.parameters import OPTIONS, WINGMEN, resolve
+from midrange_puffer.envs.arena import documented
+from midrange_puffer.envs.episodes import EpisodeArena
+from midrange_puffer.game.parameters import OPTIONS, WINGMEN
 from midrange_puffer.gymnasium_import import gymnasium
 
 # isort: split
 from stable_baselines3.common.vec_env import VecEnv
 
 if TYPE_CHECKING:
-    from midrange_puffer.envs.crew import Opponent
+    from midrange_puffer.envs.crews import Opponent
 
 Indices = int | Iterable[int] | None  # of engagements; None: all
 
 
+@documented()
 class MidrangeVecEnv(VecEnv):
-    """`MidrangeVectorEnv` in the words of Stable-Baselines3; give it to `PPO`, `SAC` and the rest.
+    """`MidrangeVectorEnv` for Stable-Baselines3; give it to `PPO`, `SAC` and the rest.
 
-    It gives what SB3's `DummyVecEnv` of as many `MidrangeEnv` gives, bit for bit, but without a
-    Python call for each: engagement k plays the episodes of engagement k of the seed. (Policies in
-    the other seat draw from one stream for all engagements.) Where an episode ends the next one
+    It gives the same as SB3's `DummyVecEnv` of `num_envs` times `MidrangeEnv`, bit for bit, without
+    a Python call for each: engagement k plays the episodes of engagement k of the seed. (Policies
+    on the other side draw from one stream for all engagements.) Where an episode ends the next one
     starts in the same step.
 
     Infos:
-        "TimeLimit.truncated" always. At the end of an episode also `terminal_observation`, what
-        `MidrangeEnv` tells at the end, and `is_success`, whether it was won: of this SB3 prints the
-        mean over the last 100 episodes, as rollout/success_rate.
+        "TimeLimit.truncated" always. At the end of an episode also `terminal_observation`, the info
+        of `MidrangeEnv`, and `is_success`, True if it was won: SB3 prints its mean over the last
+        100 episodes, as rollout/success_rate.
 
     Attributes of an engagement, for `get_attr`, are those of this class: `observation_space`,
-    `action_space`, `render_mode`, `metadata`, and what `set_attr` has added.
-
-    Args:
-        num_envs: engagements.
-        opponent, seat, observation, action_mode, isa, threads, wingmen, **parameters: as of
-            `midrange_puffer.gym.MidrangeVectorEnv`.
-        render_mode: as of `MidrangeEnv`; engagement 0 is shown.
-
-    Raises:
-        ValueError: an argument of the wrong name, type or range.
-        TypeError: an opponent that is none of these.
-        UsageError: a model file that cannot be used; pygame is not installed, or there is no
-            display for "human".
+    `action_space`, `render_mode`, `metadata`, and those that `set_attr` has added.
     """
 
     def __init__(
@@ -61,29 +50,20 @@ class MidrangeVecEnv(VecEnv):
         wingmen: "Opponent" = WINGMEN,
         **parameters: float,
     ) -> None:
-        self._arena = Arena(
-            num_envs,
-            opponent,
-            seat,
-            observation,
-            action_mode,
-            render_mode,
-            auto_reset=True,
-            isa=isa,
-            threads=threads,
-            parameters=resolve(parameters, MidrangeVecEnv, teams=True),
-            wingmen=wingmen,
-        )
+        self._arena = EpisodeArena(
+            MidrangeVecEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
+            threads, parameters, wingmen,
+        )  # fmt: skip
         self._added: list[dict[str, object]] = [{} for _ in range(self._arena.num_envs)]
         self.render_mode = render_mode  # the constructor of `VecEnv` asks for it by `get_attr`
-        spaces = copy.deepcopy(self._arena.spaces)  # they carry random generators
+        spaces = self._arena.spaces
         super().__init__(
             self._arena.num_envs, spaces.single_observation_space, spaces.single_action_space
         )
         self.metadata = self._arena.metadata
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """The seed from which the next `reset` starts; None draws one.
+        """Sets the seed of the next `reset`; None draws one.
 
         Returns:
             The seed, once for each engagement: all are of one seed.
@@ -93,10 +73,10 @@ class MidrangeVecEnv(VecEnv):
         return self._seeds
 
     def reset(self) -> np.ndarray:
-        """Start an episode of every engagement: by `seed` the first, or else the next.
+        """Starts an episode of every engagement: after `seed` the first, otherwise the next.
 
-        What `set_options` was given, once for all or as a list [num_envs], holds for these
-        episodes alone; `MidrangeEnv.reset` says what may be given.
+        The options given to `set_options`, once for all or as a list [num_envs], hold for these
+        episodes alone; they are those of `MidrangeEnv.reset`.
 
         Returns:
             Observations float32 [num_envs, features].
@@ -111,7 +91,7 @@ class MidrangeVecEnv(VecEnv):
         return self._arena.observations.copy()
 
     def _stacked_options(self) -> dict[str, list]:
-        """Those of all engagements, by name."""
+        """Returns the options of all engagements by name."""
         first, *others = self._options
         for other in others:
             if other.keys() != first.keys():
@@ -122,11 +102,11 @@ class MidrangeVecEnv(VecEnv):
         return {name: [options[name] for options in self._options] for name in first}
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Take the actions [num_envs, 3] of the step that `step_wait` makes."""
+        """Takes the actions [num_envs, 3] of the step that `step_wait` makes."""
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """One decision of every engagement.
+        """Makes one decision of every engagement.
 
         Returns:
             Observations float32 [num_envs, features], rewards float32 and ends bool [num_envs], and
@@ -152,15 +132,15 @@ class MidrangeVecEnv(VecEnv):
         return arena.observations.copy(), arena.rewards.copy(), ends, infos
 
     def get_images(self) -> list[np.ndarray | None]:
-        """A picture of engagement 0, uint8 [height, width, 3]."""
+        """Returns a picture of engagement 0, uint8 [height, width, 3], in a list."""
         return [self._arena.render()]
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Closes the window, if there is one."""
         self._arena.close()
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """An attribute of these engagements.
+        """Returns an attribute of each of these engagements.
 
         Raises:
             AttributeError: they have none of this name, or it is private, as with Gymnasium's
@@ -176,7 +156,7 @@ class MidrangeVecEnv(VecEnv):
         ]
 
     def set_attr(self, attr_name: str, value: object, indices: Indices = None) -> None:
-        """Add an attribute to these engagements, for `get_attr`.
+        """Adds an attribute to these engagements, for `get_attr`.
 
         Raises:
             AttributeError: the environment itself has it: its own do not change.
@@ -191,7 +171,7 @@ class MidrangeVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: object, indices: Indices = None, **kwargs: object
     ) -> list[Any]:
-        """What a method of these engagements returns: `render`, of engagement 0 its picture.
+        """Returns the results of a method: of `render` the picture of engagement 0, others None.
 
         Raises:
             AttributeError: any other: the engagements are stepped and reset together.
@@ -206,5 +186,5 @@ class MidrangeVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper], indices: Indices = None
     ) -> list[bool]:
-        """False for each: no engagement has a wrapper of its own; `VecMonitor` is one of all."""
+        """Returns False for each: a wrapper such as `VecMonitor` is one of all engagements."""
         return [False for _ in self._get_indices(indices)]

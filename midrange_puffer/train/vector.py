@@ -14,8 +14,7 @@ import psutil
 import torch
 
 from midrange_puffer.config.configuration import Config
-from midrange_puffer.envs.midrange import Midrange
-from midrange_puffer.envs.own_env import env_class
+from midrange_puffer.envs.midrange import Midrange, env_class
 from midrange_puffer.errors import UserError
 from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.own_code import MIDRANGE

@@ -10,7 +10,7 @@ from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.contest.round_robin import meet
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.game.parameters import resolve
 
 

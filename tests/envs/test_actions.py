@@ -5,7 +5,7 @@ import pytest
 from quick_fights import LEVELS, SHORT
 
 from midrange_puffer import Midrange, Simulation, _core
-from midrange_puffer.envs.flown_groups import FlownGroup
+from midrange_puffer.envs.crews import FlownGroup
 from midrange_puffer.envs.groups import Group, SelfGroup
 from midrange_puffer.game.actions import HIGHEST, LOWEST, as_actions, controls
 from midrange_puffer.game.parameters import SEATS, resolve, seat_weights

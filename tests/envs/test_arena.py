@@ -13,9 +13,9 @@ from torch import nn
 
 from midrange_puffer import FEATURES, Midrange
 from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.envs.arena import Arena
-from midrange_puffer.envs.gym.env import MidrangeEnv
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.episodes import EpisodeArena
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.game.actions import ACTION_MODES
 from midrange_puffer.game.parameters import SEATS, resolve
 from midrange_puffer.policies.model_file import CheckpointError
@@ -39,10 +39,9 @@ def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
     return len(one) == len(other) and all(map(np.array_equal, one, other))
 
 
-def make_arena(opponent: str | nn.Module, seat: str) -> Arena:
+def make_arena(opponent: str | nn.Module, seat: str) -> EpisodeArena:
     """COUNT engagements that start anew."""
-    game = resolve(SHORT)
-    return Arena(COUNT, opponent, seat, "default", "discrete", None, True, "auto", 1, game)
+    return MidrangeVectorEnv(COUNT, opponent, seat, **SHORT)._arena
 
 
 def fights(policy: nn.Module, seat: str) -> list[dict]:

@@ -9,8 +9,8 @@ import torch
 from places import EXAMPLES
 from quick_fights import SHORT
 
-from midrange_puffer.envs.gym.env import MidrangeEnv
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 
 # Run a script as `python SCRIPT` does, where PufferLib cannot be imported.
 WITHOUT_PUFFERLIB = """

@@ -7,7 +7,7 @@ import pytest
 import torch
 from quick_fights import LEVELS, SHORT
 
-from midrange_puffer.envs.gym.env import MidrangeEnv
+from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.puffer_import import contained
 

@@ -12,7 +12,7 @@ from quick_fights import SHORT
 
 import midrange_puffer.gym  # noqa: F401, registers the environment
 from midrange_puffer import Simulation
-from midrange_puffer.envs.gym.env import MidrangeEnv
+from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.game.observation import features_of

@@ -9,7 +9,7 @@ from gym_vectors import SEED, assert_same, compare, draw_actions
 from quick_fights import SHORT
 
 from midrange_puffer import FEATURES
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.gymnasium_import import gymnasium
 
 NAMES = [feature.name for feature in FEATURES]

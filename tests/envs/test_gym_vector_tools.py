@@ -5,8 +5,8 @@ import pytest
 from gym_vectors import BEFORE_1, SEED, assert_same, draw_actions, final_infos
 from quick_fights import SHORT
 
-from midrange_puffer.envs.gym.env import MidrangeEnv
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv, make_vector_env
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv, make_vector_env
 from midrange_puffer.gymnasium_import import gymnasium
 
 

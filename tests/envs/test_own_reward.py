@@ -9,9 +9,8 @@ from places import EXAMPLES
 from quick_fights import LEVELS, SHORT
 
 from midrange_puffer import FEATURES, Midrange, _core
-from midrange_puffer.envs.moment import Fighters
-from midrange_puffer.envs.own_env import env_class
-from midrange_puffer.envs.own_reward import Decision
+from midrange_puffer.envs.midrange import env_class
+from midrange_puffer.envs.own_reward import Decision, Fighters
 from midrange_puffer.policies.own_code import OwnCodeError
 
 # isort: split
@@ -130,8 +129,8 @@ def test_after_of_an_engagement_that_ended_is_its_end():
         alive = seen["after"][:, Fighters._fields.index("alive")]
         for record in seen["records"]:
             ended += 1
-            red_first = record["env"] < env._counts["self"]
-            agent = 2 * record["env"] if red_first else record["env"] + env._counts["self"]
+            red_first = record["env"] < env._arena.counts["self"]
+            agent = 2 * record["env"] if red_first else record["env"] + env._arena.counts["self"]
             own_dead, enemy_dead = alive[:, agent] == 0
             assert own_dead == (record["outcome"] == 2 or record["mutual_kill"])
             assert enemy_dead == (record["outcome"] == 1 or record["mutual_kill"])

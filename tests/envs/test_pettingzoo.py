@@ -7,8 +7,7 @@ import pytest
 from quick_fights import SHORT
 
 from midrange_puffer import Simulation
-from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv, parallel_env
-from midrange_puffer.envs.truth import STATE
+from midrange_puffer.envs.pettingzoo import STATE, MidrangeParallelEnv, parallel_env
 from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.game.parameters import OBSERVATIONS
 from midrange_puffer.gymnasium_import import gymnasium

@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import (
     VecNormalize,
 )
 
-from midrange_puffer.envs.gym.env import MidrangeEnv
+from midrange_puffer.envs.gym import MidrangeEnv
 from midrange_puffer.envs.sb3 import MidrangeVecEnv
 
 NUM_ENVS = 5

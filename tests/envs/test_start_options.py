@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from midrange_puffer import FEATURES, Simulation, _core
-from midrange_puffer.envs.arena import Arena
-from midrange_puffer.envs.gym.env import MidrangeEnv
+from midrange_puffer.envs.gym import MidrangeEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.envs.pettingzoo import parallel_env
-from midrange_puffer.game.parameters import SEATS, resolve
+from midrange_puffer.game.parameters import SEATS
 
 SEED = 9
 NAMES = [feature.name for feature in FEATURES]
@@ -27,7 +27,7 @@ def start(seat: str = "red", **options: float) -> tuple[np.ndarray, Simulation]:
     """The first observation, and the engagement as a `Simulation` that stands just so."""
     env = MidrangeEnv("straight", seat)
     observation, _ = env.reset(seed=SEED, options=options)
-    return observation, as_simulation(env._arena._core)
+    return observation, as_simulation(env._arena.core)
 
 
 def as_simulation(core: _core.Core) -> Simulation:
@@ -109,20 +109,15 @@ def test_engagements_of_both_agents_are_placed_by_seat():
     observations, _ = env.reset(SEED, {"range": GEOMETRY["range"], **options})
     alone, _ = start("red", **GEOMETRY)
     assert np.array_equal(observations["red_0"], alone)
-    assert geometry(as_simulation(env._arena._core), 0) == pytest.approx(GEOMETRY, rel=1e-5)
+    assert geometry(as_simulation(env._arena.core), 0) == pytest.approx(GEOMETRY, rel=1e-5)
 
 
 def test_every_engagement_may_have_its_own():
-    game = resolve({})
-    arena = Arena(20, "straight", "blue", "default", "discrete", None, True, "auto", 1, game)
-    ranges = np.linspace(5_000, 90_000, 20)
-    arena.reset(SEED, {"range": ranges, "enemy_ammunition": 3})
-    found = (
-        arena.observations[:, NAMES.index("enemy_range")]
-        * FEATURES[NAMES.index("enemy_range")].scale
-    )
-    assert found == pytest.approx(ranges, rel=1e-5)
-    ammunition = arena.observations[:, NAMES.index("enemy_ammunition")]
+    ranges, column = np.linspace(5_000, 90_000, 20), NAMES.index("enemy_range")
+    options = {"range": ranges, "enemy_ammunition": 3}
+    observations, _ = MidrangeVectorEnv(20, "straight", "blue").reset(seed=SEED, options=options)
+    assert observations[:, column] * FEATURES[column].scale == pytest.approx(ranges, rel=1e-5)
+    ammunition = observations[:, NAMES.index("enemy_ammunition")]
     assert ammunition == pytest.approx(3 / 6)
 
 
@@ -134,7 +129,7 @@ def test_observations_and_rewards_are_those_of_the_new_start(seat):
     """To the bit those of a simulation that is put there: its potential is of there, too."""
     env = MidrangeEnv("straight", seat)
     observation, _ = env.reset(seed=SEED, options=GEOMETRY)
-    sim, agent = as_simulation(env._arena._core), SEATS.index(seat)
+    sim, agent = as_simulation(env._arena.core), SEATS.index(seat)
     controls = np.zeros((1, 2, 3), np.float32)
     controls[..., 1] = 1
     for _ in range(5):
@@ -182,7 +177,7 @@ def test_the_next_episode_is_drawn_again():
 def test_what_is_shown_starts_there(display):
     """In the very engagement, with its pilot; bit for bit."""
     env = MidrangeEnv("crank", render_mode="rgb_array")
-    core, view = env._arena._core, env._arena._view
+    core, view = env._arena.core, env._arena.view
     for options in (GEOMETRY, {"engagement": 5, "episode": 2}, {**GEOMETRY, "engagement": 7}):
         env.reset(seed=SEED, options=options)
         for _ in range(60):
@@ -216,7 +211,7 @@ def test_options_are_checked(options, message):
     """And nothing is started."""
     env = MidrangeEnv()
     env.reset(seed=SEED)
-    before = env._arena._core.state_hash()
+    before = env._arena.core.state_hash()
     with pytest.raises(ValueError, match=message):
         env.reset(seed=SEED + 1, options=options)
-    assert env._arena._core.state_hash() == before
+    assert env._arena.core.state_hash() == before

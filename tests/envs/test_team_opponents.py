@@ -226,7 +226,7 @@ def test_wingmen_of_each_kind_fly(tmp_path):
     env.seed(0)
     env.reset()
     env.step(np.tile((2, 2, 0), (64, 1)))
-    fighters = env._arena._core.read("fighter")
+    fighters = env._arena.core.read("fighter")
     is_model = fighters["pilot"][:, 1] == 0
     assert 20 < is_model.sum() < 44
     assert (fighters["rudder_command"][is_model, 1] == 1).all()
@@ -238,7 +238,7 @@ def test_wingmen_of_each_kind_fly(tmp_path):
     one = MidrangeEnv(left, wingmen=left, **sized((3, 2), **QUICK))
     one.reset(seed=0)
     one.step(np.array([0, 2, 0]))
-    commands = one._arena._core.read("fighter")["rudder_command"]
+    commands = one._arena.core.read("fighter")["rudder_command"]
     assert commands[0].tolist() == [-1, 0.5, 0.5, 0.5, 0.5]
 
 

@@ -5,7 +5,7 @@ import pytest
 from places import EXAMPLES
 
 from midrange_puffer import Decision, Midrange
-from midrange_puffer.envs.own_env import env_class
+from midrange_puffer.envs.midrange import env_class
 
 RULES = {
     "start_range_min": 6_000,
@@ -45,7 +45,7 @@ def agents_of(env: Midrange) -> list[tuple[object, int, int]]:
     """The core, engagement and fighter of every agent, as `Midrange` documents their order."""
     agents = []
     for group in env._groups:
-        both = env._counts.get("self") and group is env._groups[0]
+        both = env._arena.counts.get("self") and group is env._groups[0]
         red = range(2)
         blue = range(2, 5)
         flown = [*red, *blue] if both else blue if group._seat else red

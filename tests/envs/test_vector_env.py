@@ -7,7 +7,7 @@ from gym_vectors import SEED, compare, draw_actions
 from quick_fights import SHORT
 
 from midrange_puffer import Midrange
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 
 
 @pytest.mark.parametrize("action_mode", ["discrete", "continuous"])

@@ -14,7 +14,7 @@ from midrange_puffer.commands import cli
 from midrange_puffer.commands.options import play
 from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.envs.gym.vector_env import MidrangeVectorEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.envs.pool_crew import PoolCrew
 from midrange_puffer.errors import UsageError
 from midrange_puffer.policies.loading import load_policy

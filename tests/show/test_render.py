@@ -37,7 +37,7 @@ def test_what_is_shown_is_engagement_0(opponent, seat, tmp_path):
     pool = frozen.write_pool(tmp_path, {"one": 1.0}, one=frozen.policy(5))
     env = Midrange(4, opponent, seat, seed=3, pool=pool, render_mode="rgb_array", **SHORT)
     rng = np.random.default_rng(0)
-    core, view = env._groups[0].core, env._view
+    core, view = env._groups[0].core, env._arena.view
     for seed in (None, 8):
         env.reset(seed)
         assert states(view.sim.core) == states(core)

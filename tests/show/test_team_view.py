@@ -337,7 +337,7 @@ def test_what_is_shown_is_engagement_0(opponent, action_mode):
     ends = shots = 0
     for _ in range(200):
         env.step(np.array([env.single_action_space.sample() for _ in range(env.num_agents)]))
-        sim = env._view.sim
+        sim = env._arena.view.sim
         if sim.outcome[0]:
             ends += 1
         else:

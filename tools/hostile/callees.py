@@ -281,7 +281,7 @@ GYM = Callee(
         ),
         "make": lambda env, rng: MidrangeEnv(odd.thing(rng), **_given(rng, ("seat", "isa"))),
     },
-    state=lambda env: (env._arena._core.state_hash(), env._arena.rewards.tobytes()),
+    state=lambda env: (env._arena.core.state_hash(), env._arena.rewards.tobytes()),
     numbers=lambda env: {"observations": env._arena.observations, "rewards": env._arena.rewards},
     is_locked=False,  # an end that another thread has brought about must be followed by a reset
 )
@@ -317,7 +317,7 @@ PETTINGZOO = Callee(
         ),
         "space": lambda it, rng: it.env.action_space(odd.thing(rng)),
     },
-    state=lambda it: (it.env._arena._core.state_hash(), it.env._arena.rewards.tobytes()),
+    state=lambda it: (it.env._arena.core.state_hash(), it.env._arena.rewards.tobytes()),
     numbers=lambda it: {"observations": it.env._arena.observations},
     is_locked=False,
 )

@@ -1,0 +1,326 @@
+"""Episodes that begin where a caller wants, by seed and options, for other libraries' faces."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from midrange_puffer import _core
+from midrange_puffer.envs.arena import Arena
+from midrange_puffer.envs.crews import Crew, FlownGroup, OutsideCrew, find_crew
+from midrange_puffer.envs.groups import Group, SelfGroup
+from midrange_puffer.game.actions import action_buffer, as_actions
+from midrange_puffer.game.parameters import PARAMETERS, checked_seed, is_team, suggest
+from midrange_puffer.game.records import summary
+from midrange_puffer.gymnasium_import import gymnasium
+
+if TYPE_CHECKING:
+    from midrange_puffer.envs.crews import Opponent
+    from midrange_puffer.policies.contestants import Mixed
+
+NOBODY = object()  # as the opponent: both sides are agents
+# Prefixes of options' names for red and blue: with agents on both sides, and by the agent's seat.
+EQUALS = ("red_", "blue_")
+BY_SEAT = (("", "enemy_"), ("enemy_", ""))
+
+
+class _Quantity(NamedTuple):
+    """Limits of an option."""
+
+    minimum: float
+    maximum: float
+    unit: str
+    whole: bool = False
+
+
+def _limits(low: str, high: str) -> _Quantity:
+    """Returns the limits that a pair of parameters has together."""
+    return _Quantity(PARAMETERS[low].minimum, PARAMETERS[high].maximum, PARAMETERS[low].unit)
+
+
+_EPISODES = {
+    "engagement": _Quantity(0, _core.MAX_START, "", whole=True),
+    "episode": _Quantity(0, _core.MAX_START, "", whole=True),
+}
+_OF_FIGHTER = {
+    "off_boresight_deg": _Quantity(-180, 180, "deg"),
+    "speed": _limits("start_speed_min", "start_speed_max"),
+    "ammunition": _Quantity(0, PARAMETERS["ammunition"].maximum, "missiles", whole=True),
+}
+
+
+def checked_options(
+    options: Mapping[str, object] | None, prefixes: tuple[str, ...], num_envs: int
+) -> dict[str, np.ndarray]:
+    """Returns the options of a reset, each as float64 [num_envs].
+
+    Args:
+        options: numbers by name, one for all engagements or [num_envs].
+        prefixes: of red's and blue's names; empty for teams, which have no places to choose.
+        num_envs: engagements.
+
+    Raises:
+        TypeError: Not a dict.
+        ValueError: An unknown name, not a number, a number out of range, or of a shape other than
+            () and [num_envs].
+    """
+    known = dict(_EPISODES)
+    if prefixes:
+        known["range"] = _limits("start_range_min", "start_range_max")
+        known |= {prefix + name: _OF_FIGHTER[name] for prefix in prefixes for name in _OF_FIGHTER}
+    if not isinstance(options, Mapping | None):
+        raise TypeError(f"options = {options!r}: must be a dict of numbers, or None")
+    for name in options or {}:
+        if name not in known:
+            raise ValueError(
+                f"options[{name!r}]: must be of {', '.join(known)}{suggest(str(name), known)}"
+            )
+    return {
+        name: np.broadcast_to(_checked(name, value, known[name], num_envs), num_envs)
+        for name, value in (options or {}).items()
+    }
+
+
+def _checked(name: str, value: object, quantity: _Quantity, num_envs: int) -> np.ndarray:
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in "iuf":
+        raise ValueError(f"options[{name!r}] = {value!r}: must be a number")
+    if numbers.shape not in ((), (num_envs,)):
+        several = f" or {num_envs} of them" if num_envs > 1 else ""
+        raise ValueError(f"options[{name!r}] of shape {numbers.shape}: must be a number{several}")
+    minimum, maximum, unit, whole = quantity
+    good = (minimum <= numbers) & (numbers <= maximum)  # False for not-a-number
+    if not good.all() or (whole and (numbers != np.floor(numbers)).any()):
+        kind = "a whole number " if whole else ""
+        limits = f"from {minimum:.10g} to {maximum:.10g} {unit}".rstrip()
+        raise ValueError(f"options[{name!r}] = {value!r}: must be {kind}{limits}")
+    return numbers.astype(float)
+
+
+def place(
+    core: _core.Core, env: int, options: Mapping[str, np.ndarray], prefixes: tuple[str, str]
+) -> None:
+    """Moves the fighters of an engagement that has just started to the places in the options.
+
+    Args:
+        core: of one against one.
+        env: the engagement.
+        options: as of `checked_options`; without an option a quantity stays as it was drawn.
+        prefixes: of red's and blue's names.
+    """
+    fighters = [core.get_fighter(env, seat) for seat in range(_core.FIGHTERS)]
+    red, blue = (np.array((fighter["x"], fighter["y"])) for fighter in fighters)
+    line = (blue - red) / np.linalg.norm(blue - red)
+    for seat, fighter in enumerate(fighters):
+        own = {
+            name: float(options[prefixes[seat] + name][env])
+            for name in _OF_FIGHTER
+            if prefixes[seat] + name in options
+        }
+        ahead = line if seat == 0 else -line  # toward the other
+        if "range" in options:
+            fighter["x"], fighter["y"] = -options["range"][env] / 2 * ahead
+        if "off_boresight_deg" in own:
+            # With the other to the left of the nose, the nose is to the right of the line.
+            cosine, sine = _core.direction(-own["off_boresight_deg"])
+            fighter["direction_x"] = ahead[0] * cosine - ahead[1] * sine
+            fighter["direction_y"] = ahead[0] * sine + ahead[1] * cosine
+        fighter["speed"] = own.get("speed", fighter["speed"])
+        fighter["ammunition"] = int(own.get("ammunition", fighter["ammunition"]))
+        core.set_fighter(env, seat, fighter)
+
+
+class EpisodeArena(Arena):
+    """An arena of one group, with buffers of its own, whose episodes begin by seed and options.
+
+    Args:
+        env_class, num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads,
+        parameters: as of `Arena`. The opponent, or `NOBODY`, is drawn for each episode.
+        wingmen: fly the others of the agent's side in teams, as an `opponent`; None: agents.
+        auto_reset: start the next episode of an engagement in the step in which one ends.
+
+    Attributes:
+        core: of the engagements.
+        actions: int32 or float32 [agents, 3], room for those of a step.
+    """
+
+    def __init__(
+        self,
+        env_class: type,
+        num_envs: int,
+        opponent: "Opponent",
+        seat: str,
+        observation: str,
+        action_mode: str,
+        render_mode: str | None,
+        isa: str,
+        threads: int,
+        parameters: Mapping[str, float],
+        wingmen: "Opponent | None" = None,
+        auto_reset: bool = True,
+    ) -> None:
+        self.auto_reset = auto_reset
+        self._wingmen = wingmen
+        super().__init__(
+            env_class, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
+            threads, parameters,
+        )  # fmt: skip
+        self._started = self._open = False
+        self._engagements = np.arange(self.num_envs)  # the seed's engagement in each place
+        self._first_episode = 0  # of engagement 0, since the last reset
+        self.core = self.groups[0].core
+        shape = self.agents, self.core.features
+        self.actions = action_buffer((self.agents, 3), action_mode)
+        self.bind(
+            np.zeros(shape, np.float32), np.zeros(self.agents, np.float32), np.zeros(self.agents,
+            bool), np.zeros(self.agents, bool), np.zeros(shape, np.float32) if auto_reset else None,
+        )  # fmt: skip
+
+    def _make_groups(self, opponent: "Opponent", pool: Path | None) -> list[Group]:
+        """Returns a single group, in which each engagement's opponent is drawn from the mix."""
+        others = wingmen = None
+        if opponent is not NOBODY:
+            others = find_crew(opponent, self.observation, self._features)
+        if self._wingmen is not None and self._sizes[self.seat] > 1:
+            wingmen = find_crew(self._wingmen, self.observation, self._features, argument="wingmen")
+        self._prefixes = BY_SEAT[self.seat] if others else EQUALS
+        if is_team(self.parameters):
+            self._prefixes = ()
+        core = self._make_core(
+            self.num_envs,
+            0,
+            others.shares if others else {"agent": 1.0},
+            wingmen and wingmen.shares,
+        )
+        if not others:
+            return [SelfGroup(core, self.action_mode, alone=True)]
+        crews = [
+            partial(self._make_crew, mixed, side) if mixed and mixed.outsiders else None
+            for mixed, side in ((others, 1 - self.seat), (wingmen, self.seat))
+        ]
+        if not any(crews):
+            return [Group(core, self.seat, self.action_mode)]
+        enemies, wingmen = crews
+        return [FlownGroup(core, self.seat, self.action_mode, enemies, 0, wingmen)]
+
+    def _make_crew(self, mixed: "Mixed", side: int, _: int, size: int) -> Crew:
+        """Makes a crew whose draws depend only on the seed, and on engagement 0 and its episode."""
+        keys = (int(self._engagements[0]), self._first_episode)
+        stream = np.random.SeedSequence((self.seed, side), spawn_key=keys)
+        seed = int(stream.generate_state(1, np.uint64)[0])
+        return OutsideCrew(
+            mixed.outsiders, self.num_envs, seed, size, self._threads, self.action_mode
+        )
+
+    def reset(self, seed: int | None, options: Mapping[str, object] | None) -> None:
+        """Starts an episode of every engagement; the observations are in their buffer.
+
+        Args:
+            seed: starts episode 0 of every engagement of that seed; None: the next episodes of the
+                present seed, which is drawn at the first reset.
+            options: as of `checked_options`.
+
+        Raises:
+            ValueError: a seed or an option out of range, or an option that does not exist.
+            TypeError: options that are no dict.
+        """
+        options = checked_options(options, self._prefixes, self.num_envs)
+        seed, engagements, episodes = self._next(seed, options)
+        self._open = False  # if an error interrupts the reset
+        self._engagements, self._first_episode = engagements, int(episodes[0])
+        self._started = True
+        self.restart(seed)
+        moved = np.flatnonzero((engagements != np.arange(self.num_envs)) | (episodes != 0))
+        for env in moved:
+            self.core.start(env, engagements[env], episodes[env])
+        placed = range(0 if options.keys() <= _EPISODES.keys() else self.num_envs)
+        for env in placed:
+            place(self.core, env, options, self._prefixes)
+        if len(moved) or len(placed):
+            self.groups[0].observe()
+            if self.view:
+                self.view.reset(seed, int(engagements[0]))
+        self._open = True
+        self._show()
+
+    def _next(
+        self, seed: int | None, options: Mapping[str, np.ndarray]
+    ) -> tuple[int, np.ndarray, np.ndarray]:
+        """Returns a reset's seed, and its engagements and episodes, int [num_envs]."""
+        engagements, episodes = self._engagements, self.core.status()[3] + 1
+        if seed is None and not self._started:
+            seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        if seed is not None:
+            engagements = np.arange(self.num_envs)
+        if seed is not None or "engagement" in options:
+            episodes = np.zeros(self.num_envs)
+        return (
+            self.seed if seed is None else checked_seed(seed),
+            options.get("engagement", engagements).astype(int),
+            options.get("episode", episodes).astype(int),
+        )
+
+    def step(self, actions: np.ndarray) -> np.ndarray:
+        """Makes one decision of every engagement; the results are in the buffers.
+
+        Args:
+            actions: [agents, 3], whole numbers or, if they are continuous, any.
+
+        Returns:
+            Records of the engagements that have ended in it, array of `_core.RECORD`.
+
+        Raises:
+            ResetNeeded: before the first reset, or after the end without `auto_reset`.
+            ValueError: actions of another shape.
+            TypeError: actions of another type.
+            KeyboardInterrupt: the window was closed.
+        """
+        if not self._open:
+            raise gymnasium.error.ResetNeeded("reset() before step()")
+        self.fly(as_actions(actions, self.actions))
+        records = self.groups[0].take_records()
+        self._open = self.auto_reset or not len(records)
+        self._show()
+        return records
+
+    def infos(self, records: np.ndarray, seat: int | None = None) -> list[dict[str, object]]:
+        """Returns the `figures` of each finished engagement by name."""
+        infos = [{} for _ in records]
+        for name, indices, values in self.figures(records, seat):
+            for index, value in zip(indices.tolist(), values.tolist(), strict=True):
+                infos[index][name] = value
+        return infos
+
+    def figures(
+        self, records: np.ndarray, seat: int | None = None
+    ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Yields the figures of finished engagements from a seat, by default the agent's.
+
+        Yields:
+            The figures of `records.summary` and, if there is an opponent, `opponent`, its name:
+            name, the indices of the records that have such a figure (some want shots), and values.
+        """
+        seat = self.seat if seat is None else seat
+        everywhere, with_shots = np.arange(len(records)), np.flatnonzero(records["shots"][:, seat])
+        for name, values in summary(records, seat).items():
+            yield name, everywhere if len(values) == len(records) else with_shots, values
+        if not isinstance(self.groups[0], SelfGroup):
+            yield "opponent", everywhere, self.groups[0].opponents_of(records)
+
+    def render(self) -> np.ndarray | None:
+        """Returns a picture of engagement 0, uint8 [height, width, 3], with "rgb_array".
+
+        With "human", `reset` and `step` show it.
+
+        Raises:
+            ResetNeeded: before the first reset.
+        """
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("reset() before render()")
+        return self.view.rgb() if self.render_mode == "rgb_array" else None
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.view.show()

@@ -1,0 +1,135 @@
+"""MidrangeEnv: one agent against an opponent, as a Gymnasium environment, `Midrange-v0`.
+
+Importing this registers it, as does importing its public name, `midrange_puffer.gym`.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from midrange_puffer.envs.arena import OPPONENT, documented
+from midrange_puffer.envs.crews import for_one
+from midrange_puffer.envs.episodes import EpisodeArena
+from midrange_puffer.envs.rendering import RENDER_MODES
+from midrange_puffer.game.actions import as_actions
+from midrange_puffer.game.parameters import OPTIONS, WINGMEN, checked_seed
+from midrange_puffer.gymnasium_import import gymnasium
+
+if TYPE_CHECKING:
+    from midrange_puffer.envs.crews import Opponent
+
+gymnasium.register(
+    "Midrange-v0",
+    entry_point="midrange_puffer.envs.gym:MidrangeEnv",
+    vector_entry_point="midrange_puffer.envs.gym_vector:make_vector_env",
+)
+
+
+@documented(
+    opponent=OPPONENT + "its observation, float32 [features], and returns an action of this "
+    "environment's action space."
+)
+class MidrangeEnv(gymnasium.Env):
+    """Mid-range air combat, one engagement at a time: an agent against an opponent.
+
+    An episode is bit for bit that of `midrange_puffer.Midrange` of the same seed, engagement,
+    episode and actions; its docstring explains rewards and ends. `terminated`: the fight is
+    decided; `truncated`: the time limit was reached with both alive.
+
+    Info:
+        Empty but at the end of an episode: score (win 1, draw 0.5, loss 0), win, draw, loss,
+        mutual_kill, truncated, shots, hits, shots_against, hits_against, episode_length
+        [decisions], episode_return, opponent (its name: a pilot's or function's, a policy's class,
+        a file's without its folder); with own shots also hit_rate, launch_range [m], and
+        in_nez_share, between_share, wasted_share of them.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES)}
+
+    def __init__(
+        self,
+        opponent: "Opponent" = OPTIONS["opponent"].default,
+        seat: str = OPTIONS["seat"].default,
+        observation: str = OPTIONS["observation"].default,
+        action_mode: str = OPTIONS["action_mode"].default,
+        render_mode: str | None = None,
+        isa: str = "auto",
+        wingmen: "Opponent" = WINGMEN,
+        **parameters: float,
+    ) -> None:
+        self._arena = EpisodeArena(
+            MidrangeEnv, 1, for_one(opponent, action_mode), seat, observation, action_mode,
+            render_mode, isa, 1, parameters, for_one(wingmen, action_mode), auto_reset=False,
+        )  # fmt: skip
+        self.metadata = self._arena.metadata
+        self.render_mode = render_mode
+        self.observation_space = self._arena.spaces.single_observation_space
+        self.action_space = self._arena.spaces.single_action_space
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts an episode.
+
+        Args:
+            seed: 0 <= seed < 2**64, starts episode 0 of this seed. None: the next episode of the
+                present seed, which is drawn at the first reset.
+            options: numbers by name; a quantity without an option is drawn. Teams have "engagement"
+                and "episode" only.
+                "engagement": an engagement of the seed, counted from 0; the one that a `Midrange`
+                or `MidrangeVectorEnv` of this seed plays in that place.
+                "episode": one of its episodes, counted from 0; 0 if only the engagement is given.
+                "range" [m]: between the fighters.
+                "off_boresight_deg", "enemy_off_boresight_deg": angle from this fighter's nose to
+                the other fighter, positive to the left.
+                "speed", "enemy_speed" [m/s]; "ammunition", "enemy_ammunition".
+
+        Returns:
+            Observation float32 [features], and an empty info.
+
+        Raises:
+            ValueError: A seed or option out of range, or an option that does not exist.
+            TypeError: Options that are no dict.
+        """
+        super().reset(seed=None if seed is None else checked_seed(seed))
+        self._arena.reset(seed, options)
+        return self._arena.observations[0].copy(), {}
+
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Makes one decision.
+
+        Args:
+            action: [3], of the action space.
+
+        Returns:
+            Observation float32 [features], reward, terminated, truncated, info.
+
+        Raises:
+            ResetNeeded: Before the first reset, or after the end of an episode.
+            ValueError: An action of another shape.
+            TypeError: An action of another type.
+            KeyboardInterrupt: The window was closed.
+        """
+        arena = self._arena
+        records = arena.step(as_actions(action, arena.actions[0], "action")[None])
+        info = arena.infos(records)[0] if len(records) else {}
+        return (
+            arena.observations[0].copy(),
+            float(arena.rewards[0]),
+            bool(arena.terminations[0]),
+            bool(arena.truncations[0]),
+            info,
+        )
+
+    def render(self) -> np.ndarray | None:
+        """Returns a picture, uint8 [height, width, 3], with "rgb_array"; None with "human".
+
+        Raises:
+            ResetNeeded: Before the first reset.
+        """
+        return self._arena.render()
+
+    def close(self) -> None:
+        """Closes the window, if there is one."""
+        self._arena.close()

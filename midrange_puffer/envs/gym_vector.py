@@ -1,0 +1,260 @@
+"""MidrangeVectorEnv: many engagements at once for Gymnasium, by the C core itself."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from midrange_puffer.envs.arena import documented
+from midrange_puffer.envs.episodes import EpisodeArena
+from midrange_puffer.game.parameters import OPTIONS, WINGMEN
+from midrange_puffer.gymnasium_import import gymnasium
+
+# isort: split
+from gymnasium.vector.utils import batch_space
+
+if TYPE_CHECKING:
+    from midrange_puffer.envs.crews import Opponent
+
+
+def spread(name: str, values: np.ndarray | Sequence, envs: np.ndarray, num_envs: int) -> dict:
+    """Returns an entry of a vector environment's infos.
+
+    Args:
+        name: of the entry.
+        values: of one type; numbers are numpy's.
+        envs: the engagement of each, int [values].
+        num_envs: of all engagements.
+
+    Returns:
+        `name`: the values in their places [num_envs], elsewhere 0, or None if they are no numbers;
+        "_`name`": the mask of those places, bool [num_envs].
+    """
+    if isinstance(values[0], np.generic):
+        array = np.zeros(num_envs, type(values[0].item()))
+        array[envs] = values
+    else:
+        array = np.full(num_envs, None, object)
+        for env, value in zip(envs, values, strict=True):  # at once, numpy would take apart arrays
+            array[env] = value
+    mask = np.zeros(num_envs, bool)
+    mask[envs] = True
+    return {name: array, f"_{name}": mask}
+
+
+if gymnasium.__version__.startswith("0."):
+
+    class VectorBase(gymnasium.vector.VectorEnv, gymnasium.experimental.vector.VectorEnv):
+        """A vector environment of Gymnasium 0.29, of both its kinds: `make_vec` means the second.
+
+        Its constructor takes num_envs, and the spaces of one environment.
+        """
+
+        metadata: ClassVar[dict[str, object]] = {}
+        closed = True  # until it is constructed, so that `__del__` does not close it before
+
+        def reset_wait(
+            self, seed: int | None = None, options: Mapping[str, object] | None = None
+        ) -> tuple[np.ndarray, dict]:
+            """Makes the second half of `reset`; the first does nothing."""
+            return self.reset(seed=seed, options=options)
+
+        def step_async(self, actions: np.ndarray) -> None:
+            """Makes the first half of `step`."""
+            self._actions = actions
+
+        def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
+            """Makes the second half of `step`."""
+            return self.step(self._actions)
+
+    def final_infos(arena: EpisodeArena, records: np.ndarray) -> dict:
+        """Returns the infos of a step that ended the engagements of these records, one or more."""
+        envs, count = records["env"], arena.num_envs
+        return {
+            **spread("final_observation", arena.final_observations[envs], envs, count),
+            **spread("final_info", arena.infos(records), envs, count),
+        }
+
+    def rendered(picture: np.ndarray) -> np.ndarray:
+        """Returns a picture in the form of `render`."""
+        return picture
+
+else:
+
+    class VectorBase(gymnasium.vector.VectorEnv):
+        """A vector environment of Gymnasium 1.
+
+        Args:
+            num_envs: engagements.
+            observation_space, action_space: of one environment.
+        """
+
+        metadata: ClassVar[dict[str, object]] = {}
+        if hasattr(gymnasium.vector, "AutoresetMode"):  # since 1.1
+            metadata["autoreset_mode"] = gymnasium.vector.AutoresetMode.SAME_STEP
+        closed = True  # until it is constructed, so that `__del__` does not close it before
+
+        def __init__(
+            self, num_envs: int, observation_space: gymnasium.Space, action_space: gymnasium.Space
+        ) -> None:
+            self.num_envs = num_envs
+            self.single_observation_space = observation_space
+            self.single_action_space = action_space
+            self.observation_space = batch_space(observation_space, num_envs)
+            self.action_space = batch_space(action_space, num_envs)
+            self.closed = False
+
+    def final_infos(arena: EpisodeArena, records: np.ndarray) -> dict:
+        """Returns the infos of a step that ended the engagements of these records, one or more."""
+        envs, count = records["env"], arena.num_envs
+        infos = spread("final_obs", arena.final_observations[envs], envs, count)
+        final_info = {}
+        for name, indices, values in arena.figures(records):
+            if len(values):
+                final_info |= spread(name, values, envs[indices], count)
+        return {**infos, "final_info": final_info, "_final_info": infos["_final_obs"].copy()}
+
+    def rendered(picture: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Returns a picture in the form of `render`."""
+        return (picture,)
+
+
+@documented(
+    copy="True: return arrays of the caller's own. False: `reset` and `step` return the "
+    "environment's buffers, which the next step overwrites."
+)
+class MidrangeVectorEnv(VectorBase):
+    """`MidrangeEnv` many times over: an agent on one side of each of `num_envs` engagements.
+
+    Rewards, starting state and the end of an episode are those of `MidrangeEnv`, and so is every
+    number: engagement k plays the episodes of engagement k of the seed, which `MidrangeEnv`
+    plays alone with the options {"engagement": k, "episode": j}. Only policies on the other side
+    draw from one stream of random numbers for all engagements, and so act otherwise alone.
+
+    Autoreset (AutoresetMode.SAME_STEP of Gymnasium 1):
+        Where an episode ends the next one starts in the same step, and its first observation is
+        returned; the last one is in the infos. Wrappers of Gymnasium 1 that are made for another
+        autoreset mode, such as its NormalizeObservation, refuse this one.
+
+    By `gymnasium.make_vec("Midrange-v0", …)` in Gymnasium 0.29:
+        vectorization_mode="custom" gives this; by default it makes an AsyncVectorEnv of single
+        environments, each in a process.
+
+    Info:
+        Empty but after a step in which engagements have ended. Then, in the places of these,
+        `final_obs` (the observation at the end) and `final_info` (the info of `MidrangeEnv` at the
+        end), with masks `_final_obs` and `_final_info`, as the installed Gymnasium's SyncVectorEnv
+        gives them. In Gymnasium 1 `final_info` is a dict of arrays [num_envs] with a mask each; in
+        Gymnasium 0.29 it is an array of dicts, and the first is called `final_observation`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = OPTIONS["num_envs"].default,
+        opponent: "Opponent" = OPTIONS["opponent"].default,
+        seat: str = OPTIONS["seat"].default,
+        observation: str = OPTIONS["observation"].default,
+        action_mode: str = OPTIONS["action_mode"].default,
+        copy: bool = True,
+        render_mode: str | None = None,
+        isa: str = "auto",
+        threads: int = 1,
+        wingmen: "Opponent" = WINGMEN,
+        **parameters: float,
+    ) -> None:
+        self._arena = EpisodeArena(
+            MidrangeVectorEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
+            threads, parameters, wingmen,
+        )  # fmt: skip
+        spaces = self._arena.spaces
+        super().__init__(
+            self._arena.num_envs, spaces.single_observation_space, spaces.single_action_space
+        )
+        self.metadata = self.metadata | self._arena.metadata
+        self.render_mode = render_mode
+        self._copy = copy
+
+    @property
+    def isa(self) -> str:
+        """The instruction set in use."""
+        return self._arena.isa
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, object] | None = None
+    ) -> tuple[np.ndarray, dict]:
+        """Starts an episode of every engagement.
+
+        Args:
+            seed: one for all; starts episode 0 of each. None: the next episodes of the present
+                seed, which is drawn at the first reset.
+            options: as of `MidrangeEnv.reset`, each one for all engagements or [num_envs]; for the
+                episodes that start now, not for those that follow by themselves.
+
+        Returns:
+            Observations float32 [num_envs, features], and no infos.
+
+        Raises:
+            ValueError: a seed or an option out of range, or an option that does not exist.
+            TypeError: options that are no dict.
+        """
+        self._arena.reset(seed, options)
+        return self._own(self._arena.observations), {}
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict]:
+        """Makes one decision of every engagement.
+
+        Args:
+            actions: [num_envs, 3], whole numbers, or any numbers if they are continuous.
+
+        Returns:
+            Observations float32 [num_envs, features], rewards float32, terminations and truncations
+            bool [num_envs], and infos.
+
+        Raises:
+            ResetNeeded: there was no reset yet.
+            ValueError: actions of another shape.
+            TypeError: actions of another type.
+        """
+        arena = self._arena
+        records = arena.step(actions)
+        infos = final_infos(arena, records) if len(records) else {}
+        results = (arena.observations, arena.rewards, arena.terminations, arena.truncations)
+        return (*map(self._own, results), infos)
+
+    def _own(self, results: np.ndarray) -> np.ndarray:
+        return results.copy() if self._copy else results
+
+    def render(self) -> np.ndarray | tuple[np.ndarray, ...] | None:
+        """Returns a picture of engagement 0, uint8 [height, width, 3], with "rgb_array".
+
+        With "human" there is none: `reset` and `step` show engagement 0 in a window.
+
+        Returns:
+            The picture, in Gymnasium 1 in a tuple.
+
+        Raises:
+            ResetNeeded: there was no reset yet.
+        """
+        picture = self._arena.render()
+        return None if picture is None else rendered(picture)
+
+    def close_extras(self, **kwargs: object) -> None:
+        """Closes the window, if there is one; `close` calls this."""
+        self._arena.close()
+
+
+def make_vector_env(
+    num_envs: int, max_episode_steps: int | None = None, **kwargs: object
+) -> MidrangeVectorEnv:
+    """Makes the environment for `gymnasium.make_vec`; version 0.29 gives max_episode_steps always.
+
+    Raises:
+        ValueError: As `MidrangeVectorEnv`, or max_episode_steps is given.
+    """
+    if max_episode_steps is not None:
+        raise ValueError(
+            f"max_episode_steps = {max_episode_steps}: must be None; time_limit [s] ends an episode"
+        )
+    return MidrangeVectorEnv(num_envs, **kwargs)
