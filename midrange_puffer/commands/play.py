@@ -30,7 +30,7 @@ def _play(session: Session, folder: Path | None) -> None:
 
     from midrange_puffer.show.play.loop import Game
     from midrange_puffer.show.view.renderer import Renderer
-    from midrange_puffer.show.view.window import Window
+    from midrange_puffer.show.view.viewer import Window
 
     with Window(title="midrange: {} against {}".format(*session.names)) as window:
         pygame.joystick.init()  # from now on there are events of gamepads

@@ -15,7 +15,7 @@ from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.play.loop import Game
 from midrange_puffer.show.play.threats import advice, find_threats
-from midrange_puffer.show.view import theme
+from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.status import HEIGHT as BAR
 
@@ -30,7 +30,7 @@ def test_it_begins_with_the_help_and_space_begins_without_a_shot():
         game.frame(FRAME)
     assert session.paths.time == 0
     panel = pygame.surfarray.array3d(screen).swapaxes(0, 1)[BAR + 50 : -50, 300:-300]
-    assert count(panel, theme.PANEL) > 0.5 * panel.shape[0] * panel.shape[1]
+    assert count(panel, colours.BOX) > 0.5 * panel.shape[0] * panel.shape[1]
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
     for _ in range(5):
         game.frame(FRAME)
@@ -62,7 +62,7 @@ def test_a_new_fight_goes_at_its_own_pace():
 
 
 @pytest.mark.parametrize(
-    ("bearing_deg", "clock", "advised"),
+    ("bearing_deg", "hour", "advised"),
     [
         (0, 12, "left|right"),
         (60, 10, "right"),
@@ -71,7 +71,7 @@ def test_a_new_fight_goes_at_its_own_pace():
         (175, 6, "behind you"),
     ],
 )
-def test_a_warning_says_from_where_and_how_soon(bearing_deg, clock, advised):
+def test_a_warning_says_from_where_and_how_soon(bearing_deg, hour, advised):
     """A missile that comes straight at a fighter, with the fighter's speed across taken away."""
     sim = Simulation()
     sim.set_fighter(0, 0, x=0, y=0, heading_deg=30, speed=300)
@@ -83,7 +83,7 @@ def test_a_warning_says_from_where_and_how_soon(bearing_deg, clock, advised):
     )
     (threat,) = find_threats(sim, spacetime(sim, seat=0))
     closing = 900 + 300 * math.cos(math.radians(bearing_deg))
-    assert threat.clock == clock
+    assert f"MISSILE  {hour} o'clock " in threat.words
     assert not threat.outrun
     assert threat.seconds == pytest.approx(8000 / closing, rel=0.35)  # its motor burns
     assert any(word in advice([threat]) for word in advised.split("|"))

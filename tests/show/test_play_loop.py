@@ -10,7 +10,7 @@ from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.session import HUMAN
 from midrange_puffer.show.play.inputs import DEADZONE
 from midrange_puffer.show.play.threats import find_threats
-from midrange_puffer.show.view import theme
+from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.status import HEIGHT as BAR
 
 pytestmark = pytest.mark.usefixtures("display")
@@ -123,7 +123,7 @@ def test_backspace_takes_the_fight_back_and_it_is_the_same_again():
         session.step()
         hashes[decision] = session.sim.state_hash()
     player.press(pygame.K_p)
-    assert count(player.pixels[BAR:], theme.FLAME) == 0  # the missile coasts
+    assert count(player.pixels[BAR:], colours.FLAME) == 0  # the missile coasts
     player.down(pygame.K_BACKSPACE)
     player.wait(1)
     player.up(pygame.K_BACKSPACE)
@@ -131,7 +131,7 @@ def test_backspace_takes_the_fight_back_and_it_is_the_same_again():
     back = len(session.recorder)
     assert 150 - back == pytest.approx(80, abs=1)
     assert session.sim.state_hash() == hashes[back]
-    assert count(player.pixels[BAR:], theme.FLAME) > 0  # its motor burns again
+    assert count(player.pixels[BAR:], colours.FLAME) > 0  # its motor burns again
     for _ in range(back, 150):
         session.step()
     assert session.sim.state_hash() == hashes[150]

@@ -16,9 +16,9 @@ from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.replays.replay import Recorder, Replay
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.loop import Game, launch_words
-from midrange_puffer.show.view import theme
+from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.status import HEIGHT as BAR
-from midrange_puffer.show.view.window import Window
+from midrange_puffer.show.view.viewer import Window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("display")]
 
@@ -27,13 +27,16 @@ def test_the_frame_shows_the_fight():
     player = Player(blue="evader", size=SIZE)
     player.wait(1)
     bar, view = player.pixels[:BAR], player.pixels[BAR:]
-    assert count(bar, theme.PANEL) > bar.shape[0] * bar.shape[1] / 2
-    for colour in theme.SEATS:
+    assert count(bar, colours.BOX) > bar.shape[0] * bar.shape[1] / 2
+    for colour in colours.SIDE_COLOURS:
         assert count(bar, colour) > 100  # names, missiles, throttle
         assert count(view, colour) > 40  # the fighter
     player.down(pygame.K_s)
     player.wait(2)
-    assert count(player.pixels[:BAR], theme.SEATS[0]) < count(bar, theme.SEATS[0]) - 200
+    assert (
+        count(player.pixels[:BAR], colours.SIDE_COLOURS[0])
+        < count(bar, colours.SIDE_COLOURS[0]) - 200
+    )
 
 
 def test_it_says_when_the_next_missile_may_go():
@@ -61,17 +64,17 @@ def test_a_split_screen_has_two_views():
     half = SIZE[0] // 2
     for seat, view in enumerate((player.pixels[:, :half], player.pixels[:, half:])):
         plane = view[BAR:]
-        own, other = theme.SEATS[seat], theme.SEATS[1 - seat]
+        own, other = colours.SIDE_COLOURS[seat], colours.SIDE_COLOURS[1 - seat]
         assert count(plane, own) > 40
         assert count(plane, other) > 40
         assert count(view[:BAR], own) > 100
         assert count(view[:BAR], other) == 0
     seam = np.s_[:, half - 1 : half + 1]
-    assert count(player.pixels[seam], theme.FAINT) == 2 * SIZE[1]
+    assert count(player.pixels[seam], colours.FAINT) == 2 * SIZE[1]
     player.press(pygame.K_z)  # one view of everything, for both
-    for colour in theme.SEATS:
+    for colour in colours.SIDE_COLOURS:
         assert count(player.pixels[BAR:], colour) > 40
-    assert count(player.pixels[seam], theme.FAINT) < SIZE[1] / 4
+    assert count(player.pixels[seam], colours.FAINT) < SIZE[1] / 4
 
 
 def test_keys_change_what_is_shown():
@@ -89,12 +92,12 @@ def test_keys_change_what_is_shown():
     player.press(pygame.K_v)
     player.post(pygame.MOUSEMOTION, rel=(80, -10), pos=(9, 9), buttons=(0, 0, 1))
     player.wait(FRAME)
-    assert count(player.pixels, theme.BRIGHT) == count(graph, theme.BRIGHT)
+    assert count(player.pixels, colours.BRIGHT) == count(graph, colours.BRIGHT)
     player.post(pygame.MOUSEMOTION, rel=(80, -10), pos=(9, 9), buttons=(1, 0, 0))
     player.wait(FRAME)
     assert (player.pixels != graph).any(axis=-1).mean() > 0.01
     panel = help_shown[50:-50, 300:-300]
-    assert count(panel, theme.PANEL) > 0.5 * panel.shape[0] * panel.shape[1]
+    assert count(panel, colours.BOX) > 0.5 * panel.shape[0] * panel.shape[1]
 
 
 def test_the_end_is_shown_and_waits(tmp_path):
@@ -105,7 +108,7 @@ def test_the_end_is_shown_and_waits(tmp_path):
     hash_at_end = player.session.sim.state_hash()
     player.wait(2)
     assert player.session.sim.state_hash() == hash_at_end
-    assert count(player.pixels[BAR : BAR + 100, 300:-300], theme.BRIGHT) > 50  # the outcome
+    assert count(player.pixels[BAR : BAR + 100, 300:-300], colours.BRIGHT) > 50  # the outcome
     [path] = tmp_path.iterdir()
     replay = Replay.read(path)
     replay.verify()

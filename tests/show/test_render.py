@@ -16,7 +16,8 @@ from replays import record
 from midrange_puffer import Midrange, _core
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
-from midrange_puffer.show.view import env_view, film, theme, watch
+from midrange_puffer.show.view import canvas as colours
+from midrange_puffer.show.view import env_view, film, watch
 
 BANNER = np.s_[70:150, 400:880]
 
@@ -85,7 +86,7 @@ def test_a_picture_is_an_array():
     for picture in pictures:
         assert picture.shape == (720, 1280, 3)
         assert picture.dtype == np.uint8
-        for colour in theme.SEATS:
+        for colour in colours.SIDE_COLOURS:
             assert count(picture, colour) > 300
     assert (pictures[0] != pictures[1]).any()
     env.close()
@@ -96,7 +97,7 @@ def test_the_end_is_shown_though_the_next_episode_has_begun():
     env.reset()
     banners = []
     for step in range(9):
-        banners.append(count(env.render()[BANNER], theme.BRIGHT) > 200)
+        banners.append(count(env.render()[BANNER], colours.BRIGHT) > 200)
         env.step(np.zeros((1, 3), np.int32))
         assert env.truncations[0] == (step % 4 == 3)
     assert banners == [False, False, False, False, True, False, False, False, True]
@@ -152,7 +153,7 @@ def test_a_window_shows_each_step_as_long_as_it_lasts(clock, monkeypatch):
         env.render()
     assert clock.ticks == 1 + 1.5 * env_view.FRAMES
     screen = pygame.surfarray.array3d(pygame.display.get_surface())
-    for colour in theme.SEATS:
+    for colour in colours.SIDE_COLOURS:
         assert count(screen, colour) > 300
     env.step(np.zeros((1, 3), np.int32))
     env.render()
@@ -217,7 +218,7 @@ def test_eval_shows_one_fight_after_another(trained, monkeypatch, capsys):
         (("ace", own), 1),
     ]
     assert times[19] == pytest.approx(1.5, abs=0.06)  # the last decision is on its way
-    for colour in theme.SEATS:
+    for colour in colours.SIDE_COLOURS:
         assert count(screens[0], colour) > 300
     assert capsys.readouterr().out == ""
     assert not pygame.display.get_init()
@@ -258,7 +259,7 @@ def test_eval_goes_on_after_the_end(trained, monkeypatch):
     assert watch_eval(trained, "--opponent", "straight", "--env.time-limit", "1") == 0
     names = [seen[0] for seen in hands.seen]
     assert len(set(names)) == 2
-    banners = [count(seen[3].swapaxes(0, 1)[BANNER], theme.BRIGHT) > 200 for seen in hands.seen]
+    banners = [count(seen[3].swapaxes(0, 1)[BANNER], colours.BRIGHT) > 200 for seen in hands.seen]
     shown = names.index(names[-1]) - banners.index(True)
     assert shown == pytest.approx(10, abs=1)
 
@@ -286,7 +287,7 @@ def test_a_small_or_narrow_film_has_room_for_the_fighters(replay, tmp_path, size
     with Image.open(tmp_path / "a.gif") as gif:
         assert gif.size == size
         view = np.array(gif.convert("RGB"))[64:]
-    for colour in theme.SEATS:
+    for colour in colours.SIDE_COLOURS:
         assert count(view, colour) > 10
 
 
@@ -309,9 +310,9 @@ def test_a_gif_is_as_long_as_it_should_be(replay, tmp_path):
             shots.append(np.array(gif.convert("RGB")))
     assert length == pytest.approx(1000 * pictures(replay) / 10, abs=10)
     for shot in (shots[0], shots[len(shots) // 2]):
-        for colour in theme.SEATS:
+        for colour in colours.SIDE_COLOURS:
             assert count(shot, colour) > 50
-    assert count(shots[-1][70:150], theme.BRIGHT) > 50 > count(shots[0][70:150], theme.BRIGHT)
+    assert count(shots[-1][70:150], colours.BRIGHT) > 50 > count(shots[0][70:150], colours.BRIGHT)
 
 
 @pytest.mark.parametrize("mode", ["plane", "spacetime"])
@@ -327,7 +328,7 @@ def test_an_mp4_has_every_picture(replay, tmp_path, mode):
         assert words in about
     shots = np.frombuffer(ffmpeg.stdout, np.uint8).reshape(-1, 180, 320, 3)
     assert len(shots) == pictures(replay)
-    assert (np.abs(shots[0].astype(int) - theme.SEATS[0]).sum(axis=-1) < 90).sum() > 20
+    assert (np.abs(shots[0].astype(int) - colours.SIDE_COLOURS[0]).sum(axis=-1) < 90).sum() > 20
 
 
 @pytest.mark.parametrize(

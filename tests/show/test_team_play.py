@@ -13,7 +13,7 @@ from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN
 from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.play.loop import Game
-from midrange_puffer.show.view import theme
+from midrange_puffer.show.view import canvas as colours
 
 pytestmark = pytest.mark.usefixtures("display")
 
@@ -100,7 +100,7 @@ def test_two_humans_have_fighters_and_keys_of_their_own():
     assert player.fighter(1)["rudder"] == -1
     assert player.fighter(4)["rudder"] == 1
     gap = player.pixels[100:, SIZE[0] // 2 - 4 : SIZE[0] // 2 + 4]
-    assert count(gap, theme.FAINT) > gap.shape[0]
+    assert count(gap, colours.FAINT) > gap.shape[0]
 
 
 def test_a_missile_of_any_enemy_is_warned_of():

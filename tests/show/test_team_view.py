@@ -17,9 +17,10 @@ from midrange_puffer.game.paths import Paths
 from midrange_puffer.gym import MidrangeEnv
 from midrange_puffer.pettingzoo import MidrangeParallelEnv
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.view import film, theme
+from midrange_puffer.show.view import canvas as colours
+from midrange_puffer.show.view import film
 from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.labels import Label, Labels
+from midrange_puffer.show.view.marks import Label, Labels
 from midrange_puffer.show.view.moment import moment
 from midrange_puffer.show.view.renderer import Renderer
 from midrange_puffer.show.view.watch import Watcher, watch
@@ -73,7 +74,7 @@ def test_all_who_live_are_named_and_no_name_covers_another(fight, written, time)
     renderer = Renderer(SIZE)
     renderer.draw(sim, paths, time=time)
     alive = [one for one in moment(paths, time).fighters if one.alive]
-    [(_, camera)] = renderer._views.values()
+    [camera] = renderer._cameras.values()
     rooms = []
     for one in alive:
         name = f"{('red', 'blue')[one.side]}_{one.number % 8}"
@@ -90,7 +91,7 @@ def test_a_name_stays_where_it_is_while_there_is_room(written):
     def shown(*places) -> list[np.ndarray]:
         written.clear()
         names = [
-            Label(number, f"red_{number}", theme.TEXT, np.array(place, float))
+            Label(number, f"red_{number}", colours.TEXT, np.array(place, float))
             for number, place in enumerate(places)
         ]
         labels.draw(canvas, area, names)
@@ -108,13 +109,13 @@ def test_the_dead_are_marked_where_they_died(fight):
     sim, paths = fight
     renderer = Renderer(SIZE)
     renderer.draw(sim, paths)
-    [(_, camera)] = renderer._views.values()
+    [camera] = renderer._cameras.values()
     picture = renderer.rgb()
     dead = [path for path in paths.fighters if path.died is not None]
     assert len(dead) > 8
     for path in dead:
         [(x, y)] = np.round(camera.to_screen([(path.x[-1], path.y[-1])])).astype(int)
-        assert count(picture[y - 9 : y + 10, x - 9 : x + 10], theme.STAR) > 40
+        assert count(picture[y - 9 : y + 10, x - 9 : x + 10], colours.STAR) > 40
 
 
 # The bar
@@ -140,7 +141,7 @@ def test_the_bar_tells_what_each_has_left(written):
     assert told[3] == ["blue_0"]
     assert any("2 : 2" in words for words, _ in written)
     picture = renderer.rgb()
-    for number, colour, missiles in ((1, theme.SEATS[0], 2), (3, theme.FLAME, 3)):
+    for number, colour, missiles in ((1, colours.SIDE_COLOURS[0], 2), (3, colours.FLAME, 3)):
         row = rows[number]
         line = picture[row.centery, row.left + 60 : row.left + 130]
         marked = (np.abs(line.astype(int) - colour) <= 3).all(axis=-1)
@@ -153,7 +154,7 @@ def test_any_size_will_do(fight, size, focus):
     sim, paths = fight
     renderer = Renderer(size)
     renderer.draw(sim, paths, time=60, focus=focus, lines=["one"], names=("a" * 200, "b"))
-    for colour in theme.SEATS:
+    for colour in colours.SIDE_COLOURS:
         assert count(renderer.rgb(), colour) > 20
 
 
@@ -180,7 +181,7 @@ def test_the_view_is_of_the_fighter_its_foe_and_its_target():
     sim.set_fighter(0, 2, x=-200_000)
     renderer = Renderer(SIZE)
     renderer.draw(sim, Paths(sim), focus=0, target=4)
-    [(_, camera)] = renderer._views.values()
+    [camera] = renderer._cameras.values()
 
     def in_view(number: int) -> bool:
         place = [(sim.fighters[axis][0, number]) for axis in ("x", "y")]
@@ -193,7 +194,7 @@ def test_the_view_is_of_the_fighter_its_foe_and_its_target():
     rings = [
         count(renderer.rgb()[y - 24 : y + 25, x - 24 : x + 25], colour)
         for (x, y), colour in zip(
-            np.round(places).astype(int), (theme.BRIGHT, theme.STAR), strict=True
+            np.round(places).astype(int), (colours.BRIGHT, colours.STAR), strict=True
         )
     ]
     assert min(rings) > 30
@@ -207,7 +208,7 @@ def test_missiles_at_the_fighter_are_joined_to_it():
     for focus in (0, 1):
         renderer.draw(sim, Paths(sim), focus=focus)
         pictures.append(renderer.rgb()[150:])
-    dashes = [count(picture, theme.mix(theme.STAR, 0.6)) for picture in pictures]
+    dashes = [count(picture, colours.mix(colours.STAR, 0.6)) for picture in pictures]
     assert dashes[0] > 50 > 5 > dashes[1]
 
 
@@ -295,7 +296,7 @@ def test_a_film_follows_whom_it_is_told_to(follow, tmp_path, written):
         assert pictures.size == (640, 300)
         assert pictures.n_frames > 3
         first = np.array(pictures.convert("RGB"))
-    for colour in theme.SEATS:
+    for colour in colours.SIDE_COLOURS:
         halves = [count(half, colour) for half in np.split(first, 2, axis=1)]
         assert min(halves) > 20 if "," in follow else sum(halves) > 40
     titles = {name for name, room in written if room.top < 20}
@@ -347,7 +348,7 @@ def test_what_is_shown_is_engagement_0(opponent, action_mode):
     assert shots > 20
     picture = env.render()
     assert picture.shape == (720, 1280, 3)
-    assert min(count(picture, colour) for colour in theme.SEATS) > 100
+    assert min(count(picture, colour) for colour in colours.SIDE_COLOURS) > 100
 
 
 def test_gymnasium_and_pettingzoo_render_teams(written):

@@ -11,8 +11,8 @@ from scenes import BLUE, RED, controls, followed, hold, place
 from midrange_puffer import Simulation
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.names import shown
-from midrange_puffer.show.view import theme
-from midrange_puffer.show.view.camera import Camera, grid_spacing
+from midrange_puffer.show.view import canvas as colours
+from midrange_puffer.show.view.canvas import Camera, grid_spacing
 from midrange_puffer.show.view.moment import curves, moment
 from midrange_puffer.show.view.plane import GUTTER, grid_lines
 from midrange_puffer.show.view.renderer import Renderer
@@ -44,7 +44,7 @@ def picture(sim: Simulation, paths: Paths, size=SIZE, **options: object) -> np.n
     return renderer.rgb()
 
 
-def pixels_of(image: np.ndarray, colour: theme.Colour, tolerance: int = 3) -> np.ndarray:
+def pixels_of(image: np.ndarray, colour: colours.Colour, tolerance: int = 3) -> np.ndarray:
     """Where a colour is in the view, [n, 2] columns and rows."""
     view = image[VIEW.top : VIEW.bottom, VIEW.left : VIEW.right]
     rows, columns = np.nonzero((np.abs(view.astype(int) - colour) <= tolerance).all(axis=-1))
@@ -102,7 +102,7 @@ def test_fighters_are_where_they_are_and_look_where_they_fly(heading):
     """Both in view: the middle between them is that of the picture, and the scale is one."""
     sim, paths = scene(heading_deg=heading, blue={"x": 20_000, "y": 10_000, "heading_deg": heading})
     image = picture(sim, paths)
-    shapes = [pixels_of(image, colour) for colour in theme.SEATS]
+    shapes = [pixels_of(image, colour) for colour in colours.SIDE_COLOURS]
     red, blue = (shape.mean(axis=0) for shape in shapes)
     assert (red + blue) / 2 == pytest.approx(VIEW.center, abs=2)
     right, down = blue - red
@@ -121,7 +121,7 @@ def test_both_fighters_are_in_view_and_fill_it(bearing):
     far = {"x": 5000 + 60_000 * math.cos(angle), "y": -70_000 + 60_000 * math.sin(angle)}
     sim, paths = scene(x=5000, y=-70_000, blue=far)
     image = picture(sim, paths, focus=RED)
-    red, blue = (pixels_of(image, colour).mean(axis=0) for colour in theme.SEATS)
+    red, blue = (pixels_of(image, colour).mean(axis=0) for colour in colours.SIDE_COLOURS)
     assert all(VIEW.collidepoint(place) for place in (red, blue))
     assert (red + blue) / 2 == pytest.approx(VIEW.center, abs=8)
     assert max(np.abs(red - blue) / VIEW.size) > 0.6
@@ -132,10 +132,10 @@ def test_an_arrow_at_the_border_points_to_a_missile_out_of_view(bearing):
     angle = math.radians(bearing)
     sim, paths = scene(blue={"x": 2000, "y": 0})
     far = {"x": 60_000 * math.cos(angle), "y": 60_000 * math.sin(angle)}
-    before = pixels_of(picture(sim, paths, focus=RED), theme.SEATS[BLUE])
+    before = pixels_of(picture(sim, paths, focus=RED), colours.SIDE_COLOURS[BLUE])
     sim.set_missile(0, 0, owner=BLUE, target=RED, heading_deg=0, speed=500, **far)
     paths.note()
-    seen = pixels_of(picture(sim, paths, focus=RED), theme.SEATS[BLUE])
+    seen = pixels_of(picture(sim, paths, focus=RED), colours.SIDE_COLOURS[BLUE])
     arrow = np.array([one for one in seen.tolist() if one not in before.tolist()])
     columns, rows = arrow.T
     at_the_border = (
@@ -158,11 +158,11 @@ def test_labels_stand_where_nothing_is_drawn():
         hold(sim, 1)
         paths.note()
     image = picture(sim, paths, time=5, focus=RED).astype(int)
-    trail = pixels_of(image, theme.mix(theme.SEATS[RED], 0.75), 20)
+    trail = pixels_of(image, colours.mix(colours.SIDE_COLOURS[RED], 0.75), 20)
     assert len(trail) > 20
     for gutter in (image[BAR:, : GUTTER[0]], image[SIZE[1] - GUTTER[1] :]):
         assert (gutter[..., 0] < gutter[..., 2] + 3).all()  # grey, none of it reddish
-        assert count(gutter, theme.BACKGROUND) < gutter[..., 0].size - 100  # with labels
+        assert count(gutter, colours.BACKGROUND) < gutter[..., 0].size - 100  # with labels
 
 
 # Missiles and ends
@@ -183,11 +183,11 @@ def test_a_missiles_trail_is_thick_while_it_burns():
         hold(sim, 1, red=(1, 1, 0))
     [missile] = paths.missiles
     image = picture(sim, paths).astype(int)
-    fighters = [pixels_of(image, colour).mean(axis=0)[0] for colour in theme.SEATS]
+    fighters = [pixels_of(image, colour).mean(axis=0)[0] for colour in colours.SIDE_COLOURS]
     scale = (fighters[1] - fighters[0]) / (paths.fighters[BLUE].x[-1] - paths.fighters[RED].x[-1])
-    column, row = np.round(pixels_of(image, theme.SEATS[BLUE]).mean(axis=0)).astype(int)
+    column, row = np.round(pixels_of(image, colours.SIDE_COLOURS[BLUE]).mean(axis=0)).astype(int)
     redness = (image[row - 5 : row + 6, :, 0] - image[row - 5 : row + 6, :, 2]).clip(0).sum(axis=0)
-    red, _, blue = theme.mix(theme.SEATS[RED], 0.65)
+    red, _, blue = colours.mix(colours.SIDE_COLOURS[RED], 0.65)
 
     def width(x: float) -> float:
         middle = round(column + scale * (x - paths.fighters[BLUE].x[-1]))
@@ -202,11 +202,11 @@ def test_a_missiles_trail_is_thick_while_it_burns():
 def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
     paths = fight[1]
     [victim] = [path for path in paths.fighters if path.died is not None]
-    dead, alive = theme.SEATS[victim.side], theme.SEATS[1 - victim.side]
+    dead, alive = colours.SIDE_COLOURS[victim.side], colours.SIDE_COLOURS[1 - victim.side]
     end, before = picture(*fight), picture(*fight, time=victim.died - 1)
-    star = pixels_of(end, theme.STAR)
+    star = pixels_of(end, colours.STAR)
     assert len(star) > 80
-    assert len(pixels_of(before, theme.STAR)) == 0
+    assert len(pixels_of(before, colours.STAR)) == 0
     assert len(pixels_of(before, dead)) > 100
     survivor = paths.fighters[1 - victim.number]
     offset = np.array([survivor.x[-1] - victim.x[-1], survivor.y[-1] - victim.y[-1]]) * (1, -1)
@@ -214,7 +214,7 @@ def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
     cosine = offset @ seen / np.linalg.norm(offset) / np.linalg.norm(seen)
     assert cosine == pytest.approx(1, abs=1e-3)
     words = np.s_[VIEW.top : VIEW.top + 90, VIEW.centerx - 120 : VIEW.centerx + 120]
-    assert count(end[words], theme.BRIGHT) > 200 > 10 > count(before[words], theme.BRIGHT)
+    assert count(end[words], colours.BRIGHT) > 200 > 10 > count(before[words], colours.BRIGHT)
 
 
 def test_the_end_shows_the_whole_fight(fight):
@@ -223,7 +223,7 @@ def test_the_end_shows_the_whole_fight(fight):
     for size in (SIZE, (320, 244)):
         renderer = Renderer(size)
         renderer.draw(sim, paths, time=paths.time - 0.6)
-        [(_, camera)] = renderer._views.values()
+        [camera] = renderer._cameras.values()
         ways = [*paths.fighters, *paths.missiles]
         points = np.vstack([np.column_stack([way.x, way.y]) for way in ways])
 
@@ -246,10 +246,10 @@ def test_a_cross_where_a_missile_came_to_nothing():
         hold(sim, 1)
     [missile] = paths.missiles
     image = picture(sim, paths)
-    red, blue = (pixels_of(image, colour).mean(axis=0)[0] for colour in theme.SEATS)
+    red, blue = (pixels_of(image, colour).mean(axis=0)[0] for colour in colours.SIDE_COLOURS)
     x = [path.x[-1] for path in (*paths.fighters, missile)]
     column = red + (blue - red) * (x[2] - x[0]) / (x[1] - x[0])
-    cross = pixels_of(image, theme.mix(theme.SEATS[RED], 0.6), 15)
+    cross = pixels_of(image, colours.mix(colours.SIDE_COLOURS[RED], 0.6), 15)
     near = cross[np.abs(cross[:, 0] - column) < 7]
     assert np.ptp(near, axis=0).min() >= 5
     assert len(cross[np.abs(cross[:, 0] - column) < 2]) < len(near)
@@ -263,7 +263,7 @@ def test_gauges_show_rudder_and_throttle(rudder):
     sim, paths = scene(rudder=rudder, throttle=0.25, blue={"throttle": 1, "rudder": 0})
     bar = picture(sim, paths)[BAR - 20 : BAR]
     columns = []
-    for panel, colour in zip((np.s_[:, 6:340], np.s_[:, 470:]), theme.SEATS, strict=True):
+    for panel, colour in zip((np.s_[:, 6:340], np.s_[:, 470:]), colours.SIDE_COLOURS, strict=True):
         filled = (np.abs(bar[panel].astype(int) - colour) <= 3).all(axis=-1)
         columns.append(np.flatnonzero(filled.any(axis=0)))
     width = np.ptp(columns[BLUE])  # of a full throttle gauge
@@ -283,7 +283,10 @@ def test_missiles_are_counted(fight):
     bar = picture(sim, paths, time=time)[8:24, 100 : SIZE[0] // 2 - 55]
     now = moment(paths, time)
     flying = sum(missile.flying and missile.path.owner == RED for missile in now.missiles)
-    for colour, number in ((theme.FLAME, flying), (theme.SEATS[RED], now.fighters[RED].ammo)):
+    for colour, number in (
+        (colours.FLAME, flying),
+        (colours.SIDE_COLOURS[RED], now.fighters[RED].ammo),
+    ):
         marked = (np.abs(bar.astype(int) - colour) <= 3).all(axis=-1).sum(axis=0) > 8
         assert (np.diff(marked.astype(int)) == 1).sum() == number
     assert flying > 0
@@ -352,7 +355,7 @@ def test_any_size_will_do(size, mode):
     image = picture(
         sim, paths, size=size, mode=mode, focus=RED, lines=["one", "two"], names=("a", "b")
     )
-    assert count(image, theme.SEATS[RED]) > 20
+    assert count(image, colours.SIDE_COLOURS[RED]) > 20
 
 
 # Between two decisions
@@ -372,7 +375,7 @@ def test_between_decisions_everything_is_on_its_way():
     assert start[RED].heading < 0 < math.pi < 4  # beyond 180 degrees it is negative
     turned = [math.remainder(f[RED].heading - start[RED].heading, math.tau) for f in (middle, then)]
     assert turned[0] == pytest.approx(turned[1] / 2)
-    assert len(end[RED].trail) == 1 + 3 * 3  # three points a leg, the last to where it is
+    assert len(end[RED].trail()) == 1 + 3 * 3  # three points a leg, the last to where it is
     assert moment(paths, 99).time == 1.0
 
 

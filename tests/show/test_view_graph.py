@@ -13,12 +13,12 @@ from midrange_puffer import Simulation
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime, spacetime
-from midrange_puffer.show.view import theme
+from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.canvas import Canvas
 from midrange_puffer.show.view.graph import Enemy, Projection, draw_graph, fit
 from midrange_puffer.show.view.moment import moment
+from midrange_puffer.show.view.plane import zone
 from midrange_puffer.show.view.renderer import Renderer
-from midrange_puffer.show.view.zones import zone
 
 AREA = pygame.Rect(0, 0, 800, 500)
 TIMES = np.arange(21.0)
@@ -59,14 +59,18 @@ def a_missile(**changes: object) -> MissilePrediction:
 def drawn(graph: SpaceTime) -> np.ndarray:
     """Its picture, int [height, width, 3]."""
     canvas, surface = Canvas(AREA.size), pygame.Surface(AREA.size)
-    canvas.clear(theme.BACKGROUND)
+    canvas.clear(colours.BACKGROUND)
     draw_graph(canvas, AREA, graph, Enemy(ENEMY), YAW, PITCH)
     canvas.show(surface)
     return pygame.surfarray.array3d(surface).swapaxes(0, 1).astype(int)
 
 
 def drawn_at(
-    image: np.ndarray, graph: SpaceTime, points: np.ndarray, times: np.ndarray, colour: theme.Colour
+    image: np.ndarray,
+    graph: SpaceTime,
+    points: np.ndarray,
+    times: np.ndarray,
+    colour: colours.Colour,
 ) -> np.ndarray:
     """Whether the picture has a colour at places in space and time, or right beside them, [n]."""
     room = AREA.copy()
@@ -143,13 +147,13 @@ def test_paths_have_their_colours():
     image = drawn(graph)
     middle = slice(3, 20)
     for path, colour in (
-        (graph.own, theme.SEATS[RED]),
-        (graph.escapes[0], theme.SAFE),
-        (graph.escapes[1], theme.STAR),
+        (graph.own, colours.SIDE_COLOURS[RED]),
+        (graph.escapes[0], colours.SAFE),
+        (graph.escapes[1], colours.STAR),
     ):
         assert drawn_at(image, graph, path[middle], TIMES[middle], colour).all()
     swapped = drawn(replace(graph, escape_miss=graph.escape_miss[::-1]))
-    assert drawn_at(swapped, graph, graph.escapes[0][middle], TIMES[middle], theme.STAR).all()
+    assert drawn_at(swapped, graph, graph.escapes[0][middle], TIMES[middle], colours.STAR).all()
 
 
 def test_an_escape_is_judged_by_the_missiles_in_the_air_too():
@@ -165,7 +169,7 @@ def test_an_escape_is_judged_by_the_missiles_in_the_air_too():
     assert replace(calm, missiles=(own,)).verdict(0) == (True, "no missile to escape from")
     middle = slice(3, 20)
     image = drawn(calm)
-    for path, colour in zip(calm.escapes, (theme.STAR, theme.SAFE), strict=True):
+    for path, colour in zip(calm.escapes, (colours.STAR, colours.SAFE), strict=True):
         assert drawn_at(image, calm, path[middle], TIMES[middle], colour).all()
 
 
@@ -193,15 +197,15 @@ def test_the_cone_is_the_enemys_and_there_only_with_a_threat():
     graph = a_graph()
     image = drawn(graph)
     front = graph.fronts[15]
-    shade = theme.mix(theme.SEATS[1], 0.8)
+    shade = colours.mix(colours.SIDE_COLOURS[1], 0.8)
     assert drawn_at(image, graph, front, np.full(len(front), 15.0), shade).all()
     calm = a_graph(fronts=None, escape_miss=None)
     assert count(drawn(calm), shade) < 20 < 200 < count(image, shade)
-    assert count(drawn(calm), theme.STAR) == 0
+    assert count(drawn(calm), colours.STAR) == 0
 
 
 def test_a_missile_turns_thin_where_it_is_harmless():
-    bright = theme.mix(theme.SEATS[1], 0.75, theme.BRIGHT)
+    bright = colours.mix(colours.SIDE_COLOURS[1], 0.75, colours.BRIGHT)
     missile = a_missile(harmless=10.0)
     graph = a_graph(fronts=None, missiles=(missile,))
     seen = drawn_at(drawn(graph), graph, missile.points, TIMES, bright)
@@ -220,8 +224,10 @@ def test_a_missile_ends_where_and_when_it_hits():
     graph = a_graph(own=own, fronts=None, missiles=(missile,))
     image = drawn(graph)
     end = np.array([(2900.0, 0)])
-    assert drawn_at(image, graph, end, 11.6, theme.STAR).all()
-    assert not drawn_at(image, graph, end, 17.5, theme.SEATS[RED]).any()  # it flies no more
+    assert drawn_at(image, graph, end, 11.6, colours.STAR).all()
+    assert not drawn_at(
+        image, graph, end, 17.5, colours.SIDE_COLOURS[RED]
+    ).any()  # it flies no more
 
 
 def test_what_has_ended_is_left_out():
@@ -233,7 +239,7 @@ def test_what_has_ended_is_left_out():
     image = drawn(replace(graph, shots=shots))
     middle = slice(3, 20)
     own = graph.own[middle]
-    assert drawn_at(image, graph, own, TIMES[middle], theme.SEATS[RED]).all()
+    assert drawn_at(image, graph, own, TIMES[middle], colours.SIDE_COLOURS[RED]).all()
 
 
 def test_the_view_shows_the_simulations_graph():
@@ -244,8 +250,8 @@ def test_the_view_shows_the_simulations_graph():
         renderer = Renderer((900, 600))
         renderer.draw(sim, Paths(sim), focus=RED, mode="spacetime")
         view = renderer.rgb()[80:]
-        assert (count(view, theme.STAR) > 100) == caught
-        assert (count(view, theme.SAFE) > 100) != caught
+        assert (count(view, colours.STAR) > 100) == caught
+        assert (count(view, colours.SAFE) > 100) != caught
         assert [bool(miss == 0) for miss in spacetime(sim).escape_miss] == [caught, caught]
         before = renderer.rgb()
         renderer.yaw += 1

@@ -17,7 +17,8 @@ from midrange_puffer.game.paths import ACTIVE, ALONE, SUPPORTED, Paths
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.debrief import debrief
-from midrange_puffer.show.view import PLANE, SPACETIME, theme
+from midrange_puffer.show.view import PLANE, SPACETIME
+from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view.film import write_film
 from midrange_puffer.show.view.moment import Contact, moment
 from midrange_puffer.show.view.renderer import Renderer
@@ -153,7 +154,7 @@ def test_a_lock_is_drawn_in_its_colour(notch_fight):
     time = missile.times[missile.guided.index(ACTIVE)] + 0.1
     for side in (RED, BLUE):  # a ring around the missile, and a stroke toward it
         image = picture(notch_fight.sim, notch_fight.paths, time=time, side=side)
-        assert count(image[BAR:], theme.LOCK) > 10
+        assert count(image[BAR:], colours.LOCK) > 10
     before = moment(notch_fight.paths, missile.launched, BLUE)
     assert not any(warning.is_seeker for warning in before.warnings)
 
@@ -276,7 +277,7 @@ def test_before_there_is_a_track_nothing_tells_where_the_enemy_is():
         views.append([picture(sim, Paths(sim), side=RED, mode=m) for m in (PLANE, SPACETIME)])
     assert np.array_equal(*[one[0] for one in views])
     assert np.array_equal(*[one[1] for one in views])
-    assert count(views[0][1][BAR:], theme.SEATS[BLUE]) == 0
+    assert count(views[0][1][BAR:], colours.SIDE_COLOURS[BLUE]) == 0
 
 
 def test_nobody_is_told_of_a_kill():

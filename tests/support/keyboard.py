@@ -5,8 +5,8 @@ import pygame
 
 from midrange_puffer.replays.session import HUMAN, Session
 from midrange_puffer.show.play.loop import Game
+from midrange_puffer.show.view.canvas import Colour
 from midrange_puffer.show.view.renderer import Renderer
-from midrange_puffer.show.view.theme import Colour
 
 FRAME = 0.1  # s
 SIZE = (960, 540)  # where pixels are looked at

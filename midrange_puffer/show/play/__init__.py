@@ -1,1 +1,1 @@
-"""Playing by hand: people, pilots and policies in one engagement, in a window."""
+"""Playing by hand: humans, pilots and policies in one engagement, in a window."""

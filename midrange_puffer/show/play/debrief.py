@@ -1,4 +1,4 @@
-"""Why a fight went as it did, told to one of its pilots from what was flown."""
+"""The debriefing: why a fight went as it did, for one of its pilots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from midrange_puffer.game.launch_zone import look_up
 from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.show.view.moment import minutes
 
 INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
     "inside R_NEZ",
@@ -21,44 +22,44 @@ INSIDE, BETWEEN, BEYOND, TOO_NEAR = (
 
 @dataclass(frozen=True)
 class Look:
-    """What the space-time graph said at a time [s]: whether an escape was still open."""
+    """A look at the space-time graph at a time [s]; `open` is True if an escape was open."""
 
     time: float
     open: bool
 
 
 def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) -> list[str]:
-    """Some sentences for the pilot of a fighter, of a fight that is over.
+    """Returns some sentences for the pilot of a fighter, about a fight that is over.
 
     Args:
-        sim, paths: of the fight.
-        fighter: whom it is told to.
-        looks: at the graph of this fighter while missiles were after it, in order of time.
+        sim, paths: The fight.
+        fighter: The pilot's fighter.
+        looks: Looks at its graph while missiles flew at it, in order of time.
     """
     envelope = game_envelope(sim.parameters)
     in_team = is_team(sim.parameters)
-    killers = [one for one in paths.missiles if one.fate == HIT and one.target == fighter]
-    kills = [one for one in paths.missiles if one.fate == HIT and one.owner == fighter]
+    hits = [missile for missile in paths.missiles if missile.fate == HIT]
+    deaths = [missile for missile in hits if missile.target == fighter][:1]
+    kills = [missile for missile in hits if missile.owner == fighter]
     if paths.contacts:
-        lines = [line for one in (*kills, *killers[:1]) for line in _of_lock(one, fighter)]
+        lines = [line for missile in kills + deaths for line in _of_lock(missile, fighter)]
     else:
-        lines = [_of_kill(envelope, paths, one) for one in kills]
-        lines += [line for one in killers[:1] for line in _of_death(envelope, paths, one, looks)]
-    if not kills and not killers:
+        lines = [_of_kill(envelope, paths, missile) for missile in kills]
+        lines += [line for m in deaths for line in _of_death(envelope, paths, m, looks)]
+    if not kills and not deaths:
         lines.append("You hit nobody, and were not hit." if in_team else "Nobody was hit.")
     lines.append(_of_shots(envelope, paths, fighter))
     return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
 
 
 def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:
-    """The range of a launch [m], and in which zone of the launcher the target was."""
-    owner, target = (paths.fighters[one] for one in (missile.owner, missile.targets[0]))
-    at = [path.at(missile.launched + 1e-6) for path in (owner, target)]
-    places = [np.array([path.x[i], path.y[i]]) for path, i in zip((owner, target), at, strict=True)]
-    dx, dy = places[1] - places[0]
+    """Returns the range of a launch [m], and the zone of the launcher that the target was in."""
+    owner, target = paths.fighters[missile.owner], paths.fighters[missile.targets[0]]
+    own, other = (path.at(missile.launched + 1e-6) for path in (owner, target))
+    dx, dy = target.x[other] - owner.x[own], target.y[other] - owner.y[own]
     bearing, distance = float(np.arctan2(dy, dx)), float(np.hypot(dx, dy))
-    angles = owner.heading[at[0]] - bearing, target.heading[at[1]] - bearing - np.pi
-    speeds = owner.speed[at[0]], target.speed[at[1]]
+    angles = owner.heading[own] - bearing, target.heading[other] - bearing - np.pi
+    speeds = owner.speed[own], target.speed[other]
     edges = {
         name: float(look_up(envelope, name, *map(np.float64, (*angles, *speeds))))
         for name in ("minimum", "nez", "aero")
@@ -73,55 +74,50 @@ def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[flo
 def _of_kill(envelope: Envelope, paths: Paths, missile: MissilePath) -> str:
     distance, zone = zone_of(envelope, paths, missile)
     hit = "hit" if len(paths.fighters) == 2 else f"hit {callsigns(paths.sizes)[missile.target]}"
-    fired = f"Your missile of {clock(missile.launched)} {hit}. It was fired from {_km(distance)}, "
+    fired = f"Your missile of {minutes(missile.launched)} {hit}. It was fired from {_km(distance)}"
     if zone == INSIDE:
-        return f"{fired}{zone}: no turn could have saved the enemy."
+        return f"{fired}, {zone}: no turn could have saved the enemy."
     if zone == BETWEEN:
-        return f"{fired}{zone}: the enemy could have got away, and turned too late."
-    return f"{fired}{zone}: the enemy flew into it."
+        return f"{fired}, {zone}: the enemy could have got away, and turned too late."
+    return f"{fired}, {zone}: the enemy flew into it."
 
 
 def _of_lock(missile: MissilePath, fighter: int) -> list[str]:
-    """Of a hit in a game with sensors: there a turn may also break a lock, so zones decide less."""
-    fired = clock(missile.launched)
-    told = f"Your missile of {fired} hit."
+    """Describes a hit in a game with sensors, where a turn may also break a lock."""
+    fired = minutes(missile.launched)
+    hit = f"Your missile of {fired} hit."
     if missile.target == fighter:
-        told = f"You were hit by a missile fired at {fired}."
+        hit = f"You were hit by a missile fired at {fired}."
     guided = zip(missile.times, missile.guided, strict=True)
-    locks = [time for time, guide in guided if guide == ACTIVE]
-    if not locks:
-        return [told, "Its fighter guided it to the end: its own seeker never had a lock."]
-    return [told, f"Its own seeker had a lock from {clock(locks[0])} on."]
+    lock = next((time for time, source in guided if source == ACTIVE), None)
+    if lock is None:
+        return [hit, "Its fighter guided it to the end: its own seeker never had a lock."]
+    return [hit, f"Its own seeker had a lock from {minutes(lock)} on."]
 
 
 def _of_death(
     envelope: Envelope, paths: Paths, missile: MissilePath, looks: Sequence[Look]
 ) -> list[str]:
     distance, zone = zone_of(envelope, paths, missile)
-    fired = f"You were hit by a missile fired at {clock(missile.launched)} from {_km(distance)}, "
-    chances = [one.time for one in looks if one.open and one.time >= missile.launched]
+    fired = f"You were hit by a missile fired at {minutes(missile.launched)} from {_km(distance)}"
+    chances = [look.time for look in looks if look.open and look.time >= missile.launched]
     if chances:
-        until = clock(chances[-1])
+        until = minutes(chances[-1])
         why = f"Until {until} full rudder and running away would have saved you."
     elif zone == INSIDE:
         why = "No turn could save you then. Turn before the enemy's R_NEZ reaches you: E shows it."
     else:
         why = "From the launch on neither escape was open: you had too far to turn."
-    return [f"{fired}{zone}.", why]
+    return [f"{fired}, {zone}.", why]
 
 
 def _of_shots(envelope: Envelope, paths: Paths, fighter: int) -> str:
-    zones = [zone_of(envelope, paths, one)[1] for one in paths.missiles if one.owner == fighter]
+    zones = [zone_of(envelope, paths, m)[1] for m in paths.missiles if m.owner == fighter]
     if not zones:
         return "You fired no missile."
     counts = {zone: zones.count(zone) for zone in (INSIDE, BETWEEN, BEYOND, TOO_NEAR)}
-    told = ", ".join(f"{count} {zone}" for zone, count in counts.items() if count)
-    return f"Your shots: {told}."
-
-
-def clock(time: float) -> str:
-    """A time of the fight [s] as minutes and seconds."""
-    return f"{int(time) // 60}:{int(time) % 60:02}"
+    shots = ", ".join(f"{count} {zone}" for zone, count in counts.items() if count)
+    return f"Your shots: {shots}."
 
 
 def _km(distance: float) -> str:

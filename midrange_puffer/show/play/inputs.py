@@ -1,4 +1,4 @@
-"""What human hands do to the controls, with keys or a gamepad."""
+"""Human input: controls from keys or a gamepad."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ import pygame
 
 DEADZONE = 0.15  # of a gamepad's stick, which never rests exactly in its middle
 STICK_X, STICK_Y = 0, 1  # axes of the left stick, right and down positive
-FIRE, FIGHTER, TARGET = "fire", "fighter", "target"  # what a press may ask for
-BUTTONS = {FIRE: 0, TARGET: 1, FIGHTER: 2}  # of a gamepad
+FIRE, FIGHTER, TARGET = "fire", "fighter", "target"  # commands of a press
+BUTTONS = {0: FIRE, 1: TARGET, 2: FIGHTER}  # of a gamepad
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Which keys do what."""
+    """One hand's keys for rudder and throttle, and those of each command."""
 
     left: int
     right: int
@@ -47,10 +47,10 @@ RIGHT_HAND = Keys(
 
 
 class Hands:
-    """One human's, on some keys and perhaps a gamepad.
+    """One human's hands, on some keys and perhaps a gamepad.
 
-    The rudder is where the keys or the stick say, at once; how fast it gets there is up to the
-    fighter's actuator.
+    The commanded rudder follows the keys or the stick at once. The fighter's actuator limits how
+    fast the rudder moves.
 
     Attributes:
         gamepad: A pygame.joystick.Joystick, or None.
@@ -62,52 +62,45 @@ class Hands:
         self.gamepad = None
 
     def handle(self, event: pygame.event.Event) -> str | None:
-        """Take note of an event; return what it asks for: FIRE, FIGHTER, TARGET or nothing."""
+        """Notes an event; returns its command, FIRE, FIGHTER or TARGET, or None."""
         if event.type == pygame.KEYDOWN:
             self._held.add(event.key)
             presses = (item for keys in self._keys for item in keys.presses.items())
-            return next((what for what, among in presses if event.key in among), None)
+            return next((command for command, keys in presses if event.key in keys), None)
         if event.type == pygame.KEYUP:
             self._held.discard(event.key)
         elif event.type == pygame.WINDOWFOCUSLOST:
-            self._held.clear()  # nobody will tell when they are let go
+            self._held.clear()  # their release will not be reported
         elif event.type == pygame.JOYBUTTONDOWN and self.has(event.instance_id):
-            return next((what for what, one in BUTTONS.items() if one == event.button), None)
+            return BUTTONS.get(event.button)
         return None
 
     def has(self, instance_id: int) -> bool:
-        """Whether the gamepad is the one of that number."""
+        """True if the gamepad has this id."""
         return self.gamepad is not None and self.gamepad.get_instance_id() == instance_id
 
     @property
     def rudder(self) -> float:
-        """1 (left) to -1 (right)."""
-        keys = self._held_count("left") - self._held_count("right")
-        return _clip(keys - self._stick(STICK_X))
+        """The commanded rudder, 1 (left) to -1 (right)."""
+        return self._axis("left", "right", STICK_X)
 
     @property
     def throttle_rate(self) -> float:
-        """Of the lever: 1 (forward) to -1 (back)."""
-        keys = self._held_count("more") - self._held_count("less")
-        return _clip(keys - self._stick(STICK_Y))
+        """The commanded motion of the throttle lever, 1 (forward) to -1 (back)."""
+        return self._axis("more", "less", STICK_Y)
 
-    def _held_count(self, what: str) -> int:
-        return sum(getattr(keys, what) in self._held for keys in self._keys)
-
-    def _stick(self, axis: int) -> float:
-        """-1 to 1, from 0 at the edge of the dead zone."""
-        value = self.gamepad.get_axis(axis) if self.gamepad else 0.0
+    def _axis(self, positive: str, negative: str, stick: int) -> float:
+        """Returns the sum of keys and stick, from -1 to 1; the stick counts the other way."""
+        keys = sum(getattr(keys, positive) in self._held for keys in self._keys)
+        keys -= sum(getattr(keys, negative) in self._held for keys in self._keys)
+        value = self.gamepad.get_axis(stick) if self.gamepad else 0.0
         beyond = max(abs(value) - DEADZONE, 0.0) / (1 - DEADZONE)
-        return beyond if value > 0 else -beyond
+        return min(max(keys - (beyond if value > 0 else -beyond), -1.0), 1.0)
 
 
 def hands_of(sides: Sequence[int]) -> dict[int, Hands]:
-    """Hands for the sides that humans fly on: a single one may use all of the keyboard."""
+    """Returns hands by the side of each human; a single human may use the whole keyboard."""
     halves = (LEFT_HAND, RIGHT_HAND)
     if len(sides) == 1:
         return {sides[0]: Hands(*halves)}
     return {side: Hands(halves[side]) for side in sides}
-
-
-def _clip(value: float) -> float:
-    return min(max(value, -1.0), 1.0)

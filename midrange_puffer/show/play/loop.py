@@ -1,4 +1,4 @@
-"""The window in which people fly: events, frames, and the keys that are no flight controls."""
+"""The window in which humans fly: events, frames, and the keys besides the flight controls."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,48 +7,43 @@ from pathlib import Path
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
+from midrange_puffer.game.contact_path import TRACKS
 from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
+from midrange_puffer.game.targets import enemies_of
 from midrange_puffer.replays.replay import SUFFIX
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.play.choosing import next_fighter, next_target
 from midrange_puffer.show.play.debrief import debrief
 from midrange_puffer.show.play.inputs import FIGHTER, FIRE, TARGET, Hands, hands_of
-from midrange_puffer.show.play.lookout import Lookout
-from midrange_puffer.show.play.overlay import (
-    draw_debrief,
-    draw_help,
-    draw_notice,
-    draw_warning,
-)
-from midrange_puffer.show.play.threats import Threat, advice
-from midrange_puffer.show.play.words import launch_words
+from midrange_puffer.show.play.overlay import draw_debrief, draw_help, draw_notice, draw_warning
+from midrange_puffer.show.play.threats import Lookout, Threat, advice
 from midrange_puffer.show.view import PLANE
-from midrange_puffer.show.view.renderer import Renderer, bar_height, columns
-from midrange_puffer.show.view.theme import FAINT
+from midrange_puffer.show.view.canvas import FAINT
+from midrange_puffer.show.view.renderer import Renderer, columns
+from midrange_puffer.show.view.status import bar_height
 from midrange_puffer.show.view.viewer import Viewer
 
 THROTTLE_RATE = 1.0  # 1/s, of the lever: from idle to full in one second
-REWIND_RATE = 8.0  # s of the fight taken back in a second
+REWIND_RATE = 8.0  # s of the fight rewound in a second
 MESSAGE_TIME = 4.0  # s
-# In teams, what stands below a view: of who flies red or alone, of who flies blue, of who looks on.
+# Keys of teams, below the view of red or of a single human, of blue, and of spectators.
 CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
 FOLLOWING = "Tab 1-8 click: follow a fighter"
-BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # end the help
+BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # close the help
 
 
 class Game(Viewer):
-    """A session in which people may fly, in a window.
+    """A session in which humans may fly, in a window.
 
     Args:
         session: The fights.
         renderer: Draws them.
-        show: Brings the renderer's surface onto the screen.
-        folder: Where the replay of every fight goes that has ended or is left; None: only
-            those that are asked for are saved, into the working directory.
+        show: Shows the renderer's surface on the screen.
+        folder: Folder for a replay of every fight that has ended or is left; None: write only the
+            replays asked for by key, into the working directory.
 
     Attributes:
-        hands: Of the humans, by the side that each flies on.
+        hands: The humans' hands, by side.
         saved: Replays written so far.
     """
 
@@ -63,12 +58,12 @@ class Game(Viewer):
         self.hands: dict[int, Hands] = hands_of([*session.sides])
         self.saved: list[Path] = []
         self._folder = folder
-        self._rewinding, self._rewound = False, 0.0  # s of the fight that are to be taken back
+        self._rewinding, self._rewound = False, 0.0  # s of the fight still to be rewound
         self._own_view, self._enemy_zones, self._help = True, False, False
-        self._shows_truth = False  # of a fight with sensors that is over
+        self._shows_truth = False  # after a fight with sensors
         self._fight = 0
-        self._outcomes: dict[int, int] = {}  # of the fights of these two, by number: MrOutcome
-        self._debriefs: dict[int, list[str]] = {}  # of the humans, once the fight is over
+        self._outcomes: dict[int, int] = {}  # MrOutcome by number of the fight, of these two
+        self._debriefs: dict[int, list[str]] = {}  # by side, once the fight is over
         self._lookout = Lookout(session)
         if session.humans:
             self._show_help(True)
@@ -76,17 +71,23 @@ class Game(Viewer):
         self._kept = 0  # decisions of the present fight that are in a replay
 
     def run(self) -> None:
-        """Play until somebody quits; however it ends, the fight that was left is kept.
+        """Plays until the user quits; then writes the replay of the last fight, if asked to.
 
         Raises:
-            WriteError: The replay of that fight could not be written.
+            WriteError: The replay could not be written.
         """
         try:
             super().run()
         finally:
             if self._to_be_kept():
-                self.session.rewind(0)  # whole again, if a decision was broken off in its midst
+                self.session.rewind(0)  # undoes a decision that was interrupted
                 self._write()
+
+    def threats(self, side: int) -> list[Threat]:
+        """Returns the missiles that the human of a side is warned of, the most pressing first."""
+        return self._lookout.threats[side]
+
+    # Events
 
     def _handle(self, event: pygame.event.Event) -> None:
         begins = event.type == pygame.KEYDOWN and event.key in BEGIN
@@ -95,16 +96,20 @@ class Game(Viewer):
             return
         super()._handle(event)
         for side, hands in self.hands.items():
-            asked = hands.handle(event)
-            if asked and not self._help:
-                self._do(side, asked)
+            command = hands.handle(event)
+            if command and not self._help:
+                self._do(side, command)
         match event.type:
             case pygame.KEYUP if event.key == pygame.K_BACKSPACE:
                 self._rewinding = False
             case pygame.WINDOWFOCUSLOST:
                 self._rewinding = False
             case pygame.JOYDEVICEADDED:
-                self._plug_in(pygame.joystick.Joystick(event.device_index))
+                gamepad = pygame.joystick.Joystick(event.device_index)
+                free = next((hands for hands in self.hands.values() if hands.gamepad is None), None)
+                if free is not None:
+                    free.gamepad = gamepad
+                    self._say(f"{gamepad.get_name()} plugged in")
             case pygame.JOYDEVICEREMOVED:
                 for hands in self.hands.values():
                     if hands.has(event.instance_id):
@@ -130,18 +135,22 @@ class Game(Viewer):
             case pygame.K_F5:
                 self._save()
 
-    def _do(self, side: int, asked: str) -> None:
-        """What the human of a side has asked for."""
+    def _do(self, side: int, command: str) -> None:
+        """Carries out a command of a side's human."""
         session, own = self.session, self.session.sides[side]
-        if asked == FIRE:
+        if command == FIRE:
             session.fire(own)
-        elif asked == FIGHTER and self._is_team:
-            self._choose(next_fighter(session, own))
-        elif asked == TARGET and self._is_team:
-            session.aim(own, next_target(session, own))
+        elif command == FIGHTER and self._is_team:
+            living = [n for n in session.side_of(own) if session.sim.fighters["alive"][0, n]]
+            after = [number for number in living if number > own]
+            self._choose(next(iter((*after, *living)), own))
+        elif command == TARGET and self._is_team:
+            enemies = enemies_of(session.sim, own).tolist()  # by range
+            target = session.target(own)
+            session.aim(own, _after(enemies, target) if enemies else None)
 
     def _choose(self, fighter: int | None) -> None:
-        """Fly or follow a fighter; of an enemy, have it for a target."""
+        """Flies or follows a fighter; an enemy becomes the target."""
         session = self.session
         if not session.humans or fighter is None:
             super()._choose(fighter)
@@ -157,7 +166,7 @@ class Game(Viewer):
             self._say(f"you fly {self._called(fighter)}")
 
     def _choose_next(self) -> None:
-        """Where humans fly, their keys choose."""
+        """Follows the next fighter, unless humans fly, whose own keys choose."""
         if not self.session.humans:
             super()._choose_next()
 
@@ -169,35 +178,29 @@ class Game(Viewer):
         return callsigns(self.session.paths.sizes)[fighter]
 
     def _show_help(self, is_shown: bool) -> None:
-        """Show the help, or no longer; time stands still meanwhile."""
+        """Shows or hides the help; the fight is paused while it is shown."""
         if is_shown:
             self._was_paused = self.session.paused
         self._help = is_shown
         self.session.paused = is_shown or self._was_paused
 
-    def _meet_next(self) -> None:
-        """Have the next harder pilot take the place of a pilot, or the easiest that of a policy.
+    # Fights
 
-        After the hardest comes the easiest. With sensors those that fly only there are the last.
+    def _meet_next(self) -> None:
+        """Replaces the contestant that is no human by the next harder pilot.
+
+        A policy is replaced by the easiest pilot, and so is the hardest. With sensors the ladder
+        ends with the pilots that fly only there.
         """
-        for side, who in enumerate(self.session.contestants):
+        for side, contestant in enumerate(self.session.contestants):
             if side not in self.session.sides:
                 self._leave()
                 flying = pilots_of(self.session.sim.parameters)
-                ladder = (*LADDER, *(name for name in flying if name not in LADDER))
-                rung = ladder.index(who) + 1 if who in ladder else 0
-                self.session.meet(side, ladder[rung % len(ladder)])
+                ladder = [*LADDER, *(name for name in flying if name not in LADDER)]
+                self.session.meet(side, _after(ladder, contestant))
                 self._outcomes.clear()
                 self._begin()
                 self._say(f"against {self.session.names[side]}")
-                return
-
-    def _plug_in(self, gamepad: pygame.joystick.JoystickType) -> None:
-        """Hand a gamepad to the first human without one."""
-        for hands in self.hands.values():
-            if hands.gamepad is None:
-                hands.gamepad = gamepad
-                self._say(f"{gamepad.get_name()} plugged in")
                 return
 
     def _start(self, engagement: int) -> None:
@@ -206,12 +209,12 @@ class Game(Viewer):
         self._begin()
 
     def _leave(self) -> None:
-        """Keep the present fight, if it is to be."""
+        """Saves the present fight, if it is to be kept."""
         if self._to_be_kept():
             self._save()
 
     def _begin(self) -> None:
-        """A fight has begun: nothing of the one before goes on in it."""
+        """Resets everything that belongs to the fight before."""
         self._help = self.session.paused = self._shows_truth = False
         self.session.time_scale = 1.0
         self._kept = 0
@@ -240,8 +243,7 @@ class Game(Viewer):
                 side: debrief(session.sim, session.paths, fighter, self._lookout.looks[side])
                 for side, fighter in session.sides.items()
             }
-            if self._to_be_kept():
-                self._save()
+            self._leave()
 
     def _rewind(self, seconds: float) -> None:
         self._rewound += seconds * REWIND_RATE
@@ -250,12 +252,12 @@ class Game(Viewer):
             self._rewound -= decisions * self.session.decision
             self.session.rewind(decisions)
             self._kept = 0
-            self._outcomes.pop(self._fight, None)  # it is flown again
+            self._outcomes.pop(self._fight, None)  # the fight is open again
             self._shows_truth = False
             self._lookout.cut_back()
 
     def _to_be_kept(self) -> bool:
-        """Whether all fights are to be saved, and this one is not."""
+        """True if all fights are saved and this one is not saved yet."""
         return self._folder is not None and len(self.session.recorder) > self._kept
 
     def _write(self) -> None:
@@ -265,7 +267,7 @@ class Game(Viewer):
         self.saved.append(path)
 
     def _save(self) -> None:
-        """Write the replay, and say how that went."""
+        """Writes the replay, and shows its path or the error."""
         try:
             self._write()
         except WriteError as error:
@@ -273,12 +275,14 @@ class Game(Viewer):
         else:
             self._say(f"saved {self.saved[-1]}")
 
+    # Pictures
+
     def _say(self, message: str) -> None:
         self._message, self._message_left = message, MESSAGE_TIME
 
     def _draw(self) -> None:
         session, surface = self.session, self._renderer.surface
-        surface.fill(FAINT)  # seen in the gap
+        surface.fill(FAINT)  # seen in the gap between two views
         self._spots = []
         for side, rect in self._views(surface.get_rect()):
             fighter = self._chosen if side is None else session.sides[side]
@@ -297,7 +301,10 @@ class Game(Viewer):
                 side=self._known_to(side),
             )
             bar = bar_height(rect, session.paths.sizes, fighter is not None)
-            self._draw_words(surface, side, rect, bar)
+            if side in self.hands and session.over:
+                draw_debrief(surface, rect, self._debriefs[side])
+            elif side in self.hands and (threats := self.threats(side)):
+                draw_warning(surface, rect, bar, threats[0].words, advice(threats))
         if self._help:
             draw_help(surface, self._is_team)
         elif self._rewinding:
@@ -306,30 +313,17 @@ class Game(Viewer):
             draw_notice(surface, "paused", bar)
         self._show(surface)
 
-    def threats(self, side: int) -> list[Threat]:
-        """The missiles that a human on this side is warned of, the most pressing first."""
-        return self._lookout.threats[side]
-
-    def _draw_words(
-        self, surface: pygame.Surface, side: int | None, rect: pygame.Rect, bar: int
-    ) -> None:
-        """What is said to a human: of missiles that come, and at the end why it went so."""
-        if side not in self.hands:
-            return
-        threats = self.threats(side)
-        if self.session.over:
-            draw_debrief(surface, rect, self._debriefs[side])
-        elif threats:
-            draw_warning(surface, rect, bar, threats[0].words, advice(threats))
-
     def _known_to(self, side: int | None) -> int | None:
-        """As which side a view is known: humans see what their sensors show; None: the truth."""
+        """Returns the side whose knowledge a view shows; None: the truth.
+
+        Humans see what their sensors show.
+        """
         if not self.hands or not self._has_sensors:
             return self._side
         return None if self.session.over and self._shows_truth else side
 
     def _next_side(self) -> None:
-        """Where humans fly, the truth is for afterwards."""
+        """Switches the picture; humans see the truth only after the fight."""
         if not self.session.humans:
             super()._next_side()
         elif self.session.over:
@@ -338,9 +332,10 @@ class Game(Viewer):
             self._say("the truth is shown when the fight is over")
 
     def _views(self, whole: pygame.Rect) -> list[tuple[int | None, pygame.Rect]]:
-        """Whose views there are, and where: side by side where two humans have their own.
+        """Returns the side of each view, None for a shared one, and its part of the surface.
 
-        With sensors nobody sees all that flies before the end: who does not know it would.
+        Two humans have views side by side. With sensors they share one only after the fight,
+        since it shows everything that flies.
         """
         sides = [*self.hands]
         shared = self._mode == PLANE and not self._own_view
@@ -351,7 +346,7 @@ class Game(Viewer):
         return list(zip(sides, columns(whole.size, len(sides)), strict=True))
 
     def _lines(self, side: int | None) -> list[str]:
-        """What stands below a view of a side, or of all."""
+        """Returns the lines below the view of a side, or below a shared view."""
         session = self.session
         lines = [self._message] if self._message_left > 0 else []
         if self._outcomes:
@@ -377,9 +372,33 @@ class Game(Viewer):
         return [*lines, f"{keys}   H help"]
 
     def _tally(self, side: int | None) -> str:
-        """The fights that have ended, as one side or both have it."""
+        """Returns the results so far, for one side or for both."""
         counts = Counter(self._outcomes.values())
         if side is None:
             return f"red {counts[RED_WINS]}   draws {counts[DRAW]}   blue {counts[RED_WINS + 1]}"
         won, lost = counts[RED_WINS + side], counts[RED_WINS + 1 - side]
         return f"won {won}   drawn {counts[DRAW]}   lost {lost}"
+
+
+def launch_words(session: Session, fighter: int) -> str:
+    """Returns whether and when a fighter may launch, and in teams its target, in words."""
+    state = {name: values[0, fighter] for name, values in session.sim.fighters.items()}
+    sizes = session.paths.sizes
+    if not state["alive"]:
+        return "shot down"
+    if not state["ammo"]:
+        return "no missile left"
+    contacts = [contact for contact in session.paths.contacts if contact.fighter == fighter]
+    if contacts and not any(contact.source[-1] in TRACKS for contact in contacts):
+        return "no track: nothing to launch at"
+    wait = state["wait"] * session.sim.parameters["physics_dt"]
+    words = f"next missile in {wait:.1f} s" if wait else "missile ready"
+    target = session.target(fighter)
+    if max(sizes) == 1 or target is None:
+        return words
+    return f"{words}, at {callsigns(sizes)[target]}"
+
+
+def _after(order: list, item: object) -> object:
+    """Returns the item after another one in a circle; the first if it is not in it."""
+    return order[(order.index(item) + 1) % len(order)] if item in order else order[0]

@@ -1,32 +1,33 @@
-"""What is laid over the picture of a fight: help, warnings, the debriefing, and notices."""
+"""Boxes over the picture of a fight: the help, warnings, the debriefing and notices."""
 
 from collections.abc import Sequence
 
 import pygame
 
-from midrange_puffer.show.view.canvas import Canvas, text_size
-from midrange_puffer.show.view.theme import (
+from midrange_puffer.show.view.canvas import (
     BACKGROUND,
+    BOX,
     BRIGHT,
     FAINT,
     HUGE,
     LARGE,
     MIDDLE,
-    PANEL,
     SAFE,
-    SEATS,
+    SIDE_COLOURS,
     STAR,
     TEXT,
+    Canvas,
     Colour,
+    text_size,
 )
 
-# Red's keys, blue's, and what they do.
+# Red's keys, blue's keys and their meaning.
 FLYING = (
     ("A  D", "Left  Right", "rudder"),
     ("W  S", "Up  Down", "throttle: a lever, stays where it is put"),
     ("Space", "Right Ctrl", "launch a missile (also Left Shift; Enter)"),
 )
-# In teams also:
+# The same, in teams only.
 CHOOSING = (
     ("Tab", "Page Down", "fly another fighter (also 1-8, or click it)"),
     ("Q", "Right Shift", "fire at another enemy (also click it)"),
@@ -58,35 +59,33 @@ NOTES = (
     "Gamepad: left stick for rudder and throttle, first button to launch.",
 )
 BEGIN = "Space begins"
-BORDER, ROW = 28, 22  # px: inside a panel, and from one line to the next
+BORDER, ROW = 28, 22  # px inside a box, and from one line to the next
 COLUMNS = (BORDER, BORDER + 80, BORDER + 190)
 WIDTH = 620
-FOOT = 60  # px, from below to the debriefing: there the keys stand
-BELOW_WARNING = 70  # px, of a notice, which leaves a warning readable
-NOTICE = 44  # px, from a view's bar to a warning: where the outcome is shown, too
+FOOT = 60  # px below the debriefing, where the keys are
+BELOW_WARNING = 70  # px from the top of a warning to a notice
+NOTICE = 44  # px from a view's bar to a warning, and to the outcome
 
 
 def draw_help(surface: pygame.Surface, in_team: bool = False) -> None:
-    """The aim and all keys, in the middle."""
+    """Draws the aim and all keys, in the middle of a surface."""
     flying = FLYING + CHOOSING if in_team else FLYING
     notes = (*NOTES, TEAM_NOTE) if in_team else NOTES
     rows = len(AIM) + len(flying) + len(KEYS) + len(notes) + 4
-    canvas = _panel((WIDTH, 2 * BORDER + ROW * rows + MIDDLE))
+    canvas = _box((WIDTH, 2 * BORDER + ROW * rows + MIDDLE))
     y = BORDER
     for words in AIM:
         canvas.text(words, (BORDER, y), BRIGHT)
         y += ROW
     y += ROW // 2
-    for x, words, colour in zip(COLUMNS, ("red", "blue"), SEATS, strict=False):
+    for x, words, colour in zip(COLUMNS, ("red", "blue"), SIDE_COLOURS, strict=False):
         canvas.text(words, (x, y), colour)
-    for words in flying:
-        y += ROW
-        _write_row(canvas, y, words)
-    y += ROW // 2
-    for keys, meaning in KEYS:
-        y += ROW
-        _write_row(canvas, y, (keys, "", meaning))
-    y += ROW // 2
+    for group in (flying, [(keys, "", meaning) for keys, meaning in KEYS]):
+        for row in group:
+            y += ROW
+            for x, text, colour in zip(COLUMNS, row, (BRIGHT, BRIGHT, TEXT), strict=True):
+                canvas.text(text, (x, y), colour)
+        y += ROW // 2
     for note in notes:
         y += ROW
         canvas.text(note, (BORDER, y), FAINT)
@@ -95,9 +94,9 @@ def draw_help(surface: pygame.Surface, in_team: bool = False) -> None:
 
 
 def draw_notice(surface: pygame.Surface, words: str, bar: int) -> None:
-    """Large words at the top, below a bar of so many pixels."""
+    """Writes large words at the top, below a bar of this height [px]."""
     width, height = text_size(words, HUGE)
-    canvas = _panel((width + 36, height + 20))
+    canvas = _box((width + 36, height + 20))
     canvas.text(words, (canvas.size[0] / 2, canvas.size[1] / 2), BRIGHT, HUGE, "center")
     _lay(canvas, surface, (surface.get_width() // 2, bar + NOTICE + BELOW_WARNING))
 
@@ -105,10 +104,10 @@ def draw_notice(surface: pygame.Surface, words: str, bar: int) -> None:
 def draw_warning(
     surface: pygame.Surface, rect: pygame.Rect, bar: int, words: str, advice: str
 ) -> None:
-    """Of a missile, at the top of a view, below its bar; calm where there is no advice."""
+    """Draws a missile warning below the bar of a view; in a calm colour if there is no advice."""
     colour = STAR if advice else SAFE
     size = (max(text_size(words, LARGE)[0], text_size(advice, MIDDLE)[0]) + 36, 62)
-    canvas = _panel((size[0], size[1] if advice else 40), colour)
+    canvas = _box((size[0], size[1] if advice else 40), colour)
     canvas.text(words, (size[0] / 2, 20), colour, LARGE, "center")
     if advice:
         canvas.text(advice, (size[0] / 2, 46), BRIGHT, MIDDLE, "center")
@@ -116,31 +115,25 @@ def draw_warning(
 
 
 def draw_debrief(surface: pygame.Surface, rect: pygame.Rect, lines: Sequence[str]) -> None:
-    """Why it went as it did, at the bottom of a view."""
+    """Draws the lines of a debriefing at the bottom of a view."""
     width = min(max(text_size(line)[0] for line in lines) + 2 * BORDER, rect.width)
-    canvas = _panel((width, 2 * (BORDER // 2) + ROW * len(lines)))
+    canvas = _box((width, 2 * (BORDER // 2) + ROW * len(lines)))
     for place, line in enumerate(lines):
         canvas.text(line, (BORDER, BORDER // 2 + ROW * place), BRIGHT if place == 0 else TEXT)
-    centre = rect.centerx, rect.bottom - FOOT - canvas.size[1] // 2
-    _lay(canvas, surface, centre)
+    _lay(canvas, surface, (rect.centerx, rect.bottom - FOOT - canvas.size[1] // 2))
 
 
-def _write_row(canvas: Canvas, y: int, words: tuple[str, str, str]) -> None:
-    for x, text, colour in zip(COLUMNS, words, (BRIGHT, BRIGHT, TEXT), strict=True):
-        canvas.text(text, (x, y), colour)
-
-
-def _panel(size: tuple[int, int], border: Colour = FAINT) -> Canvas:
-    """Something to write on, with a border."""
+def _box(size: tuple[int, int], border: Colour = FAINT) -> Canvas:
+    """Returns an empty canvas with a border."""
     canvas = Canvas(size)
     canvas.clear(BACKGROUND)
     canvas.box(pygame.Rect((0, 0), size), border)
-    canvas.box(pygame.Rect((0, 0), size).inflate(-2, -2), PANEL)
+    canvas.box(pygame.Rect((0, 0), size).inflate(-2, -2), BOX)
     return canvas
 
 
 def _lay(canvas: Canvas, surface: pygame.Surface, centre: tuple[int, int]) -> None:
-    """Show a panel on a surface, or of it what has room there."""
-    panel = pygame.Surface(canvas.size, 0, surface)
-    canvas.show(panel)
-    surface.blit(panel, panel.get_rect(center=centre))
+    """Shows a box on a surface, cut where there is no room."""
+    box = pygame.Surface(canvas.size, 0, surface)
+    canvas.show(box)
+    surface.blit(box, box.get_rect(center=centre))

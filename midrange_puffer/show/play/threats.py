@@ -1,4 +1,4 @@
-"""Inbound missiles, as a pilot is warned of them: from where, how soon, and what to do."""
+"""Warnings of inbound missiles: their direction, their time to impact, and advice."""
 
 import math
 from collections.abc import Sequence
@@ -6,21 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from midrange_puffer.game.pair import pair_graph
+from midrange_puffer.game.parameters import RADAR
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime
-from midrange_puffer.show.view.moment import Moment
+from midrange_puffer.replays.session import Session
+from midrange_puffer.show.play.debrief import Look
+from midrange_puffer.show.view.moment import Moment, moment
 
-BEHIND = math.radians(150)  # from here on a missile is behind, and to be kept there
+BEHIND = math.radians(150)  # least bearing of a missile that is behind and should stay there
+INTERVAL = 0.2  # s of the fight between two looks at the space-time graph
 
 
 @dataclass(frozen=True)
 class Threat:
-    """A missile in the air that goes for a seat.
+    """A missile in the air that flies at a human's fighter.
 
     Attributes:
-        bearing: from the nose, positive to the left [rad].
-        seconds: until it is here if it goes on closing in as it does; None if it falls back.
-        outrun: whether it comes to nothing if both fighters hold their controls.
+        bearing: From the nose, positive to the left [rad].
+        seconds: Time to impact at its present closing speed; None if it falls back or is unknown.
+        outrun: True if it misses while both fighters hold their controls.
     """
 
     bearing: float
@@ -28,46 +33,43 @@ class Threat:
     outrun: bool
 
     @property
-    def clock(self) -> int:
-        """The hour at which it is, with the nose at twelve."""
-        return round(-self.bearing / (math.tau / 12)) % 12 or 12
-
-    @property
     def words(self) -> str:
-        """The warning."""
-        where = f"{self.clock} o'clock"
+        """The warning; the direction is an hour, with the nose at twelve."""
+        hour = round(-self.bearing / (math.tau / 12)) % 12 or 12
         if self.outrun:
-            return f"missile {where}: outrun"
+            return f"missile {hour} o'clock: outrun"
         soon = "" if self.seconds is None else f"  {self.seconds:.0f} s"
-        return f"MISSILE  {where}{soon}"
+        return f"MISSILE  {hour} o'clock{soon}"
 
 
 def find_threats(sim: Simulation, graph: SpaceTime, number: int | None = None) -> list[Threat]:
-    """The missiles that go for the fighter of a space-time graph, the most pressing first.
+    """Returns the missiles that fly at a space-time graph's fighter, the most pressing first.
 
     Args:
-        number: of that fighter in the simulation; in one against one the graph's seat.
+        sim: The simulation of the engagement.
+        graph: The fighter's graph.
+        number: Its number in the simulation; in one against one the graph's seat.
     """
     number = graph.seat if number is None else number
     fighter = {name: values[0, number] for name, values in sim.fighters.items()}
     threats = []
-    for one in graph.missiles:
-        if one.target != graph.seat:
+    for prediction in graph.missiles:
+        if prediction.target != graph.seat:
             continue
-        missile = {name: values[0, one.slot] for name, values in sim.missiles.items()}
+        missile = {name: values[0, prediction.slot] for name, values in sim.missiles.items()}
         away = np.array([missile[axis] - fighter[axis] for axis in ("x", "y")], float)
         speed = np.array([missile[axis] - fighter[axis] for axis in ("vx", "vy")], float)
         distance = float(np.hypot(*away))
         closing = -float(away @ speed) / max(distance, 1.0)
         seconds = distance / closing if closing > 0 else None
         bearing = math.remainder(math.atan2(away[1], away[0]) - fighter["heading"], math.tau)
-        is_outrun = not one.hits and (one.harmless is not None or closing <= 0)
-        threats.append(Threat(bearing, one.ended if one.hits else seconds, is_outrun))
-    return sorted(threats, key=lambda one: (one.outrun, _soon(one)))
+        misses = not prediction.hits and (prediction.harmless is not None or closing <= 0)
+        threats.append(Threat(bearing, prediction.ended if prediction.hits else seconds, misses))
+    return sorted(threats, key=lambda t: (t.outrun, math.inf if t.seconds is None else t.seconds))
 
 
 def heard_threats(known: Moment, fighter: int) -> list[Threat]:
-    """The missiles that the receiver of a fighter warns of, the one nearest its nose first."""
+    """Returns the missiles that a fighter's receiver warns of, the one nearest its nose first."""
     heading = known.fighters[fighter].heading
     bearings = [
         math.remainder(warning.bearing - heading, math.tau)
@@ -77,16 +79,64 @@ def heard_threats(known: Moment, fighter: int) -> list[Threat]:
     return [Threat(bearing, None, outrun=False) for bearing in sorted(bearings, key=abs)]
 
 
-def _soon(threat: Threat) -> float:
-    """Seconds, of which there is no end where it falls back; 0 is the most pressing."""
-    return math.inf if threat.seconds is None else threat.seconds
-
-
 def advice(threats: Sequence[Threat]) -> str:
-    """What keeps the most pressing one off; nothing where none presses."""
+    """Returns how to avoid the most pressing missile; nothing if none has to be avoided."""
     if not threats or threats[0].outrun:
         return ""
     bearing = threats[0].bearing
     if abs(bearing) >= BEHIND:
         return "keep it behind you"
     return f"turn {'right' if bearing > 0 else 'left'} until it is behind you"
+
+
+class Lookout:
+    """Regular looks at each human's space-time graph.
+
+    The debriefing uses the true graph, with sensors as well. The warnings use the true graph
+    without sensors, and the receiver with them.
+
+    Args:
+        session: The session with the humans.
+
+    Attributes:
+        looks: By side, in order of time, the looks while missiles flew at the human's fighter.
+        threats: By side, the missiles that the human is warned of, the most pressing first.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.looks: dict[int, list[Look]] = {side: [] for side in session.sides}
+        self.threats: dict[int, list[Threat]] = {side: [] for side in session.sides}
+        self._looked = -INTERVAL
+
+    def look(self) -> None:
+        """Looks, if INTERVAL has passed since the last look."""
+        sim, paths = self._session.sim, self._session.paths
+        if paths.time - self._looked < INTERVAL:
+            return
+        self._looked = paths.time
+        for side, fighter in self._session.sides.items():
+            graph = pair_graph(sim, 0, fighter)
+            inbound = [m.escape_miss for m in graph.missiles if m.target == graph.seat]
+            self.threats[side] = (
+                heard_threats(moment(paths, side=side), fighter)
+                if sim.parameters["sensing"] == RADAR
+                else find_threats(sim, graph, fighter)
+            )
+            if inbound:
+                is_open = any(all(misses[way] > 0 for misses in inbound) for way in (0, 1))
+                self.looks[side].append(Look(paths.time, is_open))
+
+    def forget(self, fighter: int) -> None:
+        """Clears the looks and threats of the human who has just taken over a fighter."""
+        for side, flown in self._session.sides.items():
+            if flown == fighter:
+                self.looks[side], self.threats[side] = [], []
+
+    def cut_back(self) -> None:
+        """Drops everything after the present time of the fight, which has been rewound."""
+        now = self._session.paths.time
+        self._looked = now - INTERVAL
+        for side, looks in self.looks.items():
+            self.looks[side] = [look for look in looks if look.time <= now]
+            self.threats[side] = []

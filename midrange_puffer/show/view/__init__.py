@@ -1,3 +1,3 @@
-"""Pictures that move: engagements drawn with pygame, in a window, an array or a film."""
+"""Moving pictures of engagements, drawn with pygame in a window, an array or a film."""
 
-MODES = PLANE, SPACETIME = "plane", "spacetime"  # what of an engagement is drawn
+MODES = PLANE, SPACETIME = "plane", "spacetime"  # ways to draw an engagement

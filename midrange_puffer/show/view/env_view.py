@@ -1,4 +1,4 @@
-"""The picture of an environment's first engagement: `Midrange.render`."""
+"""The picture of an environment's first engagement, for `Midrange.render`."""
 
 import numpy as np
 import pygame
@@ -8,22 +8,22 @@ from midrange_puffer.game.parameters import CONTROLLERS
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.show.view.renderer import Renderer
-from midrange_puffer.show.view.window import Window
+from midrange_puffer.show.view.viewer import Window
 
 FRAMES = 30  # a second, at most, in a window
-LAST = 2.0  # s that the end of an engagement is shown in a window
+LAST = 2.0  # s that a window shows the end of an engagement
 
 
 class EnvView:
-    """Shows engagement 0 of a group, in a window (`human`) or as arrays.
+    """A view of engagement 0 of a group, in a window (`human`) or as arrays.
 
-    The group goes on with the next episode as soon as one has ended. So the engagement is flown a
-    second time, alone, with the same controls: that is the same to the bit, and it has an end.
+    The group starts the next episode as soon as one has ended. So this view flies the engagement a
+    second time, alone and with the same controls: bit for bit the same, and its end can be shown.
 
     Args:
-        group: of an environment.
-        seed: of its core.
-        human: whether there is to be a window.
+        group: The group of an environment.
+        seed: Seed of its core.
+        human: True to open a window.
     """
 
     def __init__(self, group: Group, seed: int, human: bool) -> None:
@@ -33,14 +33,14 @@ class EnvView:
         self.reset(seed)
 
     def reset(self, seed: int, engagement: int = 0) -> None:
-        """Follow the group, which has just been reset; its first is this one of the seed's."""
+        """Follows the group, just reset, whose first engagement is this one of the seed."""
         self._seed = seed
         self._engagement = engagement
         self._next_start = self._start()
         self._begin()
 
     def follow(self, controls: np.ndarray) -> None:
-        """Fly a decision that the group has flown, with the controls float32 [fighters, 3]."""
+        """Repeats a decision that the group has flown, with its controls float32 [fighters, 3]."""
         if self.sim.outcome[0]:
             self._begin()
         self.sim.step(controls[None])
@@ -49,15 +49,15 @@ class EnvView:
             self._next_start = self._start()
 
     def rgb(self) -> np.ndarray:
-        """How it stands, uint8 [height, width, 3]."""
+        """Returns the present picture, uint8 [height, width, 3]."""
         self._draw(None)
         return self._renderer.rgb()
 
     def show(self) -> None:
-        """Show in the window what has happened since the last time, as long as it lasted.
+        """Shows in the window, in real time, everything since the last call.
 
         Raises:
-            KeyboardInterrupt: Somebody has closed the window.
+            KeyboardInterrupt: The user has closed the window.
         """
         now = self._paths.time
         count = max(round((now - self._shown) * FRAMES), 1)
@@ -69,12 +69,12 @@ class EnvView:
                 self._show(now)
 
     def close(self) -> None:
-        """Close the window."""
+        """Closes the window."""
         if self._window:
             self._window.close()
 
     def _start(self) -> tuple[int, list[dict], tuple[str, str]]:
-        """The episode of the engagement, which has just started, its fighters, and who flies."""
+        """Returns the episode that has just started, its fighters and the contestants' names."""
         fighters = [self._core.get_fighter(0, number) for number in range(self._core.fighters)]
         return int(self._core.status()[3][0]), fighters, self._group.first_names()
 
@@ -84,7 +84,7 @@ class EnvView:
         sides = pilots[: self._core.red_size], pilots[self._core.red_size :]
         self.sim = Simulation(1, self._seed, *sides, **self._core.parameters)
         self.sim.start(0, self._engagement, episode)
-        for number, fighter in enumerate(fighters):  # where a reset has placed them
+        for number, fighter in enumerate(fighters):  # as a reset has placed them
             self.sim.core.set_fighter(0, number, fighter)
         self._paths = Paths(self.sim)
         self._shown = 0.0  # s of the engagement

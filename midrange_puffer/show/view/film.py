@@ -16,25 +16,25 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of, suggest
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.replay import Replay
-from midrange_puffer.show.view import PLANE, theme
+from midrange_puffer.show.view import PLANE
 
-# What each format needs besides pygame: module, and the package it is in.
+# Needed by each format besides pygame: a module, and its package.
 FORMATS = {".gif": ("PIL", "pillow"), ".mp4": ("imageio_ffmpeg", "imageio-ffmpeg")}
 SIZE = (854, 480)
-SMALLEST = (320, 180)  # there is room for the instruments and for some of the plane below
+SMALLEST = (320, 180)  # has room for the instruments and some of the plane below them
 FPS = 20
 SPEED = 4.0
 LAST = 3.0  # s that the end is shown
 TRUTH, ALL = "truth", "all"
-# Whose picture of a fight with sensors is shown: the seats, or None for the truth, side by side.
+# Sides whose knowledge is shown side by side, in a fight with sensors; None: the truth.
 PICTURES = {TRUTH: (None,), "red": (0,), "blue": (1,), ALL: (None, 0, 1)}
-FOLLOWED = 4  # views side by side, at most
-MOST = 10_000  # pictures, as those of a .gif are all in memory
-SHADES = 6  # of each colour in a .gif
+MOST_VIEWS = 4  # side by side
+MOST = 10_000  # pictures, since those of a .gif are all in memory
+SHADES = 6  # of each colour of a .gif
 
 
 def require_film(path: str | Path) -> None:
-    """Raise UsageError where what writes a film of that name is not installed."""
+    """Raises UsageError if a module that writes this kind of film is not installed."""
     require_pygame()
     module, package = FORMATS[Path(path).suffix]
     if importlib.util.find_spec(module) is None:
@@ -43,7 +43,7 @@ def require_film(path: str | Path) -> None:
 
 
 def check_size(size: tuple[int, int]) -> None:
-    """Raise ValueError where no film can have a width and height [px]."""
+    """Raises ValueError if no film can have this width and height [px]."""
     if any(length % 2 or length < least for length, least in zip(size, SMALLEST, strict=True)):
         raise ValueError("must be even numbers from {}x{} on".format(*SMALLEST))
 
@@ -59,22 +59,24 @@ def write_film(
     follow: str = ALL,
     progress: Callable[[int], None] = lambda count: None,
 ) -> None:
-    """Write a film of a replay, whole, in the format that the file's name ends in.
+    """Writes a film of a replay, atomically, in the format of the file's suffix.
 
     Args:
-        size: Width and height [px], even numbers, SMALLEST at least.
-        fps: Pictures a second; at most 50, which is all that a .gif can do.
-        speed: Seconds of the engagement in one of the film.
+        replay: The fight.
+        path: The .gif or .mp4 file.
+        size: Width and height [px], even numbers, at least SMALLEST.
+        fps: Pictures a second; at most 50, the limit of a .gif.
+        speed: Seconds of the engagement in one second of the film.
         mode: "plane" or "spacetime".
-        picture: One of PICTURES: the truth, what a side of a game with sensors knows, or all of
+        picture: One of PICTURES: the truth, a side's knowledge in a game with sensors, or all of
             these side by side.
-        follow: Whom the view follows: the name of a fighter, as red_0, or "all"; several, separated
-            by commas, are side by side.
-        progress: Called with the number of decisions shown since.
+        follow: The fighter that the view follows, for example "red_0", or "all"; several views,
+            separated by commas, are side by side.
+        progress: Called with the number of decisions shown since the last call.
 
     Raises:
-        UsageError: Something is not installed, or an argument out of range.
-        ReplayError: The replay does not go as it went.
+        UsageError: A module is not installed, or an argument is out of range.
+        ReplayError: The replay gives other states than recorded.
         WriteError: The file could not be written.
     """
     require_film(path)
@@ -91,19 +93,19 @@ def write_film(
     if picture != TRUTH and replay.parameters["sensing"] != RADAR:
         raise UsageError(f"picture = {picture}: in this fight both sides know everything")
     _check_length(replay, fps, speed)
-    views = [(side, one) for side in PICTURES[picture] for one in _followed(replay, follow)]
-    if len(views) > FOLLOWED:
-        raise UsageError(f"follow = {follow}: at most {FOLLOWED} views are side by side")
+    views = [(side, body) for side in PICTURES[picture] for body in _followed(replay, follow)]
+    if len(views) > MOST_VIEWS:
+        raise UsageError(f"follow = {follow}: at most {MOST_VIEWS} views are side by side")
     frames = _frames(replay, size, speed / fps, round(LAST * fps), mode, views, progress)
     encode = _gif if Path(path).suffix == ".gif" else _mp4
     write_whole(Path(path), encode(frames, size, fps))
 
 
 def _followed(replay: Replay, follow: str) -> list[int | None]:
-    """The fighters that the views follow, by their numbers; None for all.
+    """Returns the numbers of the fighters that the views follow; None for all.
 
     Raises:
-        UsageError: There is no fighter of that name.
+        UsageError: No fighter has this name.
     """
     names = callsigns(sizes_of(replay.parameters))
     followed = []
@@ -117,7 +119,7 @@ def _followed(replay: Replay, follow: str) -> list[int | None]:
 
 
 def _check_length(replay: Replay, fps: int, speed: float) -> None:
-    """Raise UsageError where a film would have more than MOST pictures."""
+    """Raises UsageError if a film would have more than MOST pictures."""
     pictures = math.ceil(replay.duration / speed * fps) + round(LAST * fps)
     if pictures > MOST:
         raise UsageError(
@@ -135,10 +137,14 @@ def _frames(
     views: Sequence[tuple[int | None, int | None]],
     progress: Callable[[int], None],
 ) -> Iterator[np.ndarray]:
-    """Pictures uint8 [height, width, 3], `interval` s of the engagement apart, the end repeated.
+    """Yields pictures uint8 [height, width, 3], `interval` seconds of the engagement apart.
 
     Args:
-        views: Side by side, each of the side that knows it and the fighter that it follows.
+        replay, size, mode: As in `write_film`.
+        interval: [s]
+        last: Number of pictures of the end.
+        views: (side whose knowledge it is, fighter that it follows) of each view.
+        progress: Called with 1 after every decision.
     """
     from midrange_puffer.show.view.renderer import Renderer, columns
 
@@ -172,14 +178,14 @@ def _frames(
 
 
 def _gif(frames: Iterator[np.ndarray], size: tuple[int, int], fps: int) -> bytes:
-    """One palette for all pictures: the shades of the viewer's colours."""
+    """Encodes pictures as a .gif with one palette, the shades of the viewer's colours."""
     from PIL import Image
 
     palette = Image.new("P", (1, 1))
     palette.putpalette([level for shade in _palette() for level in shade])
     dither = Image.Dither.NONE
     pictures = [Image.fromarray(frame).quantize(palette=palette, dither=dither) for frame in frames]
-    # Times are in hundredths of a second; so none of them is off by more than half of one.
+    # A .gif has times in hundredths of a second: round the times, so that errors do not add up.
     times = 10 * np.round(100 * np.arange(len(pictures) + 1) / fps).astype(int)
     film = io.BytesIO()
     pictures[0].save(
@@ -193,17 +199,19 @@ def _gif(frames: Iterator[np.ndarray], size: tuple[int, int], fps: int) -> bytes
     return film.getvalue()
 
 
-def _palette() -> list[theme.Colour]:
-    """The shades of the viewer's colours, at most 256."""
-    colours = [theme.TEXT, theme.BRIGHT, *theme.SEATS, theme.STAR, theme.FLAME]
-    colours += [theme.SAFE, theme.LOCK]
+def _palette() -> list[tuple[int, int, int]]:
+    """Returns the shades of the viewer's colours, at most 256."""
+    from midrange_puffer.show.view import canvas
+
+    colours = [canvas.TEXT, canvas.BRIGHT, *canvas.SIDE_COLOURS, canvas.STAR, canvas.FLAME]
+    colours += [canvas.SAFE, canvas.LOCK]
     shades = [
-        theme.mix(colour, step / SHADES, ground)
-        for ground in (theme.BACKGROUND, theme.PANEL)
+        canvas.mix(colour, step / SHADES, ground)
+        for ground in (canvas.BACKGROUND, canvas.BOX)
         for colour in colours
         for step in range(1, SHADES + 1)
     ]
-    return [theme.BACKGROUND, theme.PANEL, theme.GRID, *shades]
+    return [canvas.BACKGROUND, canvas.BOX, canvas.GRID, *shades]
 
 
 def _mp4(frames: Iterator[np.ndarray], size: tuple[int, int], fps: int) -> bytes:

@@ -1,23 +1,111 @@
-"""What tells the fighters of teams apart: names, whom one looks at, its target, its threats."""
+"""Marks on the fighters of teams: names that cover nothing, the focus, its target and threats."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pygame
 
-from midrange_puffer.show.view.camera import Camera
-from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.labels import Label, Labels
+from midrange_puffer.show.view.canvas import (
+    BACKGROUND,
+    BRIGHT,
+    FAINT,
+    SIDE_COLOURS,
+    SMALL,
+    STAR,
+    Camera,
+    Canvas,
+    Colour,
+    mix,
+    text_size,
+)
 from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment
-from midrange_puffer.show.view.theme import BRIGHT, FAINT, SEATS, STAR, mix
 
-RING = 19  # px, around the fighter that is looked at
-CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # px, of the marks around its target
+RING = 19  # radius of the ring around the focus's fighter [px]
+CORNER = np.array([(20, 12), (20, 20), (12, 20)])  # of the marks around its target [px]
 DASHES = 41  # points of a dashed line
+SYMBOL = 14  # half the side of the square around a symbol that labels leave free [px]
+LEADER = 26  # least distance of a label from its symbol that gets a connecting line [px]
+# Places of a label relative to its symbol, the preferred ones first: (right, down).
+WAYS = np.array([(1, -1), (1, 1), (-1, -1), (-1, 1), (1, 0), (-1, 0), (0, -1), (0, 1)], float)
+DISTANCES = (14, 26, 42, 60)  # px from the middle of the symbol to the label's nearest edge
+OFFSETS = [distance * way / np.linalg.norm(way) for distance in DISTANCES for way in WAYS]
+
+Spot = tuple[pygame.Rect, int]  # part of the surface where a click chooses a fighter
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name to be placed.
+
+    Attributes:
+        number: The fighter's number; `Labels` remembers the place of its label by it.
+        words, colour: The text.
+        place: [2], middle of the symbol [px].
+        is_needed: True if it is written even where it covers something.
+    """
+
+    number: int
+    words: str
+    colour: Colour
+    place: np.ndarray
+    is_needed: bool = True
+
+
+class Labels:
+    """The labels of one view. A label keeps its place for as long as that is free."""
+
+    def __init__(self) -> None:
+        self._ways: dict[int, int] = {}  # fighter -> index into OFFSETS
+
+    def draw(self, canvas: Canvas, area: pygame.Rect, labels: Sequence[Label]) -> None:
+        """Writes labels within an area, the first ones first."""
+        taken = [_square(label.place, SYMBOL) for label in labels]
+        for label in labels:
+            size = text_size(label.words, SMALL)
+            room = _room(label, size, self._ways.get(label.number, 0))
+            cost = _covered(room, area, taken)
+            if cost:
+                rooms = [_room(label, size, way) for way in range(len(OFFSETS))]
+                costs = [_covered(room, area, taken) for room in rooms]
+                cost = min(costs)
+                self._ways[label.number] = way = costs.index(cost)
+                room = rooms[way]
+            if not cost or label.is_needed:
+                taken.append(room)
+                nearest = np.clip(label.place, room.topleft, (room.right, room.bottom))
+                if np.linalg.norm(nearest - label.place) > LEADER:
+                    canvas.line([label.place, nearest], mix(label.colour, 0.4))
+                canvas.box(room.inflate(2, 0), BACKGROUND, 3)  # so that trails do not cross it
+                canvas.text(label.words, room.topleft, label.colour, SMALL)
+
+
+def _room(label: Label, size: tuple[int, int], way: int) -> pygame.Rect:
+    """Returns the area of a label in one of its possible places."""
+    middle = label.place + OFFSETS[way] + WAYS[way % len(WAYS)] * size / 2
+    room = pygame.Rect((0, 0), size)
+    room.center = round(middle[0]), round(middle[1])
+    return room
+
+
+def _covered(room: pygame.Rect, area: pygame.Rect, taken: Sequence[pygame.Rect]) -> int:
+    """Returns how much of `taken` and of the outside of `area` a label would cover [px²]."""
+    inside = room.clip(area)
+    cost = room.width * room.height - inside.width * inside.height
+    for other in taken:
+        shared = room.clip(other)
+        cost += shared.width * shared.height
+    return cost
+
+
+def _square(place: np.ndarray, reach: float) -> pygame.Rect:
+    square = pygame.Rect(0, 0, 2 * reach, 2 * reach)
+    square.center = round(place[0]), round(place[1])
+    return square
 
 
 def draw_threats(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -> None:
-    """A dashed line to a fighter from each missile that flies at it."""
+    """Draws a dashed line to a fighter from each missile that flies at it."""
     own = moment.fighters[fighter]
     for missile in moment.inbound(fighter):
         ends = camera.to_screen([missile.place, own.place])
@@ -31,44 +119,30 @@ def draw_marks(
     moment: Moment,
     focus: Focus | None,
     callsigns: Sequence[str],
-) -> list[tuple[pygame.Rect, int]]:
-    """A ring around the fighter of the focus, corners around its target, and all names.
+) -> list[Spot]:
+    """Draws a ring around the focus's fighter, corners around its target, and all names.
 
     Returns:
-        Where the living fighters are in view, and their numbers.
+        The areas of the living fighters in view, with their numbers.
     """
     canvas.clip(camera.area)
-    places = {one.number: camera.to_screen([one.place])[0] for one in moment.known}
+    places = {body.number: camera.to_screen([body.place])[0] for body in moment.known}
     if focus is not None and focus.fighter in places:
         canvas.circle(places[focus.fighter], RING, BRIGHT, 1.5)
     if focus is not None and focus.target in places and moment.fighters[focus.target].alive:
         for flip in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
             canvas.line(places[focus.target] + CORNER * flip, STAR, 1.5)
-    shown = [one for one in moment.known if camera.area.collidepoint(places[one.number])]
-    labels.draw(
-        canvas,
-        camera.area,
-        [
-            _label(one, callsigns[one.number], places[one.number], focus)
-            for one in sorted(shown, key=lambda one: _order(one, focus))
-        ],
-    )
+    named = () if focus is None else (focus.fighter, focus.target)
+    shown = [body for body in moment.known if camera.area.collidepoint(places[body.number])]
+    # The focus is labelled first, the dead last.
+    ordered = sorted(shown, key=lambda b: (not b.alive, b.number not in named, b.number))
+    words = [_label(body, callsigns[body.number], places[body.number], focus) for body in ordered]
+    labels.draw(canvas, camera.area, words)
     canvas.clip(None)
-    spots = [(pygame.Rect(0, 0, 2 * RING, 2 * RING), one.number) for one in shown if one.alive]
-    for spot, number in spots:
-        spot.center = places[number].round()
-    return spots
+    return [(_square(places[body.number], RING), body.number) for body in shown if body.alive]
 
 
-def _order(one: Fighter | Contact, focus: Focus | None) -> tuple[bool, bool, int]:
-    """Who is looked at comes first, the dead come last."""
-    is_named = focus is not None and one.number in (focus.fighter, focus.target)
-    return not one.alive, not is_named, one.number
-
-
-def _label(one: Fighter | Contact, name: str, place: np.ndarray, focus: Focus | None) -> Label:
-    is_own = focus is not None and one.number == focus.fighter
-    colour = BRIGHT if is_own else mix(SEATS[one.side], 0.85, BRIGHT)
-    if not one.alive:
-        colour = FAINT
-    return Label(one.number, name, colour, place, is_needed=one.alive)
+def _label(body: Fighter | Contact, name: str, place: np.ndarray, focus: Focus | None) -> Label:
+    is_own = focus is not None and body.number == focus.fighter
+    colour = BRIGHT if is_own else mix(SIDE_COLOURS[body.side], 0.85, BRIGHT)
+    return Label(body.number, name, colour if body.alive else FAINT, place, is_needed=body.alive)

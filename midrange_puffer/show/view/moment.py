@@ -1,7 +1,7 @@
-"""How an engagement stands at any time of its paths, between two decisions, too.
+"""The state of an engagement at any time of its paths, between two decisions as well.
 
-With sensors it may be shown as one side knows it: then enemies are each a `Contact`, of missiles
-there are the own ones, and of the others what the receivers say of them.
+In a game with sensors it can be what one side knows. Then each enemy is a `Contact`, the missiles
+are the side's own, and the side's receivers give warnings of the others.
 """
 
 import math
@@ -21,8 +21,8 @@ from midrange_puffer.game.paths import (
     Paths,
 )
 
-GONE = "gone"  # how a missile's flight has ended, for a side that is not told
-STEPS = 3  # of a trail, from one entry of its path to the next
+GONE = "gone"  # fate of a missile for its own side, which does not learn how it ended
+STEPS = 3  # points of a trail for each entry of its path
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Body:
     """A fighter or missile at one time.
 
     Attributes:
-        path: It is of.
-        index: Of the path's last entry until then.
+        path: Its flight.
+        index: The path's last entry up to this time.
         place: [2] in the plane [m].
         heading: Counter-clockwise from +x [rad].
         speed: [m/s]
@@ -47,13 +47,11 @@ class Body:
     rudder: float
     load: float
 
-    @property
-    def trail(self) -> np.ndarray:
-        """The curve it has flown, [n, 2], up to where it is."""
-        return self.tail(0)
+    def trail(self, first: int = 0) -> np.ndarray:
+        """Returns the curve flown so far, [n, 2], from an entry of the path on.
 
-    def tail(self, first: int) -> np.ndarray:
-        """The end of that curve, from an entry of its path on; STEPS points an entry."""
+        There are STEPS points for each entry.
+        """
         end = self.index + 1
         past = np.column_stack([self.path.x[first:end], self.path.y[first:end]])
         headings = [*self.path.heading[first:end], self.heading]
@@ -64,7 +62,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Fighter(Body):
-    """Besides: `alive`, `throttle` position and `ammo`, missiles left."""
+    """A fighter: also `alive`, the `throttle` position and `ammo`, the missiles left."""
 
     path: FighterPath
     alive: bool
@@ -73,7 +71,7 @@ class Fighter(Body):
 
     @property
     def number(self) -> int:
-        """Which fighter it is."""
+        """The fighter's number."""
         return self.path.number
 
     @property
@@ -84,14 +82,14 @@ class Fighter(Body):
 
 @dataclass(frozen=True)
 class Contact:
-    """What a side knows of an enemy at one time.
+    """A side's knowledge of one enemy at one time.
 
     Attributes:
-        path: It is of.
-        side: The enemy's: red (0) or blue (1).
-        index: Of the path's last entry until then.
-        place: [2] in the plane, where it is believed to be, or was lost [m].
-        age: Since it was last seen [s].
+        path: The contact over time.
+        side: The enemy's side, red (0) or blue (1).
+        index: The path's last entry up to this time.
+        place: [2] in the plane [m]: the believed place, or the place where the track was lost.
+        age: Time since the enemy was last seen [s].
     """
 
     path: ContactPath
@@ -102,37 +100,37 @@ class Contact:
 
     @property
     def number(self) -> int:
-        """Which fighter the enemy is."""
+        """The enemy's number."""
         return self.path.enemy
 
     @property
     def source(self) -> int:
-        """What it rests on, an index into `SOURCES`."""
+        """The source of the belief, an index into `SOURCES`."""
         return self.path.source[self.index]
 
     @property
     def is_known(self) -> bool:
-        """Whether there has been a track: until then it is nowhere."""
+        """True if there has been a track; before that the contact has no place."""
         return self.source != UNSEEN
 
     @property
     def alive(self) -> bool:
-        """Whether there is a track. Nobody is told of a kill."""
+        """True if there is a track. A kill is seen by all: the track of a dead enemy is lost."""
         return self.source in TRACKS
 
     @property
     def heading(self) -> float:
-        """Counter-clockwise from +x [rad]."""
+        """The believed heading, counter-clockwise from +x [rad]."""
         return self.path.heading[self.index]
 
     @property
     def speed(self) -> float:
-        """As it is believed [m/s]."""
+        """The believed speed [m/s]."""
         return self.path.speed[self.index]
 
     @property
     def tracks(self) -> list[np.ndarray]:
-        """The curves on which it has been tracked until now, [n, 2] each."""
+        """The curves, [n, 2] each, along which the enemy has been tracked so far."""
         end = self.index + 1
         source = np.array(self.path.source[:end])
         places = np.column_stack([self.path.x[:end], self.path.y[:end]])
@@ -143,7 +141,7 @@ class Contact:
 
 @dataclass(frozen=True)
 class Missile(Body):
-    """Besides: whether it is `flying`, and whether its motor is `burning`."""
+    """A missile: also True if it is `flying`, and if its motor is `burning`."""
 
     path: MissilePath
     flying: bool
@@ -151,24 +149,24 @@ class Missile(Body):
 
     @property
     def target(self) -> int:
-        """The fighter that it flies at, or did at its end."""
+        """The fighter that it flies at, or flew at when it ended."""
         return self.path.targets[self.index]
 
     @property
     def guided(self) -> int:
-        """What it flies at: ALONE, SUPPORTED or ACTIVE."""
+        """The source of its guidance: ALONE, SUPPORTED, ACTIVE or RELAYED."""
         return self.path.guided[self.index]
 
 
 @dataclass(frozen=True)
 class ReceiverWarning:
-    """What the receiver of a fighter tells: where from, and of what.
+    """A warning by the receiver of a fighter.
 
     Attributes:
-        fighter: Whose receiver it is.
-        bearing: Counter-clockwise from +x [rad].
-        is_seeker: A missile's seeker with a lock; else the enemy's radar.
-        is_tracking: Whether that has a track.
+        fighter: The receiver's fighter.
+        bearing: Direction of the source, counter-clockwise from +x [rad].
+        is_seeker: True for a missile's seeker with a lock, False for the enemy's radar.
+        is_tracking: True if the source tracks the fighter.
     """
 
     fighter: int
@@ -179,10 +177,10 @@ class ReceiverWarning:
 
 @dataclass(frozen=True)
 class Moment:
-    """All fighters, in the order of their numbers, and all missiles launched until `time` [s].
+    """All fighters by their numbers, and all missiles launched up to `time` [s].
 
-    As a side knows it: the enemies' places among the fighters are contacts', the missiles are the
-    own ones, and there are the `warnings` of the own receivers.
+    In a side's view the enemies among `fighters` are contacts, `missiles` are the side's own, and
+    `warnings` come from its receivers.
     """
 
     time: float
@@ -192,64 +190,57 @@ class Moment:
 
     @property
     def known(self) -> list[Fighter | Contact]:
-        """The fighters of which it is known where they are or were."""
-        return [one for one in self.fighters if isinstance(one, Fighter) or one.is_known]
+        """The fighters that have a known place, now or when they were lost."""
+        return [body for body in self.fighters if isinstance(body, Fighter) or body.is_known]
 
     @property
     def is_team(self) -> bool:
-        """Whether there are more than two."""
+        """True if there are more than two fighters."""
         return len(self.fighters) > 2
 
-    def range(self, one: int, other: int) -> float | None:
-        """Between two fighters [m]; None where one of them is an enemy that is not tracked."""
-        pair = self.fighters[one], self.fighters[other]
-        if any(isinstance(each, Contact) and not each.alive for each in pair):
+    def range(self, first: int, second: int) -> float | None:
+        """Returns the range between two fighters [m]; None if one is an enemy without a track."""
+        pair = self.fighters[first], self.fighters[second]
+        if any(isinstance(body, Contact) and not body.alive for body in pair):
             return None
-        return math.dist(*(each.place for each in pair))
+        return math.dist(*(body.place for body in pair))
 
     def enemies(self, fighter: int) -> list[int]:
-        """The enemies of a fighter that live, the nearest first; not those that nobody tracks."""
+        """Returns a fighter's living enemies, the nearest first; only those with a track."""
         own = self.fighters[fighter]
-        found = [one.number for one in self.fighters if one.side != own.side and one.alive]
-        return sorted(found, key=lambda number: self.range(fighter, number))
+        enemies = [body.number for body in self.fighters if body.side != own.side and body.alive]
+        return sorted(enemies, key=lambda number: self.range(fighter, number))
 
     def inbound(self, fighter: int) -> list[Missile]:
-        """The missiles in the air that fly at a fighter, the nearest first."""
+        """Returns the missiles in the air that fly at a fighter, the nearest first."""
         own = self.fighters[fighter]
-        found = [one for one in self.missiles if one.flying and one.target == fighter]
-        return sorted(found, key=lambda one: math.dist(one.place, own.place))
-
-    def since(self, missile: Missile) -> float:
-        """How long ago a missile has ended [s]; below 0 while it flies."""
-        return self.time - missile.path.times[-1]
-
-    def side_of(self, fighter: int) -> int:
-        """Red (0) or blue (1)."""
-        return self.fighters[fighter].side
+        inbound = [body for body in self.missiles if body.flying and body.target == fighter]
+        return sorted(inbound, key=lambda missile: math.dist(missile.place, own.place))
 
     def foe(self, fighter: int) -> int:
-        """Whom it has to think of: of whom the nearest missile is, or else the nearest enemy.
+        """Returns the enemy that a fighter has to watch.
 
-        Where nobody is left to fight, the enemy that lived longest.
+        This is the owner of the nearest inbound missile, else the nearest enemy, else the enemy
+        that lived longest.
         """
         if not self.is_team:
             return 1 - fighter
-        if found := self.inbound(fighter):
-            return found[0].path.owner
-        if found := self.enemies(fighter):
-            return found[0]
+        if inbound := self.inbound(fighter):
+            return inbound[0].path.owner
+        if enemies := self.enemies(fighter):
+            return enemies[0]
         own = self.fighters[fighter]
-        dead = [one for one in self.fighters if one.side != own.side]
-        return max(dead, key=lambda one: one.path.times[one.index]).number
+        dead = [body for body in self.fighters if body.side != own.side]
+        return max(dead, key=lambda body: body.path.times[body.index]).number
 
 
 @dataclass(frozen=True)
 class Focus:
-    """Whom a picture is drawn for.
+    """The fighter that a picture is drawn for.
 
     Attributes:
-        fighter: The one that it follows.
-        foe: The enemy that it has to think of.
+        fighter: The fighter that the picture follows.
+        foe: The enemy that it has to watch, see `Moment.foe`.
         target: The enemy that its next shot is at.
     """
 
@@ -259,10 +250,12 @@ class Focus:
 
 
 def moment(paths: Paths, time: float | None = None, side: int | None = None) -> Moment:
-    """An engagement at a time [s], by default the last one noted.
+    """Returns an engagement at a time [s], by default the last one noted.
 
     Args:
-        side: As which it is known, red (0) or blue (1); None: as it is.
+        paths: The engagement's paths.
+        time: Clipped to the times of the paths.
+        side: The side whose knowledge it is, red (0) or blue (1); None: the truth.
     """
     time = paths.time if time is None else min(max(time, 0.0), paths.time)
     fighters = [_fighter(path, time) for path in paths.fighters]
@@ -274,24 +267,27 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
     contacts = [
         _contact(path, 1 - side, time) for path in paths.contacts if path.fighter in numbers
     ]
-    for contact in sorted(contacts, key=lambda one: (one.alive, -one.age)):  # the best comes last
+    # The best contact with an enemy comes last and stays.
+    for contact in sorted(contacts, key=lambda contact: (contact.alive, -contact.age)):
         fighters[contact.number] = contact
     warnings = [
-        warning for one in own if one.alive for warning in _warnings(one, contacts, missiles)
+        warning
+        for fighter in own
+        if fighter.alive
+        for warning in _warnings(fighter, contacts, missiles)
     ]
-    mine = tuple(_untold(missile) for missile in missiles if missile.path.owner in numbers)
+    mine = tuple(_without_fate(missile) for missile in missiles if missile.path.owner in numbers)
     return Moment(time, tuple(fighters), mine, tuple(warnings))
 
 
-def _untold(missile: Missile) -> Missile:
-    """A missile as its side knows it: of one that is gone nobody says whether it has hit."""
+def _without_fate(missile: Missile) -> Missile:
+    """Returns a missile as its own side knows it, without its fate and the place of its hit."""
     path = missile.path
     if missile.flying or path.fate == GONE:
         return missile
     before = max(missile.index - 1, 0) if path.fate == HIT else missile.index
     place = np.array([path.x[before], path.y[before]])
-    fields = vars(missile) | {"path": replace(path, fate=GONE), "index": before, "place": place}
-    return Missile(**fields)
+    return replace(missile, path=replace(path, fate=GONE), index=before, place=place)
 
 
 def _contact(path: ContactPath, side: int, time: float) -> Contact:
@@ -307,28 +303,31 @@ def _contact(path: ContactPath, side: int, time: float) -> Contact:
 def _warnings(
     own: Fighter, contacts: Sequence[Contact], missiles: Sequence[Missile]
 ) -> list[ReceiverWarning]:
-    """Of the enemies' radars, and of all missiles with a lock on the own fighter."""
-    found = []
+    """Returns warnings of the enemies' radars and of missiles with a lock on the own fighter."""
+    warnings = []
     for contact in contacts:
         heard = contact.path.heard[contact.index]
         if contact.path.fighter == own.number and heard != SILENT:
             bearing = contact.path.bearing[contact.index]
-            found.append(ReceiverWarning(own.number, bearing, False, heard == TRACKED))
+            warnings.append(ReceiverWarning(own.number, bearing, False, heard == TRACKED))
     for missile in missiles:
         is_locked = missile.flying and missile.guided == ACTIVE
         if is_locked and missile.target == own.number:
             dx, dy = missile.place - own.place
-            found.append(ReceiverWarning(own.number, math.atan2(dy, dx), True, True))
-    return found
+            warnings.append(ReceiverWarning(own.number, math.atan2(dy, dx), True, True))
+    return warnings
 
 
 def _fighter(path: FighterPath, time: float) -> Fighter:
     body = _body(path, time)
-    alive = path.died is None or time < path.died
     index = body["index"]
-    # A launch is at an entry and missing only in the next one: none is aboard and in the air.
-    ammo = path.ammo[min(index + 1, len(path.ammo) - 1)]
-    return Fighter(**body, alive=alive, throttle=path.throttle[index], ammo=ammo)
+    return Fighter(
+        **body,
+        alive=path.died is None or time < path.died,
+        throttle=path.throttle[index],
+        # A launched missile is in the air at once but leaves `ammo` only in the next entry.
+        ammo=path.ammo[min(index + 1, len(path.ammo) - 1)],
+    )
 
 
 def _missile(path: MissilePath, time: float) -> Missile:
@@ -337,7 +336,7 @@ def _missile(path: MissilePath, time: float) -> Missile:
 
 
 def _body(path: BodyPath, time: float) -> dict[str, object]:
-    """The fields of a `Body`."""
+    """Returns the fields of a `Body`."""
     index = path.at(time)
     after = min(index + 1, len(path.times) - 1)
     length = path.times[after] - path.times[index]
@@ -361,12 +360,14 @@ def _body(path: BodyPath, time: float) -> dict[str, object]:
 
 
 def curves(points: np.ndarray, headings: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """What a body flies from each point to the next (cubic Hermite, tangents as long as the leg).
+    """Interpolates a path from point to point by cubic Hermite curves.
+
+    The tangents are as long as the leg between two points.
 
     Args:
         points: [n, 2] in the plane [m].
-        headings: [n] it has there [rad].
-        shares: [k], of the way from one to the next.
+        headings: [n] at these points [rad].
+        shares: [k], shares of each leg.
 
     Returns:
         [n - 1, k, 2]
@@ -382,3 +383,8 @@ def curves(points: np.ndarray, headings: np.ndarray, shares: np.ndarray) -> np.n
         + (s * (1 - s) ** 2) * leaving[:, None]
         - (s * s * (1 - s)) * arriving[:, None]
     )
+
+
+def minutes(time: float) -> str:
+    """Returns a time [s] as minutes and seconds."""
+    return f"{int(time) // 60}:{int(time) % 60:02}"

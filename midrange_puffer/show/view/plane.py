@@ -1,4 +1,4 @@
-"""The plane from above: grid, trails, fighters, missiles, and arrows to what is not in view."""
+"""The plane from above: grid, launch zones, trails, fighters, missiles and arrows out of view."""
 
 import math
 from collections.abc import Mapping
@@ -7,9 +7,23 @@ import numpy as np
 import pygame
 
 from midrange_puffer.game.envelope import Envelope
+from midrange_puffer.game.launch_zone import SHOWN, launch_zone
 from midrange_puffer.game.paths import HIT
-from midrange_puffer.show.view.camera import Camera, grid_spacing
-from midrange_puffer.show.view.canvas import Canvas
+from midrange_puffer.show.view.canvas import (
+    BACKGROUND,
+    BRIGHT,
+    FAINT,
+    FLAME,
+    GRID,
+    SIDE_COLOURS,
+    SMALL,
+    STAR,
+    Camera,
+    Canvas,
+    Colour,
+    grid_spacing,
+    mix,
+)
 from midrange_puffer.show.view.marks import draw_threats
 from midrange_puffer.show.view.moment import STEPS, Body, Contact, Fighter, Focus, Missile, Moment
 from midrange_puffer.show.view.sensors import (
@@ -18,30 +32,20 @@ from midrange_puffer.show.view.sensors import (
     draw_radar,
     draw_warnings,
 )
-from midrange_puffer.show.view.theme import (
-    BACKGROUND,
-    BRIGHT,
-    FAINT,
-    FLAME,
-    GRID,
-    SEATS,
-    SMALL,
-    STAR,
-    Colour,
-    mix,
-)
-from midrange_puffer.show.view.zones import draw_zones
 
-GUTTER = (36, 18)  # at the left and below, for the grid's labels [px]
-GRID_SPACING = 80  # least distance between its lines [px]
+GUTTER = (36, 18)  # room at the left and below for the grid's labels [px]
+GRID_SPACING = 80  # least distance between grid lines [px]
 TICK = 20.0  # s between the marks on a fighter's trail
-# In teams there is no room for all that was flown: what is older is left out [s].
-TRAIL, WRECK = 60.0, 10.0  # trails, missiles that have ended
+# In teams older parts of trails, and missiles that ended longer ago, are not drawn [s].
+TRAIL, WRECK = 60.0, 10.0
 NEAREST = 4_000.0  # least distance from the middle of the view to its border [m]
 UNKNOWN = 30_000.0  # the same, for a side that does not know where the enemy is [m]
-MARGIN = 1.4  # of the view around what it shows
-# Around a whole fight; above it, for its outcome; below it, where a pilot is told why [px].
+MARGIN = 1.4  # size of the view, for 1 of its content
+# Room around a whole fight; above it, for its outcome; below it, for the debriefing [px].
 BORDER, HEADROOM, FOOTROOM = 24, 96, 190
+BEARINGS = np.linspace(-np.pi, np.pi, 97)[:-1]  # of the points of a launch zone
+ROW = 18  # px between two rows of the zones' names
+ZONES = {"aero": ("R_aero", 0.3), "nez": ("R_NEZ", 0.5)}  # edge: name, share of the side's colour
 
 FIGHTER = np.array([(1.0, 0.0), (-0.75, 0.62), (-0.4, 0.0), (-0.75, -0.62)]) * 13
 MISSILE = np.array([(1.0, 0.0), (-0.8, 0.4), (-0.8, -0.4)]) * 8
@@ -67,50 +71,54 @@ def draw_plane(
     enemy_zones: bool = False,
     sensors: Mapping[str, float] | None = None,
 ) -> None:
-    """Draw into an area of the canvas.
+    """Draws the plane into an area of the canvas.
 
     Args:
-        moment: The truth, or as a side knows it.
-        focus: Whom it is drawn for; None: everything that flies is in view.
-        envelope: For the launch zones of the focus's fighter, and with `enemy_zones` of its foe.
-        whole: The camera shows all that has happened, whoever it follows.
-        sensors: Parameters of a game with sensors: the radars' cones, and what missiles fly at.
+        canvas, area: Where to draw.
+        camera: The view of the plane.
+        moment: The truth, or a side's knowledge.
+        focus: The fighter that the view follows; None: show everything that flies.
+        envelope: Gives the launch zones of the focus's fighter, with `enemy_zones` of its foe, too.
+        whole: Show everything that has happened, whatever the focus.
+        enemy_zones: Draw the foe's launch zones, too.
+        sensors: Parameters of a game with sensors: draw radar cones and missile guidance.
     """
     left, below = GUTTER
     camera.area = pygame.Rect(area.x + left, area.y, area.width - left, area.height - below)
     if whole:
-        aim_at_trails(camera, moment, BORDER if focus is None else FOOTROOM)
+        _aim_at_trails(camera, moment, BORDER if focus is None else FOOTROOM)
     else:
-        aim(camera, moment, focus)
+        _aim(camera, moment, focus)
     _draw_grid(canvas, area, camera)
     canvas.clip(camera.area)
     if focus is not None and envelope is not None:
-        own, fighters = moment.fighters[focus.fighter], moment.fighters
-        draw_zones(canvas, camera, envelope, own, fighters[focus.target])
+        own, bodies = moment.fighters[focus.fighter], moment.fighters
+        _draw_zones(canvas, camera, envelope, own, bodies[focus.target])
         if enemy_zones:
-            draw_zones(canvas, camera, envelope, fighters[focus.foe], own, row=1)
-    seen = [one for one in moment.fighters if isinstance(one, Fighter)]
-    contacts = [one for one in moment.fighters if isinstance(one, Contact)]
-    since, missiles = 0.0, moment.missiles
+            _draw_zones(canvas, camera, envelope, bodies[focus.foe], own, row=1)
+    fighters = [body for body in moment.fighters if isinstance(body, Fighter)]
+    first, missiles = 0.0, moment.missiles
     if moment.is_team and not whole:
-        since = moment.time - TRAIL
-        missiles = [one for one in missiles if one.flying or moment.since(one) < WRECK]
+        first = moment.time - TRAIL
+        missiles = [m for m in missiles if m.flying or moment.time - m.path.times[-1] < WRECK]
+    coloured = [(m, SIDE_COLOURS[moment.fighters[m.path.owner].side]) for m in missiles]
     if sensors:
-        for fighter in seen:
+        for fighter in fighters:
             draw_radar(canvas, camera, fighter, sensors)
-    for missile in missiles:
-        _draw_missile_trail(canvas, camera, missile, _side_colour(moment, missile))
-    for fighter in seen:
-        _draw_trail(canvas, camera, fighter, since)
+    for missile, colour in coloured:
+        _draw_missile_trail(canvas, camera, missile, colour)
+    for fighter in fighters:
+        _draw_trail(canvas, camera, fighter, first)
     if moment.is_team and focus is not None:
         draw_threats(canvas, camera, moment, focus.fighter)
-    for missile in missiles:
-        _draw_missile(canvas, camera, missile, _side_colour(moment, missile))
+    for missile, colour in coloured:
+        _draw_missile(canvas, camera, missile, colour)
         if sensors:
             draw_guidance(canvas, camera, missile)
-    for contact in contacts:
-        draw_contact(canvas, camera, contact, has_words=not moment.is_team)
-    for fighter in seen:
+    for body in moment.fighters:
+        if isinstance(body, Contact):
+            draw_contact(canvas, camera, body, has_words=not moment.is_team)
+    for fighter in fighters:
         _draw_fighter(canvas, camera, fighter)
     draw_warnings(canvas, camera, moment)
     if focus is not None:
@@ -118,17 +126,27 @@ def draw_plane(
     canvas.clip(None)
 
 
-def aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
-    """Show all fighters that are known and the missiles in the air; of one fighter only near ones.
+def _aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
+    """Aims at all known fighters and the missiles in the air; with a focus at near missiles only.
 
-    In teams these are the living fighters, or those that the focus names. A missile that has
-    passed, or follows its target from far behind, is of no more use to see.
+    In teams these are the living fighters, or those of the focus. A missile that has passed, or
+    that follows its target from far behind, does not have to be seen.
     """
-    fighters = [fighter.place for fighter in _looked_at(moment, focus)]
-    flying = [missile.place for missile in moment.missiles if missile.flying]
-    low, high = np.min(fighters, axis=0), np.max(fighters, axis=0)
+    bodies = moment.known
+    if moment.is_team and focus is None:
+        bodies = [body for body in bodies if body.alive] or bodies
+    elif moment.is_team:
+        numbers = (focus.fighter, focus.foe, focus.target)
+        bodies = [body for body in bodies if body.number in numbers]
+    fighters = np.array([body.place for body in bodies])
+    low, high = fighters.min(axis=0), fighters.max(axis=0)
     reach = np.inf if focus is None else max(NEAREST, float(np.max(high - low)) / 2)
-    near = [place for place in flying if _distance(place, low, high) <= reach]
+    near = [
+        missile.place
+        for missile in moment.missiles
+        if missile.flying
+        and np.linalg.norm(missile.place - np.clip(missile.place, low, high)) <= reach
+    ]
     places = np.array([*fighters, *near])
     low, high = places.min(axis=0), places.max(axis=0)
     least = NEAREST if len(fighters) > 1 else UNKNOWN
@@ -136,33 +154,18 @@ def aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
     camera.aim((low + high) / 2, tuple(half), moment.time)
 
 
-def _looked_at(moment: Moment, focus: Focus | None) -> list[Fighter | Contact]:
-    """The fighters that are to be in view."""
-    known = moment.known
-    if not moment.is_team:
-        return known
-    if focus is None:
-        return [one for one in known if one.alive] or known
-    return [one for one in known if one.number in (focus.fighter, focus.foe, focus.target)]
-
-
-def _side_colour(moment: Moment, missile: Missile) -> Colour:
-    return SEATS[moment.side_of(missile.path.owner)]
-
-
-def _distance(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
-    """How far a place is from a box [m]."""
-    return float(np.linalg.norm(place - np.clip(place, low, high)))
-
-
-def aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
-    """Show all that has been flown until now, at once; `footroom` is what is left below it [px]."""
-    trails = [body.trail for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)]
-    tracks = [part for one in moment.fighters if isinstance(one, Contact) for part in one.tracks]
+def _aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
+    """Aims at once at everything flown so far, with `footroom` pixels free below it."""
+    trails = [
+        body.trail() for body in (*moment.fighters, *moment.missiles) if isinstance(body, Body)
+    ]
+    tracks = [
+        track for body in moment.fighters if isinstance(body, Contact) for track in body.tracks
+    ]
     places = np.vstack([*trails, *tracks])
     low, high = places.min(axis=0), places.max(axis=0)
     size = np.array(camera.area.size)
-    headroom, footroom = (min(each, size[1] / 4) for each in (HEADROOM, footroom))
+    headroom, footroom = (min(room, size[1] / 4) for room in (HEADROOM, footroom))
     room = size - (2 * BORDER, footroom + headroom)
     scale = (room / np.maximum(high - low, 2 * NEAREST)).min()
     centre = (low + high) / 2 + (0, (headroom - footroom) / 2 / scale)
@@ -170,17 +173,17 @@ def aim_at_trails(camera: Camera, moment: Moment, footroom: float) -> None:
 
 
 def grid_lines(camera: Camera) -> tuple[float, np.ndarray, np.ndarray]:
-    """The grid's spacing, and where its lines are in x and in y [m]."""
+    """Returns the grid's spacing, and the x and the y of its lines [m]."""
     spacing = grid_spacing(GRID_SPACING / camera.scale)
     corners = camera.to_plane(np.array([camera.area.bottomleft, camera.area.topright]))
     low, high = np.ceil(corners[0] / spacing), np.floor(corners[1] / spacing)
-    # The sum, as minus zero would be written with its sign.
+    # Adding 0.0 turns minus zero into zero, whose label has no sign.
     x, y = (np.arange(a, b + 1) * spacing + 0.0 for a, b in zip(low, high, strict=True))
     return spacing, x, y
 
 
 def _draw_grid(canvas: Canvas, area: pygame.Rect, camera: Camera) -> None:
-    """Lines, and their labels in the gutters, where nothing else is."""
+    """Draws grid lines, and their labels in the gutters."""
     spacing, along, up = grid_lines(camera)
     view = camera.area
     decimals = 0 if spacing >= 1000 else 1
@@ -198,11 +201,60 @@ def _draw_grid(canvas: Canvas, area: pygame.Rect, camera: Camera) -> None:
     canvas.text("km", (area.right - 6, view.bottom + 4), FAINT, SMALL, "topright")
 
 
+def _draw_zones(
+    canvas: Canvas,
+    camera: Camera,
+    envelope: Envelope,
+    shooter: Fighter | Contact,
+    enemy: Fighter | Contact,
+    row: int = 0,
+) -> None:
+    """Draws the launch zones of a fighter that can shoot, with their names at the lower right.
+
+    A contact's missiles are unknown, so it is taken to have some. Rows of names count from below.
+    """
+    is_out = isinstance(shooter, Fighter) and not shooter.ammo
+    if is_out or not (shooter.alive and enemy.alive):
+        return
+    side_colour = SIDE_COLOURS[shooter.side]
+    right = camera.area.right - 10
+    for edge in SHOWN:
+        name, share = ZONES[edge]
+        colour = mix(side_colour, share)
+        corners = camera.to_screen(zone(envelope, edge, shooter, enemy))
+        canvas.wash(corners[None], side_colour, 0.06)
+        canvas.polygon(corners, colour, 1)
+        bottom = camera.area.bottom - 8 - ROW * row
+        text_colour = mix(side_colour, share + 0.3)
+        room = canvas.text(name, (right, bottom), text_colour, SMALL, "bottomright")
+        canvas.box(pygame.Rect(room.left - 22, room.centery, 16, 2), colour)
+        right = room.left - 36
+
+
+def zone(
+    envelope: Envelope, edge: str, shooter: Fighter | Contact, enemy: Fighter | Contact
+) -> np.ndarray:
+    """Returns an edge of the envelope around a fighter, for the enemy's heading and speed.
+
+    Args:
+        envelope: The missile's envelope.
+        edge: Name of one of its arrays, for example "aero".
+        shooter, enemy: The launcher and its target.
+
+    Returns:
+        Places in the plane [BEARINGS, 2], m, at which a shot would just hit the enemy.
+    """
+    headings, speeds = (shooter.heading, enemy.heading), (shooter.speed, enemy.speed)
+    ranges = launch_zone(envelope, edge, BEARINGS, headings, speeds)
+    directions = np.column_stack([np.cos(BEARINGS), np.sin(BEARINGS)])
+    return shooter.place + ranges[:, None] * directions
+
+
 def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter, since: float) -> None:
-    """A fighter's from a time on [s], with a mark every TICK seconds."""
-    colour = mix(SEATS[fighter.side], 0.75)
+    """Draws a fighter's trail from a time on [s], with a mark every TICK seconds."""
+    colour = mix(SIDE_COLOURS[fighter.side], 0.75)
     first = fighter.path.at(since) or 0
-    trail = fighter.tail(first)
+    trail = fighter.trail(first)
     canvas.line(camera.to_screen(trail), colour, 1.5)
     times = fighter.path.times[first : fighter.index + 1]
     ticks = np.arange(TICK, times[-1], TICK)
@@ -213,32 +265,30 @@ def _draw_trail(canvas: Canvas, camera: Camera, fighter: Fighter, since: float) 
 
 
 def _draw_missile_trail(canvas: Canvas, camera: Camera, missile: Missile, side: Colour) -> None:
-    """Thick while its motor burns, thin while it coasts; faint once it has ended."""
+    """Draws a trail: thick while the motor burns, thin after that, faint once it has ended."""
     colour = mix(side, 0.65 if missile.flying else 0.3)
-    trail = camera.to_screen(missile.trail)
+    trail = camera.to_screen(missile.trail())
     burnt = np.searchsorted(missile.path.times[: missile.index + 1], missile.path.burnt_out)
     canvas.line(trail, colour, 1)
     canvas.line(trail if missile.burning else trail[: STEPS * burnt + 1], colour, 3)
 
 
 def _draw_missile(canvas: Canvas, camera: Camera, missile: Missile, colour: Colour) -> None:
-    """Its symbol; a cross where it came to nothing."""
+    """Draws a missile's symbol, or a cross where it was spent."""
     [place] = camera.to_screen([missile.place])
     if missile.flying:
-        body = _turned(MISSILE, missile.heading)
         if missile.burning:
             canvas.polygon(place + _turned(FLAME_SHAPE, missile.heading), FLAME)
-        canvas.polygon(place + body, mix(colour, 0.8, BRIGHT))
+        canvas.polygon(place + _turned(MISSILE, missile.heading), mix(colour, 0.8, BRIGHT))
     elif missile.path.fate != HIT:
-        faint = mix(colour, 0.6)
         for corner in CROSS:
-            canvas.line([place - corner, place + corner], faint, 1.5)
+            canvas.line([place - corner, place + corner], mix(colour, 0.6), 1.5)
 
 
 def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
-    """Its symbol; a star where it was killed."""
+    """Draws a fighter's symbol, or a star where it was killed."""
     [place] = camera.to_screen([fighter.place])
-    colour = SEATS[fighter.side]
+    colour = SIDE_COLOURS[fighter.side]
     shape = _turned(FIGHTER, fighter.heading) if fighter.alive else STAR_POINTS
     canvas.polygon(place + 1.25 * shape, BACKGROUND)
     canvas.polygon(place + shape, colour if fighter.alive else STAR)
@@ -247,28 +297,22 @@ def _draw_fighter(canvas: Canvas, camera: Camera, fighter: Fighter) -> None:
 
 
 def _draw_arrows(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -> None:
-    """At the border, towards the missiles after a fighter where they are not in view."""
-    colour = SEATS[1 - moment.side_of(fighter)]
+    """Draws arrows at the border towards a fighter's inbound missiles that are out of view."""
+    colour = SIDE_COLOURS[1 - moment.fighters[fighter].side]
+    middle = np.array(camera.area.center, float)
+    room = np.array(camera.area.size) / 2 - 14
     for missile in moment.inbound(fighter):
         [place] = camera.to_screen([missile.place])
         if not camera.area.collidepoint(place):
-            tip, direction = border_point(camera, place)
+            direction = (place - middle) / np.linalg.norm(place - middle)
+            with np.errstate(divide="ignore"):
+                tip = middle + direction * (room / np.abs(direction)).min()
             angle = math.atan2(-direction[1], direction[0])
             canvas.polygon(tip + _turned(ARROW, angle), colour)
 
 
-def border_point(camera: Camera, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where an arrow to a pixel out of view stands: on the way there, and its direction [2]."""
-    middle = np.array(camera.area.center, float)
-    offset = place - middle
-    direction = offset / np.linalg.norm(offset)
-    room = np.array(camera.area.size) / 2 - 14
-    with np.errstate(divide="ignore"):
-        return middle + direction * (room / np.abs(direction)).min(), direction
-
-
 def _turned(shape: np.ndarray, heading: float) -> np.ndarray:
-    """Points of a symbol that looks to the right, on the screen, turned to a heading [rad]."""
+    """Returns the points of a symbol, drawn towards the right, turned to a heading [rad]."""
     ahead = np.array([math.cos(heading), -math.sin(heading)])
     left = np.array([-math.sin(heading), -math.cos(heading)])
     return shape[:, :1] * ahead + shape[:, 1:] * left

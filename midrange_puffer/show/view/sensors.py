@@ -1,52 +1,63 @@
-"""What sensors show, seen from above: radar cone, contact, warnings, and what missiles fly at."""
+"""Drawings of sensors in the plane view: radar cones, contacts, warnings and missile guidance."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from midrange_puffer.game.contact_path import LINKED, LIVE, LOST, MEMORY
-from midrange_puffer.game.parameters import SEATS as SEAT_NAMES
+from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import ACTIVE, ALONE, RELAYED
-from midrange_puffer.show.view.camera import Camera
-from midrange_puffer.show.view.canvas import Canvas
+from midrange_puffer.show.view.canvas import (
+    BRIGHT,
+    FAINT,
+    LOCK,
+    SIDE_COLOURS,
+    SMALL,
+    STAR,
+    Camera,
+    Canvas,
+    Colour,
+    mix,
+)
 from midrange_puffer.show.view.moment import Contact, Fighter, Missile, Moment, ReceiverWarning
-from midrange_puffer.show.view.theme import BRIGHT, FAINT, LOCK, SEATS, SMALL, STAR, mix
 
 DIAMOND = np.array([(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]) * 9
 CROSS = np.array([(1, 1), (1, -1)]) * 6
-BESIDE = np.array([14, -8])  # px, from a symbol to its word
-COURSE = 20.0  # s of flight, which the stroke before a contact is long
-STROKE = (26, 74)  # px from the own fighter, between which a warning's stroke is
-UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # what guides a missile
-WORD = 0.25  # rad, between strokes that have a word each
+BESIDE = np.array([14, -8])  # px from a symbol to its word
+COURSE = 20.0  # s of flight that the stroke ahead of a contact stands for
+STROKE = (26, 74)  # px from the own fighter to the two ends of a warning's stroke
+UNUSUAL = {ALONE: "no support", RELAYED: "by a wingman"}  # guidance that is named
+WORD = 0.25  # least angle between strokes with a word [rad]
 ARC = np.linspace(-1, 1, 25)  # points of the cone's far end, in half angles
 
 
 def draw_radar(
     canvas: Canvas, camera: Camera, fighter: Fighter, parameters: Mapping[str, float]
 ) -> None:
-    """The cone that a fighter's radar sees in, as far as it sees an enemy that flies toward it."""
+    """Draws a living fighter's radar cone, to its range against an enemy that flies toward it."""
     if not fighter.alive:
         return
     angles = fighter.heading + ARC * math.radians(parameters["radar_half_angle_deg"])
     rays = np.column_stack([np.cos(angles), np.sin(angles)])
     far = fighter.place + parameters["radar_range_nose"] * rays
     outline = camera.to_screen(np.vstack([fighter.place, far, fighter.place]))
-    colour = SEATS[fighter.side]
+    colour = SIDE_COLOURS[fighter.side]
     canvas.wash(outline[None], colour, 0.04)
     canvas.line(outline, mix(colour, 0.25), 1)
 
 
 def draw_contact(canvas: Canvas, camera: Camera, contact: Contact, has_words: bool) -> None:
-    """Where the enemy is believed to be: full on radar, hollow from memory, a cross where lost.
+    """Draws the believed enemy: filled on radar, hollow from memory, a cross where lost.
 
     Args:
-        has_words: whether to say beside it what it rests on.
+        canvas, camera: Where to draw.
+        contact: The belief.
+        has_words: Write its source and age beside it.
     """
     if not contact.is_known:
         return
-    colour = SEATS[contact.side]
+    colour = SIDE_COLOURS[contact.side]
     for track in contact.tracks:
         canvas.dashes(camera.to_screen(track), mix(colour, 0.6), 1.5)
     [place] = camera.to_screen([contact.place])
@@ -63,49 +74,45 @@ def draw_contact(canvas: Canvas, camera: Camera, contact: Contact, has_words: bo
 
 
 def contact_words(contact: Contact) -> str:
-    """What a contact rests on, and how old it is."""
+    """Returns a contact's source and age in words."""
     if not contact.is_known:
         return "not seen"
     if contact.source == LIVE:
         return "on radar"
-    how = {MEMORY: "memory", LINKED: "linked", LOST: "lost"}[contact.source]
-    return f"{how} {contact.age:.0f} s"
+    source = {MEMORY: "memory", LINKED: "linked", LOST: "lost"}[contact.source]
+    return f"{source} {contact.age:.0f} s"
 
 
 def draw_warnings(canvas: Canvas, camera: Camera, moment: Moment) -> None:
-    """What the receivers of the side tell that is looked at, around each of its fighters."""
-    for fighter in moment.fighters:
-        warnings = [one for one in moment.warnings if one.fighter == fighter.number]
-        _draw_warnings(canvas, camera, fighter, warnings)
+    """Draws a stroke toward the source of each warning, around the warned fighter.
+
+    A warning has a bearing but no range.
+    """
+    for own in moment.fighters:
+        [place] = camera.to_screen([own.place])
+        named: list[float] = []  # bearings that have a word
+        warnings = [warning for warning in moment.warnings if warning.fighter == own.number]
+        for warning in sorted(warnings, key=lambda warning: not warning.is_seeker):
+            words, colour = warning_style(warning, 1 - own.side)
+            way = np.array([math.cos(warning.bearing), -math.sin(warning.bearing)])
+            ends = [place + length * way for length in STROKE]
+            canvas.line(ends, colour, 3 if warning.is_tracking else 1.5)
+            if all(abs(math.remainder(warning.bearing - at, math.tau)) > WORD for at in named):
+                canvas.text(words, ends[1] + 16 * way, colour, SMALL, "center")
+                named.append(warning.bearing)
 
 
-def _draw_warnings(
-    canvas: Canvas, camera: Camera, own: Fighter, warnings: Sequence[ReceiverWarning]
-) -> None:
-    """A stroke toward each, from a ring around the own fighter on: they have no range."""
-    [place] = camera.to_screen([own.place])
-    named: list[float] = []  # bearings at which there is a word
-    for warning in sorted(warnings, key=lambda one: not one.is_seeker):
-        words, colour = warning_style(warning, 1 - own.side)
-        way = np.array([math.cos(warning.bearing), -math.sin(warning.bearing)])
-        ends = [place + length * way for length in STROKE]
-        canvas.line(ends, colour, 3 if warning.is_tracking else 1.5)
-        if all(abs(math.remainder(warning.bearing - at, math.tau)) > WORD for at in named):
-            canvas.text(words, ends[1] + 16 * way, colour, SMALL, "center")
-            named.append(warning.bearing)
-
-
-def warning_style(warning: ReceiverWarning, enemy: int) -> tuple[str, tuple[int, int, int]]:
-    """A word for a warning, and its colour; `enemy` is the seat it comes from."""
+def warning_style(warning: ReceiverWarning, enemy: int) -> tuple[str, Colour]:
+    """Returns the word and the colour of a warning that comes from the side `enemy`."""
     if warning.is_seeker:
         return "missile", LOCK
     if warning.is_tracking:
-        return f"{SEAT_NAMES[enemy]} tracks", STAR
-    return f"{SEAT_NAMES[enemy]} searches", FAINT
+        return f"{SEATS[enemy]} tracks", STAR
+    return f"{SEATS[enemy]} searches", FAINT
 
 
 def draw_guidance(canvas: Canvas, camera: Camera, missile: Missile) -> None:
-    """A ring around a missile whose seeker has a lock; a word where its fighter guides it not."""
+    """Draws a ring around a missile with a lock; names guidance other than by its own fighter."""
     if not missile.flying:
         return
     [place] = camera.to_screen([missile.place])

@@ -1,146 +1,287 @@
-"""What a pilot reads off the instruments: speed, Mach, g, rudder, throttle, missiles."""
+"""The bar above a view: instruments of the fighters, the time, and in teams a line per fighter."""
+
+from collections.abc import Sequence
 
 import pygame
 
-from midrange_puffer.game.parameters import SEATS as SEAT_NAMES
+from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import SPEED_OF_SOUND
-from midrange_puffer.show.view.canvas import Canvas
-from midrange_puffer.show.view.moment import Contact, Fighter, Moment
-from midrange_puffer.show.view.sensors import contact_words
-from midrange_puffer.show.view.theme import (
+from midrange_puffer.show.view.canvas import (
+    BOX,
     BRIGHT,
     FAINT,
     FLAME,
     LARGE,
     MIDDLE,
-    PANEL,
-    SEATS,
+    SIDE_COLOURS,
     SMALL,
+    STAR,
     TEXT,
+    Canvas,
+    Colour,
     mix,
+    text_size,
 )
+from midrange_puffer.show.view.marks import Spot
+from midrange_puffer.show.view.moment import Contact, Fighter, Focus, Moment, minutes
+from midrange_puffer.show.view.sensors import contact_words
 
-HEIGHT = 64  # [px]
+HEIGHT = 64  # of the bar in one against one, and of instruments [px]
 LEAST_WIDTH = 46  # of an instrument [px]
-NARROW = 220  # a panel up to this width has no room for words [px]
-CLOCK_WIDTH = 110  # [px]
-WIDE = 700  # from this width on there is room for both seats [px]
+NARROW = 220  # greatest width of an area of instruments without a name [px]
+TIME_WIDTH = 110  # of the time's column [px]
+WIDE = 700  # least width of a bar with room for both sides [px]
+HEAD, ROW, FOOT = 28, 17, 6  # above the lines of a team, of each line, and below them [px]
+MOST = 0.4  # greatest share of a view's height that the lines may take; else sums are shown
+SIDE_SHARE = 0.31  # of the width of a wide bar that a side's lines take
+BARS, BAR_STEP = 64, 6  # where a line's missile bars begin, and their distance [px]
 
 
-def draw_status(
-    canvas: Canvas, bar: pygame.Rect, moment: Moment, focus: int | None, names: tuple[str, str]
+def bar_height(view: pygame.Rect, sizes: Sequence[int], has_focus: bool) -> int:
+    """Returns the height of the bar above a view of two sides of these sizes [px]."""
+    if max(sizes) == 1:
+        return HEIGHT
+    height = HEAD + ROW * max(sizes) + FOOT
+    if view.width < WIDE:
+        height += HEIGHT - HEAD if has_focus else 0
+    elif has_focus:
+        height = max(height, HEAD + HEIGHT)
+    return height if height <= MOST * view.height else HEIGHT
+
+
+def draw_pair_bar(
+    canvas: Canvas, bar: pygame.Rect, moment: Moment, focus: int | None, names: Sequence[str]
 ) -> None:
-    """Both seats with the clock between them, or in a narrow bar that of `focus` alone."""
-    canvas.box(bar, PANEL)
+    """Fills the bar of one against one: both fighters, or in a narrow bar that of `focus` alone.
+
+    Args:
+        canvas, bar: Where to draw.
+        moment: The engagement.
+        focus: The fighter that the view follows.
+        names: Names of the contestants that fly red and blue.
+    """
+    canvas.box(bar, BOX)
+    time = pygame.Rect(bar.right - TIME_WIDTH, bar.y, TIME_WIDTH, bar.height)
     if focus is not None and bar.width < WIDE:
-        clock = pygame.Rect(bar.right - CLOCK_WIDTH, bar.y, CLOCK_WIDTH, bar.height)
-        panels = {focus: pygame.Rect(bar.x, bar.y, bar.width - CLOCK_WIDTH, bar.height)}
+        areas = {focus: pygame.Rect(bar.x, bar.y, bar.width - TIME_WIDTH, bar.height)}
     else:
-        clock = pygame.Rect(0, bar.y, CLOCK_WIDTH, bar.height)
-        clock.centerx = bar.centerx
-        panels = {
-            0: pygame.Rect(bar.x, bar.y, clock.left - bar.x, bar.height),
-            1: pygame.Rect(clock.right, bar.y, bar.right - clock.right, bar.height),
+        time.centerx = bar.centerx
+        areas = {
+            0: pygame.Rect(bar.x, bar.y, time.left - bar.x, bar.height),
+            1: pygame.Rect(time.right, bar.y, bar.right - time.right, bar.height),
         }
-    for seat, panel in panels.items():
-        words = SEAT_NAMES[seat]
-        if panel.width > NARROW and names[seat] != words:  # there is room for who flies it
+    for seat, area in areas.items():
+        words = SEATS[seat]
+        if area.width > NARROW and names[seat] != words:
             words = f"{words}: {names[seat]}"
-        draw_panel(canvas, panel, moment, moment.fighters[seat], words)
-    minutes, seconds = divmod(int(moment.time), 60)
-    canvas.text(f"{minutes}:{seconds:02}", (clock.centerx, bar.y + 9), BRIGHT, LARGE, "midtop")
+        _draw_instruments(canvas, area, moment, moment.fighters[seat], words)
     distance = moment.range(0, 1)
     words = "– km" if distance is None else f"{distance / 1000:.1f} km"
-    canvas.text(words, (clock.centerx, bar.bottom - 10), TEXT, MIDDLE, "midbottom")
+    _draw_time(canvas, time.centerx, bar, moment, words)
 
 
-def draw_panel(
-    canvas: Canvas, panel: pygame.Rect, moment: Moment, one: Fighter | Contact, title: str
-) -> None:
-    """What is known of a fighter, below its title."""
-    if isinstance(one, Contact):
-        _draw_contact(canvas, panel, one, title)
+def draw_team_bar(
+    canvas: Canvas,
+    bar: pygame.Rect,
+    moment: Moment,
+    focus: Focus | None,
+    names: Sequence[str],
+    callsigns: Sequence[str],
+) -> list[Spot]:
+    """Fills the bar of teams.
+
+    Args:
+        canvas, bar: Where to draw; as high as `bar_height` says.
+        moment: The engagement.
+        focus: The fighter that the view follows.
+        names: Names of the contestants that fly red and blue.
+        callsigns: Names of the fighters, by number.
+
+    Returns:
+        The line of each fighter and its number; nothing where there are no lines.
+    """
+    canvas.box(bar, BOX)
+    own = None if focus is None else moment.fighters[focus.fighter]
+    if bar.height <= HEIGHT:
+        _draw_sums(canvas, bar, moment, own, names, callsigns)
+        return []
+    is_wide = bar.width >= WIDE
+    if is_wide:
+        width = round(SIDE_SHARE * bar.width)
+        centre = bar.inflate(-2 * width, 0)
+        columns = [pygame.Rect(x, bar.y, width, bar.height) for x in (bar.x, centre.right)]
+        top = pygame.Rect(centre.x, bar.y, centre.width, HEAD)
+        area = pygame.Rect(centre.x, top.bottom, centre.width, HEIGHT)
     else:
-        _draw_fighter(canvas, panel, moment, one, title)
+        top = pygame.Rect(bar.x, bar.y, bar.width, HEAD if own is None else HEIGHT)
+        below = pygame.Rect(bar.x, top.bottom - HEAD, bar.width, bar.height - top.height + HEAD)
+        half = bar.width // 2
+        columns = [pygame.Rect(bar.x + x, below.y, half, below.height) for x in (0, half)]
+        area = pygame.Rect(bar.x, bar.y, bar.width - TIME_WIDTH, HEIGHT)
+    if own is not None:
+        _draw_instruments(canvas, area, moment, own, callsigns[own.number])
+    if own is not None and not is_wide:
+        _draw_time(canvas, top.right - TIME_WIDTH // 2, top, moment, _score(moment))
+    else:
+        words = [minutes(moment.time), _score(moment)]
+        distance = None if focus is None else moment.range(focus.fighter, focus.foe)
+        if distance is not None:
+            words.append(f"{distance / 1000:.1f} km")
+        canvas.text("     ".join(words), top.center, BRIGHT, LARGE, "center")
+    spots = []
+    for side, column in enumerate(columns):
+        if is_wide:
+            _draw_side_name(canvas, column, side, names[side])
+        fighters = [body for body in moment.fighters if body.side == side]
+        for place, body in enumerate(fighters):
+            line = pygame.Rect(column.x, column.y + HEAD + ROW * place, column.width, ROW)
+            _draw_line(canvas, line, moment, body, focus, callsigns[body.number])
+            spots.append((line, body.number))
+    return spots
 
 
-def _draw_fighter(
-    canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, title: str
+def _draw_sums(
+    canvas: Canvas,
+    bar: pygame.Rect,
+    moment: Moment,
+    own: Fighter | Contact | None,
+    names: Sequence[str],
+    callsigns: Sequence[str],
 ) -> None:
-    """Its missiles, and below them its instruments, as many as there is room for."""
-    colour = SEATS[fighter.side] if fighter.alive else FAINT
-    _draw_title(canvas, panel, title if fighter.alive else f"{title} †", colour)
-    _draw_missiles(canvas, panel, moment, fighter, colour)
-    instruments = (
-        ("m/s", f"{fighter.speed:.0f}"),
-        ("Mach", f"{fighter.speed / SPEED_OF_SOUND:.2f}"),
-        ("g", f"{abs(fighter.load):.1f}"),
-        ("rudder", (-1, -fighter.rudder)),
-        ("throttle", (0, fighter.throttle)),
-    )
-    count = min(len(instruments), (panel.width - 14) // LEAST_WIDTH)
-    for index, (label, reading) in enumerate(instruments[:count]):
-        place = _draw_label(canvas, panel, label, index, count)
+    """Draws the sums of both sides, or the own fighter's instruments, for want of room."""
+    time = pygame.Rect(bar.right - TIME_WIDTH, bar.y, TIME_WIDTH, bar.height)
+    if own is not None:
+        area = pygame.Rect(bar.x, bar.y, time.left - bar.x, bar.height)
+        _draw_instruments(canvas, area, moment, own, callsigns[own.number])
+    else:
+        time.centerx = bar.centerx
+        for side, x in enumerate((bar.x, time.right)):
+            half = pygame.Rect(x, bar.y, time.left - bar.x, bar.height)
+            _draw_side_name(canvas, half, side, names[side])
+            missiles = sum(
+                body.ammo
+                for body in moment.fighters
+                if isinstance(body, Fighter) and body.alive and body.side == side
+            )
+            words = f"{_living(moment, side)} left, {missiles} missiles"
+            canvas.text(words, (half.x + 14, half.bottom - 12), TEXT, SMALL, "bottomleft")
+    _draw_time(canvas, time.centerx, bar, moment, _score(moment))
+
+
+def _draw_time(canvas: Canvas, middle: int, bar: pygame.Rect, moment: Moment, words: str) -> None:
+    """Writes the time, and other words below it."""
+    canvas.text(minutes(moment.time), (middle, bar.y + 9), BRIGHT, LARGE, "midtop")
+    canvas.text(words, (middle, bar.bottom - 10), TEXT, MIDDLE, "midbottom")
+
+
+def _living(moment: Moment, side: int) -> int:
+    return sum(body.alive for body in moment.fighters if body.side == side)
+
+
+def _score(moment: Moment) -> str:
+    return f"{_living(moment, 0)} : {_living(moment, 1)}"
+
+
+def _draw_side_name(canvas: Canvas, column: pygame.Rect, side: int, name: str) -> None:
+    """Writes a side and the name of its contestant, cut to the column's width."""
+    words = SEATS[side] if name == SEATS[side] else f"{SEATS[side]}: {name}"
+    while text_size(words)[0] > column.width - 20:
+        words = f"{words[:-2]}…"
+    _draw_title(canvas, column, words, SIDE_COLOURS[side], 8)
+
+
+def _draw_line(
+    canvas: Canvas,
+    line: pygame.Rect,
+    moment: Moment,
+    body: Fighter | Contact,
+    focus: Focus | None,
+    callsign: str,
+) -> None:
+    """Draws a fighter's line: its name, its missiles or its death, and the missiles inbound."""
+    if focus is not None and body.number == focus.fighter:
+        canvas.box(line.inflate(-16, 0), mix(BRIGHT, 0.14, BOX), 3)
+    if focus is not None and body.number == focus.target and body.alive:
+        canvas.box(pygame.Rect(line.x + 9, line.y + 5, 3, 8), STAR)
+    colour = SIDE_COLOURS[body.side] if body.alive else FAINT
+    canvas.text(callsign, (line.x + 16, line.centery), colour, SMALL, "midleft")
+    place = line.x + BARS, line.centery
+    if isinstance(body, Contact):
+        canvas.text(contact_words(body), place, TEXT, SMALL, "midleft")
+    elif not body.alive:
+        canvas.text(f"† {minutes(body.path.died)}", place, FAINT, SMALL, "midleft")
+    else:
+        flying = sum(m.flying and m.path.owner == body.number for m in moment.missiles)
+        for index in range(body.ammo + flying):
+            shade = colour if index < body.ammo else FLAME
+            bar = pygame.Rect(line.x + BARS + BAR_STEP * index, line.y + 3, BAR_STEP - 2, ROW - 6)
+            canvas.box(bar, shade, 1)
+    if body.alive and (count := len(moment.inbound(body.number))):
+        place = line.x + BARS + 9 * BAR_STEP, line.centery
+        canvas.text(f"{count} inbound", place, STAR, SMALL, "midleft")
+
+
+def _draw_instruments(
+    canvas: Canvas, area: pygame.Rect, moment: Moment, body: Fighter | Contact, title: str
+) -> None:
+    """Draws a fighter's missiles and instruments below its title, as many as fit.
+
+    A contact has speed and Mach number alone, while there is a track.
+    """
+    colour = SIDE_COLOURS[body.side] if body.alive else FAINT
+    readings = {"m/s": f"{body.speed:.0f}", "Mach": f"{body.speed / SPEED_OF_SOUND:.2f}"}
+    if isinstance(body, Contact):
+        _draw_title(canvas, area, title, colour)
+        words = contact_words(body)
+        canvas.text(words, (area.right - 14, area.y + 10), TEXT, SMALL, "topright")
+        count, columns = 2 if body.alive else 0, 5
+    else:
+        _draw_title(canvas, area, title if body.alive else f"{title} †", colour)
+        _draw_missiles(canvas, area, moment, body, colour)
+        readings |= {
+            "g": f"{abs(body.load):.1f}",
+            "rudder": (-1, -body.rudder),
+            "throttle": (0, body.throttle),
+        }
+        count = columns = min(len(readings), (area.width - 14) // LEAST_WIDTH)
+    for index, (label, reading) in enumerate([*readings.items()][:count]):
+        x, y = area.move(14 + index * (area.width - 24) // columns, 32).topleft
+        canvas.text(label, (x, y), FAINT, SMALL)
         if isinstance(reading, str):
-            shade = BRIGHT if fighter.alive else FAINT
-            canvas.text(reading, (place[0], place[1] + 13), shade)
-        elif fighter.alive:
-            width = (panel.width - 24) // count - 14
-            _draw_gauge(canvas, pygame.Rect(place[0], place[1] + 17, width, 6), *reading, colour)
+            canvas.text(reading, (x, y + 13), BRIGHT if body.alive else FAINT)
+        elif body.alive:
+            width = (area.width - 24) // columns - 14
+            _draw_gauge(canvas, pygame.Rect(x, y + 17, width, 6), *reading, colour)
 
 
-def _draw_contact(canvas: Canvas, panel: pygame.Rect, contact: Contact, title: str) -> None:
-    """What the other side knows of this fighter: speed, while there is a track."""
-    colour = SEATS[contact.side] if contact.alive else FAINT
-    _draw_title(canvas, panel, title, colour)
-    words = contact_words(contact)
-    canvas.text(words, (panel.right - 14, panel.y + 10), TEXT, SMALL, "topright")
-    if not contact.alive:
-        return
-    readings = {
-        "m/s": f"{contact.speed:.0f}",
-        "Mach": f"{contact.speed / SPEED_OF_SOUND:.2f}",
-    }
-    for index, (label, reading) in enumerate(readings.items()):
-        x, y = _draw_label(canvas, panel, label, index, 5)
-        canvas.text(reading, (x, y + 13), BRIGHT)
-
-
-def _draw_title(canvas: Canvas, panel: pygame.Rect, words: str, colour: tuple) -> None:
-    canvas.box(pygame.Rect(panel.x, panel.y, 4, panel.height), colour)
-    canvas.text(words, (panel.x + 14, panel.y + 9), colour)
-
-
-def _draw_label(
-    canvas: Canvas, panel: pygame.Rect, label: str, index: int, count: int
-) -> tuple[int, int]:
-    """Of an instrument, one of `count`; returns where it stands."""
-    place = panel.move(14 + index * (panel.width - 24) // count, 32).topleft
-    canvas.text(label, place, FAINT, SMALL)
-    return place
+def _draw_title(
+    canvas: Canvas, area: pygame.Rect, words: str, colour: Colour, above: int = 9
+) -> None:
+    """Draws a stroke at the left of an area, and words beside it, `above` pixels below its top."""
+    canvas.box(pygame.Rect(area.x, area.y, 4, area.height), colour)
+    canvas.text(words, (area.x + 14, area.y + above), colour)
 
 
 def _draw_missiles(
-    canvas: Canvas, panel: pygame.Rect, moment: Moment, fighter: Fighter, colour: tuple
+    canvas: Canvas, area: pygame.Rect, moment: Moment, fighter: Fighter, colour: Colour
 ) -> None:
-    """From the right: a bar for each that is left, brighter ones for those in the air."""
-    own = [missile for missile in moment.missiles if missile.path.owner == fighter.path.number]
+    """Draws bars from the right: one per missile left, brighter ones for those in the air."""
+    own = [missile for missile in moment.missiles if missile.path.owner == fighter.number]
     flying = sum(missile.flying for missile in own)
     bars = [FLAME] * flying + [colour] * fighter.ammo
-    bars += [mix(colour, 0.2, PANEL)] * (len(own) - flying)
+    bars += [mix(colour, 0.2, BOX)] * (len(own) - flying)
     for index, shade in enumerate(reversed(bars)):
-        bar = pygame.Rect(panel.right - 22 - 9 * index, panel.y + 9, 5, 13)
-        canvas.box(bar, shade, 2)
-    if flying and panel.width > NARROW:
-        right = panel.right - 26 - 9 * (len(bars) - 1)
-        canvas.text(f"{flying} in the air", (right, panel.y + 10), FAINT, SMALL, "topright")
+        canvas.box(pygame.Rect(area.right - 22 - 9 * index, area.y + 9, 5, 13), shade, 2)
+    if flying and area.width > NARROW:
+        right = area.right - 26 - 9 * (len(bars) - 1)
+        canvas.text(f"{flying} in the air", (right, area.y + 10), FAINT, SMALL, "topright")
 
 
 def _draw_gauge(
-    canvas: Canvas, gauge: pygame.Rect, low: float, value: float, colour: tuple
+    canvas: Canvas, gauge: pygame.Rect, low: float, value: float, colour: Colour
 ) -> None:
-    """A bar from zero to a value, of a scale from `low` to 1."""
-    canvas.box(gauge, mix(FAINT, 0.35, PANEL), 2)
+    """Draws a bar from zero to a value, on a scale from `low` to 1."""
+    canvas.box(gauge, mix(FAINT, 0.35, BOX), 2)
     zero, end = (gauge.x + (x - low) / (1 - low) * gauge.width for x in (0, value))
     filled = pygame.Rect(round(min(zero, end)), gauge.y, round(abs(end - zero)), gauge.height)
     canvas.box(filled, colour)

@@ -1,32 +1,101 @@
-"""What all windows in which a fight is flown have in common: frames, and keys for time and view."""
+"""The window, and what all windows with a session share: frames, and keys for time and view."""
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import pygame
 
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import RADAR, SEATS, is_team
+from midrange_puffer.names import shown
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view import PLANE, SPACETIME
-from midrange_puffer.show.view.renderer import Renderer, Spot
-from midrange_puffer.show.view.window import on_surface
+from midrange_puffer.show.view.canvas import BACKGROUND
+from midrange_puffer.show.view.marks import Spot
+from midrange_puffer.show.view.renderer import SIZE, Renderer
 
+DRIVER = "SDL_VIDEODRIVER"  # the environment variable that chooses SDL's driver
+UNSEEN = ("dummy", "offscreen")  # drivers without a display, which SDL takes if there is none
 FRAMES = 60  # a second, at most
-TURN = 0.006  # rad/px, of the space-time graph under the mouse
+TURN = 0.006  # rad that the space-time graph turns for each pixel of the mouse
 DIGITS = tuple(getattr(pygame, f"K_{digit}") for digit in range(1, 10))
 
 
+class Window:
+    """A window that shows surfaces as large as it is; `close` closes it.
+
+    Args:
+        size: Width and height at first [px].
+        title: Title of the window.
+
+    Raises:
+        UsageError: There is no display, and SDL_VIDEODRIVER does not ask for a hidden window.
+    """
+
+    def __init__(self, size: tuple[int, int] = SIZE, title: str = "midrange") -> None:
+        self.size = size
+        try:
+            pygame.display.init()
+            if pygame.display.get_driver() in UNSEEN and not os.environ.get(DRIVER):
+                pygame.display.quit()
+                raise pygame.error("there is no display")
+            pygame.display.set_mode(size, pygame.RESIZABLE)
+        except pygame.error as error:
+            raise UsageError(
+                f"no window can be opened: {error}; a display is needed, or {DRIVER}=dummy for a "
+                "hidden window"
+            ) from None
+        pygame.display.set_caption(shown(title))
+
+    def show(self, surface: pygame.Surface) -> None:
+        """Shows a surface, as large as the window has room for.
+
+        Raises:
+            UsageError: The window was closed; there is one window in a process.
+        """
+        screen = pygame.display.get_surface()
+        if screen is None:
+            raise UsageError("the window was closed: there is nothing left to show on")
+        room = surface.get_rect().fit(screen.get_rect())
+        if room.size != surface.get_size():
+            surface = pygame.transform.smoothscale(surface, room.size)
+        screen.fill(BACKGROUND)
+        screen.blit(surface, room)
+        pygame.display.flip()
+
+    def close(self) -> None:
+        """Closes the window."""
+        pygame.display.quit()
+
+    def __enter__(self) -> "Window":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _on_surface(place: tuple[int, int], surface: pygame.Surface) -> tuple[int, int]:
+    """Converts a place in the window to a pixel of the surface shown there."""
+    screen = pygame.display.get_surface()
+    if screen is None:
+        return place
+    room = surface.get_rect().fit(screen.get_rect())
+    scale = surface.get_width() / room.width
+    return round((place[0] - room.x) * scale), round((place[1] - room.y) * scale)
+
+
 class Viewer(ABC):
-    """A session in a window; those who derive say how time passes in it, and what is drawn.
+    """A session in a window. Subclasses define how time passes and what is drawn.
 
     Args:
         session: The fights.
         renderer: Draws them.
-        show: Brings the renderer's surface onto the screen.
+        show: Shows the renderer's surface on the screen.
 
     Attributes:
-        session: That is shown.
+        session: The session that is shown.
     """
 
     def __init__(
@@ -35,18 +104,18 @@ class Viewer(ABC):
         self.session = session
         self._renderer, self._show = renderer, show
         self._running, self._mode = True, PLANE
-        self._side: int | None = None  # as which side knows it; None: the truth
-        self._chosen: int | None = None  # of teams, the fighter that is followed; None: all
-        self._spots: list[Spot] = []  # where fighters may be clicked
+        self._side: int | None = None  # the side whose knowledge is shown; None: the truth
+        self._chosen: int | None = None  # in teams, the fighter that is followed; None: all
+        self._spots: list[Spot] = []
 
     def run(self) -> None:
-        """Show one frame after another until somebody quits."""
+        """Shows frames until the user quits."""
         clock = pygame.time.Clock()
         while self.frame(clock.tick(FRAMES) / 1000):
             pass
 
     def frame(self, seconds: float) -> bool:
-        """Handle what has happened, let so much time pass, draw; return whether to go on."""
+        """Handles events, lets time pass and draws; returns False once the user has quit."""
         for event in pygame.event.get():
             self._handle(event)
         self._pass(seconds)
@@ -60,9 +129,16 @@ class Viewer(ABC):
             case pygame.KEYDOWN:
                 self._press(event.key)
             case pygame.MOUSEMOTION if event.buttons[0]:
-                self._turn_graph(*event.rel)
+                right, down = event.rel
+                self._renderer.yaw += TURN * right
+                pitch = self._renderer.pitch + TURN * down
+                self._renderer.pitch = min(max(pitch, 0.0), math.pi / 2)
             case pygame.MOUSEBUTTONDOWN if event.button == pygame.BUTTON_LEFT:
-                self._click(on_surface(event.pos, self._renderer.surface))
+                place = _on_surface(event.pos, self._renderer.surface)
+                hit = [(spot, number) for spot, number in self._spots if spot.collidepoint(place)]
+                if hit:
+                    _, number = min(hit, key=lambda item: math.dist(item[0].center, place))
+                    self._choose(number)
 
     def _press(self, key: int) -> None:
         session = self.session
@@ -71,7 +147,7 @@ class Viewer(ABC):
                 self._running = False
             case pygame.K_p:
                 session.paused = not session.paused
-            case pygame.K_SPACE if not session.humans:  # who would launch with it
+            case pygame.K_SPACE if not session.humans:  # a human launches with it
                 session.paused = not session.paused
             case pygame.K_MINUS | pygame.K_KP_MINUS:
                 session.scale_time(faster=False)
@@ -84,64 +160,50 @@ class Viewer(ABC):
             case pygame.K_TAB if self._is_team:
                 self._choose_next()
             case _ if self._is_team and key in DIGITS:
-                self._choose_by_digit(DIGITS.index(key))
+                numbers = session.side_of(self._followed)
+                if (place := DIGITS.index(key)) < len(numbers):
+                    self._choose(numbers[place])
 
     @property
     def _has_sensors(self) -> bool:
+        """True if the game has sensors."""
         return self.session.sim.parameters["sensing"] == RADAR
 
     @property
     def _is_team(self) -> bool:
+        """True if a side has several fighters."""
         return is_team(self.session.sim.parameters)
 
     @property
     def _followed(self) -> int:
-        """The fighter that is followed, or where all are red's first."""
+        """The fighter that is followed; red's first if all are."""
         return self._chosen or 0
 
     def _choose(self, fighter: int | None) -> None:
-        """Follow a fighter; None: all."""
+        """Follows a fighter; None: all."""
         self._chosen = fighter
 
-    def _click(self, place: tuple[int, int]) -> None:
-        """Choose the fighter that is shown at a pixel, or nearest to it."""
-        hit = [(spot, number) for spot, number in self._spots if spot.collidepoint(place)]
-        if hit:
-            self._choose(min(hit, key=lambda one: math.dist(one[0].center, place))[1])
-
     def _choose_next(self) -> None:
-        """Follow the next living fighter; after the last one all."""
+        """Follows the next living fighter; after the last one all."""
         living = self.session.sim.fighters["alive"][0].nonzero()[0].tolist()
         after = -1 if self._chosen is None else self._chosen
         self._choose(next((number for number in living if number > after), None))
 
-    def _choose_by_digit(self, place: int) -> None:
-        """Choose a fighter of the side that is looked at."""
-        numbers = self.session.side_of(self._followed)
-        if place < len(numbers):
-            self._choose(numbers[place])
-
     def _next_side(self) -> None:
-        """The truth, then what red knows, then what blue knows."""
+        """Shows in turn the truth, red's knowledge and blue's knowledge."""
         order = (None, *range(len(SEATS)))
         self._side = order[(order.index(self._side) + 1) % len(order)]
 
     def _side_words(self, side: int | None) -> str:
-        """Whose picture is shown, with sensors; else nothing."""
+        """Returns in words whose picture is shown; nothing in a game without sensors."""
         if not self._has_sensors:
             return ""
         return "the truth" if side is None else f"what {SEATS[side]} knows"
 
-    def _turn_graph(self, right: int, down: int) -> None:
-        """Turn the space-time graph with the mouse, by pixels."""
-        renderer = self._renderer
-        renderer.yaw += TURN * right
-        renderer.pitch = min(max(renderer.pitch + TURN * down, 0.0), math.pi / 2)
-
     @abstractmethod
     def _pass(self, seconds: float) -> None:
-        """Let so much real time pass [s]."""
+        """Lets real time pass [s]."""
 
     @abstractmethod
     def _draw(self) -> None:
-        """Draw a frame and show it."""
+        """Draws a frame and shows it."""

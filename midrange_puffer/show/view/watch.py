@@ -8,8 +8,7 @@ from midrange_puffer.contest.match import Contestant
 from midrange_puffer.policies.mix import check_is_one, title
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.view.renderer import Renderer
-from midrange_puffer.show.view.viewer import Viewer
-from midrange_puffer.show.view.window import Window
+from midrange_puffer.show.view.viewer import Viewer, Window
 
 LAST = 3.0  # s that the end of a fight is shown
 KEYS = "P pause   N next   V space-time graph   + - speed   Esc quit"
@@ -25,20 +24,22 @@ def watch(
     greedy: bool = False,
     **parameters: float,
 ) -> None:
-    """Show a policy fighting its opponents in turn, until somebody quits.
+    """Shows fights of a policy against its opponents in turn, until the user quits.
 
-    Each start is fought by all of them, with the policy in red and then in blue, before the next.
+    From each start the policy meets every opponent, first as red and then as blue, before the
+    next start.
 
     Args:
-        name: What the policy is called.
-        opponents: By their names, as policies/mix.py has them; a mix is none.
-        seed: Of the starts and the actions.
+        policy: The policy.
+        name: Its name.
+        opponents: Opponents by name, as in policies/mix.py; mixes are refused.
+        seed: Seed of the starts and the actions.
         greedy: Policies take the likeliest action instead of drawing one.
         **parameters: Rows of csrc/params.h.
 
     Raises:
-        UsageError: A mix, or there is no display.
-        ValueError: An argument of the wrong name, type or range.
+        UsageError: An opponent is a mix, or there is no display.
+        ValueError: An argument has a wrong name, type or range.
     """
     sessions = []
     for other, opponent in opponents.items():
@@ -54,8 +55,9 @@ class Watcher(Viewer):
     """Sessions shown in turn.
 
     Args:
-        sessions: Each shows a fight from its first start, next time one from its second, and so on.
-        renderer, show: As of `Viewer`.
+        sessions: In the first round each shows the fight from its first start, in the second round
+            the one from its second start, and so on.
+        renderer, show: As in `Viewer`.
     """
 
     def __init__(
@@ -100,10 +102,7 @@ class Watcher(Viewer):
             time=session.time,
             focus=self._chosen,
             mode=self._mode,
-            lines=[
-                "   ".join(filter(None, (self._side_words(self._side), state))),
-                keys,
-            ],
+            lines=["   ".join(filter(None, (self._side_words(self._side), state))), keys],
             names=session.names,
             side=self._side,
         )
