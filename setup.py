@@ -233,6 +233,7 @@ setup(
     ],
     package_dir={"midrange_puffer.configs": "configs"},
     package_data={
+        "midrange_puffer": ["*.pyi", "py.typed"],
         "midrange_puffer.configs": ["*.ini"],
         **{name: ["*.ini", "*.json", "*.onnx", "*.pt", "*.replay"] for name in MODELS},
         "midrange_puffer.show.page.assets": ["*"],

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from midrange_puffer.config.key import Entry, Section, Typed, Value, keys_of
 from midrange_puffer.config.schema import SECTIONS, STAGE, STAGE_KEYS, section_keys
@@ -34,7 +35,7 @@ class ConfigError(UsageError):
     """A configuration names an unknown key or holds a value that is not allowed."""
 
 
-class Config(Mapping[str, Section]):
+class Config(Mapping[str, Section[Value]]):
     """All sections of a configuration, complete. It cannot change: `replaced` makes another.
 
     Attributes are read where the section and key are known, as in `config.train.gamma`; items where
@@ -50,7 +51,7 @@ class Config(Mapping[str, Section]):
     vec = Entry[Vec]()
     cluster = Entry[Cluster]()
     env = Entry[Env]()
-    policy = Entry[Section]()  # a `Policy`, unless the policy is the user's own
+    policy = Entry[Section[Value]]()  # a `Policy`, unless the policy is the user's own
     rnn = Entry[Rnn]()
     train = Entry[Train]()
     experience_buffer = Entry[ExperienceBuffer]()
@@ -68,7 +69,7 @@ class Config(Mapping[str, Section]):
         self._sections = {name: _section(name, items) for name, items in values.items()}
         self._sources = dict(sources or {})
 
-    def __getitem__(self, section: str) -> Section:
+    def __getitem__(self, section: str) -> Section[Value]:
         return self._sections[section]
 
     def __iter__(self) -> Iterator[str]:
@@ -82,8 +83,8 @@ class Config(Mapping[str, Section]):
 
     def stage(self, name: str) -> Stage:
         """Returns the end of a stage of the curriculum."""
-        section = self[STAGE + name]
-        return Stage(**{key: section[key] for key in STAGE_KEYS})
+        end: dict[str, Any] = {key: self[STAGE + name][key] for key in STAGE_KEYS}
+        return Stage(**end)
 
     def source(self, section: str, name: str) -> str:
         """Returns where a value is from: `DEFAULT`, a file, the command line, or a reason."""
@@ -108,7 +109,7 @@ class Config(Mapping[str, Section]):
         return {name: dict(items) for name, items in self._sections.items()}
 
 
-def _section(name: str, values: Mapping[str, Value]) -> Section:
+def _section(name: str, values: Mapping[str, Any]) -> Section[Value]:
     """Returns a section of the class that the table has for it."""
     if isinstance(values, Section):
         return values

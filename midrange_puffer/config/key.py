@@ -19,6 +19,7 @@ from typing import (
 )
 
 T = TypeVar("T")
+V = TypeVar("V", covariant=True)
 Value = bool | int | float | str | None  # of a key
 Auto = Literal["auto"]  # the type of a value that `settle` may leave open
 AUTO = ("auto",)  # the words of a key whose value `settle` may choose
@@ -57,10 +58,24 @@ class Key:
             text = f"one of {', '.join(self.choices)}" if self.choices else "text"
         else:
             noun = "an integer" if self.kind is int else "a number"
-            text = f"{noun} from {self.kind(self.minimum)} to {self.kind(self.maximum)}"
-            if (self.minimum, self.maximum) == (-UNLIMITED, UNLIMITED):
-                text = noun
+            is_limited = self.minimum is not None and self.minimum > -UNLIMITED
+            text = f"{noun} from {self.least} to {self.greatest}" if is_limited else noun
         return " or ".join([*map(str, self.words), text])
+
+    @property
+    def least(self) -> float:
+        """The minimum of a number, as a value of its type."""
+        return self._bound(self.minimum)
+
+    @property
+    def greatest(self) -> float:
+        """The maximum of a number, as a value of its type."""
+        return self._bound(self.maximum)
+
+    def _bound(self, bound: float | None) -> float:
+        if bound is None:
+            raise TypeError(f"{self.name} is no number within bounds")
+        return int(bound) if self.kind is int else float(bound)
 
     def parse(self, text: str) -> Value:
         """Reads a value from an ini file or a command line.
@@ -108,8 +123,8 @@ def key(
         words: Values that stand only until `settle` replaces them, and so not in the annotation.
     """
     limits = {"minimum": minimum, "maximum": maximum}
-    facts = {"meaning": meaning, "words": words, "check": check, "unit": unit, **limits}
-    return dataclasses.field(default=default, metadata=facts)
+    facts = {"default": default, "meaning": meaning, "words": words, "check": check, "unit": unit}
+    return dataclasses.field(default=default, metadata={**facts, **limits})
 
 
 def keys_of(table: type) -> dict[str, Key]:
@@ -117,7 +132,7 @@ def keys_of(table: type) -> dict[str, Key]:
     return {field.name: _key_of(field) for field in dataclasses.fields(table)}
 
 
-def _key_of(field: dataclasses.Field) -> Key:
+def _key_of(field: dataclasses.Field[Any]) -> Key:
     is_union = get_origin(field.type) in (Union, types.UnionType)
     members = get_args(field.type) if is_union else (field.type,)
     kinds = [kind for kind in members if kind in (bool, int, float, str)]
@@ -127,7 +142,6 @@ def _key_of(field: dataclasses.Field) -> Key:
     return Key(
         field.name,
         kinds[0] if kinds else str,
-        default=field.default,
         words=(*words, None) if types.NoneType in members else words,
         choices=() if kinds else tuple(literals),
         **facts,
@@ -157,13 +171,13 @@ class Entry(Generic[T]):
         raise AttributeError(f"{self._name}: a configuration cannot be changed")
 
 
-class Section(Mapping[str, Value]):
+class Section(Mapping[str, V]):
     """Key -> value of one section, which cannot be changed."""
 
-    def __init__(self, values: Mapping[str, Value]) -> None:
+    def __init__(self, values: Mapping[str, V]) -> None:
         self._values = dict(values)
 
-    def __getitem__(self, name: str) -> Value:
+    def __getitem__(self, name: str) -> V:
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -177,7 +191,7 @@ class Section(Mapping[str, Value]):
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
-class Typed(Section):
+class Typed(Section[Value]):
     """A section whose keys are the fields of a dataclass."""
 
     def __init_subclass__(cls) -> None:

@@ -2,7 +2,6 @@
 
 import configparser
 import functools
-import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -132,7 +131,7 @@ def find_config(path: str | Path) -> Path:
 
 def installed() -> dict[str, Path]:
     """Returns the installed configurations by name: configs/default.ini and the others."""
-    package = Path(importlib.util.find_spec("midrange_puffer").origin).parent
+    package = Path(__file__).parents[1]
     # In the package or, for an editable installation, beside it.
     files = [*package.glob("configs/*.ini")] or [*package.parent.glob("configs/*.ini")]
     return {f"configs/{file.name}": file for file in sorted(files)}
@@ -152,7 +151,9 @@ def _own_names(
     sections: Mapping[str, Mapping[str, str]], overrides: Sequence[str], path: str | Path | None
 ) -> Own:
     """Returns the names of the user's own code, on which some keys depend."""
-    given = {name: (text, path) for name, text in sections.get("base", {}).items()}
+    given: dict[str, tuple[str | None, str | Path | None]] = {
+        name: (text, path) for name, text in sections.get("base", {}).items()
+    }
     for option, text in _read_overrides(overrides):
         given[option.replace("-", "_").removeprefix("base.")] = text, COMMAND_LINE
     names = {}

@@ -26,7 +26,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own, Setting
 
-SECTIONS: dict[str, type[Section]] = {
+SECTIONS: dict[str, type[Section[Value]]] = {
     "base": Base, "vec": Vec, "cluster": Cluster, "env": Env, "policy": Policy, "rnn": Rnn,
     "train": Train, "experience_buffer": ExperienceBuffer, "pool": Pool, "population": Population,
     "league": League, "curriculum": Curriculum, "sweep": Sweep,
@@ -97,12 +97,12 @@ def _policy_keys(policy_name: str) -> dict[str, Key]:
 
 def _own_keys(name: str, arguments: Mapping[str, Setting]) -> dict[str, Key]:
     """Returns keys for the arguments of the user's own code and their defaults."""
-    limits = dict.fromkeys((int, float), (-UNLIMITED, UNLIMITED))
-    return {
-        argument: Key(argument, type(default), f"argument of {shown(name)}", default,
-            *limits.get(type(default), ()))
-        for argument, default in arguments.items()
-    }  # fmt: skip
+    keys = {}
+    for argument, default in arguments.items():
+        limits = (-UNLIMITED, UNLIMITED) if type(default) in (int, float) else (None, None)
+        meaning = f"argument of {shown(name)}"
+        keys[argument] = Key(argument, type(default), meaning, default, *limits)
+    return keys
 
 
 @functools.cache

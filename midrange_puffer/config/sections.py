@@ -19,7 +19,7 @@ Distribution = Literal["uniform", "int_uniform", "uniform_pow2", "log_normal", "
 CompileMode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
 
 
-class Env(Section):
+class Env(Section[int | float | str]):
     """[env]: the parameters of the core and the options of the environment.
 
     The attributes are those that the code above the core reads. All are items, as are the arguments
