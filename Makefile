@@ -72,7 +72,8 @@ newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium
 	    --build-base $(NEWEST_BUILD) --build-lib $(NEWEST_BUILD)/lib
 	$(NEWEST)/bin/python -m pip list
 	PYTHONPATH="$(abspath $(NEWEST_BUILD))/lib" $(NEWEST)/bin/pytest \
-	    tests/envs/test_gym_*.py tests/envs/test_pettingzoo.py tests/envs/test_start_options.py $(ARGS)
+	    tests/envs/test_contract.py tests/envs/test_gym_*.py tests/envs/test_pettingzoo.py \
+	    tests/envs/test_start_options.py $(ARGS)
 
 lint: $(DEPENDENCIES) ## check Python with ruff, and C with every compiler present, warnings as errors
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import exports
 import frozen
+import gym_vectors
 import numpy as np
 import pytest
 from policies import Constant, random_policy
@@ -181,3 +182,31 @@ def test_a_module_of_others_is_neither_a_policy_nor_a_function(make):
     del half.is_continuous
     with pytest.raises(TypeError, match=f"{type(half).__name__}: .*has no is_continuous$"):
         make(half)
+
+
+# Many engagements
+
+
+@pytest.mark.parametrize("action_mode", ["discrete", "continuous"])
+def test_it_is_midrange_to_the_bit(action_mode):
+    """More engagements than a block of the core has lanes."""
+    kwargs = {"num_envs": 37, "opponent": "evader", "action_mode": action_mode, **SHORT}
+    ours, native = MidrangeVectorEnv(**kwargs), Midrange(**kwargs)
+    assert np.array_equal(ours.reset(seed=SEED)[0], native.reset(SEED)[0])
+    ended = 0
+    for actions in gym_vectors.draw_actions(ours, 100):
+        results = ours.step(actions)[:4]
+        ended += results[2].sum() + results[3].sum()
+        for one, other in zip(results, native.step(actions)[:4], strict=True):
+            assert np.array_equal(one, other)
+    assert ended > 37
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_frozen_policy_flies_the_other_seat(as_file, tmp_path):
+    """It is sure of its actions, and remembers until the end of an episode."""
+    policy = frozen.policy(recurrent=True)
+    opponent = str(frozen.save(tmp_path / "frozen.pt", policy)) if as_file else policy
+    ended = gym_vectors.compare(3, 200, opponent=opponent, **SHORT)
+    assert len(ended) > 9
+    assert {info["opponent"] for info in ended} == {"frozen" if as_file else type(policy).__name__}

@@ -1,19 +1,16 @@
 """`Midrange-v0` keeps Gymnasium's contract, and flies what a `Simulation` flies."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
-import pygame
 import pytest
 from quick_fights import SHORT
 
 import midrange_puffer.gym  # noqa: F401, registers the environment
 from midrange_puffer import Simulation
 from midrange_puffer.envs.gym import MidrangeEnv
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES, controls
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import OBSERVATIONS, SEATS
@@ -51,10 +48,6 @@ def episode(env: MidrangeEnv, **reset: object) -> tuple[list[np.ndarray], dict]:
     return history, info
 
 
-def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
-    return len(one) == len(other) and all(map(np.array_equal, one, other))
-
-
 # The contract
 
 
@@ -81,14 +74,6 @@ def test_nothing_is_said_while_it_is_used_as_gymnasium_makes_it():
     env.close()
 
 
-def test_two_environments_draw_samples_of_their_own():
-    one, other = make(), make()
-    one.action_space.seed(1)
-    other.action_space.seed(1)
-    for _ in range(20):
-        assert np.array_equal(one.action_space.sample(), other.action_space.sample())
-
-
 def test_without_torch_pufferlib_and_pygame_and_in_silence():
     """So that it runs beside any Gymnasium; what its plugins say on stderr is kept from users."""
     code = (
@@ -103,62 +88,6 @@ def test_without_torch_pufferlib_and_pygame_and_in_silence():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Its course
-
-
-@pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("action_mode", ACTION_MODES)
-@pytest.mark.parametrize("where", [{}, {"engagement": 37, "episode": 3}])
-def test_an_episode_is_that_of_a_simulation(where, action_mode, seat):
-    """To the bit, from the start to the observation at the end."""
-    agent = SEATS.index(seat)
-    pilots = {seat: "agent", SEATS[1 - agent]: "evader"}
-    env = make(opponent="evader", seat=seat, action_mode=action_mode, **SHORT)
-    sim = Simulation(1, SEED, **pilots, **SHORT)
-    sim.start(0, **where)
-    observation, _ = env.reset(seed=SEED, options=where)
-    rng = np.random.default_rng(SEED)
-    over, commands = False, np.zeros((1, 2, 3), np.float32)
-    while not over:
-        assert np.array_equal(observation, sim.observe()[0, agent])
-        action = draw_action(env, rng)
-        commands[0, agent] = controls(action[None])[0] if action_mode == "discrete" else action
-        sim.step(commands)
-        observation, reward, terminated, truncated, info = env.step(action)
-        over = sim.outcome[0] != 0
-        assert reward == sim.rewards[0, agent]
-        assert (terminated, truncated) == (over and not sim.truncated[0], bool(sim.truncated[0]))
-    assert np.array_equal(observation, sim.observe()[0, agent])
-    assert info["win"] == (sim.outcome[0] == RED_WINS + agent)
-    assert info["loss"] == (sim.outcome[0] == BLUE_WINS - agent)
-    assert info["draw"] == (sim.outcome[0] == DRAW)
-
-
-def test_what_is_returned_stays_as_it_was():
-    """Observations are the caller's own."""
-    env = make()
-    first, _ = env.reset(seed=SEED)
-    before = first.copy()
-    second, *_ = env.step((4, 0, 1))
-    env.step((4, 0, 1))
-    assert np.array_equal(first, before)
-    assert not np.array_equal(first, second)
-
-
-def test_the_end_tells_what_has_been():
-    env = make(opponent="straight", **SHORT)
-    for _ in range(5):
-        history, info = episode(env)
-        rewards = [results[0] for results in history[2::2]]
-        assert info["opponent"] == "straight"
-        assert info["episode_length"] == len(rewards)
-        assert info["episode_return"] == pytest.approx(sum(rewards), abs=1e-5)
-        assert info["score"] == info["win"] + info["draw"] / 2
-        assert (info["shots_against"], info["hits_against"]) == (0, 0)
-        assert ("hit_rate" in info) == (info["shots"] > 0)
-        assert {type(value) for value in info.values()} <= {bool, int, float, str}
-
-
 def test_a_mix_of_pilots_is_flown_by_all_of_them():
     env = make(opponent="straight:3,weave:1", **SHORT)
     flown = [episode(env, seed=SEED if index == 0 else None)[1] for index in range(60)]
@@ -167,86 +96,7 @@ def test_a_mix_of_pilots_is_flown_by_all_of_them():
     assert 0.08 < share < 0.42  # 0.25, three standard deviations to either side
 
 
-def test_time_limit_truncates_and_the_rules_terminate():
-    far = {"time_limit": 3, "start_range_min": 50_000}
-    history, info = episode(make(opponent="straight", **far))
-    assert history[-1][1:].tolist() == [False, True]
-    assert (info["draw"], info["truncated"], info["episode_length"]) == (True, 1, 6)
-    history, info = episode(make(opponent="straight", ammunition=0))
-    assert history[-1][1:].tolist() == [True, False]
-    assert (info["draw"], info["truncated"], info["episode_length"]) == (True, 0, 1)
-
-
-# Resets
-
-
-def test_equal_seeds_are_equal_and_others_are_not():
-    env, other = make(**SHORT), make(**SHORT)
-    one, _ = episode(env, seed=SEED)
-    assert same(one, episode(env, seed=SEED)[0])
-    assert same(one, episode(other, seed=SEED)[0])
-    assert not same(one, episode(env, seed=SEED + 1)[0])
-
-
-def test_without_a_seed_it_goes_on_with_the_next_episode():
-    env = make(**SHORT)
-    first, _ = episode(env, seed=SEED)
-    second, _ = episode(env)
-    third, _ = episode(env)
-    assert not same(first, second)
-    assert not same(second, third)
-    for index, expected in enumerate((first, second, third)):
-        assert same(expected, episode(make(**SHORT), seed=SEED, options={"episode": index})[0])
-    env.reset()  # a fight that is given up counts
-    assert same(episode(env)[0], episode(env, options={"episode": 4})[0])
-
-
-def test_an_engagement_goes_on_with_its_own_next_episode():
-    env = make(**SHORT)
-    episode(env, seed=SEED, options={"engagement": 6, "episode": 2})
-    follow, _ = episode(env)
-    assert same(follow, episode(env, seed=SEED, options={"engagement": 6, "episode": 3})[0])
-    assert not same(follow, episode(env, seed=SEED, options={"episode": 3})[0])
-
-
-def test_the_first_seed_is_drawn():
-    assert not same(episode(make(**SHORT))[0], episode(make(**SHORT))[0])
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, True])
-def test_a_seed_must_be_one(seed):
-    with pytest.raises(ValueError, match=r"seed = .*must be a whole number from 0"):
-        make().reset(seed=seed)
-
-
-def test_a_seed_may_be_a_number_of_numpy():
-    assert same(episode(make(), seed=np.int64(5))[0], episode(make(), seed=5)[0])
-
-
-def test_a_reset_that_fails_leaves_nothing_to_step():
-    """There is no episode after the last that can be numbered."""
-    env = make()
-    env.reset(seed=SEED, options={"episode": 2**30})
-    with pytest.raises(ValueError, match="episode = 1073741825"):
-        env.reset()
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        env.step((2, 2, 0))
-
-
-def test_reset_is_needed_first_and_after_the_end():
-    env = make(opponent="straight", ammunition=0)
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        env.step((2, 2, 0))
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        env.render()
-    episode(env)
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        env.step((2, 2, 0))
-    env.reset()
-    env.step((2, 2, 0))
-
-
-# What goes in
+# Opponents
 
 
 @pytest.mark.parametrize("seat", SEATS)
@@ -282,27 +132,6 @@ def test_a_function_flies_the_other_seat(action_mode, seat):
     assert info["opponent"] == "circling"
 
 
-@pytest.mark.parametrize(
-    ("kwargs", "message"),
-    [
-        ({"opponent": "shoter"}, "did you mean 'shooter'.*model's file"),
-        ({"opponent": "self"}, "'self' is none of straight, weave"),
-        ({"opponent": None}, "opponent = None"),
-        ({"seat": "green"}, "seat = 'green'"),
-        ({"observation": "stgs"}, "did you mean 'stg'"),
-        ({"action_mode": "discreet"}, "did you mean 'discrete'"),
-        ({"render_mode": "humann"}, "did you mean 'human'"),
-        ({"time_limt": 3}, "time_limt = 3: no such parameter; did you mean 'time_limit'"),
-        ({"rendermode": "human"}, "did you mean 'render_mode'"),
-        ({"num_envs": 4}, "num_envs = 4: no such parameter$"),
-        ({"copy": False}, "copy = False: no such parameter$"),
-    ],
-)
-def test_errors_name_what_is_wrong(kwargs, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        MidrangeEnv(**kwargs)
-
-
 def test_a_pilot_is_meant_whatever_files_there_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("straight").write_text("no model")
@@ -333,43 +162,3 @@ def test_what_an_opponents_function_raises_is_raised_as_it_is():
     with pytest.raises(UnicodeDecodeError) as raised:
         env.step((2, 2, 0))
     assert raised.value is error
-
-
-@pytest.mark.parametrize("action_mode", ACTION_MODES)
-def test_actions_of_another_kind_are_refused_and_others_clipped(action_mode):
-    env = make(action_mode=action_mode)
-    env.reset(seed=SEED)
-    for shape in ((2,), (), (1, 3)):
-        message = re.escape(f"action of shape {shape}: must be (3,)")
-        with pytest.raises(ValueError, match=f"^{message}"):
-            env.step(np.zeros(shape, env.action_space.dtype))
-    with pytest.raises(TypeError, match="action of type <U4: must be"):
-        env.step(("left", "full", "no"))
-    beyond, _, *_ = env.step(np.array([9, 9, -9]))
-    env.reset(seed=SEED)
-    limit, _, *_ = env.step((4, 2, 0) if action_mode == "discrete" else (1.0, 1.0, 0.0))
-    assert np.array_equal(beyond, limit)
-
-
-# Pictures
-
-
-def test_pictures_change_and_the_window_is_closed(display):
-    env = make(render_mode="rgb_array", **SHORT)
-    env.reset(seed=SEED)
-    first = env.render()
-    for _ in range(5):
-        env.step((4, 2, 0))
-    assert first.dtype == np.uint8
-    assert first.shape == env.render().shape
-    assert (first != env.render()).any()
-    shown = make(render_mode="human", substeps=1)
-    assert pygame.display.get_init()
-    shown.reset()
-    shown.step((2, 2, 0))
-    assert shown.render() is None
-    shown.close()
-    assert not pygame.display.get_init()
-    shown.close()
-    with pytest.raises(UsageError, match="the window was closed"):
-        shown.reset()

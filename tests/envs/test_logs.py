@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from policies import Constant
-from quick_fights import LEVELS, SHORT, UNSHAPED, draw_actions
+from quick_fights import LEVELS, SHORT, UNSHAPED, draw_actions, joined
 
 from midrange_puffer import Midrange
 from midrange_puffer.contest.evaluation import evaluate
@@ -48,9 +48,8 @@ def told(env: Midrange, steps: int, resets: tuple[int, ...] = ()) -> tuple[list[
     return infos + env.reset()[1], ends
 
 
-def joined(infos: list[dict]) -> dict[str, np.ndarray]:
-    keys = {key for info in infos for key in info}
-    return {key: np.concatenate([info.get(key, []) for info in infos]) for key in keys}
+def arrays(infos: list[dict]) -> dict[str, np.ndarray]:
+    return {name: np.array(values) for name, values in joined(infos).items()}
 
 
 @pytest.mark.parametrize("seat", ["red", "blue"])
@@ -59,7 +58,7 @@ def test_logs_tell_of_every_engagement_that_is_due_once(num_envs, seat):
     """Counted and recomputed from the rewards and ends that the agent has seen."""
     env = Midrange(num_envs=num_envs, opponent="shooter", seat=seat, **SHORT, **UNSHAPED)
     infos, ends = told(env, 400 if num_envs > 1 else 2000)
-    log = joined(infos)
+    log = arrays(infos)
     result = np.array(ends["result"])
     assert set(result) == {-1, 0, 1}
     assert set(ends["truncated"]) == {0, 1}
@@ -158,7 +157,7 @@ def test_the_parts_of_the_reward_are_the_returns_of_each_weight_alone(opponent):
 def test_the_parts_are_logged_from_the_agents_seat():
     env = Midrange(16, "shooter", "blue", **SHORT, **RESULTS, reward_pressure=0.05)
     infos, _ = told(env, 300)
-    log = joined(infos)
+    log = arrays(infos)
     expected = 2.0 * log["win"] - 0.5 * log["draw"] - 1.5 * log["loss"]
     assert np.allclose(log["reward_result"], expected)
     parts = [log[f"reward_{part}"] for part in ("result", *WEIGHTS)]
@@ -181,7 +180,7 @@ def test_a_reset_loses_no_engagement_that_is_due():
 def test_self_play_is_logged_once_an_engagement_as_red_sees_it():
     env = Midrange(num_envs=17, opponent="self", **SHORT, **UNSHAPED)
     infos, ends = told(env, 400)
-    log = joined(infos)
+    log = arrays(infos)
     assert 2 * len(log["score"]) == len(ends["result"])
     assert 2 * (log["draw"].sum()) == np.sum(np.array(ends["result"]) == 0)
     assert not any(name.startswith("score_vs") for name in log)

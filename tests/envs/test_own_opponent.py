@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from places import EXAMPLES
 from policies import Constant, random_policy
-from quick_fights import LEVELS, SHORT
+from quick_fights import LEVELS, SHORT, joined
 
 from midrange_puffer import Midrange, Simulation
 from midrange_puffer.contest.match import Fight, play
@@ -40,15 +40,13 @@ def own(folder: Path, text: str) -> Path:
 def fly(env: Midrange, steps: int, seed: int = 3) -> tuple[np.ndarray, dict[str, list[float]]]:
     """Fly at random from a reset: all that was seen, and the infos."""
     env.reset(seed)
-    seen, told = [], {}
+    seen, told = [], []
     actions = np.random.default_rng(seed).integers(0, LEVELS, (steps, env.num_agents, 3), np.int32)
     for step in actions:
         observations, *_, infos = env.step(step)
         seen.append(observations.copy())
-        for info in infos:
-            for name, values in info.items():
-                told.setdefault(name, []).extend(values)
-    return np.array(seen), told
+        told += infos
+    return np.array(seen), joined(told)
 
 
 @pytest.mark.parametrize("seat", ["red", "blue"])

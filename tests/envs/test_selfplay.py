@@ -8,7 +8,7 @@ import frozen
 import numpy as np
 import pytest
 import torch
-from quick_fights import LEVELS, SHORT, UNSHAPED
+from quick_fights import LEVELS, SHORT, UNSHAPED, joined
 
 from midrange_puffer import FEATURES, Midrange, _core
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
@@ -342,17 +342,13 @@ def test_the_score_is_that_against_others(turners):
         own += [float(reward == 0) for reward in rewards[0:20:2][told[0:20:2]]]
         others += [RESULTS[reward] for reward in rewards[20:][told[20:]]]
         infos += info
-    joined: dict[str, list[float]] = {}
-    for info in infos:
-        for name, values in info.items():
-            assert values
-            joined.setdefault(name, []).extend(values)
-    assert sorted(joined["draw_vs_self"]) == sorted(own)
-    assert sorted(joined["score"]) == sorted(others)
-    parts = [f"score_vs_{name}" for name in (*PILOTS, "pool") if f"score_vs_{name}" in joined]
+    log = joined(infos)
+    assert sorted(log["draw_vs_self"]) == sorted(own)
+    assert sorted(log["score"]) == sorted(others)
+    parts = [f"score_vs_{name}" for name in (*PILOTS, "pool") if f"score_vs_{name}" in log]
     assert parts == ["score_vs_weave", "score_vs_evader", "score_vs_pool"]
-    assert sorted(chain(*(joined[part] for part in parts))) == sorted(others)
-    assert {len(joined[name]) for name in ("win", "draw", "loss", "shots")} == {len(others)}
+    assert sorted(chain(*(log[part] for part in parts))) == sorted(others)
+    assert {len(log[name]) for name in ("win", "draw", "loss", "shots")} == {len(others)}
 
 
 def test_draws_count_half_against_the_pool(turners):

@@ -184,34 +184,3 @@ def test_what_is_shown_starts_there(display):
             for seat in range(2):
                 assert view.sim.core.get_fighter(0, seat) == core.get_fighter(0, seat)
             env.step((3, 2, 1))
-
-
-# Errors
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rage": 3e4}, "options\\['rage'\\].*did you mean 'range'"),
-        ({"blue_speed": 300}, "options\\['blue_speed'\\].*did you mean 'speed'"),
-        ({"range": 99}, "from 100 to 200000 m"),
-        ({"range": float("nan")}, "from 100 to 200000 m"),
-        ({"range": "near"}, "must be a number"),
-        ({"range": None}, "must be a number"),
-        ({"range": [1e4, 2e4]}, r"options\['range'\] of shape \(2,\): must be a number$"),
-        ({"off_boresight_deg": 181}, "from -180 to 180 deg"),
-        ({"speed": 20}, "from 50 to 1000 m/s"),
-        ({"enemy_ammunition": 7}, "a whole number from 0 to 6 missiles"),
-        ({"ammunition": 1.5}, "a whole number from 0 to 6 missiles"),
-        ({"episode": -1}, "a whole number from 0 to 1073741824$"),
-        ({"engagement": 2**40}, "a whole number from 0 to 1073741824$"),
-    ],
-)
-def test_options_are_checked(options, message):
-    """And nothing is started."""
-    env = MidrangeEnv()
-    env.reset(seed=SEED)
-    before = env._arena.core.state_hash()
-    with pytest.raises(ValueError, match=message):
-        env.reset(seed=SEED + 1, options=options)
-    assert env._arena.core.state_hash() == before

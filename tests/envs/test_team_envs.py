@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import parallel_api_test, parallel_seed_test
+from quick_fights import joined
 
 from midrange_puffer import Midrange, Simulation, features_of, team_rows
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
@@ -31,34 +32,75 @@ def random_actions(env: Midrange, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(0, env.single_action_space.nvec, (env.num_agents, 3), np.int32)
 
 
-@EACH_SIZE
+def hunt(observations: np.ndarray) -> np.ndarray:
+    """Controls that differ with what is seen, of the living alone: a turn, and a shot at times."""
+    assert observations.any(axis=1).all()
+    mean = observations.mean(axis=1)
+    return np.stack([np.sin(40 * mean), np.cos(30 * mean), 2.0 * (mean > 0.02)], axis=1)
+
+
+def hunt_all(observations: np.ndarray) -> np.ndarray:
+    """The same in [num_envs, fighters, features], the dead doing nothing."""
+    commands = np.zeros((*observations.shape[:-1], 3), np.float32)
+    living = observations.any(axis=-1)
+    commands[living] = hunt(observations[living])
+    return commands
+
+
+FLOWN = [
+    *((sizes, "shooter", None) for sizes in SIZES),
+    *((sizes, hunt, None) for sizes in [(2, 2), (3, 1), (1, 2)]),
+    *(((3, 2), *flown) for flown in [("shooter", "ace"), ("shooter", hunt), (hunt, hunt)]),
+]
+
+
 @pytest.mark.parametrize("seat", ["red", "blue"])
-def test_the_agents_are_the_fighters_of_a_side(sizes, seat):
-    """Their rows are what Simulation gives for the same starts, controls and pilots."""
-    red = seat == "red"
-    env = Midrange(num_envs=5, opponent="shooter", seat=seat, seed=3, **sized(sizes))
-    own = sizes[0] if red else sizes[1]
-    side = slice(0, own) if red else slice(sizes[0], None)
-    assert env.num_agents == 5 * own
-    assert env.single_action_space.nvec.tolist() == [5, 3, 1 + max(sizes)]
-    who = {"blue" if red else "red": "shooter"}
-    sim = Simulation(num_envs=5, seed=3, **who, **sized(sizes))
-    env.reset(seed=3)
-    rng, command = np.random.default_rng(0), np.zeros((5, sum(sizes), 3), np.float32)
-    assert (env.observations.reshape(5, own, -1) == sim.observe()[:, side]).all()
-    open_, launched = np.ones(5, bool), 0
-    for _ in range(60):
-        actions = random_actions(env, rng)
-        actions[:, 2] = 0
-        command[:, side] = controls(actions).reshape(5, own, 3)
+@pytest.mark.parametrize(("sizes", "opponent", "wingmen"), FLOWN)
+def test_the_agents_are_fighters_of_a_simulation(sizes, opponent, wingmen, seat):
+    """To the bit, for the same starts, controls, pilots and functions.
+
+    The agents are all fighters of a side; with wingmen the first is, and others fly the rest.
+    """
+    sides = {"red": slice(0, sizes[0]), "blue": slice(sizes[0], sum(sizes))}
+    own, other = (sides[name] for name in (sorted(sides) if seat == "blue" else sides))
+    agents = own if wingmen is None else slice(own.start, own.start + 1)
+    pilots, functions = ["agent"] * sum(sizes), []
+    for flown, fighters in ((opponent, other), (wingmen, slice(agents.stop, own.stop))):
+        if callable(flown):
+            functions.append(fighters)
+        elif flown:
+            pilots[fighters] = [flown] * (fighters.stop - fighters.start)
+    mode = "continuous" if functions else "discrete"
+    kwargs = {"seat": seat, "action_mode": mode, **sized(sizes)}
+    if wingmen is None:
+        env = Midrange(6, opponent, **kwargs)
+    else:
+        env = MidrangeVectorEnv(6, opponent, wingmen=wingmen, **kwargs)
+    flown = {name: pilots[side] for name, side in sides.items()}
+    sim = Simulation(6, seed=3, **flown, **sized(sizes))
+    observations = env.reset(seed=3)[0]
+    assert (observations.reshape(6, -1, observations.shape[-1]) == sim.observe()[:, agents]).all()
+    rng, command = np.random.default_rng(0), np.zeros((6, sum(sizes), 3), np.float32)
+    open_, launched = np.ones(6, bool), 0
+    for _ in range(80):
+        for fighters in functions:
+            command[:, fighters] = hunt_all(sim.observe()[:, fighters])
+        shape = len(observations), 3
+        if mode == "discrete":
+            actions = rng.integers(0, (5, 3, 1 + max(sizes)), shape, np.int32)
+            actions[:, 2] *= rng.random(len(actions)) < 0.05
+            command[:, agents] = controls(actions, in_team=True).reshape(6, -1, 3)
+        else:
+            actions = rng.uniform((-1, 0, 0), (1, 1, 0.52), shape).astype(np.float32)
+            command[:, agents] = actions.reshape(6, -1, 3)
         observations, rewards, terminals, truncations, _ = env.step(actions)
         sim.step(command)
-        ended = (terminals | truncations).reshape(5, own)
+        ended = (terminals | truncations).reshape(6, -1)
         assert (ended == ended[:, :1]).all()
-        seen = observations.reshape(5, own, -1)
         open_ &= ~ended[:, 0]
-        assert (seen[open_] == sim.observe()[open_][:, side]).all()
-        assert (rewards.reshape(5, own)[open_] == sim.rewards[open_][:, side]).all()
+        now = sim.observe()[open_][:, agents]
+        assert (observations.reshape(6, -1, now.shape[-1])[open_] == now).all()
+        assert (rewards.reshape(6, -1)[open_] == sim.rewards[open_][:, agents]).all()
         launched += sim.missiles["active"].sum()
     assert launched > 0
 
@@ -80,11 +122,10 @@ def test_the_dead_observe_nothing_and_are_told_apart(sizes):
 def test_infos_tell_of_the_sides():
     env = Midrange(num_envs=16, opponent="shooter,ace", **(sized((2, 2)) | {"launch_interval": 1}))
     env.reset()
-    rng, told = np.random.default_rng(0), {}
+    rng, infos = np.random.default_rng(0), []
     for _ in range(300):
-        for info in env.step(random_actions(env, rng))[-1]:
-            for name, values in info.items():
-                told.setdefault(name, []).extend(values)
+        infos += env.step(random_actions(env, rng))[-1]
+    told = joined(infos)
     assert len(told["score"]) > 16
     assert len(told["score_vs_shooter"]) + len(told["score_vs_ace"]) == len(told["score"])
     assert max(told["shots"]) > 6  # of both fighters together
@@ -107,37 +148,7 @@ def test_where_one_flies_against_one_teams_are_refused():
         resolve({"red_size": 2})
 
 
-# Gymnasium and Stable-Baselines3: one agent and its wingmen
-
-
-@pytest.mark.parametrize("seat", ["red", "blue"])
-def test_an_agent_flies_with_wingmen(seat):
-    """It is the first of its side; the others are flown by pilots, as in Simulation."""
-    sizes = (3, 2)
-    flown = {"red": ["shooter"] * 3, "blue": ["shooter"] * 2}
-    flown[seat] = ["agent", *["ace"] * (len(flown[seat]) - 1)]
-    first = 0 if seat == "red" else 3
-    sim = Simulation(num_envs=4, seed=6, **flown, **sized(sizes))
-    env = MidrangeVectorEnv(4, "shooter", seat, wingmen="ace", **sized(sizes))
-    seen, _ = env.reset(seed=6)
-    assert env.single_action_space.nvec.tolist() == [5, 3, 4]
-    assert (seen == sim.observe()[:, first]).all()
-    rng, command, open_ = (
-        np.random.default_rng(0),
-        np.zeros((4, 5, 3), np.float32),
-        np.ones(4, bool),
-    )
-    shots = 0
-    for _ in range(60):
-        actions = rng.integers(0, (5, 3, 1), (4, 3))
-        command[:, first] = controls(actions)
-        seen, rewards, terminated, truncated, _ = env.step(actions)
-        sim.step(command)
-        open_ &= ~(terminated | truncated)
-        assert (seen[open_] == sim.observe()[open_, first]).all()
-        assert (rewards[open_] == sim.rewards[open_, first]).all()
-        shots += sim.missiles["active"].sum()
-    assert shots > 0
+# Gymnasium: one agent and its wingmen
 
 
 @pytest.mark.parametrize(

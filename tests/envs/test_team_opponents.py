@@ -8,12 +8,12 @@ import frozen_team
 import numpy as np
 import pytest
 
-from midrange_puffer import Midrange, Simulation
+from midrange_puffer import Midrange
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls
 from midrange_puffer.game.parameters import resolve
-from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
+from midrange_puffer.gym import MidrangeEnv
 from midrange_puffer.policies.contestants import Mixed, Outsider
 from midrange_puffer.sb3 import MidrangeVecEnv
 
@@ -22,65 +22,15 @@ NEAR = {"start_range_min": 8_000, "start_range_max": 12_000, **SHORT}
 QUICK = {"start_range_min": 3_000, "start_range_max": 6_000, **SHORT, "time_limit": 8}
 RIGHT, LEFT = 0, 4  # levels of rudder
 TWOS = {"red_size": 2, "blue_size": 2}
-EACH_SIZE = pytest.mark.parametrize("sizes", [(2, 2), (3, 1), (1, 2)], ids="{0[0]}v{0[1]}".format)
-EACH_SEAT = pytest.mark.parametrize("seat", ["red", "blue"])
 
 
 def sized(sizes: tuple[int, int], **rules: float) -> dict[str, float]:
     return {"red_size": sizes[0], "blue_size": sizes[1], **rules}
 
 
-def hunt(observations: np.ndarray) -> np.ndarray:
-    """Controls that differ with what is seen, of the living alone: a turn, and a shot at times."""
-    assert observations.any(axis=1).all()
-    mean = observations.mean(axis=1)
-    return np.stack([np.sin(40 * mean), np.cos(30 * mean), 2.0 * (mean > 0.02)], axis=1)
-
-
 def ahead(observations: np.ndarray) -> np.ndarray:
     """Levels of straight flight, without a shot."""
     return np.tile((2, 2, 0), (len(observations), 1))
-
-
-def hunt_all(observations: np.ndarray) -> np.ndarray:
-    """The same in [num_envs, fighters, features], the dead doing nothing."""
-    flat = observations.reshape(-1, observations.shape[-1])
-    found = np.zeros((len(flat), 3), np.float32)
-    living = flat.any(axis=1)
-    found[living] = hunt(flat[living])
-    return found.reshape(*observations.shape[:-1], 3)
-
-
-def sides(sizes: tuple[int, int], seat: str) -> tuple[slice, slice]:
-    """The fighters of a seat, and of the other."""
-    red, blue = slice(0, sizes[0]), slice(sizes[0], None)
-    return (red, blue) if seat == "red" else (blue, red)
-
-
-@EACH_SIZE
-@EACH_SEAT
-def test_a_function_flies_all_of_the_other_side(sizes, seat):
-    """Each from its own observation, as in a Simulation with these controls."""
-    own, other = sides(sizes, seat)
-    rules = sized(sizes, **NEAR)
-    env = Midrange(6, hunt, seat, action_mode="continuous", seed=2, **rules)
-    sim = Simulation(num_envs=6, seed=2, **rules)
-    env.reset()
-    rng, command = np.random.default_rng(0), np.zeros((6, sum(sizes), 3), np.float32)
-    open_, dead = np.ones(6, bool), 0
-    for _ in range(80):
-        actions = rng.uniform((-1, 0, 0), (1, 1, 0.52), (env.num_agents, 3)).astype(np.float32)
-        seen = sim.observe()
-        command[:, other] = hunt_all(seen[:, other])
-        command[:, own] = actions.reshape(6, -1, 3)
-        observations, rewards, terminals, truncations, _ = env.step(actions)
-        sim.step(command)
-        open_ &= ~(terminals | truncations).reshape(6, -1)[:, 0]
-        now = sim.observe()
-        assert (observations.reshape(6, -1, now.shape[-1])[open_] == now[open_][:, own]).all()
-        assert (rewards.reshape(6, -1)[open_] == sim.rewards[open_][:, own]).all()
-        dead += (sim.fighters["alive"][open_][:, other] == 0).sum()
-    assert dead > 0 or sizes != (2, 2)
 
 
 def test_a_mix_has_groups_of_each_kind():
@@ -182,41 +132,6 @@ def test_a_member_of_one_against_one_is_left_out_by_name(tmp_path, capfd):
 
 
 # Wingmen
-
-
-@EACH_SEAT
-@pytest.mark.parametrize("opponent", ["shooter", hunt])
-def test_a_function_flies_the_wingmen(seat, opponent):
-    """As in a Simulation with its controls, whoever flies the other side."""
-    sizes = (3, 2)
-    own, other = sides(sizes, seat)
-    first = own.start
-    wingmen = slice(first + 1, own.stop)
-    rules = sized(sizes, **NEAR)
-    pilots = {}
-    if opponent == "shooter":
-        pilots = {"blue" if seat == "red" else "red": opponent}
-    sim = Simulation(num_envs=4, seed=6, **pilots, **rules)
-    env = MidrangeVectorEnv(4, opponent, seat, wingmen=hunt, action_mode="continuous", **rules)
-    seen, _ = env.reset(seed=6)
-    assert (seen == sim.observe()[:, first]).all()
-    rng, open_ = np.random.default_rng(0), np.ones(4, bool)
-    command = np.zeros((4, 5, 3), np.float32)
-    for _ in range(60):
-        all_seen = sim.observe()
-        command[:, wingmen] = hunt_all(all_seen[:, wingmen])
-        if not pilots:
-            command[:, other] = hunt_all(all_seen[:, other])
-        actions = rng.uniform((-1, 0, 0), (1, 1, 0.5), (4, 3)).astype(np.float32)
-        command[:, first] = actions
-        seen, rewards, terminated, truncated, info = env.step(actions)
-        sim.step(command)
-        open_ &= ~(terminated | truncated)
-        assert (seen[open_] == sim.observe()[open_, first]).all()
-        assert (rewards[open_] == sim.rewards[open_, first]).all()
-        if not open_.all() and "opponent" in info:
-            name = "shooter" if pilots else "hunt"
-            assert set(info["opponent"][~open_].tolist()) <= {name, None}
 
 
 def test_wingmen_of_each_kind_fly(tmp_path):

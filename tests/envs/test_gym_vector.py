@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from gym_vectors import SEED, assert_same, compare, draw_actions
+from gym_vectors import BEFORE_1, SEED, assert_same, compare, draw_actions, final_infos
 from quick_fights import SHORT
 
 from midrange_puffer import FEATURES
-from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
+from midrange_puffer.envs.gym_vector import MidrangeVectorEnv, make_vector_env
 from midrange_puffer.gymnasium_import import gymnasium
 
 NAMES = [feature.name for feature in FEATURES]
@@ -112,71 +112,7 @@ def test_without_copies_the_buffers_are_returned():
     assert not any(buffer.any() for buffer in buffers[1:])
 
 
-# Seeds
-
-
-def test_a_seed_is_for_all_engagements():
-    one, other = MidrangeVectorEnv(3, **SHORT), MidrangeVectorEnv(3, **SHORT)
-    drawn = [one.reset()[0], other.reset()[0]]
-    assert not np.array_equal(*drawn)
-    first = one.reset(seed=SEED)[0]
-    assert np.array_equal(first, other.reset(seed=np.int64(SEED))[0])
-    second = one.reset()[0]
-    assert not np.array_equal(first, second)
-    assert np.array_equal(second, other.reset(seed=SEED, options={"episode": 1})[0])
-    assert np.array_equal(one.reset(seed=SEED)[0], first)
-    assert not np.array_equal(one.reset(seed=SEED + 1)[0], first)
-
-
 # Errors
-
-
-@pytest.mark.parametrize(
-    ("actions", "error", "match"),
-    [
-        (np.zeros((3, 2), int), ValueError, r"\(3, 2\): must be \(2, 3\)"),
-        (np.zeros(3, int), ValueError, r"\(3,\): must be \(2, 3\)"),
-        (np.zeros((2, 3)), TypeError, "float64: must be whole numbers"),
-        (np.full((2, 3), None), TypeError, "object"),
-    ],
-)
-def test_wrong_actions_are_named(actions, error, match):
-    envs = MidrangeVectorEnv(2)
-    with pytest.raises(gymnasium.error.ResetNeeded):
-        envs.step(actions)
-    envs.reset()
-    with pytest.raises(error, match=match):
-        envs.step(actions)
-
-
-@pytest.mark.parametrize(
-    ("kwargs", "match"),
-    [
-        ({"seed": [1, 2]}, r"seed = \[1, 2\]"),
-        ({"options": {"rang": 1e4}}, "rang.*did you mean 'range'"),
-        ({"options": {"range": [1e4] * 3}}, r"range.* of shape \(3,\): must be .* or 2 of them"),
-        ({"options": {"range": [1e4, -1]}}, r"range.* = \[10000.0, -1\]: must be from 100 to"),
-    ],
-)
-def test_wrong_resets_are_named(kwargs, match):
-    with pytest.raises(ValueError, match=match):
-        MidrangeVectorEnv(2).reset(**kwargs)
-
-
-@pytest.mark.parametrize(
-    ("kwargs", "match"),
-    [
-        ({"num_envs": 0}, "num_envs = 0: must be a whole number from 1"),
-        ({"num_env": 2}, "num_env = 2: no such parameter; did you mean 'num_envs'"),
-        ({"opponent": "self"}, "'self' is none of straight"),
-        ({"seat": "green"}, "seat = 'green': must be red or blue"),
-        ({"time_limits": 1}, "time_limits = 1: .*did you mean 'time_limit'"),
-        ({"copi": False}, "copi = False: .*did you mean 'copy'"),
-    ],
-)
-def test_wrong_arguments_are_named(kwargs, match):
-    with pytest.raises(ValueError, match=match):
-        MidrangeVectorEnv(**kwargs)
 
 
 def test_what_an_opponents_function_does_wrong_is_said_to_be_its_own():
@@ -187,3 +123,80 @@ def test_what_an_opponents_function_does_wrong_is_said_to_be_its_own():
     envs.reset()
     with pytest.raises(TypeError, match="opponent broken: actions of type float32: must be whole"):
         envs.step(np.zeros((2, 3), int))
+
+
+# With Gymnasium's own tools and wrappers
+
+
+def test_make_vec_makes_it():
+    if BEFORE_1:
+        envs = gymnasium.make_vec(
+            "Midrange-v0",
+            num_envs=3,
+            vectorization_mode="custom",
+            vector_kwargs={"opponent": "evader"},
+        )
+    else:
+        envs = gymnasium.make_vec("Midrange-v0", num_envs=3, opponent="evader")
+        assert envs.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
+    assert isinstance(envs, MidrangeVectorEnv)
+    assert envs.spec.id == "Midrange-v0"
+    assert envs.num_envs == 3
+    direct = MidrangeVectorEnv(3, opponent="evader")
+    assert np.array_equal(envs.reset(seed=SEED)[0], direct.reset(seed=SEED)[0])
+    with pytest.raises(ValueError, match=r"max_episode_steps = 9: .*time_limit"):
+        make_vector_env(3, max_episode_steps=9)
+
+
+def statistics_wrappers() -> list[type]:
+    """Gymnasium's own that count returns and lengths of a vector environment's episodes."""
+    if BEFORE_1:
+        return [
+            gymnasium.wrappers.RecordEpisodeStatistics,
+            gymnasium.experimental.wrappers.vector.RecordEpisodeStatisticsV0,
+        ]
+    return [gymnasium.wrappers.vector.RecordEpisodeStatistics]
+
+
+@pytest.mark.parametrize("wrapper", statistics_wrappers())
+def test_gymnasiums_statistics_are_those_of_the_infos(wrapper):
+    """Rewards and ends as they come out, counted by somebody else."""
+    envs = wrapper(MidrangeVectorEnv(5, **SHORT))
+    envs.reset(seed=SEED)
+    ended = 0
+    for actions in draw_actions(envs.unwrapped, 120):
+        infos = envs.step(actions)[-1]
+        for env, info in final_infos(infos).items():
+            assert infos["episode"]["r"][env] == pytest.approx(info["episode_return"], abs=1e-5)
+            assert infos["episode"]["l"][env] == info["episode_length"]
+            ended += 1
+    assert ended > 10
+    assert envs.episode_count == ended
+
+
+# What Gymnasium 0.29 says of what its own wrapper does.
+@pytest.mark.filterwarnings("ignore:.*env.num_envs to get variables")
+def test_gymnasiums_lists_of_infos_are_those_of_the_engagements():
+    direct, envs = MidrangeVectorEnv(5, **SHORT), MidrangeVectorEnv(5, **SHORT)
+    wrappers = gymnasium.wrappers if BEFORE_1 else gymnasium.wrappers.vector
+    listed = (wrappers.VectorListInfo if BEFORE_1 else wrappers.DictInfoToList)(envs)
+    assert np.array_equal(listed.reset(seed=SEED)[0], direct.reset(seed=SEED)[0])
+    ended = 0
+    for actions in draw_actions(direct, 60):
+        *_, infos = listed.step(actions)
+        expected = final_infos(direct.step(actions)[-1])
+        assert {env for env, info in enumerate(infos) if "final_info" in info} == expected.keys()
+        for env, info in expected.items():
+            assert infos[env]["final_info"] == info
+            ended += 1
+    assert ended > 5
+
+
+@pytest.mark.skipif(not BEFORE_1, reason="Gymnasium 1 has no halves")
+def test_the_halves_of_a_step_are_a_step():
+    """As the wrappers of Gymnasium 0.29 call them."""
+    direct = MidrangeVectorEnv(5, **SHORT)
+    wrapped = gymnasium.vector.VectorEnvWrapper(MidrangeVectorEnv(5, **SHORT))
+    assert_same(wrapped.reset(seed=SEED), direct.reset(seed=SEED))
+    for actions in draw_actions(direct, 60):
+        assert_same(wrapped.step(actions), direct.step(actions))
