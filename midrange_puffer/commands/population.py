@@ -14,7 +14,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.models import MODELS, spread
 from midrange_puffer.show.figures import save_figure
-from midrange_puffer.show.population_plot import Exploiter, draw_population
+from midrange_puffer.show.run_plot import Exploiter, draw_population
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.population_file import Turn, format_turns, read_turns
 

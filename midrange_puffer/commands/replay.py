@@ -66,7 +66,7 @@ def write(replay: Replay, kind: str, path: str, told: Mapping[str, object]) -> N
 
         write_acmi(replay, path)
     elif kind == "html":
-        from midrange_puffer.show.page.writer import write_page
+        from midrange_puffer.show.page import write_page
 
         with progress_bar(path, replay.decisions) as advance:
             write_page(replay, path, advance)

@@ -1,1 +1,1 @@
-"""What people look at: plots, the viewer, the page of a replay, and flying by hand."""
+"""Plots, the viewer, the page of a replay, and flying by hand."""

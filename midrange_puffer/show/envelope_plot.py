@@ -1,4 +1,4 @@
-"""Polar pictures of a missile envelope: around the target over aspect, and around the launcher."""
+"""Polar plots of a missile envelope: around the target by aspect, and around the launcher."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer.game.envelope import Envelope, direction
-from midrange_puffer.show.figures import save_figure
+from midrange_puffer.show.figures import new_figure, outlined, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.projections.polar import PolarAxes
 
-# What is drawn between two edges, from the outside in.
+# (near edge, far edge, colour, meaning) of each zone, from the outside in.
 ZONES = (
     ("cold", "aero", "#c9dcef", "hits if the target flies on: to R_aero"),
     ("nez", "cold", "#f2b04c", "hits though it turns cold: to R_cold"),
     ("inner", "nez", "#c8372d", "hits against every declared evasion: to R_NEZ"),
     ("minimum", "inner", "#8c99a6", "close in, where some evasion escapes"),
 )
-RANGES = (1, 4, 10, 20, 40, 80, 160, 320)  # km, of the grid
+RANGES = (1, 4, 10, 20, 40, 80, 160, 320)  # of the grid [km]
 BEARINGS = ("0°", "45°", "90°", "135°", "180°", "−135°", "−90°", "−45°")
 SCALE = "ranges in km, on a square-root scale"
-PANEL = 3.1  # inches
-COLUMNS = (  # of the picture around the launcher: aspects, in diamond angles
+SIDE = 3.1  # of one polar plot [inches]
+COLUMNS = (  # of the plot around the launcher: aspects, in diamond angles
     ("target flies at the launcher", 0.0),
     ("target crosses to the right", 1.0),
     ("target flies away", -2.0),
@@ -31,24 +31,26 @@ COLUMNS = (  # of the picture around the launcher: aspects, in diamond angles
 
 
 def plot_aspect(envelope: Envelope, path: str | Path) -> None:
-    """Draw from where the target is hit, nose on it, by several speeds, into a .png, .svg or .pdf.
+    """Draws the zones around a target for nose-on launches, into a .png, .svg or .pdf file.
+
+    Each row is a speed of the launcher, each column a speed of the target.
 
     Raises:
         WriteError: The file could not be written.
     """
     grid = envelope.grid
     launches, targets = _some(grid.launch_speeds), _some(grid.target_speeds)
-    figure, panels = _panels(len(launches), len(targets))
+    figure, grid_axes = _polar_axes(len(launches), len(targets))
     angles = _closed(_radians(grid.aspect_angles))
-    for row, launch in zip(panels, launches, strict=True):
+    for row, launch in zip(grid_axes, launches, strict=True):
         for axes, target in zip(row, targets, strict=True):
             edges = {
                 name: _closed(getattr(envelope, name)[0, :, launch, target]) for name in _edges()
             }
             _draw_zones(axes, angles, edges)
-    for axes, target in zip(panels[0], targets, strict=True):
+    for axes, target in zip(grid_axes[0], targets, strict=True):
         axes.set_title(f"target at {grid.target_speeds[target]:.0f} m/s", pad=14, fontsize=11)
-    _finish(figure, panels, [grid.launch_speeds[launch] for launch in launches], 112)
+    _finish(figure, grid_axes, [grid.launch_speeds[launch] for launch in launches], 112)
     figure.suptitle(
         f"Where a launcher, nose-on, hits a target in the middle that flies up; {SCALE}"
     )
@@ -56,27 +58,27 @@ def plot_aspect(envelope: Envelope, path: str | Path) -> None:
 
 
 def plot_off_boresight(envelope: Envelope, path: str | Path) -> None:
-    """Draw where targets are hit around the launcher's nose, into a .png, .svg or .pdf.
+    """Draws the zones around the launcher, into a .png, .svg or .pdf file.
 
     Raises:
         WriteError: The file could not be written.
     """
     grid = envelope.grid
     launches, target = _some(grid.launch_speeds), len(grid.target_speeds) // 2
-    figure, panels = _panels(len(launches), len(COLUMNS))
+    figure, grid_axes = _polar_axes(len(launches), len(COLUMNS))
     angles = _radians(grid.off_angles)
     angles = np.concatenate([-angles[:0:-1], angles])
     for column, (title, aspect) in enumerate(COLUMNS):
         right, left = grid.aspect_node(aspect), grid.aspect_node(-aspect)
-        for row, launch in zip(panels, launches, strict=True):
+        for row, launch in zip(grid_axes, launches, strict=True):
             edges = {}
             for name in _edges():
                 values = getattr(envelope, name)[:, :, launch, target]
-                # A target to the left is one to the right in the mirror.
+                # A target to the left is the mirror image of one to the right.
                 edges[name] = np.concatenate([values[:0:-1, left], values[:, right]])
             _draw_zones(row[column], angles, edges)
-        panels[0][column].set_title(title, pad=14, fontsize=11)
-    _finish(figure, panels, [grid.launch_speeds[launch] for launch in launches], 157)
+        grid_axes[0][column].set_title(title, pad=14, fontsize=11)
+    _finish(figure, grid_axes, [grid.launch_speeds[launch] for launch in launches], 157)
     figure.suptitle(
         f"Where a launcher in the middle, nose up, hits a target at "
         f"{grid.target_speeds[target]:.0f} m/s; {SCALE}"
@@ -89,7 +91,7 @@ def _edges() -> set[str]:
 
 
 def _some(nodes: tuple[float, ...]) -> list[int]:
-    """The places of the first, the middle and the last node."""
+    """Returns the indices of the first, the middle and the last node."""
     return sorted({0, len(nodes) // 2, len(nodes) - 1})
 
 
@@ -99,26 +101,24 @@ def _radians(diamond: np.ndarray) -> np.ndarray:
 
 
 def _closed(values: np.ndarray) -> np.ndarray:
-    """Once round: the first value again at the end."""
+    """Appends the first value, so that a line closes."""
     return np.append(values, values[0])
 
 
-def _panels(rows: int, columns: int) -> tuple["Figure", np.ndarray]:
-    """A figure of polar axes [rows, columns], angles clockwise from the top, with one scale."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(PANEL * columns + 0.6, PANEL * rows + 1.1), layout="constrained")
-    panels = figure.subplots(
+def _polar_axes(rows: int, columns: int) -> tuple["Figure", np.ndarray]:
+    """Returns a figure and polar axes [rows, columns], clockwise from the top, of one scale."""
+    figure = new_figure(SIDE * columns + 0.6, SIDE * rows + 1.1)
+    grid_axes = figure.subplots(
         rows, columns, squeeze=False, sharey=True, subplot_kw={"projection": "polar"}
     )
-    for axes in panels.flat:
+    for axes in grid_axes.flat:
         axes.set_theta_zero_location("N")
         axes.set_theta_direction(-1)
-    return figure, panels
+    return figure, grid_axes
 
 
 def _draw_zones(axes: "PolarAxes", angles: np.ndarray, edges: dict[str, np.ndarray]) -> None:
-    """Fill the zones between the edges [m] at the angles [rad]."""
+    """Fills the zones between edges [m] at angles [rad]."""
     for near, far, colour, label in ZONES:
         axes.fill_between(
             angles, edges[near] / 1000, edges[far] / 1000, color=colour, lw=0, label=label
@@ -128,24 +128,21 @@ def _draw_zones(axes: "PolarAxes", angles: np.ndarray, edges: dict[str, np.ndarr
 
 
 def _finish(
-    figure: "Figure", panels: np.ndarray, launch_speeds: list[float], label_angle: float
+    figure: "Figure", grid_axes: np.ndarray, launch_speeds: list[float], label_angle: float
 ) -> None:
-    """Grid with its ranges at an angle [degrees], labels of rows, and the legend."""
-    from matplotlib.patheffects import withStroke
-
-    top = 1.05 * max(axes.dataLim.y1 for axes in panels.flat)
-    outline = [withStroke(linewidth=2, foreground="white")]
-    for axes in panels.flat:
-        axes.set_rscale("function", functions=(np.sqrt, np.square))  # room for what is near
+    """Sets the grid, with its ranges at an angle [degrees], labels of rows, and the legend."""
+    top = 1.05 * max(axes.dataLim.y1 for axes in grid_axes.flat)
+    for axes in grid_axes.flat:
+        axes.set_rscale("function", functions=(np.sqrt, np.square))  # enlarges near ranges
         axes.set_rlim(0, top)
         axes.set_rgrids([tick for tick in RANGES if tick <= top], angle=label_angle, fontsize=7)
         for text in axes.get_yticklabels():
-            text.set_path_effects(outline)
+            text.set(**outlined(2))
         axes.set_thetagrids(range(0, 360, 45), BEARINGS, fontsize=7)
         axes.tick_params(axis="x", pad=-2)
         axes.grid(color="0.5", lw=0.5, alpha=0.4)
         axes.set_axisbelow(False)
-    for axes, speed in zip(panels[:, 0], launch_speeds, strict=True):
+    for axes, speed in zip(grid_axes[:, 0], launch_speeds, strict=True):
         axes.set_ylabel(f"launched at {speed:.0f} m/s", labelpad=24, fontsize=11)
-    handles, labels = panels[0, 0].get_legend_handles_labels()
+    handles, labels = grid_axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)

@@ -1,4 +1,4 @@
-"""What all figures share: the colours of the seats, and how a figure becomes a file."""
+"""Shared parts of all figures: colours, set-up and saving."""
 
 import importlib.util
 import io
@@ -9,27 +9,47 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable, write_whole
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#c8372d", "#2463b0")  # of the seats, red and blue
+COLOURS = ("#c8372d", "#2463b0")  # of the sides, red and blue
 FORMATS = (".png", ".svg", ".pdf")
 
 
 def require_matplotlib() -> None:
-    """Raise UsageError where it is not installed."""
+    """Raises UsageError if matplotlib is not installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise UsageError("plots need matplotlib: pip install 'midrange_puffer[plots]'")
 
 
 def check_picture(path: str) -> None:
-    """Raise ValueError where a picture cannot be written to `path`, for its name or its folder."""
+    """Raises ValueError if no picture can be written to `path`, for its suffix or its folder."""
     if Path(path).suffix not in FORMATS:
         raise ValueError(f"must end in {', '.join(FORMATS)}")
     check_writable(path)
 
 
+def new_figure(width: float, height: float) -> "Figure":
+    """Returns an empty figure [inches] that adapts its layout to its content."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def open_frame(axes: "Axes") -> None:
+    """Removes the upper and the right border of axes."""
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def outlined(width: float) -> dict[str, list]:
+    """Returns the option of a text that gives it a white outline [points]."""
+    from matplotlib.patheffects import withStroke
+
+    return {"path_effects": [withStroke(linewidth=width, foreground="white")]}
+
+
 def save_figure(figure: "Figure", path: str | Path) -> None:
-    """Write a figure whole, in the format that the file's name ends in.
+    """Writes a figure atomically, in the format of the file's suffix.
 
     Raises:
         WriteError: The file could not be written.

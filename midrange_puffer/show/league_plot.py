@@ -1,4 +1,4 @@
-"""The picture of a league: its payoff matrix, and how ratings rose in training."""
+"""A plot of a league: its payoff matrix, and the ratings of runs over their training."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,34 +7,32 @@ from typing import TYPE_CHECKING
 from midrange_puffer.contest.standings import Standings
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.names import label
-from midrange_puffer.show.figures import save_figure
+from midrange_puffer.show.figures import new_figure, open_frame, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CELL, MATRIX_MARGINS, CURVES_WIDTH, PAD = 0.42, (2.3, 1.7), 5.5, 0.12  # inches
-LABEL_GAP = 0.028  # least distance of the pilots' names, as a share of the height
+LABEL_GAP = 0.028  # least distance between pilots' names, as a share of the height
 
 
 def plot_standings(
     standings: Standings, runs: Mapping[Path, Sequence[tuple[int, str]]], path: str | Path
 ) -> None:
-    """Draw the payoff matrix, and beside it the ratings of runs of two checkpoints and more.
+    """Draws the payoff matrix, and beside it the ratings of runs with two or more checkpoints.
 
     Args:
-        standings: of the league.
-        runs: run folder -> (agent steps, player's name) of its checkpoints.
-        path: a .png, .svg or .pdf file.
+        standings: The league's standings.
+        runs: (agent steps, player's name) of the checkpoints, by run folder.
+        path: A .png, .svg or .pdf file.
 
     Raises:
         WriteError: The file could not be written.
     """
-    from matplotlib.figure import Figure
-
     curves = {folder: points for folder, points in runs.items() if len(points) > 1}
     width, height = (CELL * len(standings.names) + margin for margin in MATRIX_MARGINS)
     widths = [width, CURVES_WIDTH] if curves else [width]
-    figure = Figure(figsize=(sum(widths), height), layout="constrained")
+    figure = new_figure(sum(widths), height)
     axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
     figure.get_layout_engine().set(w_pad=PAD, h_pad=PAD)
     _draw_matrix(axes[0], standings)
@@ -44,7 +42,7 @@ def plot_standings(
 
 
 def _draw_matrix(axes: "Axes", standings: Standings) -> None:
-    """Scores in percent; bold where the 95 % interval lies on one side of a half."""
+    """Draws scores in percent; bold if the 95 % interval lies on one side of one half."""
     payoffs, names = standings.payoffs, standings.names
     image = axes.imshow(100 * payoffs.scores, cmap="RdBu", vmin=0, vmax=100)
     for row in range(len(names)):
@@ -53,16 +51,10 @@ def _draw_matrix(axes: "Axes", standings: Standings) -> None:
                 continue
             score = payoffs.scores[row, column]
             clear = payoffs.low[row, column] > 0.5 or payoffs.high[row, column] < 0.5
-            axes.text(
-                column,
-                row,
-                f"{100 * score:.0f}",
-                ha="center",
-                va="center",
-                fontsize=9,
-                weight="bold" if clear else "normal",
-                color="white" if abs(score - 0.5) > 0.3 else "black",
-            )
+            style = {"ha": "center", "va": "center", "fontsize": 9}
+            style["weight"] = "bold" if clear else "normal"
+            style["color"] = "white" if abs(score - 0.5) > 0.3 else "black"
+            axes.text(column, row, f"{100 * score:.0f}", **style)
     labels = [label(name) for name in names]
     axes.set_xticks(range(len(names)), labels, rotation=45, ha="left", rotation_mode="anchor")
     axes.set_yticks(
@@ -79,7 +71,7 @@ def _draw_matrix(axes: "Axes", standings: Standings) -> None:
 def _draw_curves(
     axes: "Axes", standings: Standings, curves: Mapping[Path, Sequence[tuple[int, str]]]
 ) -> None:
-    """Ratings with their 95 % intervals over the length of training, and the pilots' as lines."""
+    """Draws ratings over agent decisions, with 95 % intervals, and the pilots' as lines."""
     places = {name: place for place, name in enumerate(standings.names)}
     lines = []
     for points in curves.values():
@@ -94,19 +86,12 @@ def _draw_curves(
     text_height = -float("inf")
     for name, rating in sorted(pilots.items(), key=lambda item: item[1]):
         text_height = max(rating, text_height + LABEL_GAP * (high - low))
-        axes.text(
-            1.02,
-            text_height,
-            name,
-            transform=axes.get_yaxis_transform(),
-            va="center",
-            fontsize=8,
-            color="0.4",
-        )
-    axes.spines[["top", "right"]].set_visible(False)
+        style = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 8}
+        axes.text(1.02, text_height, name, color="0.4", **style)
+    open_frame(axes)
     axes.set_xlabel("agent decisions [millions]")
     axes.set_ylabel("rating")
     axes.set_title("ratings of checkpoints, with 95 % intervals")
-    # Told to the legend itself, which leaves out what is called _run.
+    # Given to the legend itself, which would skip lines with labels such as "_run".
     runs = [label(folder.name) for folder in curves]
     axes.legend(lines, runs, frameon=False, fontsize=9)

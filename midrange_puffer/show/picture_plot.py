@@ -1,4 +1,4 @@
-"""One engagement with sensors: the truth, and beside it what each side believed."""
+"""A plot of one engagement with sensors: the truth, and each side's knowledge beside it."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -8,9 +8,8 @@ import numpy as np
 from midrange_puffer.game.contact_path import LIVE, LOST, MEMORY, TRACKED, ContactPath
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import ACTIVE, RELAYED, FighterPath, MissilePath, Paths
-from midrange_puffer.show.figures import COLOURS
-from midrange_puffer.show.path_plot import draw_fighter, draw_missile, style_plane
-from midrange_puffer.show.team_plot import draw_team
+from midrange_puffer.show.engagement_plot import draw_missile, draw_side, style_plane
+from midrange_puffer.show.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,96 +17,84 @@ if TYPE_CHECKING:
 
 LOCK = "#8a2be2"  # where a seeker has a lock
 RELAY = "#00897b"  # where a wingman's radar guides a missile
-WARNING = 2.5  # km, length of the stroke that shows where a warning comes from
-WARNING_INTERVAL = 3.0  # s between two of them
+WARNING = 2.5  # length of the stroke toward the source of a warning [km]
+WARNING_INTERVAL = 3.0  # s between two strokes
 
 
 def draw_pictures(paths: Paths, title: str) -> "Figure":
-    """Draw the truth, red's picture and blue's, side by side and to one scale.
+    """Draws the truth, red's knowledge and blue's knowledge side by side, to one scale.
 
     Args:
-        paths: of a fight with sensors.
-        title: of all.
+        paths: Paths of a fight with sensors.
+        title: Title of the figure.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(15, 6.2), layout="constrained")
+    figure = new_figure(15, 6.2)
     truth, *sides = figure.subplots(1, 3)
     for side, name in enumerate(SEATS):
-        _draw_fighters(truth, paths, side, name)
+        draw_side(truth, paths, side, name)
     _draw_missiles(truth, paths, (0, 1))
+    own_title = "own fighters" if max(paths.sizes) > 1 else "own fighter"
     for side, axes in enumerate(sides):
-        _draw_side(axes, paths, side)
+        draw_side(axes, paths, side, own_title)
+        _draw_missiles(axes, paths, (side,))
+        for contact in paths.contacts:
+            own = paths.fighters[contact.fighter]
+            if own.side == side:
+                inbound = [missile for missile in paths.missiles if missile.target == own.number]
+                _draw_contact(axes, contact, COLOURS[1 - side])
+                _draw_warnings(axes, own, contact, inbound)
     for axes in (truth, *sides):
         axes.update_datalim(truth.dataLim.get_points())  # the same part of the plane in all
         style_plane(axes)
-        lines = axes.get_legend_handles_labels()
-        each = dict(zip(*reversed(lines), strict=True))  # of a kind one
-        axes.legend(each.values(), each.keys(), frameon=False, fontsize=8, loc="best")
+        handles, labels = axes.get_legend_handles_labels()
+        unique = dict(zip(labels, handles, strict=True))
+        axes.legend(unique.values(), unique.keys(), frameon=False, fontsize=8, loc="best")
     truth.set_title("truth")
-    for seat, axes in enumerate(sides):
-        axes.set_title(f"what {SEATS[seat]} knew")
+    for side, axes in enumerate(sides):
+        axes.set_title(f"what {SEATS[side]} knew")
     figure.suptitle(title)
     return figure
 
 
-def _draw_side(axes: "Axes", paths: Paths, side: int) -> None:
-    """What a side knew."""
-    _draw_fighters(axes, paths, side, "own fighters" if max(paths.sizes) > 1 else "own fighter")
-    _draw_missiles(axes, paths, (side,))
-    for contact in paths.contacts:
-        own = paths.fighters[contact.fighter]
-        if own.side == side:
-            inbound = [missile for missile in paths.missiles if missile.target == own.number]
-            _draw_contact(axes, contact, COLOURS[1 - side])
-            _draw_warnings(axes, own, contact, inbound)
-
-
-def _draw_fighters(axes: "Axes", paths: Paths, side: int, title: str) -> None:
-    fighters = [fighter for fighter in paths.fighters if fighter.side == side]
-    if max(paths.sizes) > 1:
-        draw_team(axes, fighters, title)
-    else:
-        draw_fighter(axes, *fighters, title)
-
-
 def _draw_missiles(axes: "Axes", paths: Paths, sides: Sequence[int]) -> None:
-    """Those of some sides, with what guided them."""
-    missiles = [(m, paths.fighters[m.owner].side) for m in paths.missiles]
+    """Draws the missiles of some sides, with marks where they were relayed or had a lock."""
+    missiles = [(missile, paths.fighters[missile.owner].side) for missile in paths.missiles]
     missiles = [(missile, side) for missile, side in missiles if side in sides]
     for missile, side in missiles:
         draw_missile(axes, missile, side)
-    for guide, colour, meaning in (
+    for source, colour, meaning in (
         (RELAYED, RELAY, "missile guided by a wingman"),
         (ACTIVE, LOCK, "missile with a lock"),
     ):
-        places = [at for missile, _ in missiles for at in _guided(missile, guide)]
-        if guide == ACTIVE or max(paths.sizes) > 1:
+        places = [
+            (x, y)
+            for missile, _ in missiles
+            for x, y, guided in zip(missile.x, missile.y, missile.guided, strict=True)
+            if guided == source
+        ]
+        if source == ACTIVE or max(paths.sizes) > 1:
             axes.plot(*np.reshape(places, (-1, 2)).T / 1000, ls="", marker=".", ms=3, color=colour,
                       zorder=4, label=meaning)  # fmt: skip
 
 
-def _guided(missile: MissilePath, guide: int) -> list[tuple[float, float]]:
-    """Where a missile was guided so [m]."""
-    places = zip(missile.x, missile.y, missile.guided, strict=True)
-    return [(x, y) for x, y, guided in places if guided == guide]
-
-
 def _draw_contact(axes: "Axes", contact: ContactPath, colour: str) -> None:
-    """Where an enemy was believed to be, by what that rests on; what is linked an ally has."""
-    places, source = np.array([contact.x, contact.y]) / 1000, np.array(contact.source)
-    for which, style, meaning in (
+    """Draws the believed places of an enemy by their source.
+
+    Linked places are not drawn: an ally has them on radar.
+    """
+    places, sources = np.array([contact.x, contact.y]) / 1000, np.array(contact.source)
+    for source, style, meaning in (
         (LIVE, {"marker": ".", "ms": 4}, "enemy, on radar"),
         (MEMORY, {"marker": "o", "ms": 4, "mfc": "white", "mew": 0.8}, "enemy, from memory"),
         (LOST, {"marker": "x", "ms": 7, "mew": 1.5}, "where it was lost"),
     ):
-        axes.plot(*places[:, source == which], ls="", color=colour, label=meaning, **style)
+        axes.plot(*places[:, sources == source], ls="", color=colour, label=meaning, **style)
 
 
 def _draw_warnings(
     axes: "Axes", own: FighterPath, contact: ContactPath, inbound: list[MissilePath]
 ) -> None:
-    """Strokes toward a radar that tracks and toward seekers with a lock, now and then."""
+    """Draws strokes toward radars that track and seekers with a lock, at regular times."""
     bearings: dict[bool, list[tuple[float, float, float]]] = {False: [], True: []}
     for time in np.arange(0, own.times[-1], WARNING_INTERVAL):
         index, heard = own.at(time), contact.at(time)

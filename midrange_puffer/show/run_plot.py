@@ -1,14 +1,16 @@
-"""Learning curves of runs: scores, ratings and losses over agent decisions and over time."""
+"""Plots of training runs: learning curves, and populations of exploiters."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from midrange_puffer.config.sections import EXPLOITERS
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.names import label, shown
+from midrange_puffer.show.figures import COLOURS, new_figure, open_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,13 +19,12 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, float | None]]  # of metrics.jsonl
 
 COLUMNS = 3
-PANEL = (4.0, 2.5)  # inches
-SMOOTHING = 0.02  # of a run: over how much of it the heavy line averages
+CHART = (4.0, 2.5)  # inches
+SMOOTHING = 0.02  # share of a run over which the heavy line averages
 STEPS, TIME = "agent_steps", "uptime"
 AXES = {STEPS: (1e-6, "agent decisions [millions]"), TIME: (1 / 60, "time [min]")}
-LEAGUE = "league/"  # begins the names of what was measured now and then
-RATING = f"{LEAGUE}rating"
-VERSUS = "environment/score_vs_"  # begins the name of a score against an opponent
+LEAGUE = "league/"  # prefix of metrics that are measured at intervals
+VERSUS = "environment/score_vs_"  # prefix of scores against an opponent
 LOSSES = {
     "losses/entropy": "entropy",
     "losses/value_loss": "value loss",
@@ -32,38 +33,36 @@ LOSSES = {
 
 
 def draw_runs(runs: Mapping[str, Rows]) -> "Figure":
-    """Draw the curves of runs, a colour each, all that were logged of them.
+    """Draws the learning curves of runs, a colour each, for all metrics that were logged.
 
-    Over agent decisions are the score, the rating, the score against each pilot and the pool, and
-    the losses; the score is over time, too. A light line is what was logged, a heavy one its mean
-    over 2 % of the run. A dashed line is where a stage of a curriculum begins.
+    The charts show the score, the rating, the score against each opponent and the losses over
+    agent decisions, and the score over time. A light line is the logged metric, a heavy one its
+    mean over 2 % of the run. A dashed line is the start of a stage of a curriculum.
 
     Args:
-        runs: by name, rows of metrics, each with `agent_steps`.
+        runs: By name, rows of metrics, each with `agent_steps`.
 
     Raises:
         UsageError: There is nothing to draw.
     """
-    from matplotlib.figure import Figure
-
-    panels = _panels(runs)
-    if not panels:
+    charts = _charts(runs)
+    if not charts:
         raise UsageError(f"{', '.join(map(shown, runs))}: nothing was logged yet that can be drawn")
-    lines = -(-len(panels) // COLUMNS)
-    width, height = PANEL
-    figure = Figure(figsize=(COLUMNS * width, lines * height + 0.5), layout="constrained")
+    lines = -(-len(charts) // COLUMNS)
+    width, height = CHART
+    figure = new_figure(COLUMNS * width, lines * height + 0.5)
     grid = figure.subplots(lines, COLUMNS, squeeze=False).ravel()
-    for axes, (key, title, over) in zip(grid, panels, strict=False):
+    for axes, (key, title, over) in zip(grid, charts, strict=False):
         for place, rows in enumerate(runs.values()):
             _draw_curve(axes, rows, key, over, f"C{place % 10}")
         axes.set_xlabel(AXES[over][1], fontsize=8)
         axes.set_title(title, fontsize=10)
         axes.tick_params(labelsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
+        open_frame(axes)
         axes.grid(color="0.92")
         if "score" in key:
             axes.set_ylim(-0.03, 1.03)
-    for axes in grid[len(panels) :]:
+    for axes in grid[len(charts) :]:
         axes.set_visible(False)
     marks = [
         grid[0].plot([], [], color=f"C{place % 10}", lw=2, label=label(name))[0]
@@ -73,30 +72,28 @@ def draw_runs(runs: Mapping[str, Rows]) -> "Figure":
     return figure
 
 
-def _opponents(logged: set[str]) -> list[str]:
-    """Who may have been fought: the pilots, then all others that are logged."""
-    others = {name.removeprefix(VERSUS) for name in logged if name.startswith(VERSUS)}
-    return [*PILOTS, *sorted(others - set(PILOTS))]
-
-
-def _panels(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
-    """(metric, title, axis) of each panel for which there is anything to draw."""
+def _charts(runs: Mapping[str, Rows]) -> list[tuple[str, str, str]]:
+    """Returns (metric, title, axis) of each chart with anything to draw."""
     logged = {
         name for rows in runs.values() for row in rows for name in row if row[name] is not None
     }
-    panels = [
+    others = {name.removeprefix(VERSUS) for name in logged if name.startswith(VERSUS)}
+    charts = [
         ("environment/score", "score in training", STEPS),
         ("environment/score", "score in training", TIME),
         (f"{LEAGUE}panel_score", "score against all pilots", STEPS),
-        (RATING, "rating", STEPS),
+        (f"{LEAGUE}rating", "rating", STEPS),
     ]
-    panels += [(f"{VERSUS}{name}", f"score against {name}", STEPS) for name in _opponents(logged)]
-    panels += [(key, title, STEPS) for key, title in LOSSES.items()]
-    return [panel for panel in panels if panel[0] in logged]
+    charts += [
+        (f"{VERSUS}{name}", f"score against {name}", STEPS)
+        for name in (*PILOTS, *sorted(others - set(PILOTS)))
+    ]
+    charts += [(key, title, STEPS) for key, title in LOSSES.items()]
+    return [chart for chart in charts if chart[0] in logged]
 
 
 def _draw_curve(axes: "Axes", rows: Rows, key: str, over: str, colour: str) -> None:
-    """One metric of one run."""
+    """Draws one metric of one run."""
     factor, _ = AXES[over]
     points = _points(rows, over, key)
     if not points:
@@ -108,25 +105,74 @@ def _draw_curve(axes: "Axes", rows: Rows, key: str, over: str, colour: str) -> N
     else:
         axes.plot(x, y, color=colour, lw=0.6, alpha=0.25)
         axes.plot(x, _smooth(x, y), color=colour, lw=1.6)
-    for begin in _stage_begins(rows, over):
-        axes.axvline(begin * factor, color=colour, lw=0.8, ls="--", alpha=0.6)
+    stages = _points(rows, over, "curriculum/stage")
+    for (_, before), (place, stage) in pairwise(stages):
+        if stage != before:
+            axes.axvline(place * factor, color=colour, lw=0.8, ls="--", alpha=0.6)
 
 
 def _smooth(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """At each point the mean of those within half of SMOOTHING of the run on either side."""
+    """Returns at each point the mean over SMOOTHING of the run around it."""
     reach = SMOOTHING * (x[-1] - x[0]) / 2
     first, last = np.searchsorted(x, x - reach), np.searchsorted(x, x + reach, side="right")
     sums = np.concatenate([[0.0], np.cumsum(y)])
     return (sums[last] - sums[first]) / (last - first)
 
 
-def _stage_begins(rows: Rows, over: str) -> list[float]:
-    """Where each stage but the first begins."""
-    stages = _points(rows, over, "curriculum/stage")
-    return [place for (_, before), (place, stage) in pairwise(stages) if stage != before]
-
-
 def _points(rows: Rows, over: str, key: str) -> list[tuple[float, float]]:
-    """The place and the value of a metric in each row that has both."""
-    found = [(row.get(over), row.get(key)) for row in rows]
-    return [point for point in found if None not in point]
+    """Returns the place and the value of a metric for each row that has both."""
+    points = [(row.get(over), row.get(key)) for row in rows]
+    return [point for point in points if None not in point]
+
+
+class Exploiter(NamedTuple):
+    """An exploiter: its kind, the agent decisions of its victim [M], and its score against it."""
+
+    kind: str
+    against: float
+    score: float
+
+
+def draw_population(
+    exploiters: Sequence[Exploiter], steps: Sequence[int], scores: np.ndarray, done: float
+) -> "Figure":
+    """Draws the score of each exploiter, and of each checkpoint against each exploiter.
+
+    Args:
+        exploiters: At least one.
+        steps: Agent decisions of the checkpoints, in their order, at least one.
+        scores: Scores of each checkpoint against each exploiter, [checkpoints, exploiters].
+        done: The score at which an exploiter's training ended.
+    """
+    figure = new_figure(11, 4.2)
+    left, right = figure.subplots(1, 2)
+    for kind, colour in zip(EXPLOITERS, (*COLOURS, "0.45"), strict=True):
+        points = [(x.against, x.score) for x in exploiters if x.kind == kind]
+        if points:
+            left.plot(*np.array(points).T, "o-", color=colour, ms=4, lw=1, label=kind)
+    left.axhline(0.5, color="0.6", lw=1)
+    left.axhline(done, color="0.6", lw=1, ls="--")
+    left.set(xlabel="agent decisions of the policy [M]", ylabel="score of the exploiter")
+    left.set(ylim=(-0.03, 1.03))
+    left.set_title("each exploiter against the policy it was trained against", fontsize=10)
+    left.legend(loc="lower left", fontsize=8, frameon=False)
+    open_frame(left)
+
+    image = right.imshow(
+        scores, origin="lower", aspect="auto", cmap="RdYlGn", vmin=0, vmax=1, interpolation="none"
+    )
+    right.set_yticks(range(len(steps)), [_number(step / 1e6) for step in steps], fontsize=7)
+    count = len(exploiters)
+    places = np.unique(np.linspace(0, count - 1, min(count, 12)).round().astype(int))
+    labels = [_number(exploiters[place].against) for place in places]
+    right.set_xticks(places, labels, fontsize=7)
+    right.set(xlabel="exploiter, by the policy it was trained against [M]")
+    right.set(ylabel="policy after so many decisions [M]")
+    right.set_title("score of the policy against each exploiter", fontsize=10)
+    figure.colorbar(image, ax=right)
+    return figure
+
+
+def _number(value: float) -> str:
+    """Returns three digits, so that the steps of a short run differ as well."""
+    return np.format_float_positional(value, 3, fractional=False, trim="-")

@@ -1,4 +1,4 @@
-"""The space-time graph as a figure: the plane to the sides, time downward."""
+"""A plot of a space-time graph: the plane to the sides, time downward."""
 
 from typing import TYPE_CHECKING
 
@@ -6,26 +6,23 @@ import numpy as np
 
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.spacetime import MissilePrediction, SpaceTime
-from midrange_puffer.show.figures import COLOURS
+from midrange_puffer.show.figures import COLOURS, new_figure, outlined
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mpl_toolkits.mplot3d import Axes3D
 
-SAFE, DANGER = "#17803d", "#c25700"  # an escape path that no missile hits, and one that is hit
-SIDES = ("left", "right")
+SAFE, DANGER = "#17803d", "#c25700"  # an escape path that avoids all missiles, and one that is hit
 IN_THE_AIR, HARMLESS, FIRED_NOW = "-.", ":", "--"  # lines of missiles
 
 
 def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
-    """Draw a graph: the threat cone as its fronts, own and escape paths, missiles in the air.
+    """Draws a graph: the fronts of the threat cone, own and escape paths, missiles in the air.
 
-    Where an escape path stays outside the cone the shot is outrun; where a missile's path turns
-    dotted it can no longer reach its target.
+    An escape path outside the cone outruns the shot. A missile whose path turns dotted can no
+    longer reach its target.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 7.5), layout="constrained")
+    figure = new_figure(9, 7.5)
     axes = figure.add_subplot(projection="3d", computed_zorder=False)
     if graph.fronts is not None:
         _draw_cone(axes, graph)
@@ -37,12 +34,12 @@ def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
 
 
 def _line(axes: "Axes3D", points: np.ndarray, times: np.ndarray, **style: object) -> None:
-    """A line through positions [n, 2] in m and times [n] in s."""
+    """Draws a line through positions [n, 2] in m and times [n] in s."""
     axes.plot(points[:, 0] / 1000, points[:, 1] / 1000, times, **style)
 
 
 def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
-    """Its fronts, one a second, and the missiles' paths between them."""
+    """Draws a front for each second, and the missiles' paths between the fronts."""
     colour, enemy = COLOURS[1 - graph.seat], SEATS[1 - graph.seat]
     for number, (front, time) in enumerate(zip(graph.fronts, graph.times, strict=True)):
         label = f"threat cone: where a missile fired now by {enemy} can be" if number == 1 else None
@@ -57,31 +54,22 @@ def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
 
 
 def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
-    """The own path, and the escapes with the missile fired now that is guided at each."""
-    from matplotlib.patheffects import withStroke
-
+    """Draws the own path, the escapes, and for each of these the missile fired now."""
     own = f"{SEATS[graph.seat]}, controls held"
     _line(axes, graph.own, graph.times, color=COLOURS[graph.seat], lw=2.4, label=own)
-    for number, side in enumerate(SIDES):
+    for number, side in enumerate(("left", "right")):
         path = graph.escapes[number]
         safe, words = graph.verdict(number)
         colour = SAFE if safe else DANGER
         _line(axes, path, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
-        axes.text(
-            *path[-1] / 1000,
-            graph.times[-1],
-            side,
-            color=colour,
-            ha="center",
-            va="top",
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
-        )
+        style = {"color": colour, "ha": "center", "va": "top", **outlined(2.5)}
+        axes.text(*path[-1] / 1000, graph.times[-1], side, **style)
         if graph.shots is not None:
             _line(axes, graph.shots[number], graph.times, color=colour, lw=1, ls=FIRED_NOW)
 
 
 def _draw_missile(axes: "Axes3D", times: np.ndarray, missile: MissilePrediction) -> None:
-    """One in the air: another line from where it is harmless, or a star where it hits."""
+    """Draws a missile in the air: another line once it is harmless, or a star where it hits."""
     colour = COLOURS[missile.owner]
     harmless = np.inf if missile.harmless is None else missile.harmless
     for part, style in (
@@ -95,7 +83,7 @@ def _draw_missile(axes: "Axes3D", times: np.ndarray, missile: MissilePrediction)
 
 
 def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
-    """Axes of one scale, time downward, legend."""
+    """Sets axes of one scale with time downward, and the legend."""
     harmless = any(missile.harmless is not None for missile in graph.missiles)
     hits = any(missile.hits for missile in graph.missiles)
     for label, is_there, style in (
@@ -106,10 +94,13 @@ def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
     ):
         if is_there:
             axes.plot([], [], [], color="0.35", lw=1.6, label=label, **style)
-    seen = [graph.own, *graph.escapes, *(missile.points for missile in graph.missiles)]
-    if graph.fronts is not None:
-        seen.append(graph.fronts.reshape(-1, 2))
-    points = np.concatenate(seen) / 1000
+    paths = [graph.own, *graph.escapes, *(missile.points for missile in graph.missiles)]
+    if graph.fronts is None:
+        enemy = SEATS[1 - graph.seat]
+        axes.plot([], [], [], ls="", label=f"{enemy} has nothing to launch")
+    else:
+        paths.append(graph.fronts.reshape(-1, 2))
+    points = np.concatenate(paths) / 1000
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     middle, half = (low + high) / 2, max(*(high - low), 2) / 2 * 1.02
     axes.set(
@@ -122,8 +113,4 @@ def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
         title=f"Space-time graph of {title}",
     )
     axes.view_init(elev=24, azim=-60)
-    enemy = SEATS[1 - graph.seat]
-    if graph.fronts is None:
-        axes.plot([], [], [], ls="", label=f"{enemy} has nothing to launch")
-    figure = axes.figure
-    figure.legend(loc="outside lower center", frameon=False, ncols=2, fontsize=9)
+    axes.figure.legend(loc="outside lower center", frameon=False, ncols=2, fontsize=9)

@@ -1,4 +1,4 @@
-"""Web pages of text, tables and figures: one file, without scripts, for light and for dark."""
+"""Web pages of text, tables and figures: one file, without scripts, light or dark."""
 
 import io
 import re
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PAGE = ".html"  # ends the names of pages
+PAGE = ".html"  # suffix of pages
 
-# Stand for the page's own colours of text and ground, which may be light or dark.
+# Placeholders for the page's colours of text and ground, which may be light or dark.
 INK, PAPER = "#0a0b0c", "#f5f4f3"
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c1f23; --paper: #ffffff; --line: #d5d9de; --dim: #5c6570;
@@ -35,8 +35,7 @@ th { font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 tr.group th { padding-top: 0.8rem; color: var(--dim); font-weight: 400; }
 """
-# Of matplotlib.
-FIGURE_STYLE = {
+FIGURE_STYLE = {  # settings of matplotlib
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
     "axes.facecolor": "none",
@@ -48,12 +47,12 @@ FIGURE_STYLE = {
     "figure.constrained_layout.h_pad": 0.08,  # inches
     "figure.constrained_layout.w_pad": 0.08,
     "figure.facecolor": "none",
-    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "font.family": "DejaVu Sans",  # included in matplotlib
     "font.size": 9,
     "grid.alpha": 0.12,
     "grid.color": INK,
     "legend.frameon": False,
-    "svg.hashsalt": "page",  # the same figure is the same text
+    "svg.hashsalt": "page",  # equal figures give equal texts
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
@@ -61,7 +60,7 @@ FIGURE_STYLE = {
 
 
 def web_page(title: str, sections: Iterable[str]) -> str:
-    """A page; its title and sections are HTML."""
+    """Returns a page; its title and sections are HTML."""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width">\n'
@@ -72,9 +71,9 @@ def web_page(title: str, sections: Iterable[str]) -> str:
 
 
 def svg(draw: Callable[..., "Figure"], *arguments: object) -> str:
-    """The figure that `draw(*arguments)` returns, as an element of a web page.
+    """Returns the figure that `draw(*arguments)` makes as an element of a web page.
 
-    Its colours follow the page's --ink and --paper; the URLs of its artists become tooltips.
+    Its colours follow the page's --ink and --paper. The URLs of its artists become tooltips.
     """
     import matplotlib
 

@@ -13,7 +13,7 @@ from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.errors import CheckpointError, UsageError
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.show.population_plot import Exploiter, draw_population
+from midrange_puffer.show.run_plot import Exploiter, draw_population
 from midrange_puffer.train.population_file import FILE, Turn, write_turns
 
 pytestmark = pytest.mark.slow

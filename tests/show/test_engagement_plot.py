@@ -13,8 +13,12 @@ from team_fights import EACH_SIZE, record, sized
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import lock
-from midrange_puffer.show.engagement_plot import draw_engagement, plot_engagement, record_engagement
-from midrange_puffer.show.team_plot import kills_in_words
+from midrange_puffer.show.engagement_plot import (
+    draw_engagement,
+    kills_in_words,
+    plot_engagement,
+    record_engagement,
+)
 from midrange_puffer.train.run_list import read_run
 
 # Nose to nose at 20 km: shots are exchanged within half a minute.

@@ -16,7 +16,7 @@ from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.launch_zone import launch_zone
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.replay import Recorder, ReplayError
-from midrange_puffer.show.page.writer import write_page
+from midrange_puffer.show.page import write_page
 
 NAMES = ('</script><b>"A"', "Böb & <i>'s $title")
 VOID = {"meta", "input"}  # elements of HTML without an end

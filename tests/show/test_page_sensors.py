@@ -10,9 +10,8 @@ from scenes import BLUE, RED
 
 from midrange_puffer.game.contact_path import TRACKS
 from midrange_puffer.replays.session import Session
-from midrange_puffer.show.page.content import collect
-from midrange_puffer.show.page.packing import pack
-from midrange_puffer.show.page.writer import render
+from midrange_puffer.show.page import render
+from midrange_puffer.show.page.content import collect, pack
 
 TIMES = range(0, 70, 7)  # s of the fight that are looked at
 

@@ -12,8 +12,8 @@ from midrange_puffer.game.launch_zone import launch_zone
 from midrange_puffer.game.pair import nearest_enemy, pair_graph
 from midrange_puffer.game.paths import HIT
 from midrange_puffer.replays.replay import Recorder
+from midrange_puffer.show.page import write_page
 from midrange_puffer.show.page.content import collect
-from midrange_puffer.show.page.writer import write_page
 
 NAMES = [f"{side}_{number}" for side in ("red", "blue") for number in range(4)]
 

@@ -1,5 +1,52 @@
-"""The web page of a fight: one file that needs nothing else, for any browser."""
+"""The web page of a fight: one file for any browser, which needs no network."""
 
-from midrange_puffer.show.page.writer import write_page
+import json
+from collections.abc import Callable, Mapping
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
 
-__all__ = ["write_page"]
+from midrange_puffer.files import write_whole
+from midrange_puffer.replays.replay import Replay
+from midrange_puffer.show.page.content import collect
+
+# In their order in the page, where they form one ES module.
+SCRIPTS = (
+    *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
+    *("plane.js", "charts.js", "scenes.js", "spacetime.js", "status.js", "roster.js"),
+    *("player.js", "main.js"),
+)
+
+
+def write_page(
+    replay: Replay, path: str | Path, progress: Callable[[int], None] = lambda count: None
+) -> None:
+    """Writes the page of a fight atomically.
+
+    Args:
+        replay: The fight.
+        path: The .html file.
+        progress: Called with the number of decisions flown since the last call.
+
+    Raises:
+        ReplayError: The replay gives other states than recorded.
+        WriteError: The file could not be written.
+    """
+    write_whole(Path(path), render(collect(replay, progress)).encode())
+
+
+def render(content: Mapping[str, object]) -> str:
+    """Returns the page of the data that `content.collect` has returned."""
+    names = " against ".join(content["names"])
+    return Template(_asset("template.html")).substitute(
+        title=escape(f"{names}: {content['outcome']}"),
+        style=_asset("page.css"),
+        # Without "<" no name can end the script that holds it.
+        data=json.dumps(content, allow_nan=False).replace("<", "\\u003c"),
+        script="\n".join(map(_asset, SCRIPTS)),
+    )
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath("assets", name).read_text("utf-8")

@@ -1,5 +1,6 @@
-"""What the page shows: a fight flown again, noted and packed."""
+"""The data of the page: a fight flown again, recorded and packed."""
 
+import base64
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -17,29 +18,33 @@ from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.spacetime import SpaceTime
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
-from midrange_puffer.show.page.packing import Packed, pack, pack_coarsely
 
-INTERVAL = 1.0  # s, about, from one space-time graph to the next
-# Graphs of a fighter, and of all fighters of teams together: in longer fights they are farther
-# apart, or the page grows too large.
+INTERVAL = 1.0  # least time between two space-time graphs, roughly [s]
+# Most graphs of one fighter, and of all fighters of teams: longer fights have larger intervals,
+# so that the page does not grow too large.
 MOST, MOST_OF_ALL = 300, 1600
-BEARINGS = 48
+BEARINGS = 48  # of a launch zone
 
-_CONE = ("radar_half_angle_deg", "radar_range_nose")  # what a radar's cone is drawn by
+MISSING = -32768  # stands for not-a-number among int16
+GREATEST = 32767
 
-# What a prediction of a missile's flight says, besides its points.
+_CONE = ("radar_half_angle_deg", "radar_range_nose")  # parameters of a radar's cone
+
+# Fields of a missile's prediction besides its points.
 _PREDICTION = ("slot", "owner", "target", "hits", "miss", "ended", "harmless")
+
+Packed = dict[str, object]
 
 
 def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object]:
-    """Fly a fight again and note all that its page shows, as JSON takes it.
+    """Flies a fight again and returns the data of its page, ready for JSON.
 
     Args:
-        replay: of the fight.
-        progress: called with the number of decisions flown since.
+        replay: The fight.
+        progress: Called with 1 after every decision.
 
     Raises:
-        ReplayError: It does not go as it went.
+        ReplayError: The replay gives other states than recorded.
     """
     sim = replay.simulation()
     decision = sim.parameters["physics_dt"] * sim.parameters["substeps"]
@@ -49,7 +54,7 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
     graphs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
     beliefs: list[list[SpaceTime]] = [[] for _ in paths.fighters]
     fighters, contacts, threats = [], [], []
-    # Of teams the page shows the truth alone.
+    # Of teams the page shows only the truth.
     has_sensors = sim.parameters["sensing"] == RADAR and not is_team(sim.parameters)
     for count, _ in enumerate(itertools.chain([sim], replay.play(sim))):
         if count:
@@ -58,21 +63,20 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         if count % every == 0:
             fighters.append(sim.fighters)
             threats.append([nearest_enemy(sim, 0, path.number) for path in paths.fighters])
-            _note_graphs(sim, graphs, threats[-1])
+            _add_graphs(sim, graphs, threats[-1])
             if has_sensors:
                 contacts.append(sim.contacts)
-                _note_graphs(sim, beliefs, threats[-1], as_believed=True)
-    if has_sensors:
-        known = [
-            {
-                "contact": _pack_path(paths.contacts[seat]),
-                "graph": _pack_graphs(beliefs[seat]),
-                "zones": pack_coarsely(
-                    _zones(sim.parameters, _known(fighters, contacts, seat), threats)
-                ),
-            }
-            for seat in range(len(SEATS))
-        ]
+                _add_graphs(sim, beliefs, threats[-1], as_believed=True)
+    known = [
+        {
+            "contact": _pack_path(paths.contacts[seat]),
+            "graph": _pack_graphs(beliefs[seat]),
+            "zones": pack_coarsely(
+                _zones(sim.parameters, _known(fighters, contacts, seat), threats)
+            ),
+        }
+        for seat in (range(len(SEATS)) if has_sensors else ())
+    ]
     return {
         "names": [shown(name) for name in replay.names],
         "sizes": paths.sizes,
@@ -88,21 +92,17 @@ def collect(replay: Replay, progress: Callable[[int], None]) -> dict[str, object
         "graphs": [_pack_graphs(of_fighter) for of_fighter in graphs],
         "zones": pack_coarsely(_zones(sim.parameters, fighters, threats)),
         "radar": {name: sim.parameters[name] for name in _CONE} if has_sensors else None,
-        "known": known if has_sensors else [],
+        "known": known,
     }
 
 
-def _note_graphs(
+def _add_graphs(
     sim: Simulation,
     graphs: Sequence[list[SpaceTime]],
     threats: Sequence[int],
     as_believed: bool = False,
 ) -> None:
-    """Add a graph for every fighter that is alive, of the true game or as its side believes it.
-
-    Args:
-        threats: the enemy that each fighter's graph is about.
-    """
+    """Adds a graph of each living fighter and its threat, of the true or the believed game."""
     for number in np.flatnonzero(sim.fighters["alive"][0]).tolist():
         game = believed(sim, 0, number) if as_believed else sim
         graphs[number].append(pair_graph(game, 0, number, threats[number]))
@@ -113,16 +113,16 @@ def _known(
     contacts: Sequence[Mapping[str, np.ndarray]],
     seat: int,
 ) -> list[dict[str, np.ndarray]]:
-    """States of the fighters, of which the enemy's are what a seat knows: perhaps it may fire."""
-    out = []
+    """Returns states of the fighters with the enemy as a seat knows it, and taken to be armed."""
+    states = []
     for state, contact in zip(fighters, contacts, strict=True):
         known = {name: state[name].copy() for name in ("heading", "speed", "ammo", "alive")}
         for name in ("heading", "speed"):
             known[name][0, 1 - seat] = contact[name][0, seat]
         known["ammo"][0, 1 - seat] = 1
         known["alive"][0, 1 - seat] = contact["source"][0, seat] in TRACKS
-        out.append(known)
-    return out
+        states.append(known)
+    return states
 
 
 def _zones(
@@ -130,18 +130,19 @@ def _zones(
     fighters: Sequence[Mapping[str, np.ndarray]],
     threats: Sequence[Sequence[int]],
 ) -> np.ndarray:
-    """The launch zones of all fighters and of their threats, in m.
+    """Returns the launch zones of all fighters and of their threats, in m.
 
-    On bearings counter-clockwise from the nose on, all round; not-a-number without a missile or
-    unless both live.
+    Bearings count counter-clockwise from the nose. A zone is not-a-number if its fighter has no
+    missile or one of both is dead.
 
     Args:
-        fighters: their states at each time.
-        threats: the enemy of each fighter at each time.
+        parameters: Parameters of the game.
+        fighters: States at each time.
+        threats: The enemy of each fighter at each time.
 
     Returns:
         [times, fighters, edges, BEARINGS], each fighter's zone against its threat. In teams
-        [times, 2 * fighters, edges, BEARINGS]: after it the threat's zone against that fighter.
+        [times, 2 * fighters, edges, BEARINGS]: each is followed by its threat's zone against it.
     """
     state = {
         name: np.concatenate([row[name] for row in fighters])[:, :, None]
@@ -149,17 +150,17 @@ def _zones(
     }
     enemies = np.array(threats)[:, :, None]
     other = {name: np.take_along_axis(values, enemies, axis=1) for name, values in state.items()}
-    own = _zones_of(parameters, state, other)
-    if enemies.shape[1] == len(SEATS):  # each is the other's threat
+    own = _zones_against(parameters, state, other)
+    if enemies.shape[1] == len(SEATS):  # each fighter is the other's threat
         return own
-    pairs = np.stack([own, _zones_of(parameters, other, state)], axis=2)
+    pairs = np.stack([own, _zones_against(parameters, other, state)], axis=2)
     return pairs.reshape(len(own), -1, *own.shape[2:])
 
 
-def _zones_of(
+def _zones_against(
     parameters: Mapping[str, float], own: Mapping[str, np.ndarray], other: Mapping[str, np.ndarray]
 ) -> np.ndarray:
-    """The zones of fighters against others, states [times, fighters, 1] each."""
+    """Returns the zones of fighters against others, states [times, fighters, 1] each."""
     bearings = own["heading"] + np.linspace(0, 2 * np.pi, BEARINGS, endpoint=False)
     headings = own["heading"], other["heading"]
     speeds = own["speed"], other["speed"]
@@ -170,7 +171,7 @@ def _zones_of(
 
 
 def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
-    """Its single values as they are, its lists as columns."""
+    """Packs a path: its single values as they are, its lists as columns."""
     values = {field.name: getattr(path, field.name) for field in fields(path)}
     lists = {name: value for name, value in values.items() if isinstance(value, list)}
     single = {name: value for name, value in values.items() if name not in lists}
@@ -178,11 +179,11 @@ def _pack_path(path: BodyPath | ContactPath) -> dict[str, object]:
 
 
 def _pack_graphs(graphs: list[SpaceTime]) -> dict[str, object]:
-    """The graphs of one fighter, one after another; points are relative to where it is."""
+    """Packs the graphs of one fighter, with points relative to the fighter's place."""
     origins = np.array([graph.own[0] for graph in graphs])
     missiles = [missile for graph in graphs for missile in graph.missiles]
     counts = [len(graph.missiles) for graph in graphs]
-    around = np.repeat(origins, counts, axis=0)
+    missile_origins = np.repeat(origins, counts, axis=0)
     escapes = [graph.escapes for graph in graphs]
     shots = _filled([graph.shots for graph in graphs], escapes[0].shape)
     fronts = _filled([graph.fronts for graph in graphs], (len(graphs[0].times), 1, 2))
@@ -196,7 +197,7 @@ def _pack_graphs(graphs: list[SpaceTime]) -> dict[str, object]:
         "fronts": _pack_points(fronts, origins),
         "missiles": {
             "counts": counts,
-            "points": _pack_points([missile.points for missile in missiles], around),
+            "points": _pack_points([missile.points for missile in missiles], missile_origins),
             "escapeMiss": pack([missile.escape_miss for missile in missiles]),
             "columns": _PREDICTION,
             "entries": pack([[getattr(part, name) for part in missiles] for name in _PREDICTION]),
@@ -204,12 +205,30 @@ def _pack_graphs(graphs: list[SpaceTime]) -> dict[str, object]:
     }
 
 
-def _filled(arrays: Sequence[np.ndarray | None], otherwise: tuple[int, ...]) -> list[np.ndarray]:
-    """Arrays of one shape, not-a-number for those absent; of shape `otherwise` if all are."""
-    shape = next((array.shape for array in arrays if array is not None), otherwise)
+def _filled(arrays: Sequence[np.ndarray | None], default: tuple[int, ...]) -> list[np.ndarray]:
+    """Replaces None by not-a-number in the shape of the others, or `default` if all are None."""
+    shape = next((array.shape for array in arrays if array is not None), default)
     return [np.full(shape, np.nan) if array is None else array for array in arrays]
 
 
 def _pack_points(points: Sequence[np.ndarray], origins: np.ndarray) -> Packed:
-    """Points [..., 2], each of `points` relative to its origin [m]."""
+    """Packs arrays of points [..., 2], each relative to its origin [m]."""
     return pack_coarsely([part - origin for part, origin in zip(points, origins, strict=True)])
+
+
+def pack(values: np.ndarray) -> Packed:
+    """Packs an array as float32 for JSON: little-endian numbers in base64."""
+    return _pack(np.asarray(values, "<f4"), 1.0)
+
+
+def pack_coarsely(values: np.ndarray) -> Packed:
+    """Packs an array as int16, with a step of its greatest value / 32767."""
+    values = np.asarray(values, np.float64)
+    scale = float(np.nanmax(np.abs(values), initial=0)) / GREATEST or 1.0
+    numbers = np.where(np.isnan(values), MISSING, np.round(values / scale))
+    return _pack(numbers.astype("<i2"), scale)
+
+
+def _pack(values: np.ndarray, scale: float) -> Packed:
+    data = base64.b64encode(values.tobytes()).decode()
+    return {"type": values.dtype.name, "shape": values.shape, "scale": scale, "data": data}
