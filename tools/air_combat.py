@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.launch_zone import launch_zone
+from midrange_puffer.game.envelope import game_envelope, launch_zone
 from midrange_puffer.game.parameters import SEATS, resolve
 from midrange_puffer.game.paths import HIT, FighterPath, MissilePath, Paths, outcome_words
 from midrange_puffer.show.figures import COLOURS, save_figure

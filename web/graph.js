@@ -1,5 +1,5 @@
 // The space-time graph of a fight that is being flown, as the drawing takes it: what game/spacetime.py makes of the
-// core's look ahead, and game/belief.py of what a side believes.
+// core's look ahead, and game/contacts.py of what a side believes.
 
 const HORIZON = 20; // s, a point every second
 const LANES = 16;

@@ -14,9 +14,9 @@ from midrange_puffer.commands.replay import describe, verified
 from midrange_puffer.commands.runs import plot_runs
 from midrange_puffer.contest.match import Contestant
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.pair import nearest_enemy, pair_graph
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns
 from midrange_puffer.game.paths import outcome_words
+from midrange_puffer.game.spacetime import nearest_enemy, pair_graph
 from midrange_puffer.names import label, shown, versus
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.engagement_plot import (

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import hashlib
 import io
+import itertools
 import json
 import os
 import sys
@@ -21,9 +22,8 @@ import platformdirs
 from midrange_puffer import _core
 from midrange_puffer.archives import read_arrays
 from midrange_puffer.files import WriteError, write_whole
-from midrange_puffer.game import envelope_reach, envelope_search
-from midrange_puffer.game.envelope_reach import farthest
-from midrange_puffer.game.envelope_search import Edges, search
+from midrange_puffer.game import envelope_search
+from midrange_puffer.game.envelope_search import Edges, Grid, direction, farthest, search
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights, suggest
 
 # What a target may do, with its meaning: the core's table.
@@ -42,66 +42,9 @@ RELEVANT: tuple[str, ...] = (
 LEAST_STEP = 0.05
 
 CACHE_VARIABLE = "MIDRANGE_CACHE"
+SHOWN = ("aero", "nez")  # edges that are drawn around a fighter
 _FORMAT = "midrange-envelope-1"
 _CHUNK = 64  # shots between two reports of progress
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Geometries of a shot: off-boresight angle, aspect, and the speeds of launcher and target.
-
-    Off-boresight is how far the launcher's nose is turned from its line to the target, to the left;
-    to the right all is mirrored. Aspect is how far the target's velocity is turned from its line to
-    the launcher, positive counter-clockwise. Both are spaced evenly as diamond angles, for which
-    no trigonometry is needed: sin / (|cos| + |sin|), and 2 less that behind; 0, 1 and 2 at 0, 90
-    and 180 degrees.
-
-    Attributes:
-        off: nodes from 0, nose-on, to 2, tail-on.
-        aspect: nodes from -2, tail-on, over 0, nose-on, up to where they begin again at 2; even.
-        launch_speeds, target_speeds: rising [m/s].
-    """
-
-    off: int
-    aspect: int
-    launch_speeds: tuple[float, ...]
-    target_speeds: tuple[float, ...]
-
-    @property
-    def shape(self) -> tuple[int, int, int, int]:
-        """Nodes of each axis."""
-        return self.off, self.aspect, len(self.launch_speeds), len(self.target_speeds)
-
-    @property
-    def off_angles(self) -> np.ndarray:
-        """Diamond angles [off]."""
-        return np.linspace(0, 2, self.off)
-
-    @property
-    def aspect_angles(self) -> np.ndarray:
-        """Diamond angles [aspect]."""
-        return np.arange(self.aspect) * 4 / self.aspect - 2
-
-    def aspect_node(self, angle: float) -> int:
-        """The node nearest to an aspect, given as a diamond angle."""
-        distance = np.abs(self.aspect_angles - angle)
-        return int(np.minimum(distance, 4 - distance).argmin())
-
-    def shots(self) -> np.ndarray:
-        """A shot of every cell, `_core.SHOT` [cells], range and evasion left at 0."""
-        shots = np.zeros(self.shape, _core.SHOT)
-        shots["nose"] = direction(self.off_angles)[:, None, None, None]
-        shots["aspect"] = direction(self.aspect_angles)[:, None, None]
-        shots["launch_speed"] = np.array(self.launch_speeds)[:, None]
-        shots["target_speed"] = self.target_speeds
-        return shots.ravel()
-
-
-def direction(diamond: np.ndarray) -> np.ndarray:
-    """The unit vectors of diamond angles from -2 to 2, float32 [..., 2]."""
-    size = np.abs(diamond)
-    vector = np.stack([1 - size, np.copysign(np.minimum(size, 2 - size), diamond)], axis=-1)
-    return (vector / np.linalg.norm(vector, axis=-1, keepdims=True)).astype(np.float32)
 
 
 _SPEEDS = tuple(np.linspace(200, 500, 7).tolist())
@@ -367,5 +310,90 @@ def _identity(
 @functools.cache
 def _code() -> str:
     """A digest of the core as it is compiled, and of the search."""
-    files = (_core.__file__, __file__, envelope_search.__file__, envelope_reach.__file__)
+    files = (_core.__file__, __file__, envelope_search.__file__)
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
+
+
+# Look-ups
+
+
+def launch_zone(
+    envelope: Envelope,
+    edge: str,
+    bearings: np.ndarray,
+    headings: tuple[np.ndarray, np.ndarray],
+    speeds: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """The range of an edge of the envelope on every bearing, if the target were there.
+
+    Arrays of any shapes that broadcast.
+
+    Args:
+        envelope: as of `envelope.build`.
+        edge: the name of one of its arrays: "minimum", "inner", "nez", "cold" or
+            "aero".
+        bearings: of the target from the launcher [rad], counter-clockwise from +x.
+        headings: of launcher and target [rad], counter-clockwise from +x.
+        speeds: of launcher and target [m/s].
+
+    Returns:
+        Ranges [m].
+    """
+    nose, course = headings
+    return look_up(envelope, edge, nose - bearings, course - bearings - np.pi, *speeds)
+
+
+def look_up(
+    envelope: Envelope,
+    edge: str,
+    off_boresight: np.ndarray,
+    aspect: np.ndarray,
+    launch_speed: np.ndarray,
+    target_speed: np.ndarray,
+) -> np.ndarray:
+    """An edge of the envelope between its nodes: linear in diamond angles and in speeds.
+
+    Speeds beyond the grid's count as its ends. Arrays of any shapes that broadcast; `edge` as of
+    `launch_zone`.
+
+    Args:
+        envelope: as of `envelope.build`.
+        off_boresight: how far the nose is turned from the line to the target, to the left [rad].
+        aspect: how far the target's course is turned from its line to the launcher,
+            counter-clockwise [rad].
+        launch_speed, target_speed: [m/s]
+
+    Returns:
+        Ranges [m].
+    """
+    grid, values = envelope.grid, getattr(envelope, edge)
+    side = np.where(np.sin(off_boresight) < 0, -1.0, 1.0)  # the map is of noses to the left
+    places = np.broadcast_arrays(
+        _diamond(side * off_boresight) * (grid.off - 1) / 2,
+        (_diamond(side * aspect) + 2) * grid.aspect / 4,
+        _place(grid.launch_speeds, launch_speed),
+        _place(grid.target_speeds, target_speed),
+    )
+    nodes = [np.floor(place).astype(int) for place in places]
+    shares = [place - node for place, node in zip(places, nodes, strict=True)]
+    total = 0.0
+    for corner in itertools.product((0, 1), repeat=len(places)):
+        weights = [share if far else 1 - share for share, far in zip(shares, corner, strict=True)]
+        # Beyond the last node is the first: so it is for aspects, and elsewhere it weighs nothing.
+        index = [
+            (node + far) % size for node, far, size in zip(nodes, corner, values.shape, strict=True)
+        ]
+        total = total + np.prod(weights, axis=0) * values[tuple(index)]
+    return total
+
+
+def _diamond(angle: np.ndarray) -> np.ndarray:
+    """The diamond angle, -2 to 2, of an angle [rad]; see `envelope.Grid`."""
+    c, s = np.cos(angle), np.sin(angle)
+    size = np.abs(s) / (np.abs(c) + np.abs(s))
+    return np.copysign(np.where(c < 0, 2 - size, size), s)
+
+
+def _place(nodes: tuple[float, ...], speed: np.ndarray) -> np.ndarray:
+    """Where a speed lies among evenly spaced nodes: 0 at the first, 1 at the second."""
+    return np.clip((speed - nodes[0]) / (nodes[1] - nodes[0]), 0, len(nodes) - 1)

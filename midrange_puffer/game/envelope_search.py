@@ -1,23 +1,158 @@
-"""Where hits end: ranges of a shot between which it hits, found by flying it from chosen ranges.
+"""The search for missile envelopes: a grid of geometries, bounds of ranges, and edges of hits.
 
-Nothing here knows how a shot is flown. What is hit need not be an interval of ranges, so all are
-scanned first: stretches and gaps that are longer than the scan's spacing are seen and counted. An
-edge is a range that is hit with one that is not at most `RESOLUTION` beyond it. Where hits and
-misses alternate more finely than the scan, as they do for some hundred metres around the farthest
-range from which a missile still arrives before the physics step in which it is spent, it is one of
-several such edges.
+The search flies shots by a function that it is given. Hits of a cell need not be an interval of
+ranges, so all ranges are scanned first: stretches and gaps longer than the scan's spacing are seen
+and counted. An edge is a range that is hit, with one at most `RESOLUTION` beyond it that is not.
+Where hits and misses alternate more finely than the scan, it is one of several such edges. They do
+so for some hundred metres around the farthest range from which a missile still arrives before the
+physics step in which it is spent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from midrange_puffer import _core
+
 RESOLUTION = 50.0  # m
 # Of the scan: a share of the range, within limits [m]; nearby, a turn more or less matters.
 SPACING, LEAST_SPACING, MOST_SPACING = 0.07, 100.0, 2500.0
 POINTS = 7  # tried at once between a hit and a miss: two rounds, since (7 + 1)^2 > 2500 / 50
+
+LONGEST_FLIGHT = 300.0  # s; the core ends a fly-out then
+FARTHEST = 400_000.0  # m, beyond which none is looked for: twice as far as engagements begin
+_STEP = 0.25  # s
+_MARGIN, _MARGIN_SHARE = 100.0, 0.01  # m and of the range, for what may be between two such steps
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Geometries of a shot: off-boresight angle, aspect, and the speeds of launcher and target.
+
+    Off-boresight is how far the launcher's nose is turned from its line to the target, to the left;
+    to the right all is mirrored. Aspect is how far the target's velocity is turned from its line to
+    the launcher, positive counter-clockwise. Both are spaced evenly as diamond angles, for which
+    no trigonometry is needed: sin / (|cos| + |sin|), and 2 less that behind; 0, 1 and 2 at 0, 90
+    and 180 degrees.
+
+    Attributes:
+        off: nodes from 0, nose-on, to 2, tail-on.
+        aspect: nodes from -2, tail-on, over 0, nose-on, up to where they begin again at 2; even.
+        launch_speeds, target_speeds: rising [m/s].
+    """
+
+    off: int
+    aspect: int
+    launch_speeds: tuple[float, ...]
+    target_speeds: tuple[float, ...]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Nodes of each axis."""
+        return self.off, self.aspect, len(self.launch_speeds), len(self.target_speeds)
+
+    @property
+    def off_angles(self) -> np.ndarray:
+        """Diamond angles [off]."""
+        return np.linspace(0, 2, self.off)
+
+    @property
+    def aspect_angles(self) -> np.ndarray:
+        """Diamond angles [aspect]."""
+        return np.arange(self.aspect) * 4 / self.aspect - 2
+
+    def aspect_node(self, angle: float) -> int:
+        """The node nearest to an aspect, given as a diamond angle."""
+        distance = np.abs(self.aspect_angles - angle)
+        return int(np.minimum(distance, 4 - distance).argmin())
+
+    def shots(self) -> np.ndarray:
+        """A shot of every cell, `_core.SHOT` [cells], range and evasion left at 0."""
+        shots = np.zeros(self.shape, _core.SHOT)
+        shots["nose"] = direction(self.off_angles)[:, None, None, None]
+        shots["aspect"] = direction(self.aspect_angles)[:, None, None]
+        shots["launch_speed"] = np.array(self.launch_speeds)[:, None]
+        shots["target_speed"] = self.target_speeds
+        return shots.ravel()
+
+
+def direction(diamond: np.ndarray) -> np.ndarray:
+    """The unit vectors of diamond angles from -2 to 2, float32 [..., 2]."""
+    size = np.abs(diamond)
+    vector = np.stack([1 - size, np.copysign(np.minimum(size, 2 - size), diamond)], axis=-1)
+    return (vector / np.linalg.norm(vector, axis=-1, keepdims=True)).astype(np.float32)
+
+
+# How far a target can be hit at best
+
+
+def farthest(
+    parameters: Mapping[str, float],
+    aspect: np.ndarray,
+    launch_speeds: np.ndarray,
+    target_speeds: np.ndarray,
+) -> np.ndarray:
+    """Ranges beyond which no shot hits a target that flies straight on [m], at most `FARTHEST`.
+
+    The missile is taken to fly straight to where they meet, which no turn can better. The target's
+    speed is between the one it has and the one that it can hold.
+
+    Args:
+        parameters: of flight and missiles.
+        aspect: float [aspects, 2], unit vectors of the target's velocity, by its line to the
+            launcher.
+        launch_speeds, target_speeds: [launches] and [targets], m/s.
+
+    Returns:
+        float64 [aspects, launches, targets].
+    """
+    times, reach = _straight_flight(parameters, np.asarray(launch_speeds, float))
+    times, reach = times[:, None, None, None], reach[:, None, :, None]
+    ahead, aside = np.abs(aspect.T.astype(float))[:, :, None, None]
+    ahead = np.copysign(ahead, aspect[:, 0, None, None])
+    speeds = np.asarray(target_speeds, float)
+    held = np.minimum(speeds, _top_speed(parameters))
+    # A target that is met after going `way` was at a range of way * ahead + sqrt(reach^2 -
+    # (way * aside)^2), by the law of cosines; that is greatest where way = reach * ahead / aside.
+    with np.errstate(divide="ignore"):
+        way = np.clip(reach * ahead / aside, held * times, speeds * times)
+    room = reach**2 - (way * aside) ** 2
+    ranges = np.where(room >= 0, way * ahead + np.sqrt(np.maximum(room, 0)), 0)
+    return np.minimum((1 + _MARGIN_SHARE) * ranges.max(axis=0) + _MARGIN, FARTHEST)
+
+
+def _straight_flight(
+    parameters: Mapping[str, float], launch_speeds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far missiles come by flying straight: times [s], and distances [times, launches] [m].
+
+    The distance is to a target that they hit, which they need not reach by the hit radius.
+    """
+    drag = parameters["gravity"] / parameters["missile_terminal_speed"] ** 2
+    burn_time = parameters["missile_burn_time"]
+    speed = launch_speeds
+    reach = [np.full(len(speed), parameters["missile_launch_offset"])]
+    reach[0] += parameters["missile_hit_radius"]
+    flying = np.ones(len(speed), bool)
+    while flying.any() and len(reach) * _STEP <= LONGEST_FLIGHT:
+        burning = np.clip(burn_time / _STEP + 1 - len(reach), 0, 1)
+        thrust = parameters["missile_thrust"] * burning
+        after = (speed + thrust * _STEP) / (1 + drag * speed * _STEP)  # as the core's step
+        reach.append(reach[-1] + flying * _STEP * (speed + after) / 2)
+        flying &= (burning > 0) | (after >= parameters["missile_spent_speed"])
+        speed = after
+    return np.arange(len(reach)) * _STEP, np.array(reach)
+
+
+def _top_speed(parameters: Mapping[str, float]) -> float:
+    """A fighter's speed at which full thrust and drag balance [m/s]."""
+    pull = parameters["fighter_thrust"] / parameters["gravity"]
+    return parameters["fighter_terminal_speed"] * np.sqrt(pull)
+
+
+# Where hits end
 
 
 class Fly(Protocol):

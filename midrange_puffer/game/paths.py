@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from midrange_puffer.game.contact_path import (
+from midrange_puffer.game.contacts import (
     LINKED,
     LIVE,
     MEMORY,
     ContactPath,
+    Course,
     contact_places,
     note_contacts,
 )
-from midrange_puffer.game.course import Course
 from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.contact_path import LIVE
+from midrange_puffer.game.contacts import LIVE
 from midrange_puffer.game.parameters import SEATS, callsigns, is_team, sizes_of
 from midrange_puffer.game.paths import (
     ACTIVE,

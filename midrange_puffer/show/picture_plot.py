@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.game.contact_path import LIVE, LOST, MEMORY, TRACKED, ContactPath
+from midrange_puffer.game.contacts import LIVE, LOST, MEMORY, TRACKED, ContactPath
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import ACTIVE, RELAYED, FighterPath, MissilePath, Paths
 from midrange_puffer.show.engagement_plot import draw_missile, draw_side, style_plane

@@ -7,7 +7,7 @@ import pytest
 
 from midrange_puffer import Simulation, features_of, team_rows
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.contact_path import LINKED, LIVE, LOST, MEMORY, TRACKS, UNSEEN
+from midrange_puffer.game.contacts import LINKED, LIVE, LOST, MEMORY, TRACKS, UNSEEN
 from midrange_puffer.game.observation import sensing_of
 
 SIZES = [(2, 2), (3, 1), (1, 3), (4, 4), (5, 8), (8, 8)]

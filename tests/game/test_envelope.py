@@ -16,10 +16,9 @@ from midrange_puffer.game.envelope import (
     direction,
     find_edges,
     game_envelope,
+    look_up,
 )
-from midrange_puffer.game.envelope_reach import farthest
-from midrange_puffer.game.envelope_search import RESOLUTION
-from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.envelope_search import RESOLUTION, farthest
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights
 
 EDGES = ("minimum", "inner", "nez", "cold", "aero")

@@ -8,7 +8,7 @@ from browser import NEEDED, Browser
 from pages import click, columns, go, is_shown, picture, status, text, unpack
 from scenes import BLUE, RED
 
-from midrange_puffer.game.contact_path import TRACKS
+from midrange_puffer.game.contacts import TRACKS
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.page import render
 from midrange_puffer.show.page.content import collect, pack

@@ -7,10 +7,9 @@ from pages import columns, go, is_shown, picture, status, text, unpack
 from team_fights import record, sized
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.launch_zone import launch_zone
-from midrange_puffer.game.pair import nearest_enemy, pair_graph
+from midrange_puffer.game.envelope import game_envelope, launch_zone
 from midrange_puffer.game.paths import HIT
+from midrange_puffer.game.spacetime import nearest_enemy, pair_graph
 from midrange_puffer.replays.replay import Recorder
 from midrange_puffer.show.page import write_page
 from midrange_puffer.show.page.content import collect

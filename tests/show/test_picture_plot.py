@@ -6,7 +6,7 @@ from scenes import followed
 
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.contact_path import LINKED, LIVE, LOST, MEMORY
+from midrange_puffer.game.contacts import LINKED, LIVE, LOST, MEMORY
 from midrange_puffer.game.paths import ACTIVE, RELAYED
 from midrange_puffer.show.picture_plot import draw_pictures
 

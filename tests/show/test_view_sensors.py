@@ -11,8 +11,7 @@ from scenes import BLUE, RED
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.belief import believed
-from midrange_puffer.game.contact_path import LIVE, LOST, MEMORY
+from midrange_puffer.game.contacts import LIVE, LOST, MEMORY, believed
 from midrange_puffer.game.paths import ACTIVE, ALONE, SUPPORTED, Paths
 from midrange_puffer.game.spacetime import spacetime
 from midrange_puffer.replays.session import HUMAN, Session

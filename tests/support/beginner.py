@@ -6,8 +6,7 @@ import numpy as np
 import pygame
 from keyboard import FRAME, Player
 
-from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.envelope import game_envelope, look_up
 from midrange_puffer.show.play.threats import advice
 
 LEFT, RIGHT, FIRE = pygame.K_a, pygame.K_d, pygame.K_SPACE

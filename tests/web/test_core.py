@@ -12,9 +12,8 @@ from web_page import COMPILER, NODE, Core
 
 from midrange_puffer import Simulation
 from midrange_puffer.checkpoint import load_policy
-from midrange_puffer.game.belief import believed
-from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.contacts import believed
+from midrange_puffer.game.envelope import game_envelope, look_up
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.paths import outcome_words
@@ -124,7 +123,7 @@ def test_the_champion_does_what_the_native_one_does(core):
 
 
 def test_launch_zones_are_those_of_the_map(core):
-    """Of 2,000 shots, as game/launch_zone.py looks them up in float64."""
+    """Of 2,000 shots, as game/envelope.py looks them up in float64."""
     rng = np.random.default_rng(5)
     angles, speeds = rng.uniform(-np.pi, np.pi, (2000, 2)), rng.uniform(150, 600, (2000, 2))
     found = core.run(

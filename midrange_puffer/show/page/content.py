@@ -7,15 +7,12 @@ from dataclasses import fields
 
 import numpy as np
 
-from midrange_puffer.game.belief import believed
-from midrange_puffer.game.contact_path import TRACKS, ContactPath
-from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.launch_zone import SHOWN, launch_zone
-from midrange_puffer.game.pair import nearest_enemy, pair_graph
+from midrange_puffer.game.contacts import TRACKS, ContactPath, believed
+from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, is_team
 from midrange_puffer.game.paths import SPEED_OF_SOUND, BodyPath, Paths
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.spacetime import SpaceTime
+from midrange_puffer.game.spacetime import SpaceTime, nearest_enemy, pair_graph
 from midrange_puffer.names import shown
 from midrange_puffer.replays.replay import Replay
 

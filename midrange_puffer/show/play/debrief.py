@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from midrange_puffer.game.envelope import Envelope, game_envelope
-from midrange_puffer.game.launch_zone import look_up
+from midrange_puffer.game.envelope import Envelope, game_envelope, look_up
 from midrange_puffer.game.parameters import callsigns, is_team
 from midrange_puffer.game.paths import ACTIVE, HIT, MissilePath, Paths
 from midrange_puffer.game.simulation import Simulation

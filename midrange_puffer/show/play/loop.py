@@ -7,7 +7,7 @@ from pathlib import Path
 import pygame
 
 from midrange_puffer.files import WriteError, new_name
-from midrange_puffer.game.contact_path import TRACKS
+from midrange_puffer.game.contacts import TRACKS
 from midrange_puffer.game.parameters import LADDER, SEATS, callsigns, pilots_of
 from midrange_puffer.game.records import DRAW, RED_WINS
 from midrange_puffer.game.targets import enemies_of

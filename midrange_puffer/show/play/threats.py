@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from midrange_puffer.game.pair import pair_graph
 from midrange_puffer.game.parameters import RADAR
 from midrange_puffer.game.simulation import Simulation
-from midrange_puffer.game.spacetime import SpaceTime
+from midrange_puffer.game.spacetime import SpaceTime, pair_graph
 from midrange_puffer.replays.session import Session
 from midrange_puffer.show.play.debrief import Look
 from midrange_puffer.show.view.moment import Moment, moment

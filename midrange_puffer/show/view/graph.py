@@ -113,7 +113,7 @@ def draw_graph(
         graph: The graph.
         enemy: Place of the enemy.
         yaw, pitch: As in `Projection`.
-        is_believed: True if the graph is of a believed game, see game/belief.py.
+        is_believed: True if the graph is of a believed game, see `contacts.believed`.
         callsigns: Names of the fighter and of the enemy; by default of their sides.
     """
     sides = SEATS[graph.seat], SEATS[1 - graph.seat]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from midrange_puffer.game.contact_path import SILENT, TRACKED, TRACKS, UNSEEN, ContactPath
+from midrange_puffer.game.contacts import SILENT, TRACKED, TRACKS, UNSEEN, ContactPath
 from midrange_puffer.game.paths import (
     ACTIVE,
     FLYING,

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pygame
 
-from midrange_puffer.game.envelope import Envelope
-from midrange_puffer.game.launch_zone import SHOWN, launch_zone
+from midrange_puffer.game.envelope import SHOWN, Envelope, launch_zone
 from midrange_puffer.game.paths import HIT
 from midrange_puffer.show.view.canvas import (
     BACKGROUND,

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pygame
 
-from midrange_puffer.game.belief import believed
-from midrange_puffer.game.contact_path import TRACKS, UNSEEN, contact_places
+from midrange_puffer.game.contacts import TRACKS, UNSEEN, believed, contact_places
 from midrange_puffer.game.envelope import game_envelope
-from midrange_puffer.game.pair import pair_graph
 from midrange_puffer.game.parameters import RADAR, SEATS, callsigns, sizes_of
 from midrange_puffer.game.paths import Paths, outcome_words
 from midrange_puffer.game.simulation import Simulation
+from midrange_puffer.game.spacetime import pair_graph
 from midrange_puffer.show.view import PLANE, SPACETIME
 from midrange_puffer.show.view.canvas import (
     BACKGROUND,

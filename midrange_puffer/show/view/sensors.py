@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from midrange_puffer.game.contact_path import LINKED, LIVE, LOST, MEMORY
+from midrange_puffer.game.contacts import LINKED, LIVE, LOST, MEMORY
 from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.game.paths import ACTIVE, ALONE, RELAYED
 from midrange_puffer.show.view.canvas import (

@@ -7,8 +7,7 @@ import pytest
 from team_fights import sized
 
 from midrange_puffer import Simulation
-from midrange_puffer.game.pair import nearest_enemy, pair_graph, pair_of
-from midrange_puffer.game.spacetime import SpaceTime, spacetime
+from midrange_puffer.game.spacetime import SpaceTime, nearest_enemy, pair_graph, pair_of, spacetime
 
 FIGHT = {"start_range_min": 20_000, "start_range_max": 30_000}
 

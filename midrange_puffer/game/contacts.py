@@ -1,6 +1,7 @@
 """What fighters knew over time, in a game with sensors: contacts, and what receivers heard."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -8,8 +9,7 @@ from itertools import product
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.game.course import Course
-from midrange_puffer.game.parameters import RADAR, is_team, sizes_of
+from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
 # Of a contact: its place among SOURCES.
@@ -20,6 +20,29 @@ SILENT, SEARCHED, TRACKED = range(3)
 _RADARS = "radar"  # the kind of a team's rows of radars that are heard
 _SAME_BEARING = math.cos(math.radians(0.1))  # what rounding makes of a bearing is far below
 _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}
+
+
+@dataclass
+class Course:
+    """An entry of each list for every time that was noted.
+
+    Attributes:
+        times: Since the start [s].
+        x, y: [m]
+        speed: [m/s]
+        heading: Counter-clockwise from +x [rad].
+    """
+
+    times: list[float] = field(default_factory=list)
+    x: list[float] = field(default_factory=list)
+    y: list[float] = field(default_factory=list)
+    speed: list[float] = field(default_factory=list)
+    heading: list[float] = field(default_factory=list)
+
+    def at(self, time: float) -> int | None:
+        """Index of the last entry not after `time`; None before the first."""
+        index = bisect_right(self.times, time) - 1
+        return index if index >= 0 else None
 
 
 @dataclass
@@ -98,3 +121,44 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
             if present and math.cos(off) > _SAME_BEARING:
                 level = TRACKED if tracked else SEARCHED
         yield level, bearing
+
+
+def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) -> Simulation:
+    """A game of one against one, with full information, that a fighter would take for the present.
+
+    Red's is fighter 0, blue's is fighter 1. The own fighter and missiles are as they are. The enemy
+    is where it is believed to be, with its rudder in the middle and all missiles aboard. Without a
+    track it is dead: nothing can be said of what it could fire. The enemy's missiles are not
+    there, as nobody knows how far they are. The clock is not carried over, and own missiles fly at
+    the contact, also those that fly at something else; in teams only those whose target this is.
+
+    Args:
+        sim: with sensors; it is not changed.
+        env, fighter: whose belief.
+        enemy: of whom; None: of the first of the other side, as in one against one the only one.
+    """
+    places = contact_places(sim)
+    if enemy is None:
+        enemy = next(other for own, other in places if own == fighter)
+    contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
+    side = int(fighter >= sizes_of(sim.parameters)[0])
+    sizes = {"red_size": 1, "blue_size": 1}
+    out = Simulation(1, **sim.parameters | sizes | {"sensing": FULL})
+    out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
+    state = out.core.get_fighter(0, 1 - side)
+    for name in ("x", "y", "speed"):
+        state[name] = float(contact[name])
+    if contact["source"] in TRACKS:
+        state["direction_x"] = float(contact["vx"] / max(contact["speed"], 1e-3))
+        state["direction_y"] = float(contact["vy"] / max(contact["speed"], 1e-3))
+    else:
+        state["alive"] = 0
+    out.core.set_fighter(0, 1 - side, state)
+    missiles = {name: values[env] for name, values in sim.missiles.items()}
+    mine = (missiles["owner"] == fighter) & (missiles["target"] == enemy)
+    slots = (mine & (missiles["active"] == 1)).nonzero()[0].tolist()
+    for number, slot in enumerate(slots):
+        seats = {"owner": side, "target": 1 - side}
+        place = number if is_team(sim.parameters) else slot  # teams have more slots
+        out.core.set_missile(0, place, sim.core.get_missile(env, slot) | seats)
+    return out
