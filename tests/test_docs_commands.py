@@ -5,16 +5,20 @@ make them shorter are appended; SHORTER says which. What is not run is in NOT_RU
 """
 
 import re
+import runpy
 import shlex
 import shutil
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sweeps
+from needs import nightly
 from places import ROOT
 
 from midrange_puffer.commands import cli
+from midrange_puffer.contest.panel_rows import GROUPS, rows_of
 from midrange_puffer.policies.models import EXAMPLE, path_of
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -87,6 +91,16 @@ def is_run(command: str) -> bool:
     return not any(part in command for part in NOT_RUN)
 
 
+def sampled(commands: list[str]) -> Iterator[object]:
+    """The commands as cases: `make test` runs the first one of each mode with the same options."""
+    seen = set()
+    for command in commands:
+        words = shlex.split(command)
+        kind = words[1], frozenset(word for word in words if word.startswith("--"))
+        yield nightly(command) if kind in seen else command
+        seen.add(kind)
+
+
 ALL = commands()
 PUFFER = [command for command in ALL if command.startswith("puffer ") and is_run(command)]
 # The latest run may be one that the resume before went on with: each goes on for one update more.
@@ -117,6 +131,7 @@ def folder(tmp_path_factory):
         Path("replays").mkdir()
         for name in ("fight.replay", "replays/fight.replay"):
             shutil.copyfile(EXAMPLE, name)
+        sweeps.fake_trials(patch, "finish")
         words = "--config configs/sweep.ini --sweep.trials 1 --sweep.workers 1 --sweep.readings 1"
         words += f" --sweep.panel-episodes 2 --train.total-timesteps 65536 --sweep.name {SWEEP}"
         assert cli.run("sweep", words.split()) == 0
@@ -125,10 +140,13 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", PUFFER)
+@pytest.mark.parametrize("command", [*sampled(PUFFER)])
 def test_it_runs(folder, command, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
+    # A row of each group; all rows are met in tests/commands/test_panel.py.
+    rows = [next(row for row in rows_of(0) if row.group == group) for group in GROUPS]
+    monkeypatch.setattr("midrange_puffer.commands.panel.rows_of", lambda seed: rows)
     name = f"run-{PUFFER.index(command)}"
     more = 65536 * (2 + (RESUMED.index(command) if command in RESUMED else 0))  # decisions
     shorter = next((words for start, words in SHORTER.items() if command.startswith(start)), "")
@@ -155,20 +173,19 @@ def expanded(folder, word: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_benchmarks_take_their_options(folder):
+def test_benchmarks_take_their_options(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     programs = [command for command in ALL if "benchmarks/" in command and is_run(command)]
     assert programs
     helps = {}
     for command in programs:
-        words = shlex.split(f"{command} --help")
+        words = shlex.split(command)
         program, *words = words[words.index("python") + 1 :]
         if program not in helps:
-            done = subprocess.run(
-                [sys.executable, "-W", "ignore", program, *words],
-                cwd=ROOT, capture_output=True, text=True, timeout=120,
-            )  # fmt: skip
-            assert done.returncode == 0, done.stderr
-            helps[program] = done.stdout
+            monkeypatch.setattr(sys, "argv", [program, *words, "--help"])
+            with pytest.raises(SystemExit):
+                runpy.run_path(str(ROOT / program), run_name="__main__")
+            helps[program] = capsys.readouterr().out
         for option in re.findall(r"--[\w-]+", command):
             assert option in helps[program], f"{command}: {option}"
 
