@@ -12,7 +12,7 @@
 
 #include "block.h"
 #include "frame.h"
-#include "quad.h"
+#include "quads.h"
 #include "sense.h"
 
 // Distances between neighbouring nodes of each axis in MrMap.ranges [floats].

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of features that an agent observes. All directions are in the fighter's own frame: x along its velocity,
-// y to the left. No feature is a place or a compass direction. A row is
+// The tables of features that agents observe. All directions are in the fighter's own frame: x along its velocity, y to
+// the left. No feature is a place or a compass direction. A row is
 //
 //     X(name, scale, lateral, meaning)
 //
 // The observed number is value / scale, clipped to [-1, 1]. `lateral` is 1 if the value changes its sign when the
-// engagement is mirrored; other values stay the same. observation.h computes the value in a variable of the row's
-// name, so a row without its variable does not compile.
+// engagement is mirrored; other values stay the same. view_pair.h and view_team.h compute the value in a variable of
+// the row's name, so a row without its variable does not compile.
 //
 // MR_OBSERVE_DEFAULT has the features of MR_FEATURES. MR_OBSERVE_STG has those of MR_STG_FEATURES after them.
-// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES, which radar_view.h writes. MR_OBSERVE_TEAM has those of
-// team_feature_table.h.
+// MR_OBSERVE_RADAR has the features of MR_RADAR_FEATURES. MR_OBSERVE_TEAM and MR_OBSERVE_TEAM_RADAR are of rows, which
+// have the tables of "Teams" below.
 // Raise MR_OBSERVATION_VERSION when these tables change, or the constants of observations in definitions.h.
 
 #pragma once
@@ -19,7 +19,13 @@
 #include "definitions.h"
 #include "midrange.h"
 
-enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN_OWN, MR_HEARD_SEEKERS = 3 };
+// How many missiles and seekers an agent observes.
+enum {
+  MR_INBOUND_OBSERVED = 3,
+  MR_OWN_MISSILES_OBSERVED = 2,
+  MR_MISSILES_OBSERVED = MR_INBOUND_OBSERVED + MR_OWN_MISSILES_OBSERVED,
+  MR_SEEKERS_OBSERVED = 3
+};
 
 // clang-format off
 #define MR_MISSILE_FEATURES(X, prefix) \
@@ -51,7 +57,7 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(enemy_reload, 10, 0, "time until the enemy's next launch is allowed [s]") \
   X(enemy_in_air, 6, 0, "enemy's missiles in the air")
 
-// How the enemy stands, or the contact with it.
+// Geometry of the enemy, or of the contact with it.
 #define MR_GEOMETRY_FEATURES(X) \
   X(enemy_ahead, 1, 0, "bearing of the enemy: cosine of the angle off the nose") \
   X(enemy_left, 1, 1, "bearing of the enemy: sine of that angle") \
@@ -92,8 +98,8 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(inbound_2_miss, 1, 0, MR_MISS_MEANING("second")) \
   X(inbound_3_miss, 1, 0, MR_MISS_MEANING("third"))
 
-// What a side knows by its sensors. Without a track the features of the enemy are 0, and so are those that compare an
-// own missile with it: nearness, urgency and reach.
+// Contact with the enemy in a game with sensors. Without a track the features of the enemy are 0, and so are those that
+// compare an own missile with it: nearness, urgency and reach.
 #define MR_CONTACT_FEATURES(X) \
   X(track_live, 1, 0, "1 while the own radar tracks the enemy") \
   X(track_memory, 1, 0, "1 while the track lives on in memory: the enemy is believed to fly straight on") \
@@ -112,10 +118,11 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   X(prefix##_ahead, 1, 0, "bearing of the missile: cosine of the angle off the nose") \
   X(prefix##_left, 1, 1, "bearing of the missile: sine of that angle")
 
-#define MR_GUIDED_FEATURES(X, prefix) \
-  MR_MISSILE_FEATURES(X, prefix) \
+#define MR_GUIDANCE_FEATURES(X, prefix) \
   X(prefix##_supported, 1, 0, "1 while the own side has a track for this missile to fly at") \
   X(prefix##_active, 1, 0, "1 while its own seeker has a lock")
+
+#define MR_GUIDED_FEATURES(X, prefix) MR_MISSILE_FEATURES(X, prefix) MR_GUIDANCE_FEATURES(X, prefix)
 
 #define MR_RADAR_FEATURES(X) \
   MR_OWN_FEATURES(X) \
@@ -127,36 +134,92 @@ enum { MR_SEEN_INBOUND = 3, MR_SEEN_OWN = 2, MR_SEEN = MR_SEEN_INBOUND + MR_SEEN
   MR_SEEKER_FEATURES(X, seeker_3) \
   MR_GUIDED_FEATURES(X, own_missile_1) \
   MR_GUIDED_FEATURES(X, own_missile_2)
+// Teams ---------------------------------------------------------------------------------------------------
+//
+// An observation in teams is of rows: one of the own fighter; then rows of allies, of enemies, with sensors of the
+// radars that are heard, of inbound missiles and of own missiles, each kind the most pressing first. All rows of a kind
+// have the same features. Where there are fewer, the last rows of a kind are zeros, and so is everything that a dead
+// fighter observes.
+//
+//   - Allies and enemies: the living ones, the nearest first. With sensors enemies are the tracks, by where they are
+//     believed, and allies report their state by data link.
+//   - Radars that are heard: those that track the fighter first, of these the one nearest its nose.
+//   - Inbound missiles: the one with the least time to go first; those that do not close come last, the older first.
+//     With sensors they are the seekers with a lock on the fighter, the one nearest its nose first.
+//   - Own missiles: the one with the least time to go first, likewise; with sensors by where their targets are believed.
+
+#define MR_TEAM_OWN_FEATURES(X) \
+  MR_OWN_FEATURES(X) \
+  X(own_survivors, 8, 0, "living fighters of the own side") \
+  X(enemy_survivors, 8, 0, "living enemies")
+
+// Place and flight of an ally or an enemy, the "other".
+#define MR_PLACE_FEATURES(X) \
+  X(other_present, 1, 0, "1 if there is such a fighter, alive; else 0, as are all features of this row") \
+  X(other_ahead, 1, 0, "bearing: cosine of the angle off the nose") \
+  X(other_left, 1, 1, "bearing: sine of that angle") \
+  X(other_range, 100000, 0, "range [m]") \
+  X(other_nearness, 1, 0, "10 km / (10 km + range)") \
+  X(other_closing, 1000, 0, "closing speed [m/s]") \
+  X(other_los_rate, 0.05, 1, "rate of turn of the line of sight [rad/s]") \
+  X(other_heading_ahead, 1, 0, "direction of its velocity: cosine of the angle to own velocity") \
+  X(other_heading_left, 1, 1, "direction of its velocity: sine of that angle") \
+  X(other_aspect_ahead, 1, 0, "own bearing as it sees it: cosine of the angle off its nose") \
+  X(other_aspect_left, 1, 1, "own bearing as it sees it: sine of that angle") \
+  X(other_speed, 500, 0, "speed [m/s]")
+
+#define MR_STORES_FEATURES(X) \
+  X(other_rudder, 1, 1, "rudder position") \
+  X(other_ammunition, 6, 0, "missiles left") \
+  X(other_reload, 10, 0, "time until its next launch is allowed [s]")
+
+#define MR_REACH_FEATURES(X) \
+  X(other_own_reach, 40000, 0, "own R_max on it less the range [m]") \
+  X(other_reach, 40000, 0, "its R_max on the own fighter less the range [m]")
+
+#define MR_OTHER_FEATURES(X) \
+  MR_PLACE_FEATURES(X) \
+  MR_STORES_FEATURES(X) \
+  MR_REACH_FEATURES(X) \
+  X(other_inbound, 6, 0, "missiles in the air that fly at it") \
+  X(other_urgency, 1, 0, "10 s / (10 s + the least time to go of those); 0 without any")
+
+// An ally in a game with sensors, which reports these by data link.
+#define MR_ALLY_FEATURES(X) \
+  MR_PLACE_FEATURES(X) \
+  MR_STORES_FEATURES(X) \
+  X(other_tracked, 8, 0, "enemy radars that it hears and that track it") \
+  X(other_locked, 6, 0, "missiles whose seekers have a lock on it")
+
+// A track of an enemy.
+#define MR_TRACK_FEATURES(X) \
+  MR_PLACE_FEATURES(X) \
+  MR_REACH_FEATURES(X) \
+  X(other_live, 1, 0, "1 while the own radar tracks it") \
+  X(other_linked, 1, 0, "1 while the radar of an ally tracks it, and the own one does not") \
+  X(other_age, 10, 0, "time since it was seen [s]") \
+  X(other_inbound, 6, 0, "missiles of the own side in the air that fly at it")
+
+// An enemy's radar that the warning receiver hears.
+#define MR_HEARD_FEATURES(X) \
+  X(radar_present, 1, 0, "1 if the receiver hears such a radar; else 0, as are all features of this row") \
+  X(radar_tracked, 1, 0, "1 if it tracks the own fighter") \
+  X(radar_ahead, 1, 0, "bearing of the radar: cosine of the angle off the nose") \
+  X(radar_left, 1, 1, "bearing of the radar: sine of that angle")
 // clang-format on
 
-#define MR_ENUM_FEATURE(name, scale, lateral, meaning) MR_OBS_##name,
-enum { MR_FEATURES(MR_ENUM_FEATURE) MR_FEATURE_COUNT };
-enum { MR_LAST_FEATURE = MR_FEATURE_COUNT - 1, MR_STG_FEATURES(MR_ENUM_FEATURE) MR_STG_FEATURE_COUNT };
-
-#define MR_ENUM_RADAR_FEATURE(name, scale, lateral, meaning) MR_VIEW_##name,
-enum { MR_RADAR_FEATURES(MR_ENUM_RADAR_FEATURE) MR_RADAR_FEATURE_COUNT };
-
-// The features of one missile, numbered from 0 (MR_SEEN_missile_present).
-#define MR_ENUM_SEEN(name, scale, lateral, meaning) MR_SEEN_##name,
-enum { MR_MISSILE_FEATURES(MR_ENUM_SEEN, missile) MR_SEEN_FEATURES };
-enum { MR_GUIDED_FEATURES(MR_ENUM_SEEN, guided) MR_SEEN_GUIDED_FEATURES };
-
-// observation.h writes the lists of fighter and envelope features, MR_SEEN missiles, and one miss for each inbound
-// missile. radar_view.h writes the lists of own, contact, geometry and receiver features, MR_HEARD_SEEKERS seekers and
-// MR_SEEN_OWN guided missiles. A feature in no such list would stay unwritten.
+// The number of features in each table.
 #define MR_COUNT_FEATURE(name, scale, lateral, meaning) +1
 enum {
-  MR_FIGHTER_FEATURE_COUNT = 0 MR_FIGHTER_FEATURES(MR_COUNT_FEATURE),
-  MR_ENVELOPE_FEATURE_COUNT = 0 MR_ENVELOPE_FEATURES(MR_COUNT_FEATURE),
-  MR_SENSED_FEATURE_COUNT = 0 MR_OWN_FEATURES(MR_COUNT_FEATURE) MR_CONTACT_FEATURES(MR_COUNT_FEATURE)
-      MR_GEOMETRY_FEATURES(MR_COUNT_FEATURE) MR_RECEIVER_FEATURES(MR_COUNT_FEATURE),
-  MR_SEEKER_FEATURE_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker)
+  MR_FEATURE_COUNT = 0 MR_FEATURES(MR_COUNT_FEATURE),
+  MR_STG_FEATURE_COUNT = MR_FEATURE_COUNT MR_STG_FEATURES(MR_COUNT_FEATURE),
+  MR_RADAR_FEATURE_COUNT = 0 MR_RADAR_FEATURES(MR_COUNT_FEATURE),
+  MR_TEAM_OWN_COUNT = 0 MR_TEAM_OWN_FEATURES(MR_COUNT_FEATURE),
+  MR_OTHER_COUNT = 0 MR_OTHER_FEATURES(MR_COUNT_FEATURE),
+  MR_ALLY_COUNT = 0 MR_ALLY_FEATURES(MR_COUNT_FEATURE),
+  MR_TRACK_COUNT = 0 MR_TRACK_FEATURES(MR_COUNT_FEATURE),
+  MR_HEARD_COUNT = 0 MR_HEARD_FEATURES(MR_COUNT_FEATURE),
+  MR_MISSILE_COUNT = 0 MR_MISSILE_FEATURES(MR_COUNT_FEATURE, missile),
+  MR_GUIDED_COUNT = 0 MR_GUIDED_FEATURES(MR_COUNT_FEATURE, missile),
+  MR_SEEKER_COUNT = 0 MR_SEEKER_FEATURES(MR_COUNT_FEATURE, seeker)
 };
-_Static_assert(MR_RADAR_FEATURE_COUNT == MR_SENSED_FEATURE_COUNT + MR_HEARD_SEEKERS * MR_SEEKER_FEATURE_COUNT +
-                                             MR_SEEN_OWN * MR_SEEN_GUIDED_FEATURES,
-               "every feature is in a list that radar_view.h writes");
-_Static_assert((int)MR_RADAR_FEATURE_COUNT <= (int)MR_STG_FEATURE_COUNT, "MrFeatures has room for each observation");
-_Static_assert(MR_FEATURE_COUNT == MR_FIGHTER_FEATURE_COUNT + MR_SEEN * MR_SEEN_FEATURES,
-               "every feature is in a list that observation.h writes");
-_Static_assert(MR_STG_FEATURE_COUNT == MR_FEATURE_COUNT + MR_ENVELOPE_FEATURE_COUNT + MR_SEEN_INBOUND,
-               "every feature is in a list that observation.h writes");

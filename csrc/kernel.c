@@ -14,22 +14,19 @@
 #include "engagement.h"
 #include "physics.h"
 #include "reward.h"
-#include "rows.h"
 #include "scene.h"
 #include "sides.h"
 #include "start.h"
-#include "states.h"
 #if MR_SIDE == 1
 #include "flyout.h"
 #include "pair_pilots.h"
-#include "pair_views.h"
 #include "spacetime.h"
 #include "threat_cone.h"
+#include "view_pair.h"
 #else
 #include "team_pilots.h"
-#include "team_radar_views.h"
 #include "team_reward.h"
-#include "team_views.h"
+#include "view_team.h"
 #endif
 
 static void rate_lane(const MrSim *sim, int32_t block, int lane) {
@@ -84,6 +81,38 @@ static void write_results(const MrSim *sim, int32_t block, const float reward[MR
     int lane = row / rows;
     terminals[row] = b->outcome[lane] != MR_OPEN && !b->truncated[lane];
     truncations[row] = b->outcome[lane] != MR_OPEN && b->truncated[lane];
+  }
+}
+
+// The states of a fighter, MR_STATES of midrange.h: for code outside that pays rewards of its own.
+static void state_of(const MrBlock *b, int32_t f, const MrScene *scene, float values[MR_STATE_COUNT][MR_LANES]) {
+  const MrFighter *fighter = &b->fighters[f];
+  const MrInbound *inbound = &scene->inbound[f];
+  MR_FOR_LANES(i) {
+    values[MR_STATE_x][i] = fighter->body.x[i];
+    values[MR_STATE_y][i] = fighter->body.y[i];
+    values[MR_STATE_direction_x][i] = fighter->body.c[i];
+    values[MR_STATE_direction_y][i] = fighter->body.s[i];
+    values[MR_STATE_speed][i] = fighter->body.v[i];
+    values[MR_STATE_alive][i] = (float)fighter->alive[i];
+    values[MR_STATE_ammunition][i] = (float)fighter->ammunition[i];
+    values[MR_STATE_inbound][i] = (float)inbound->in_air[i];
+    values[MR_STATE_time_to_go][i] = mr_clip(inbound->least[i], 0.0f, MR_TIME_TO_GO_MAX);
+  }
+}
+
+// Writes the block's part of `states`, which has the engagements of all blocks.
+static void write_states(const MrSim *sim, int32_t block, const MrScene *scene, float *states) {
+  if (!states) return;
+  size_t used = (size_t)mr_used_lanes(sim, block);
+  MR_ALIGNED float values[MR_STATE_COUNT][MR_LANES];
+  int32_t fighters = mr_fighters(sim);
+  for (int32_t f = 0; f < fighters; f++) {
+    state_of(mr_block(sim, block), f, scene, values);
+    for (int32_t state = 0; state < MR_STATE_COUNT; state++) {
+      size_t row = (size_t)(state * fighters + f) * (size_t)sim->num_envs;
+      memcpy(states + row + (size_t)block * MR_LANES, values[state], used * sizeof(float));
+    }
   }
 }
 
@@ -206,7 +235,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_reward(sim, b, scene.sights, &potential, was_open, losses, reward);
   write_results(sim, block, reward, out);
   if (any_ended(b, was_open)) mr_write_observations(sim, block, &scene, out, out->to.final_observations);
-  mr_write_states(sim, block, &scene, out->to.final_states);
+  write_states(sim, block, &scene, out->to.final_states);
   if (finish_lanes(sim, block, was_open, &scene)) {
     mr_look_at_enemies(sim, b, scene.sights);
     // The engagements that started anew need a potential. The other engagements get the same potential again.
@@ -214,7 +243,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
     mr_keep_potential(&potential, b);
   }
   mr_write_observations(sim, block, &scene, out, out->to.observations);
-  mr_write_states(sim, block, &scene, out->to.states);
+  write_states(sim, block, &scene, out->to.states);
   mr_assert_state(sim, block);
 }
 
@@ -227,7 +256,7 @@ static void observe_block(const MrSim *sim, int32_t block, const MrOutputs *out)
   MrScene scene;
   mr_look_around(sim, mr_block(sim, block), &scene);
   mr_write_observations(sim, block, &scene, out, out->to.observations);
-  mr_write_states(sim, block, &scene, out->to.states);
+  write_states(sim, block, &scene, out->to.states);
 }
 
 #if MR_SIDE == 1

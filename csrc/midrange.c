@@ -20,7 +20,6 @@
 #include "rng.h"
 #include "sides.h"
 #include "simulation.h"
-#include "team_feature_table.h"
 #include "threads.h"
 #include "trig.h"
 
@@ -128,7 +127,7 @@ MrSim *mr_create(const MrConfig *config) {
   sim->has_map = config->envelope != NULL;
   if (sim->has_map) sim->map = arrange_map(config->envelope);
   sim->observation = config->observation;
-  sim->features = mr_features_of(config->observation, config->params.red_size, config->params.blue_size);
+  sim->features = mr_feature_count(config->observation, config->params.red_size, config->params.blue_size);
   sim->kernel = kernel;
   sim->pair_kernel = pairs;
   sim->access = find_access(kernel->side);

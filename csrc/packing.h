@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "block.h"
-#include "transpose.h"
+#include "quads.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>

@@ -18,12 +18,12 @@
 // decides only between missiles whose high bits are equal. Missiles that do not close come last, the older first.
 enum { MR_SLOT_BITS = 15, MR_NO_MISSILE = 0x7f000000 };
 _Static_assert(MR_MISSILES <= MR_SLOT_BITS + 1, "the number of a slot fits in its bits of a key");
-_Static_assert(MR_SEEN_OWN <= MR_SEEN_INBOUND, "the own missiles that are observed are ranked");
+_Static_assert(MR_OWN_MISSILES_OBSERVED <= MR_INBOUND_OBSERVED, "the own missiles that are observed are ranked");
 
 // The missiles that fly at a fighter. With one fighter on each side, a fighter's own missiles are those that fly at its
 // enemy, in the same order.
 typedef struct {
-  MR_ALIGNED int32_t keys[MR_SEEN_INBOUND][MR_LANES];  // by rank; set if the scene has missiles
+  MR_ALIGNED int32_t keys[MR_INBOUND_OBSERVED][MR_LANES];  // by rank; set if the scene has missiles
   MR_ALIGNED int32_t in_air[MR_LANES];                 // their number
   MR_ALIGNED float least[MR_LANES];                    // their least time to go [s]; infinite without any
 } MrInbound;
@@ -39,8 +39,8 @@ typedef struct {
 } MrScene;
 
 // Inserts a missile's key among the sorted keys of a lane. The keys after it move down; the last one drops out.
-static inline void mr_insert(int32_t keys[MR_SEEN_INBOUND][MR_LANES], int i, int32_t key) {
-  for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
+static inline void mr_insert(int32_t keys[MR_INBOUND_OBSERVED][MR_LANES], int i, int32_t key) {
+  for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
     int32_t here = keys[rank][i];
     keys[rank][i] = mr_select_int(key < here, key, here);
     key = mr_select_int(key < here, here, key);
@@ -89,7 +89,7 @@ static void mr_look_at_missiles(float dt, const MrBlock *b, const MrBody *const 
       inbound->in_air[i] = 0;
       inbound->least[i] = INFINITY;
     }
-    for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
+    for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
       // A rank without a missile still has a slot, since it is read in every lane.
       MR_FOR_LANES(i) inbound->keys[rank][i] = MR_NO_MISSILE | slot;
     }
@@ -127,7 +127,7 @@ static void mr_forget_missiles(const struct MrSim *sim, MrScene *scene, int lane
     MrInbound *inbound = &scene->inbound[f];
     inbound->in_air[lane] = 0;
     inbound->least[lane] = INFINITY;
-    for (int rank = 0; rank < MR_SEEN_INBOUND; rank++) {
+    for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
       inbound->keys[rank][lane] = MR_NO_MISSILE | scene->first_live;
     }
   }

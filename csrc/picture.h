@@ -177,13 +177,13 @@ static void mr_listen(const struct MrSim *sim, const MrFighter *own, const MrFig
 
 // The seekers with a lock on a fighter, the one nearest its nose first. The bearings are unit vectors in the own frame.
 typedef struct {
-  MR_ALIGNED int32_t present[MR_HEARD_SEEKERS][MR_LANES];
-  MR_ALIGNED float ahead[MR_HEARD_SEEKERS][MR_LANES], left[MR_HEARD_SEEKERS][MR_LANES];
+  MR_ALIGNED int32_t present[MR_SEEKERS_OBSERVED][MR_LANES];
+  MR_ALIGNED float ahead[MR_SEEKERS_OBSERVED][MR_LANES], left[MR_SEEKERS_OBSERVED][MR_LANES];
 } MrSeekers;
 
 // Inserts a seeker among those of a lane, which are sorted. Those behind it move down; the last one drops out.
 static inline void mr_insert_seeker(MrSeekers *seekers, int i, int32_t present, float ahead, float left) {
-  for (int rank = 0; rank < MR_HEARD_SEEKERS; rank++) {
+  for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
     int32_t here = seekers->present[rank][i];
     float here_ahead = seekers->ahead[rank][i], here_left = seekers->left[rank][i];
     int before = present & (!here | (ahead > here_ahead));
@@ -198,7 +198,7 @@ static inline void mr_insert_seeker(MrSeekers *seekers, int i, int32_t present, 
 
 static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPicture *picture, MrSeekers *out) {
   const MrBody *own = &b->fighters[fighter].body;
-  for (int rank = 0; rank < MR_HEARD_SEEKERS; rank++) {
+  for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
     MR_FOR_LANES(i) {
       out->present[rank][i] = 0;
       out->ahead[rank][i] = out->left[rank][i] = 0.0f;

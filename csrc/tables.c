@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "team_feature_table.h"
+#include "feature_table.h"
 
 #define MR_IS_float false
 #define MR_IS_int true
@@ -53,7 +53,7 @@ const MrFeature *mr_features(MrObservation observation) {
                                        MR_MISSILE_FEATURES(MR_DESCRIBE_FEATURE, missile)};
   static const MrFeature team_radar[] = {
       MR_TEAM_OWN_FEATURES(MR_DESCRIBE_FEATURE) MR_ALLY_FEATURES(MR_DESCRIBE_FEATURE)
-          MR_TEAM_CONTACT_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
+          MR_TRACK_FEATURES(MR_DESCRIBE_FEATURE) MR_HEARD_FEATURES(MR_DESCRIBE_FEATURE)
               MR_SEEKER_FEATURES(MR_DESCRIBE_FEATURE, seeker) MR_GUIDED_FEATURES(MR_DESCRIBE_FEATURE, guided)};
   static const MrFeature *const tables[MR_OBSERVATION_COUNT] = {
       [MR_OBSERVE_DEFAULT] = full, [MR_OBSERVE_STG] = full, [MR_OBSERVE_RADAR] = radar,
@@ -61,12 +61,38 @@ const MrFeature *mr_features(MrObservation observation) {
   return tables[observation];
 }
 
-int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size) {
-  return mr_features_of(observation, red_size, blue_size);
+void mr_team_rows(MrObservation observation, int32_t red, int32_t blue, MrRows rows[MR_ROW_COUNT]) {
+  bool senses = observation == MR_OBSERVE_TEAM_RADAR;
+  int32_t side = red > blue ? red : blue, others = MR_OTHER_COUNT;
+  rows[MR_ROW_OWN] = (MrRows){"", 1, MR_TEAM_OWN_COUNT, 0};
+  rows[MR_ROW_ALLY] = (MrRows){"ally", side - 1, senses ? MR_ALLY_COUNT : others, 0};
+  rows[MR_ROW_ENEMY] = (MrRows){"enemy", side, senses ? MR_TRACK_COUNT : others, 0};
+  rows[MR_ROW_RADAR] = (MrRows){"radar", senses ? side : 0, MR_HEARD_COUNT, 0};
+  rows[MR_ROW_INBOUND] = senses ? (MrRows){"seeker", MR_SEEKERS_OBSERVED, MR_SEEKER_COUNT, 0}
+                                : (MrRows){"inbound", MR_INBOUND_OBSERVED, MR_MISSILE_COUNT, 0};
+  rows[MR_ROW_OWN_MISSILE] =
+      (MrRows){"own_missile", MR_OWN_MISSILES_OBSERVED, senses ? MR_GUIDED_COUNT : MR_MISSILE_COUNT, 0};
+  // Where each kind's table begins: with full information a table serves two kinds.
+  int32_t own = MR_TEAM_OWN_COUNT, ally = own + rows[MR_ROW_ALLY].features;
+  rows[MR_ROW_ALLY].first = own;
+  rows[MR_ROW_ENEMY].first = senses ? ally : own;
+  rows[MR_ROW_RADAR].first = ally + MR_TRACK_COUNT;
+  rows[MR_ROW_INBOUND].first = senses ? ally + MR_TRACK_COUNT + MR_HEARD_COUNT : ally;
+  rows[MR_ROW_OWN_MISSILE].first = rows[MR_ROW_INBOUND].first + (senses ? MR_SEEKER_COUNT : 0);
 }
 
-void mr_team_rows(MrObservation observation, int32_t red_size, int32_t blue_size, MrRows rows[MR_ROW_COUNT]) {
-  mr_count_team_rows(observation, red_size, blue_size, rows);
+int32_t mr_feature_count(MrObservation observation, int32_t red, int32_t blue) {
+  static const int32_t counts[MR_OBSERVATION_COUNT] = {
+      [MR_OBSERVE_DEFAULT] = MR_FEATURE_COUNT,
+      [MR_OBSERVE_STG] = MR_STG_FEATURE_COUNT,
+      [MR_OBSERVE_RADAR] = MR_RADAR_FEATURE_COUNT,
+  };
+  if (counts[observation]) return counts[observation];
+  MrRows rows[MR_ROW_COUNT];
+  int32_t count = 0;
+  mr_team_rows(observation, red, blue, rows);
+  for (int kind = 0; kind < MR_ROW_COUNT; kind++) count += rows[kind].rows * rows[kind].features;
+  return count;
 }
 
 #define MR_DESCRIBE_EVASION(name, side, beams, time_to_go, meaning) {#name, meaning, side, time_to_go, beams},

@@ -60,7 +60,7 @@ def test_a_feature_that_nobody_writes_does_not_compile(core, table, name):
     ("table", "name"), [("MR_TEAM_OWN_FEATURES", "own_mood"), ("MR_OTHER_FEATURES", "other_mood")]
 )
 def test_a_feature_of_teams_that_nobody_writes_does_not_compile(core, table, name):
-    assert not core("team_feature_table.h", table, f'X({name}, 1, 0, "not written")')
+    assert not core("feature_table.h", table, f'X({name}, 1, 0, "not written")')
 
 
 def test_a_pilot_that_fights_without_tactics_does_not_compile(core):

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes observations: the parts that one against one (view_pair.h) and teams (view_team.h) share. The features are the
+// rows of feature_table.h. They are computed as arrays [lane], and each lane's are then written side by side into its
+// row of the caller's buffer.
+//
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+
+#pragma once
+
+#include "block.h"
+#include "definitions.h"
+#include "feature_table.h"
+#include "kernel.h"
+#include "picture.h"
+#include "quads.h"
+#include "scene.h"
+#include "sense.h"
+
+// Rows of the results -------------------------------------------------------------------------------------
+
+// True if the fighter has a row in the results.
+static inline bool mr_has_row(const MrSim *sim, const MrOutputs *out, int32_t fighter) {
+  return out->every_fighter || sim->is_agent[fighter];
+}
+
+// The number of floats in an engagement's rows of observations.
+static inline size_t mr_row_floats(const MrSim *sim, const MrOutputs *out) {
+  int32_t rows = out->every_fighter ? mr_fighters(sim) : sim->agents_per_env;
+  return (size_t)rows * (size_t)sim->features;
+}
+
+// Destination of one fighter's observations: a row in each lane. Spare lanes share a row that is not read.
+typedef struct {
+  int lanes;  // in use
+  float *rows[MR_LANES];
+} MrDestination;
+
+// The first rows of a block in `observations`, which has the rows of all blocks, `floats` for each engagement.
+static inline MrDestination mr_first_rows(const MrSim *sim, int32_t block, size_t floats, float *observations,
+                                          float *spare) {
+  MrDestination to = {.lanes = mr_used_lanes(sim, block)};
+  size_t at = (size_t)block * MR_LANES * floats;
+  MR_EACH_LANE(i) {
+    to.rows[i] = i < to.lanes ? observations + at : spare;
+    at += floats;
+  }
+  return to;
+}
+
+static inline void mr_next_rows(const MrSim *sim, MrDestination *to) {
+  ptrdiff_t features = sim->features;
+  MR_FOR_LANES(i) to->rows[i] += i < to->lanes ? features : 0;
+}
+
+// Features ------------------------------------------------------------------------------------------------
+
+// A member [lane] for each row of a table. A struct of them is an array [feature][lane] in the order of the table.
+#define MR_DECLARE_FEATURE(name, scale, lateral, meaning) MR_ALIGNED float name[MR_LANES];
+
+// Writes a feature from the variable of its name: divided by its scale and clipped to +-limit. The limit is 1, or 0
+// where there is nothing to observe.
+#define MR_WRITE(name, scale, lateral, meaning) out->name[i] = mr_clip(name * (float)(1.0 / (scale)), -limit, limit);
+
+typedef struct {
+  MR_MISSILE_FEATURES(MR_DECLARE_FEATURE, missile)
+} MrMissileRow;
+
+typedef struct {
+  MrMissileRow missile;
+  MR_GUIDANCE_FEATURES(MR_DECLARE_FEATURE, guided)
+} MrGuidedRow;
+
+typedef struct {
+  MR_SEEKER_FEATURES(MR_DECLARE_FEATURE, seeker)
+} MrSeekerRow;
+
+// The wait for a fighter's next launch in lane i [s].
+static inline float mr_reload(const MrConstants *k, const MrBlock *b, const MrFighter *f, int i) {
+  int32_t wait = f->ready[i] - b->time[i];
+  return (float)mr_select_int(wait > 0, wait, 0) * k->dt;
+}
+
+// The variables of MR_OWN_FEATURES in lane i. `in_air` are the own missiles in the air.
+#define MR_OWN_VALUES(k, b, own, in_air, i)                                               \
+  float time_left = (float)((k)->time_limit - (b)->time[i]) * (k)->dt * (k)->clock_rate; \
+  float own_alive = (float)(own)->alive[i];                                               \
+  float own_speed = (own)->body.v[i];                                                     \
+  float own_rudder = (own)->body.rudder[i];                                               \
+  float own_throttle = (own)->throttle[i];                                                \
+  float own_ammunition = (float)(own)->ammunition[i];                                     \
+  float own_reload = mr_reload(k, b, own, i);                                             \
+  float own_in_air = (float)(in_air);
+
+// The variables of a fighter that is in sight, in lane i. Their names begin with `seen`, and with `aspect` those of the
+// own bearing in its frame.
+#define MR_SIGHT_VALUES(seen, aspect, sight, i)                                \
+  float seen##_ahead = (sight)->ahead[i];                                      \
+  float seen##_left = (sight)->left[i];                                        \
+  float seen##_range = (sight)->range[i];                                      \
+  float seen##_nearness = MR_NEAR_FIGHTER / (MR_NEAR_FIGHTER + seen##_range);  \
+  float seen##_closing = (sight)->closing[i];                                  \
+  float seen##_los_rate = (sight)->los_rate[i];                                \
+  float seen##_heading_ahead = (sight)->heading_ahead[i];                      \
+  float seen##_heading_left = (sight)->heading_left[i];                        \
+  float aspect##_aspect_ahead = (sight)->aspect_ahead[i];                      \
+  float aspect##_aspect_left = (sight)->aspect_left[i];
+
+// Missiles ------------------------------------------------------------------------------------------------
+
+// Missiles that are observed, one in each lane, and their features that are the same for all observers.
+typedef struct {
+  MR_ALIGNED int32_t present[MR_LANES], age[MR_LANES];
+  MR_ALIGNED float x[MR_LANES], y[MR_LANES], c[MR_LANES], s[MR_LANES], v[MR_LANES];
+  MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // to the target, as the observers believe it with sensors
+  MR_ALIGNED float nearness[MR_LANES], urgency[MR_LANES], reach[MR_LANES];
+  // Set with sensors: 1 if the missile's fighter has a track of its target; 1 if its own seeker has a lock.
+  MR_ALIGNED int32_t supported[MR_LANES], active[MR_LANES];
+} MrObserved;
+
+// Computes the features that are the same for all observers, from the speeds of the missiles' targets. With sensors
+// (`is_guided`) they are 0 without a track.
+static inline void mr_rate_missiles(const MrSim *sim, const float target_v[MR_LANES], bool is_guided, MrObserved *m) {
+  MR_FOR_LANES(i) {
+    int known = is_guided ? m->supported[i] : 1;
+    float nearness = MR_NEAR_MISSILE / (MR_NEAR_MISSILE + m->range[i]);
+    float urgency = MR_NEAR_TIME / (MR_NEAR_TIME + m->time_to_go[i]);
+    float reach = mr_chase_reach(sim, m->v[i], (float)m->age[i], target_v[i]) - m->range[i];
+    m->nearness[i] = mr_select(known, nearness, 0.0f);
+    m->urgency[i] = mr_select(known, urgency, 0.0f);
+    m->reach[i] = mr_select(known, reach, 0.0f);
+  }
+}
+
+// Writes the features of missiles, as observed from the bodies `own`. The missiles that are `inbound` fly at these, so
+// their range to the target is the distance.
+static inline void mr_write_missiles(const MrConstants *k, const MrBody *own, bool inbound, const MrObserved *m,
+                                     MrMissileRow *out) {
+  MR_FOR_LANES(i) {
+    float limit = mr_select(m->present[i], k->one, 0.0f);
+    float c = own->c[i], s = own->s[i];
+    float dx = m->x[i] - own->x[i], dy = m->y[i] - own->y[i];
+    float distance = inbound ? m->range[i] : sqrtf(dx * dx + dy * dy);
+    float inverse = 1.0f / mr_max(distance, k->one);
+    MrVector place = mr_into_frame(dx, dy, c, s), heading = mr_into_frame(m->c[i], m->s[i], c, s);
+    float missile_present = 1.0f;
+    float missile_ahead = place.ahead * inverse;
+    float missile_left = place.left * inverse;
+    float missile_nearness = m->nearness[i];
+    float missile_urgency = m->urgency[i];
+    float missile_speed = m->v[i];
+    float missile_heading_ahead = heading.ahead;
+    float missile_heading_left = heading.left;
+    float missile_reach = m->reach[i];
+    MR_MISSILE_FEATURES(MR_WRITE, missile)
+  }
+}
+
+// Writes the features of own missiles in a game with sensors.
+static inline void mr_write_guided(const MrConstants *k, const MrBody *own, const MrObserved *m, MrGuidedRow *out) {
+  mr_write_missiles(k, own, false, m, &out->missile);
+  MR_FOR_LANES(i) {
+    float limit = mr_select(m->present[i], k->one, 0.0f);
+    float guided_supported = (float)m->supported[i];
+    float guided_active = (float)m->active[i];
+    MR_GUIDANCE_FEATURES(MR_WRITE, guided)
+  }
+}
+
+// Writes the features of the seekers with a lock on a fighter.
+static inline void mr_write_seekers(const MrConstants *k, const MrSeekers *seekers,
+                                    MrSeekerRow rows[MR_SEEKERS_OBSERVED]) {
+  for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
+    MrSeekerRow *out = &rows[rank];
+    MR_FOR_LANES(i) {
+      float limit = k->one;
+      float seeker_present = (float)seekers->present[rank][i];
+      float seeker_ahead = seekers->ahead[rank][i];
+      float seeker_left = seekers->left[rank][i];
+      MR_SEEKER_FEATURES(MR_WRITE, seeker)
+    }
+  }
+}

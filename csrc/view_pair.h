@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes a block's rows of observations in one against one. view.h has what teams share with it; these differ from
+// view_team.h:
+//
+//   - An observation is flat: each of its features has a place and a name of its own. There is one enemy, dead or
+//     alive. A dead fighter observes, too.
+//   - Missiles are collected by rank in all lanes at once, by the keys of the scene, and rated once for both fighters.
+//   - MR_OBSERVE_STG adds the ranges of shots and the predicted misses of inbound missiles.
+//
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+
+#pragma once
+
+#include <assert.h>
+#include <string.h>
+
+#include "envelope.h"
+#include "prediction.h"
+#include "view.h"
+
+// Views of one fighter. With full information, MR_OBSERVE_STG alone has the last two lists.
+typedef struct {
+  MR_FIGHTER_FEATURES(MR_DECLARE_FEATURE)
+  MrMissileRow inbound[MR_INBOUND_OBSERVED], own_missiles[MR_OWN_MISSILES_OBSERVED];
+  MR_ENVELOPE_FEATURES(MR_DECLARE_FEATURE)
+  MR_ALIGNED float misses[MR_INBOUND_OBSERVED][MR_LANES];
+} MrFullView;
+
+// With sensors.
+typedef struct {
+  MR_OWN_FEATURES(MR_DECLARE_FEATURE)
+  MR_CONTACT_FEATURES(MR_DECLARE_FEATURE)
+  MR_GEOMETRY_FEATURES(MR_DECLARE_FEATURE)
+  MR_RECEIVER_FEATURES(MR_DECLARE_FEATURE)
+  MrSeekerRow seekers[MR_SEEKERS_OBSERVED];
+  MrGuidedRow own_missiles[MR_OWN_MISSILES_OBSERVED];
+} MrRadarView;
+
+enum { MR_FEATURE_BYTES = sizeof(float[MR_LANES]) };
+_Static_assert(offsetof(MrFullView, own_aero) == MR_FEATURE_COUNT * MR_FEATURE_BYTES, "every feature is written");
+_Static_assert(sizeof(MrFullView) == MR_STG_FEATURE_COUNT * MR_FEATURE_BYTES, "every feature is written");
+_Static_assert(sizeof(MrRadarView) == MR_RADAR_FEATURE_COUNT * MR_FEATURE_BYTES, "every feature is written");
+
+// Missiles ------------------------------------------------------------------------------------------------
+
+// Collects the missiles of one rank from their slots.
+static void mr_collect(const MrBlock *b, const MrScene *scene, const int32_t keys[MR_LANES], MrObserved *out) {
+#define MR_COLLECT(member, table, field) \
+  MR_STORE_QUAD(&out->member[lane], table[slot[0]]field[lane], table[slot[1]]field[lane + 1], \
+                table[slot[2]]field[lane + 2], table[slot[3]]field[lane + 3])
+  for (int lane = 0; lane < MR_LANES; lane += 4) {
+    int32_t slot[4];
+    for (int n = 0; n < 4; n++) {
+      slot[n] = keys[lane + n] & MR_SLOT_BITS;
+      assert(slot[n] < MR_MISSILES && "a key has a slot");
+    }
+    MR_COLLECT(x, b->missiles, .body.x);
+    MR_COLLECT(y, b->missiles, .body.y);
+    MR_COLLECT(c, b->missiles, .body.c);
+    MR_COLLECT(s, b->missiles, .body.s);
+    MR_COLLECT(v, b->missiles, .body.v);
+    MR_COLLECT(age, b->missiles, .age);
+    MR_COLLECT(range, scene->range, );
+    MR_COLLECT(time_to_go, scene->time_to_go, );
+  }
+#undef MR_COLLECT
+  MR_FOR_LANES(i) out->present[i] = keys[i] < MR_NO_MISSILE;
+}
+
+// The missiles that are observed in a block: of each fighter those that fly at it, by rank. Set if the block has any.
+typedef struct {
+  MrObserved at[MR_FIGHTERS][MR_INBOUND_OBSERVED];
+} MrAllObserved;
+
+static void mr_collect_missiles(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrAllObserved *out) {
+  if (!scene->any) return;
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
+      mr_collect(b, scene, scene->inbound[f].keys[rank], &out->at[f][rank]);
+    }
+  }
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
+      mr_rate_missiles(sim, b->fighters[f].body.v, false, &out->at[f][rank]);
+    }
+  }
+}
+
+// Writes the features of the inbound missiles' predicted misses.
+static void mr_write_misses(const MrSim *sim, const MrFighter *own, const MrObserved missiles[MR_INBOUND_OBSERVED],
+                            float out[MR_INBOUND_OBSERVED][MR_LANES]) {
+  const MrConstants *k = &sim->constants;
+  MrPursuit pursuits[MR_INBOUND_OBSERVED];
+  MR_ALIGNED float time_to_go[MR_LANES] = {0};  // the longest of the inbound missiles [s]
+  for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
+    const MrObserved *m = &missiles[rank];
+    MrPursuit *p = &pursuits[rank];
+    MR_FOR_LANES(i) {
+      p->body.x[i] = m->x[i] - own->body.x[i];
+      p->body.y[i] = m->y[i] - own->body.y[i];
+      p->body.c[i] = m->c[i];
+      p->body.s[i] = m->s[i];
+      p->body.v[i] = m->v[i];
+      p->burn_time[i] = mr_max(k->burn_steps - (float)m->age[i], 0.0f) * k->dt;
+      p->miss2[i] = m->range[i] * m->range[i];
+      float longest = mr_max(m->time_to_go[i], time_to_go[i]);
+      time_to_go[i] = mr_select(m->present[i], longest, time_to_go[i]);
+    }
+  }
+  mr_predict_misses(sim, own, time_to_go, pursuits, MR_INBOUND_OBSERVED);
+  for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
+    MR_FOR_LANES(i) {
+      float nearness = MR_NEAR_MISS / (MR_NEAR_MISS + sqrtf(mr_max(pursuits[rank].miss2[i], 0.0f)));
+      out[rank][i] = mr_select(missiles[rank].present[i], nearness, 0.0f);
+    }
+  }
+}
+
+// Full information ----------------------------------------------------------------------------------------
+
+// The variables of MR_GEOMETRY_FEATURES in lane i, of a fighter with this sight of its enemy.
+#define MR_GEOMETRY_VALUES(k, own, sight, i)                     \
+  MR_SIGHT_VALUES(enemy, own, sight, i)                          \
+  float own_reach = mr_r_max(k, (sight)->approach[i]) - enemy_range; \
+  float enemy_reach = mr_r_max(k, enemy_ahead * (own)->body.v[i]) - enemy_range;
+
+// Writes the features of both fighters and of the clock.
+static void mr_write_fighters(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                              MrFullView *out) {
+  const MrSight *sight = &scene->sights[fighter];
+  int32_t other = mr_opponent(fighter);
+  const MrConstants *k = &sim->constants;
+  const MrFighter *own = &b->fighters[fighter], *enemy = &b->fighters[other];
+  MR_FOR_LANES(i) {
+    float limit = k->one;
+    MR_OWN_VALUES(k, b, own, scene->inbound[other].in_air[i], i)
+    float enemy_alive = (float)enemy->alive[i];
+    float enemy_speed = enemy->body.v[i];
+    float enemy_rudder = enemy->body.rudder[i];
+    float enemy_ammunition = (float)enemy->ammunition[i];
+    float enemy_reload = mr_reload(k, b, enemy, i);
+    float enemy_in_air = (float)scene->inbound[fighter].in_air[i];
+    MR_GEOMETRY_VALUES(k, own, sight, i)
+    MR_FIGHTER_FEATURES(MR_WRITE)
+  }
+}
+
+// A range of the envelope compared with the range to the enemy: 1/2 where they are equal.
+static inline float mr_range_ratio(float reach, float range) { return reach / mr_max(reach + range, 1.0f); }
+
+// Writes the features of the fighters' ranges on each other. `own` and `enemy` are the ranges of their shots.
+static void mr_write_envelopes(const MrConstants *k, const MrSight *sight, const MrShotRanges *own,
+                               const MrShotRanges *enemy, MrFullView *out) {
+  MR_FOR_LANES(i) {
+    float limit = k->one, range = sight->range[i];
+    float own_aero = mr_range_ratio(own->aero[i], range);
+    float own_nez = mr_range_ratio(own->nez[i], range);
+    float enemy_aero = mr_range_ratio(enemy->aero[i], range);
+    float enemy_nez = mr_range_ratio(enemy->nez[i], range);
+    float escape_margin = range - enemy->cold[i];
+    MR_ENVELOPE_FEATURES(MR_WRITE)
+  }
+}
+
+// Writes the view of one fighter. `shot_ranges` is read for MR_OBSERVE_STG only.
+static void mr_write_full_view(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                               const MrAllObserved *missiles, const MrShotRanges shot_ranges[MR_FIGHTERS],
+                               MrFullView *out) {
+  const MrConstants *k = &sim->constants;
+  const MrFighter *own = &b->fighters[fighter];
+  int32_t enemy = mr_opponent(fighter);
+  mr_write_fighters(sim, b, fighter, scene, out);
+  if (scene->any) {
+    for (int rank = 0; rank < MR_INBOUND_OBSERVED; rank++) {
+      mr_write_missiles(k, &own->body, true, &missiles->at[fighter][rank], &out->inbound[rank]);
+    }
+    for (int rank = 0; rank < MR_OWN_MISSILES_OBSERVED; rank++) {
+      mr_write_missiles(k, &own->body, false, &missiles->at[enemy][rank], &out->own_missiles[rank]);
+    }
+  } else {
+    memset(out->inbound, 0, sizeof out->inbound + sizeof out->own_missiles);
+  }
+  if (sim->observation != MR_OBSERVE_STG) return;
+  mr_write_envelopes(k, &scene->sights[fighter], &shot_ranges[fighter], &shot_ranges[enemy], out);
+  if (scene->any) {
+    mr_write_misses(sim, own, missiles->at[fighter], out->misses);
+  } else {
+    memset(out->misses, 0, sizeof out->misses);
+  }
+}
+
+// Sensors -------------------------------------------------------------------------------------------------
+
+// Writes the features of the own fighter, the contact and the receiver. `scene` is as the side believes it.
+static void mr_write_contact(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                             const MrContact *contact, const MrHeard *heard, MrRadarView *out) {
+  const MrConstants *k = &sim->constants;
+  const MrFighter *own = &b->fighters[fighter];
+  const MrSight *sight = &scene->sights[fighter];
+  int32_t other = mr_opponent(fighter);
+  MR_FOR_LANES(i) {
+    float limit = k->one;
+    MR_OWN_VALUES(k, b, own, scene->inbound[other].in_air[i], i)
+    float receiver_searched = (float)(heard->hears[i] & !heard->tracked[i]);
+    float receiver_tracked = (float)heard->tracked[i];
+    float receiver_ahead = heard->ahead[i];
+    float receiver_left = heard->left[i];
+    MR_OWN_FEATURES(MR_WRITE)
+    MR_RECEIVER_FEATURES(MR_WRITE)
+  }
+  MR_FOR_LANES(i) {
+    float limit = mr_select(mr_is_track(contact->source[i]), k->one, 0.0f);
+    float track_live = (float)(contact->source[i] == MR_RADAR);
+    float track_memory = (float)(contact->source[i] == MR_MEMORY);
+    float track_age = (float)contact->age[i] * k->dt;
+    float enemy_speed = contact->body.v[i];
+    MR_GEOMETRY_VALUES(k, own, sight, i)
+    MR_CONTACT_FEATURES(MR_WRITE)
+    MR_GEOMETRY_FEATURES(MR_WRITE)
+  }
+}
+
+// Writes the features of the own missiles of one rank. Range and time to go are to the contact.
+static void mr_write_own_missiles(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                                  const MrPicture *picture, int rank, MrGuidedRow *out) {
+  const MrContact *contact = &picture->contacts[fighter];
+  const int32_t *keys = scene->inbound[mr_opponent(fighter)].keys[rank];
+  MrObserved missiles;
+  mr_collect(b, scene, keys, &missiles);
+  MR_EACH_LANE(i) missiles.active[i] = picture->beliefs[keys[i] & MR_SLOT_BITS].locked[i];
+  MR_FOR_LANES(i) missiles.supported[i] = mr_is_track(contact->source[i]);
+  mr_rate_missiles(sim, contact->body.v, true, &missiles);
+  mr_write_guided(&sim->constants, &b->fighters[fighter].body, &missiles, out);
+}
+
+// Writes the view of one fighter with sensors. `scene` is as the side believes it; `sights` are the true ones, by which
+// the receiver hears.
+static void mr_write_radar_view(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrScene *scene,
+                                const MrSight sights[MR_FIGHTERS], const MrPicture *picture, MrRadarView *out) {
+  MrHeard heard;
+  MrSeekers seekers;
+  int32_t other = mr_opponent(fighter);
+  mr_listen(sim, &b->fighters[fighter], &b->fighters[other], &sights[fighter], &picture->contacts[other], &heard);
+  mr_listen_to_seekers(b, fighter, picture, &seekers);
+  mr_write_contact(sim, b, fighter, scene, &picture->contacts[fighter], &heard, out);
+  mr_write_seekers(&sim->constants, &seekers, out->seekers);
+  if (!scene->any) memset(out->own_missiles, 0, sizeof out->own_missiles);
+  for (int rank = 0; scene->any && rank < MR_OWN_MISSILES_OBSERVED; rank++) {
+    mr_write_own_missiles(sim, b, fighter, scene, picture, rank, &out->own_missiles[rank]);
+  }
+}
+
+// Blocks --------------------------------------------------------------------------------------------------
+
+static void mr_write_full_views(const MrSim *sim, const MrBlock *b, const MrScene *scene, const MrOutputs *out,
+                                MrDestination *to) {
+  MrFullView view;
+  MrAllObserved missiles;
+  MrShotRanges shot_ranges[MR_FIGHTERS];
+  mr_collect_missiles(sim, b, scene, &missiles);
+  for (int32_t f = 0; sim->observation == MR_OBSERVE_STG && f < MR_FIGHTERS; f++) {
+    const MrBody *enemy = &b->fighters[mr_opponent(f)].body;
+    mr_look_up(sim, &b->fighters[f].body, enemy, &scene->sights[f], &shot_ranges[f]);
+  }
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    if (!mr_has_row(sim, out, f)) continue;
+    mr_write_full_view(sim, b, f, scene, &missiles, shot_ranges, &view);
+    mr_place_rows(&view, sim->features, to->rows);
+    mr_next_rows(sim, to);
+  }
+}
+
+// The same with sensors. `sights` are the true ones.
+static void mr_write_radar_views(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
+                                 const MrSight sights[MR_FIGHTERS], const MrOutputs *out, MrDestination *to) {
+  MrRadarView view;
+  MrScene believed;
+  mr_look_around_by_picture(sim->constants.dt, b, picture, &believed);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    if (!mr_has_row(sim, out, f)) continue;
+    mr_write_radar_view(sim, b, f, &believed, sights, picture, &view);
+    mr_place_rows(&view, MR_RADAR_FEATURE_COUNT, to->rows);
+    mr_next_rows(sim, to);
+  }
+}
+
+// Writes the block's rows into `observations`, which has the rows of all blocks.
+static void mr_write_observations(const MrSim *sim, int32_t block, const MrScene *scene, const MrOutputs *out,
+                                  float *observations) {
+  if (!observations) return;
+  float spare[MR_STG_FEATURE_COUNT];
+  MrDestination to = mr_first_rows(sim, block, mr_row_floats(sim, out), observations, spare);
+  if (sim->pictures) {
+    mr_write_radar_views(sim, mr_block(sim, block), mr_picture(sim, block), scene->sights, out, &to);
+  } else {
+    mr_write_full_views(sim, mr_block(sim, block), scene, out, &to);
+  }
+}
