@@ -1,1 +1,1 @@
-"""Replays: recorded fights, bit for bit."""
+"""Replays: recorded fights, exact to the bit."""

@@ -1,7 +1,7 @@
 """Replays for Tacview: ACMI flight recordings 2.2 (https://www.tacview.net/documentation/acmi/).
 
-The plane of the game is laid on the sea where the equator meets the zero meridian, x to the east, y
-to the north, and lifted to one altitude. U and V are x and y themselves.
+The plane of the game lies at one altitude over the point where the equator meets the zero meridian,
+with x to the east and y to the north. U and V are x and y themselves.
 """
 
 import io
@@ -31,11 +31,11 @@ from midrange_puffer.replays.replay import Replay
 ZIP_SUFFIX = ".zip.acmi"
 ALTITUDE = 6000.0  # m
 DEGREE = 111_320.0  # m along the equator, and near it along a meridian
-FIRST_MISSILE = 0x100  # object id; the fighters have theirs from 1 on
+FIRST_MISSILE = 0x100  # its object id; the fighters' ids start from 1
 HEADER = (
     "FileType=text/acmi/tacview",
     "FileVersion=2.2",
-    "0,ReferenceTime=2000-01-01T00:00:00Z",  # of no meaning; without one Tacview takes 1970
+    "0,ReferenceTime=2000-01-01T00:00:00Z",  # arbitrary; the default of Tacview is 1970
     "0,ReferenceLongitude=0",
     "0,ReferenceLatitude=0",
     "0,DataSource=midrange_puffer",
@@ -43,17 +43,17 @@ HEADER = (
 
 
 def write_acmi(replay: Replay, path: str | Path) -> None:
-    """Fly a replay and write it as a file for Tacview, in a zip where it ends in .zip.acmi.
+    """Flies a replay and writes it as a file for Tacview, zipped if the name ends in .zip.acmi.
 
     Raises:
-        ReplayError: It does not go as it went.
+        ReplayError: The replay gives other states than recorded.
         WriteError: The file could not be written.
     """
-    # Tacview's documentation finds text with a byte order mark cleaner.
+    # Tacview's documentation recommends a byte order mark.
     data = format_acmi(replay, replay.paths()).encode("utf-8-sig")
     path = Path(path)
     if path.name.endswith(ZIP_SUFFIX):
-        # ZipInfo has a constant date, so that equal replays give equal files.
+        # ZipInfo has a constant date: equal replays give equal files.
         member = zipfile.ZipInfo(path.name.removesuffix(ZIP_SUFFIX) + ".txt.acmi")
         archive = io.BytesIO()
         with zipfile.ZipFile(archive, "w") as file:
@@ -63,9 +63,9 @@ def write_acmi(replay: Replay, path: str | Path) -> None:
 
 
 def format_acmi(replay: Replay, paths: Paths) -> str:
-    """The text of a recording."""
+    """Returns the text of a recording."""
     frames: dict[float, list[str]] = {}
-    # What ends comes after where everything is, a missile before its target.
+    # Ends come after all positions, a missile's before its target's.
     missiles = [
         _missile(path, paths.fighters[path.owner].side, number)
         for number, path in enumerate(paths.missiles)
@@ -88,7 +88,7 @@ def format_acmi(replay: Replay, paths: Paths) -> str:
 
 @dataclass(frozen=True)
 class _Body:
-    """An object of the recording: its id, and the properties that it keeps."""
+    """An object of the recording: its id, its path, and its constant properties."""
 
     id: str
     path: FighterPath | MissilePath
@@ -112,12 +112,12 @@ def _missile(path: MissilePath, side: int, number: int) -> _Body:
 
 
 def _positions(body: _Body) -> Iterator[tuple[float, str]]:
-    """Every entry of a path; what does not change stands only in the first."""
+    """Yields a line for every entry of a path; constant properties are in the first one only."""
     path = body.path
     for index, time in enumerate(path.times):
         x, y, load = path.x[index], path.y[index], path.load[index]
         heading = (90 - math.degrees(path.heading[index])) % 360
-        # A fighter banks as for a level turn, a missile turns by its fins.
+        # A fighter banks as in a level turn; a missile turns by its fins.
         roll = -math.degrees(math.atan(load)) if isinstance(path, FighterPath) else 0.0
         altitude, pitch, lasting = ("", "", "")
         if index == 0:
@@ -130,7 +130,7 @@ def _positions(body: _Body) -> Iterator[tuple[float, str]]:
 
 
 def _instruments(path: BodyPath, index: int) -> str:
-    """The numeric properties that change. To the right is positive, as for the roll."""
+    """Returns the numeric properties that change; to the right is positive, as for the roll."""
     speed, load = path.speed[index], path.load[index]
     text = f"IAS={speed:.1f},TAS={speed:.1f},Mach={speed / SPEED_OF_SOUND:.3f}"
     if isinstance(path, FighterPath):
@@ -142,7 +142,7 @@ def _instruments(path: BodyPath, index: int) -> str:
 def _locks(
     paths: Paths, missiles: Sequence[_Body], parameters: Mapping[str, float]
 ) -> Iterator[tuple[float, str]]:
-    """With sensors: each fighter's radar, whom it has on it, and which missiles have a lock."""
+    """Yields, with sensors, each fighter's radar and its target, and the locks of missiles."""
     for fighter in paths.fighters if paths.contacts else ():
         own = _fighter_id(fighter.number)
         width = 2 * parameters["radar_half_angle_deg"]
@@ -158,21 +158,21 @@ def _locks(
 
 
 def _on_radar(paths: Paths, fighter: FighterPath) -> list[int | None]:
-    """The nearest enemy on a fighter's radar, for every time of its path; None for nobody."""
+    """Returns the nearest enemy on a fighter's radar, or None, for every time of its path."""
     contacts = [contact for contact in paths.contacts if contact.fighter == fighter.number]
-    found = []
+    nearest = []
     for index, place in enumerate(zip(fighter.x, fighter.y, strict=True)):
         ranges = {
             contact.enemy: math.dist(place, (contact.x[index], contact.y[index]))
             for contact in contacts
             if contact.source[index] == LIVE
         }
-        found.append(min(ranges, key=ranges.get, default=None))
-    return found
+        nearest.append(min(ranges, key=ranges.get, default=None))
+    return nearest
 
 
 def _new_targets(missile: _Body) -> Iterator[tuple[float, str]]:
-    """Whom it goes for after its first target."""
+    """Yields a missile's targets after the first one."""
     changes = itertools.islice(_changes(missile.path.times, missile.path.targets), 1, None)
     for time, target in changes:
         yield time, f"{missile.id},LockedTarget={_fighter_id(target)}"
@@ -181,7 +181,7 @@ def _new_targets(missile: _Body) -> Iterator[tuple[float, str]]:
 def _changes(
     times: Sequence[float], values: Iterable[int | None]
 ) -> Iterator[tuple[float, int | None]]:
-    """The first of some values, and every later one that differs from the one before."""
+    """Yields the first of some values, and every later one that differs from the one before."""
     rows = list(zip(times, values, strict=True))
     yield from rows[:1]
     for (_, before), (time, value) in itertools.pairwise(rows):
@@ -190,7 +190,7 @@ def _changes(
 
 
 def _end(body: _Body) -> Iterator[tuple[float, str]]:
-    """How a fighter or a missile ended, and its removal; nothing of what flies to the last."""
+    """Yields the end and the removal of a body; nothing if it flies to the end."""
     path = body.path
     end = path.times[-1]
     if isinstance(path, FighterPath):
@@ -206,7 +206,7 @@ def _end(body: _Body) -> Iterator[tuple[float, str]]:
             f"TargetId:{_fighter_id(path.target)}|"
             f"Outcome:{'Kill' if path.fate == HIT else 'Miss'}",
         )
-        if path.fate != HIT:  # or it would count as destroyed
+        if path.fate != HIT:  # a hit would count as destroyed
             yield end, f"0,Event=LeftArea|{body.id}|"
     yield end, f"-{body.id}"
 
@@ -221,5 +221,5 @@ def _fighter_id(number: int) -> str:
 
 
 def _text(text: str) -> str:
-    """A text property: one line, its commas escaped; a backslash would escape what comes next."""
+    """Returns a text property: one line, with commas escaped and backslashes replaced."""
     return shown(" ".join(text.split())).replace("\\", "/").replace(",", "\\,")

@@ -1,7 +1,7 @@
-"""The file of a replay: a line, a checksum, a header and the controls.
+"""The file format of a replay.
 
-A file is a line of text with the version; the length and the SHA-256 of what follows; a line of
-JSON, the header; and, compressed, the controls of every decision and the state hashes.
+A file is a line of text with the version, the length and the SHA-256 of the rest, a line of JSON,
+the header, and, compressed, the controls of every decision and the state hashes.
 """
 
 import hashlib
@@ -47,14 +47,14 @@ HEADER = {
 
 
 class ReplayError(UsageError):
-    """A file is not a replay that this version can play, or what it plays is another fight."""
+    """A file is no replay that this version can play, or gives another fight than recorded."""
 
 
 def to_bytes(header: Mapping[str, object], controls: np.ndarray, hashes: np.ndarray) -> bytes:
-    """The content of a file.
+    """Returns the content of a file.
 
     Args:
-        header: what HEADER names, but for `parameters_hash`.
+        header: The entries of HEADER without `parameters_hash`.
         controls: float32 [decisions, fighters, 3].
         hashes: uint64.
     """
@@ -69,27 +69,27 @@ def to_bytes(header: Mapping[str, object], controls: np.ndarray, hashes: np.ndar
 
 
 def header_of(data: bytes) -> tuple[dict[str, object], bytes]:
-    """The header of a file, with all parameters of this version, and what `arrays_of` takes.
+    """Returns the header of a file, with all parameters of this version, and its packed arrays.
 
     Raises:
-        ReplayError: It is not that of a replay which this version can play.
+        ReplayError: This version cannot play the file.
     """
     head, _, compressed = _body(data).partition(b"\n")
     return _header(head), compressed
 
 
 def parameters_hash(parameters: Mapping[str, float]) -> str:
-    """SHA-256 of parameters by name."""
+    """Returns the SHA-256 of parameters by name."""
     return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
 
 
 def _control_bytes(controls: np.ndarray) -> bytes:
-    """Each control by itself, which compresses better."""
+    """Returns the controls ordered by control, which compresses better."""
     return np.ascontiguousarray(controls.transpose(1, 2, 0), "<f4").tobytes()
 
 
 def _body(data: bytes) -> bytes:
-    """What the checksum of a file is of, checked."""
+    """Returns the part of a file below its checksum, checked against it."""
     start = len(_FIRST_LINE) + _LENGTH.size + _DIGEST_BYTES
     if len(data) < start and data[: len(_FIRST_LINE)] == _FIRST_LINE[: len(data)]:
         raise ReplayError(f"cut short: {len(data)} bytes, at least {start} expected")
@@ -110,7 +110,7 @@ def _body(data: bytes) -> bytes:
 
 
 def _header(line: bytes) -> dict[str, object]:
-    """The header, of the right types, with all parameters of this version."""
+    """Reads a header and checks its types; its parameters become those of this version."""
     try:
         header = json.loads(line)
         json.dumps(header, ensure_ascii=False).encode()
@@ -124,7 +124,7 @@ def _header(line: bytes) -> dict[str, object]:
         if not isinstance(header, dict) or type(header.get(name)) is not kind:
             raise ReplayError(f"its header has no {name} of type {kind.__name__}")
     for name in ("pilots", "names"):
-        if any(type(who) is not str for who in header[name]):
+        if any(type(entry) is not str for entry in header[name]):
             raise ReplayError(f"its header has {name} that are not texts")
     if len(header["names"]) != len(SEATS):
         raise ReplayError(f"its header has {len(header['names'])} names, not those of two sides")
@@ -135,11 +135,12 @@ def _header(line: bytes) -> dict[str, object]:
 
 
 def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
-    """Its parameters, checked by name, and the neutral values of rows added since its rules."""
+    """Checks a header's parameters, and adds neutral values of rows that are newer than it."""
     parameters, version = header["parameters"], header["rules_version"]
     expected = header["parameters_hash"]
-    if (found := parameters_hash(parameters)) != expected:
-        raise ReplayError(f"its parameters have the hash {found}, not {expected} as its header has")
+    if (actual := parameters_hash(parameters)) != expected:
+        message = f"its parameters have the hash {actual}, not {expected} as its header has"
+        raise ReplayError(message)
     for name in parameters:
         if name not in PARAMETERS:
             raise ReplayError(
@@ -157,19 +158,19 @@ def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
 def arrays_of(
     compressed: bytes, fighters: int, decisions: int, hashes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Controls float32 [decisions, fighters, 3] and `hashes` state hashes.
+    """Unpacks the controls, float32 [decisions, fighters, 3], and `hashes` state hashes.
 
     Raises:
-        ReplayError: They are not of these sizes.
+        ReplayError: The arrays do not have these sizes.
     """
     shape = (fighters, CONTROLS, decisions)
     split = 4 * math.prod(shape)
-    wanted = split + 8 * hashes
+    expected_size = split + 8 * hashes
     try:
-        data = zlib.decompressobj().decompress(compressed, wanted + 1)
+        data = zlib.decompressobj().decompress(compressed, expected_size + 1)
     except zlib.error as error:
         raise ReplayError(f"its controls cannot be read: {error}") from None
-    if len(data) != wanted:
+    if len(data) != expected_size:
         raise ReplayError(
             f"its controls are not those of {decisions} decisions of {fighters} fighters"
         )

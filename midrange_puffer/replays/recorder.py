@@ -1,4 +1,4 @@
-"""Replays of fights that are played many at once, and which of them are worth a look."""
+"""Replays of fights that are played many at once, and a selection of instructive ones."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -14,30 +14,30 @@ from midrange_puffer.game.records import outcomes
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.replays.replay import SUFFIX, Recorder, Replay
 
-# Engagements of a fight that may be kept, the first; 12 bytes a decision of each fighter. In teams
-# they are fewer, by as much as their fighters are more.
+# Most engagements of a fight that are recorded, from the first on; in teams fewer in proportion to
+# the fighters. Each decision of a fighter takes 12 bytes.
 WATCHED = 10_000
 KINDS = LOST, CLOSEST, LONGEST, FIRST = "lost", "closest", "longest", "first"
-# Engagements in which a missile was seen nearest, for one in which it passed nearest: what is seen
-# at a decision may be half a second from the least distance.
+# Candidates for each CLOSEST engagement: those whose missiles were observed nearest. A decision may
+# be half a second away from the least distance.
 CANDIDATES = 8
 _PILOTS = tuple(CONTROLLERS)
 
 
 class FightRecorder:
-    """Records all engagements of one fight: a `watch` of `match.play`, or of `evaluation.fight`.
+    """A recording of all engagements of one fight: a `watch` of `match.play` or `evaluation.fight`.
 
     Args:
-        names: what red and blue are called; None: as the pilot that was drawn.
-        num_envs: engagements, of all parts together.
-        seed, parameters: as given to `play`.
-        meta: of every replay.
-        parts: as given to `fight`.
+        names: Names of red and blue; None: that of the pilot that was drawn.
+        num_envs: Engagements of all parts together.
+        seed, parameters: As given to `play`.
+        meta: Information for every replay.
+        parts: As given to `fight`.
 
     Attributes:
-        nearness: float32 [engagements, 2]: of the nearest missile that one of each side has seen
-            come, as the features inbound_…_nearness; 0 if none has seen any. In a game with
-            sensors, as the enemy has seen its own missiles, by own_missile_…_nearness.
+        nearness: float32 [engagements, 2]: nearness of the nearest inbound missile that a fighter
+            of each side has observed, by the features inbound_…_nearness; 0 if there was none. In
+            a game with sensors by the enemy's features own_missile_…_nearness.
     """
 
     def __init__(
@@ -63,15 +63,14 @@ class FightRecorder:
             for index, feature in enumerate(features)
             if re.fullmatch(rf"{kind}_\d_nearness", feature.name)
         ]
-        # What each saw last; and of each part for each decision the engagements still open and
-        # their controls.
+        # The last observations; and for each part and decision the open engagements' controls.
         self._seen = np.zeros((watched, sum(self._sizes), len(features)), np.float32)
         self._controls: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in parts]
 
     def __call__(
         self, part: int, is_open: np.ndarray, seen: np.ndarray, controls: np.ndarray
     ) -> None:
-        """Note a decision that is about to be flown."""
+        """Records a decision that is about to be flown."""
         first = part * self._size
         rows = np.flatnonzero(is_open[: max(len(self.nearness) - first, 0)])
         envs = first + rows
@@ -84,14 +83,14 @@ class FightRecorder:
         self.nearness[envs] = np.maximum(self.nearness[envs], nearest)
 
     def replay(self, record: np.void, **meta: object) -> Replay:
-        """The replay of one engagement, flown alone.
+        """Returns the replay of one engagement, flown alone.
 
         Args:
-            record: of `_core.RECORD`, as it ended.
-            meta: of this replay, beside that of all.
+            record: Its record at its end, of type `_core.RECORD`.
+            **meta: Further information for this replay.
 
         Raises:
-            RuntimeError: It goes another way alone.
+            RuntimeError: The engagement flown alone differs.
         """
         env, decisions = int(record["env"]), int(record["decisions"])
         part = env // self._size
@@ -113,11 +112,11 @@ class FightRecorder:
 
 
 def save(replay: Replay, path: Path) -> None:
-    """Write a replay, and fly what was written.
+    """Writes a replay, and verifies the written file.
 
     Raises:
-        WriteError: It could not be written.
-        ReplayError: It does not go as it went.
+        WriteError: The file could not be written.
+        ReplayError: The file gives other states than recorded.
     """
     replay.write(path)
     Replay.read(path).verify()
@@ -128,21 +127,26 @@ def save_instructive(
     records: Sequence[np.ndarray],
     count: int,
     folder: Path,
-    who: str,
+    name: str,
     progress: Callable[[int], None] = lambda count: None,
     most: int | None = None,
 ) -> list[Path]:
-    """Save the engagements of somebody that are worth a look, each flown from its file.
+    """Saves a contestant's instructive engagements, and verifies the written files.
 
-    There are up to `count` of each kind, none of two kinds: LOST ones; CLOSEST, won or drawn
-    though a missile passed near; LONGEST; and the FIRST. The files' names say who it is, who was
-    met, what they are, which engagement, and the seat: ann_vs-evader_lost_env0042_red.replay.
+    There are up to `count` of each kind, none of two kinds: LOST; CLOSEST, won or drawn although
+    a missile passed near; LONGEST; and FIRST. A file's name has the contestant, its opponent, the
+    kind, the engagement and the seat: ann_vs-evader_lost_env0042_red.replay.
 
     Args:
-        recorders, records: of its fights as red and as blue, from the same starts.
-        who: begins the files' names.
-        progress: called with the number of files written since.
-        most: files, of all kinds together; None: any number.
+        recorders, records: Its fights as red and as blue, from the same starts.
+        count: Most files of a kind.
+        folder: Folder of the files.
+        name: The contestant's name, with which the files' names begin.
+        progress: Called with the number of files written since the last call.
+        most: Most files of all kinds together; None: no limit.
+
+    Returns:
+        The files' paths.
 
     Raises:
         WriteError: A file could not be written.
@@ -160,13 +164,15 @@ def save_instructive(
         replays = {}
         for place in places[: wanted * (CANDIDATES if kind == CLOSEST else 1)]:
             recorder, seat, record = flown[place]
-            replays[place] = _with_miss(recorder.replay(record, kept=kind, seat=SEATS[seat]))
+            replay = recorder.replay(record, kept=kind, seat=SEATS[seat])
+            miss = nearest_miss(replay.paths(), seat)
+            replays[place] = replace(replay, meta={**replay.meta, "nearest_miss": miss})
         if kind == CLOSEST:
             nearest = sorted(replays, key=lambda place: replays[place].meta["nearest_miss"])
             replays = {place: replays[place] for place in nearest[:wanted]}
         taken |= set(replays)
         for replay in replays.values():
-            paths.append(folder / _file_name(who, replay))
+            paths.append(folder / _file_name(name, replay))
             save(replay, paths[-1])
             progress(1)
     return paths
@@ -175,12 +181,13 @@ def save_instructive(
 def _ranks(
     recorders: Sequence[FightRecorder], records: Sequence[np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Kind -> the engagements of that kind, the best first, by their place: reds, then blues."""
+    """Returns the engagements by kind, the best first, as indices: those as red, then as blue."""
     count = len(recorders[0].nearness)
-    rows = np.concatenate([one[:count] for one in records])
-    results = [outcomes(one[:count], seat) for seat, one in enumerate(records)]
-    lost = np.concatenate([result["loss"] for result in results])
-    near = np.concatenate([one.nearness[:, seat] for seat, one in enumerate(recorders)])
+    rows = np.concatenate([part[:count] for part in records])
+    lost = np.concatenate(
+        [outcomes(part[:count], seat)["loss"] for seat, part in enumerate(records)]
+    )
+    near = np.concatenate([part.nearness[:, seat] for seat, part in enumerate(recorders)])
     escaped = ~lost & (rows["mutual_kill"] == 0) & (near > 0)
     in_turn = np.arange(len(rows)).reshape(len(SEATS), -1).T.ravel()  # red, blue, red, …
     return {
@@ -191,25 +198,18 @@ def _ranks(
     }
 
 
-def _with_miss(replay: Replay) -> Replay:
-    """With how near the nearest missile passed the side that is looked at."""
-    side = SEATS.index(replay.meta["seat"])
-    miss = nearest_miss(replay.paths(), side)
-    return replace(replay, meta={**replay.meta, "nearest_miss": miss})
-
-
-def _file_name(who: str, replay: Replay) -> str:
+def _file_name(name: str, replay: Replay) -> str:
     kept, seat = replay.meta["kept"], replay.meta["seat"]
-    fighters = f"{who}_vs-{replay.names[1 - SEATS.index(seat)]}"
+    fighters = f"{name}_vs-{replay.names[1 - SEATS.index(seat)]}"
     place = f"env{replay.engagement:04d}_{seat}{SUFFIX}"
     return re.sub(r"[^\w.-]+", "-", f"{fighters}_{kept}_{place}")
 
 
 def nearest_miss(paths: Paths, side: int) -> float | None:
-    """The least distance of a missile to the fighter of a side that it goes for [m].
+    """Returns the least distance of a missile to its target, a fighter of a side [m].
 
-    None if there is no such missile. Between the times that are noted both are taken to fly
-    straight on.
+    None if there is no such missile. Between two entries of their paths both are taken to fly
+    straight.
     """
     misses = [
         _least_distance(missile, paths.fighters[target])
@@ -221,11 +221,11 @@ def nearest_miss(paths: Paths, side: int) -> float | None:
 
 
 def _least_distance(missile: MissilePath, target: FighterPath) -> float:
-    """While it goes for this one."""
-    goes_for = np.array(missile.targets) == target.number
-    times = np.array(missile.times)[goes_for]
-    x = np.array(missile.x)[goes_for] - np.interp(times, target.times, target.x)
-    y = np.array(missile.y)[goes_for] - np.interp(times, target.times, target.y)
+    """Returns the least distance of a missile to a fighter while it flies at it [m]."""
+    at_target = np.array(missile.targets) == target.number
+    times = np.array(missile.times)[at_target]
+    x = np.array(missile.x)[at_target] - np.interp(times, target.times, target.x)
+    y = np.array(missile.y)[at_target] - np.interp(times, target.times, target.y)
     dx, dy = np.diff(x), np.diff(y)
     length = np.maximum(dx**2 + dy**2, 1e-9)
     share = np.clip(-(x[:-1] * dx + y[:-1] * dy) / length, 0, 1)

@@ -1,7 +1,7 @@
-"""Replays: engagements that can be flown again, bit for bit, from a file of a few kilobytes."""
+"""Replays: recorded engagements that can be flown again, bit for bit."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,26 +27,26 @@ from midrange_puffer.replays.format import (
 )
 
 SUFFIX = ".replay"
-AGENT = "agent"  # who flies a fighter by controls from outside
+AGENT = "agent"  # the pilot of a fighter whose controls come from outside
 HASH_INTERVAL = 20  # decisions from one state hash to the next
 
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """An engagement, as it was flown.
+    """A recorded engagement.
 
     Attributes:
         parameters: A value for every row of csrc/params.h.
-        seed, engagement, episode: Which start it was, see `Simulation.start`.
-        pilots: Who flew each fighter: "agent" where the controls came from outside, or a pilot.
-        names: What those are called who flew red and blue.
+        seed, engagement, episode: The start, see `Simulation.start`.
+        pilots: The pilot of each fighter; "agent" if its controls came from outside.
+        names: Names of the contestants that flew red and blue.
         controls: float32 [decisions, fighters, 3], exactly as given to `Simulation.step`.
         hashes: uint64, `fight_hash` at the start, after every `hash_interval` decisions, and at
             the end.
-        outcome: At the end, in words.
+        outcome: The outcome in words.
         hash_interval: [decisions]
-        rules_version: Of the rules that it was flown by.
-        meta: Anything else worth knowing, as JSON takes it.
+        rules_version: Version of the rules that it was flown by.
+        meta: Further information, ready for JSON.
     """
 
     parameters: dict[str, int | float]
@@ -64,25 +64,25 @@ class Replay:
 
     @property
     def decisions(self) -> int:
-        """How many there are."""
+        """The number of decisions."""
         return len(self.controls)
 
     @property
     def duration(self) -> float:
-        """From start to end [s]."""
+        """The time from start to end [s]."""
         return self.decisions * self.parameters["physics_dt"] * self.parameters["substeps"]
 
     @property
     def fighter_names(self) -> tuple[str, ...]:
-        """What whoever flew each fighter is called: in teams a pilot by its own name."""
+        """The name of each fighter's contestant; in teams a pilot has its own name."""
         if not is_team(self.parameters):
             return self.names
         of_sides = np.repeat(self.names, sizes_of(self.parameters)).tolist()
-        each = zip(self.pilots, of_sides, strict=True)
-        return tuple(name if pilot == AGENT else pilot for pilot, name in each)
+        pairs = zip(self.pilots, of_sides, strict=True)
+        return tuple(name if pilot == AGENT else pilot for pilot, name in pairs)
 
     def simulation(self) -> Simulation:
-        """A simulation of this one engagement, at its start."""
+        """Returns a simulation of this engagement at its start."""
         red_size, _ = sizes_of(self.parameters)
         sides = self.pilots[:red_size], self.pilots[red_size:]
         sim = Simulation(1, self.seed, *sides, **self.parameters)
@@ -90,13 +90,13 @@ class Replay:
         return sim
 
     def play(self, sim: Simulation | None = None) -> Iterator[Simulation]:
-        """Fly it again; yields the simulation after each decision, at last that of the end.
+        """Flies the engagement again; yields the simulation after each decision.
 
         Args:
-            sim: as of `simulation`, for whoever has to see the start.
+            sim: A result of `simulation`; by default a new one.
 
         Raises:
-            ReplayError: It does not go as it went; the message names the decision.
+            ReplayError: A state differs from the recorded one; the message names the decision.
         """
         sim = sim or self.simulation()
         expected = dict(zip(_hashed(self.decisions, self.hash_interval), self.hashes, strict=True))
@@ -109,7 +109,7 @@ class Replay:
             raise ReplayError(f"ends with {outcome!r}, not with {self.outcome!r} as was recorded")
 
     def paths(self) -> Paths:
-        """Where everything went; raises as `play`."""
+        """Returns the paths of all bodies; raises as `play`."""
         sim = self.simulation()
         paths = Paths(sim)
         for _ in self.play(sim):
@@ -117,29 +117,29 @@ class Replay:
         return paths
 
     def verify(self) -> None:
-        """Fly it to its end; raises as `play`."""
+        """Flies the engagement to its end; raises as `play`."""
         for _ in self.play():
             pass
 
     def write(self, path: str | Path) -> None:
-        """Write the file whole.
+        """Writes the file atomically.
 
         Raises:
-            WriteError: It could not be written.
+            WriteError: The file could not be written.
         """
         write_whole(Path(path), self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The content of its file."""
+        """Returns the content of the file."""
         header = {name: getattr(self, name) for name in HEADER if name != "parameters_hash"}
         return to_bytes(header, self.controls, self.hashes)
 
     @classmethod
     def read(cls, path: str | Path) -> "Replay":
-        """Read a file.
+        """Reads a file.
 
         Raises:
-            ReplayError: There is none, or it is not one that this version can play; why.
+            ReplayError: The file does not exist, or this version cannot play it.
         """
         try:
             data = Path(path).read_bytes()
@@ -152,22 +152,16 @@ class Replay:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Replay":
-        """Take the content of a file.
+        """Reads the content of a file.
 
         Raises:
-            ReplayError: As `read`.
+            ReplayError: As in `read`.
         """
         header, compressed = header_of(data)
         pilots, names = (tuple(header[name]) for name in ("pilots", "names"))
-        wanted = ("parameters", "seed", "engagement", "episode", "outcome", "hash_interval")
-        wanted = (*wanted, "rules_version", "meta")
-        replay = cls(
-            **{name: header[name] for name in wanted},
-            pilots=pilots,
-            names=names,
-            controls=(),
-            hashes=(),
-        )
+        given = {entry.name: header[entry.name] for entry in fields(cls) if entry.name in header}
+        given |= {"pilots": pilots, "names": names}
+        replay = cls(**given, controls=(), hashes=())
         try:
             resolve(replay.parameters, teams=True)
             sizes = sizes_of(replay.parameters)
@@ -195,7 +189,7 @@ class Replay:
             )
 
     def _origin(self) -> str:
-        """Why it may go otherwise than it went."""
+        """Returns why the states may differ from the recorded ones."""
         if self.rules_version < SAME_BITS_SINCE:
             return (
                 f"it was flown by version {self.rules_version} of the rules, and since version "
@@ -205,14 +199,14 @@ class Replay:
 
 
 class Recorder:
-    """Records an engagement while it is flown: `add` after each `step`, at the end `replay`.
+    """A recording of an engagement: `add` after each `step`, at the end `replay`.
 
     Args:
-        sim: of one engagement, at its start.
-        seed: as it was made with.
-        pilots: of each fighter, as it was made with.
-        names: what those are called who fly red and blue; by default as the pilots.
-        engagement, episode: as it was started.
+        sim: A simulation of one engagement, at its start.
+        seed: Its seed.
+        pilots: Its pilot of each fighter.
+        names: Names of the contestants that fly red and blue; by default their pilots'.
+        engagement, episode: The start.
 
     Raises:
         ValueError: `sim` is not at that start.
@@ -244,11 +238,11 @@ class Recorder:
             raise ValueError("the simulation is not one engagement at the start that was named")
 
     def __len__(self) -> int:
-        """Decisions recorded."""
+        """Returns the number of decisions recorded."""
         return len(self._controls)
 
     def add(self, controls: np.ndarray | None) -> None:
-        """Note the controls, float [1, fighters, 3], with which the simulation was just stepped."""
+        """Adds the controls, float [1, fighters, 3], of the decision just flown."""
         shape = (len(self._start["pilots"]), CONTROLS)
         controls = np.zeros(shape) if controls is None else np.reshape(controls, shape)
         with np.errstate(over="ignore"):
@@ -257,12 +251,12 @@ class Recorder:
             self._hashes.append(self._sim.fight_hash())
 
     def truncate(self, decisions: int) -> None:
-        """Forget what came after so many decisions; the simulation is taken back by others."""
+        """Drops everything after a number of decisions; the caller rewinds the simulation."""
         del self._controls[decisions:]
         del self._hashes[1 + decisions // HASH_INTERVAL :]
 
     def replay(self, **meta: object) -> Replay:
-        """The replay of what was recorded so far, with `meta` beside it."""
+        """Returns the replay of the recording so far, with `meta`."""
         shape = (len(self), len(self._start["pilots"]), CONTROLS)
         hashes = [*self._hashes, self._sim.fight_hash()][: _hash_count(len(self), HASH_INTERVAL)]
         return Replay(
@@ -275,7 +269,7 @@ class Recorder:
 
 
 def side_names(pilots: Sequence[str], parameters: Mapping[str, float | str]) -> tuple[str, str]:
-    """What red and blue are called by who flies each fighter: each once, in their order."""
+    """Returns names of red and blue: the pilots of each side, without repetition."""
     red_size, _ = sizes_of(parameters)
     sides = pilots[:red_size], pilots[red_size:]
     red, blue = (", ".join(dict.fromkeys(side)) for side in sides)
@@ -283,7 +277,7 @@ def side_names(pilots: Sequence[str], parameters: Mapping[str, float | str]) -> 
 
 
 def _hashed(decisions: int, interval: int) -> list[int]:
-    """After how many decisions there are state hashes."""
+    """Returns the numbers of decisions after which there are state hashes."""
     return [*range(0, decisions, interval), decisions]
 
 

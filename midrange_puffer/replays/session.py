@@ -1,18 +1,17 @@
-"""A fight that people may be in, whose time can be stopped, stretched and taken back.
+"""A fight that humans may fly in, whose time can be paused, scaled and rewound.
 
-How often people decide: policies are made for a decision every `substeps` physics steps (0.5 s),
-which is slow for a hand. A fight with a human in it is therefore flown with a decision every
-physics step. A policy in it still acts every `substeps` steps only, as it was trained, and holds
-its rudder and throttle in between; scripted pilots, whose rules know of no decisions, look at every
-step. Without a human the game is flown just as it is configured, and a seed gives the very fight
-that `plot` draws.
+Policies decide every `substeps` physics steps (0.5 s), which is slow for a human. A fight with a
+human has a decision every physics step. A policy in it acts every `substeps` steps, as in
+training, and holds its rudder and throttle in between. Scripted pilots, whose rules do not depend
+on decisions, act at every step. A fight without a human is flown as configured: a seed gives the
+same fight that `plot` draws.
 
-In teams a human flies one fighter of a side, and may take over another at any time. For each there
-is a wingman: a pilot or policy that flies it while the human does not.
+In teams a human flies one fighter of a side, and may take over another at any time. Each fighter
+has a wingman: the pilot or policy that flies it while the human does not.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,8 +33,7 @@ from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.targets import nearest_nose, shot_at
 from midrange_puffer.policies.contestants import Mixed, player_for, try_out
 from midrange_puffer.policies.mix import ONE_ONLY
-from midrange_puffer.replays.crews import PilotCrew, PlayerCrew
-from midrange_puffer.replays.replay import Recorder, Replay
+from midrange_puffer.replays.replay import AGENT, Recorder, Replay
 
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
@@ -43,14 +41,14 @@ if TYPE_CHECKING:
 
 RUDDER, THROTTLE, FIRE = range(3)
 TIME_SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-MAX_LAG = 0.1  # s: what a frame took longer is lost, so that a slow machine plays slower
-MARK_INTERVAL = 1.0  # s of the fight from one snapshot to the next; what is between is flown again
-MAX_MARKS = 900  # snapshots kept, some 12 kB each: how far one can go back
+MAX_LAG = 0.1  # most seconds of a frame that are flown, so that a slow machine plays slower
+MARK_INTERVAL = 1.0  # s of the fight between two snapshots; a rewind flies the rest again
+MAX_MARKS = 900  # snapshots kept, some 12 kB each; they limit a rewind
 
 
 @dataclass(frozen=True)
 class _Mark:
-    """How everything stood after so many decisions."""
+    """The complete state after a number of decisions."""
 
     decisions: int
     state: bytes
@@ -58,31 +56,117 @@ class _Mark:
     crews: list[object]
 
 
-class Session:
-    """One engagement after another between two contestants, each flown by real time.
+class PlayerCrew:
+    """A policy or a function that flies fighters of a side.
+
+    Attributes:
+        fighters: int [n], the fighters' numbers.
+        player: The policy or function with its state.
+        decides_always: True if it decides anew in every physics step.
+    """
+
+    decides_always = False
+
+    def __init__(self, fighters: Sequence[int], player: "Player") -> None:
+        self.fighters, self.player = np.array(fighters), player
+
+    def commands(self, sim: Simulation) -> np.ndarray:
+        """Returns the fighters' next controls in a fight, float32 [n, 3]."""
+        observations = sim.observe()[0, self.fighters]
+        return self.player.act(observations, np.arange(len(self.fighters)))
+
+    def snapshot(self) -> object:
+        """Returns everything besides the fight that the next commands depend on."""
+        return self.player.snapshot()
+
+    def restore(self, snapshot: object) -> None:
+        """Returns to the state of a snapshot of this crew."""
+        self.player.restore(snapshot)
+
+
+class PilotCrew:
+    """A scripted pilot that flies fighters which are agents for the core.
+
+    So their controls are recorded, and a human may take over any of them at any time. The pilots
+    fly in a second simulation, which copies all bodies of the fight before each decision. There
+    they give bit for bit the commands that they would give in the fight.
 
     Args:
-        contestants: Who flies red and blue: "human", a pilot's name, a policy on the CPU, or a
-            function of observations. In teams also a list with one of these for each fighter of
-            the side, of whom one may be a human; the wingmen of a human alone are WINGMEN. Whoever
-            comes first beside a human also flies the human's first fighter, once it is left.
-        names: What they are called.
-        seed: Of the starts and of the policies' actions.
+        fighters: int [n], the fighters' numbers.
+        pilot: Name of the pilot.
+        seed, engagement, parameters: As of the fight.
+
+    Attributes:
+        fighters, decides_always: As in `PlayerCrew`.
+    """
+
+    decides_always = True
+
+    def __init__(
+        self,
+        fighters: Sequence[int],
+        pilot: str,
+        seed: int,
+        engagement: int,
+        parameters: Mapping[str, float],
+    ) -> None:
+        self.fighters = np.array(fighters)
+        self._copy = Simulation(1, seed, pilot, pilot, **parameters)
+        self._copy.start(0, engagement)
+
+    def commands(self, sim: Simulation) -> np.ndarray:
+        """As in `PlayerCrew`."""
+        fight, copy = sim.core, self._copy.core
+        for number in range(fight.fighters):
+            copy.set_fighter(0, number, fight.get_fighter(0, number))
+        active = fight.read("missile")["active"][0] | copy.read("missile")["active"][0]
+        for slot in np.flatnonzero(active):
+            copy.set_missile(0, slot, fight.get_missile(0, slot))
+        self._copy.step()
+        given = {name: values[0] for name, values in copy.read("fighter").items()}
+        commands = np.zeros((len(self.fighters), 3), np.float32)
+        commands[:, RUDDER] = given["rudder_command"][self.fighters]
+        commands[:, THROTTLE] = given["throttle_command"][self.fighters]
+        for row, fighter in zip(commands, self.fighters, strict=True):
+            if given["fire"][fighter]:
+                row[FIRE] = shot_at(sim, fighter, int(given["target"][fighter]))
+        return commands
+
+    def snapshot(self) -> bytes:
+        """As in `PlayerCrew`."""
+        return self._copy.snapshot()
+
+    def restore(self, snapshot: bytes) -> None:
+        """As in `PlayerCrew`."""
+        self._copy.restore(snapshot)
+
+
+class Session:
+    """A series of engagements between two contestants, each flown in real time.
+
+    Args:
+        contestants: Contestants that fly red and blue: "human", a pilot's name, a policy on the
+            CPU, or a function of observations. In teams also a list with a contestant for each
+            fighter of the side, at most one of them a human; "human" alone has wingmen WINGMEN.
+            The first contestant beside a human also flies the human's first fighter once the
+            human has left it.
+        names: The contestants' names.
+        seed: Seed of the starts and of the policies' actions.
         greedy: Policies take the likeliest action instead of drawing one.
         **parameters: Rows of csrc/params.h.
 
     Attributes:
-        sim, paths, recorder: Of the present fight.
-        humans: The fighters that people fly, by their numbers, at most one of a side.
-        engagement: Which start of the seed it has.
+        sim, paths, recorder: The present fight.
+        humans: Numbers of the fighters that humans fly, at most one of a side.
+        engagement: The start of the seed that the fight has.
         commands: float32 [fighters, 3], given with the next decision. A human's rudder and throttle
-            stay as they are set; fire is taken back once it is given.
-        paused: Whether time stands still.
-        time_scale: Time of the fight to real time, one of TIME_SCALES.
+            stay as they are set; a fire command is given once.
+        paused: True while time stands still.
+        time_scale: Time of the fight per real time, one of TIME_SCALES.
 
     Raises:
-        ValueError: An argument of the wrong name, type or range, or a mix.
-        OwnCodeError: A function by name fails, or gives what are no actions.
+        ValueError: An argument has a wrong name, type or range, or is a mix.
+        OwnCodeError: A function given by name fails, or returns no actions.
     """
 
     def __init__(
@@ -108,49 +192,58 @@ class Session:
         self._mark_interval = max(round(MARK_INTERVAL / self.decision), 1)
         self.start(0)
 
+    # Contestants
+
     def _flown_by(self) -> list["Contestant"]:
-        """Who flies each fighter at first, by its number.
+        """Returns the first contestant of each fighter, by its number.
 
         Raises:
-            UsageError: It is a mix, or they are not as many as there are fighters, or more than one
-                is a human.
+            UsageError: A contestant is a mix, their number is not that of the fighters, or more
+                than one of a side is a human.
         """
         flown_by = []
-        for side, who, size in zip(SEATS, self.contestants, sizes_of(self._game), strict=True):
-            each = list(who) if isinstance(who, list | tuple) else [who] * size
-            if who == HUMAN:
-                each[1:] = [WINGMEN] * (size - 1)
-            if len(each) != size:
-                raise UsageError(f"{side}: {len(each)} contestants; {side}_size is {size}")
-            for one in each:
-                if isinstance(one, Mixed):
-                    raise UsageError(f"{side} = {one.title}: {ONE_ONLY}")
-            if each.count(HUMAN) > 1:
-                raise UsageError(f"{side}: {each.count(HUMAN)} humans; at most one flies on a side")
-            flown_by += each
+        for side, given, size in zip(SEATS, self.contestants, sizes_of(self._game), strict=True):
+            contestants = list(given) if isinstance(given, list | tuple) else [given] * size
+            if given == HUMAN:
+                contestants[1:] = [WINGMEN] * (size - 1)
+            if len(contestants) != size:
+                raise UsageError(f"{side}: {len(contestants)} contestants; {side}_size is {size}")
+            for contestant in contestants:
+                if isinstance(contestant, Mixed):
+                    raise UsageError(f"{side} = {contestant.title}: {ONE_ONLY}")
+            if (humans := contestants.count(HUMAN)) > 1:
+                raise UsageError(f"{side}: {humans} humans; at most one flies on a side")
+            flown_by += contestants
         return flown_by
 
-    def _wingmen(self) -> list["Contestant | None"]:
-        """Who flies each fighter where no human does; None for a human who flies alone."""
+    def _groups(self) -> list[tuple["Contestant | None", list[int]]]:
+        """Returns each wingman with its fighters of one side, red's first.
+
+        The wingman is None for a human without wingmen.
+        """
         flown_by, red = self._flown_by(), sizes_of(self._game)[0]
-        wingmen = []
-        for side in (flown_by[:red], flown_by[red:]):
-            others = [who for who in side if who != HUMAN]
-            wingmen += [who if who != HUMAN else next(iter(others), None) for who in side]
-        return wingmen
+        fighters: dict[tuple, list[int]] = {}
+        for first, side in ((0, flown_by[:red]), (red, flown_by[red:])):
+            first_wingman = next((contestant for contestant in side if contestant != HUMAN), None)
+            for number, contestant in enumerate(side, first):
+                wingman = first_wingman if contestant == HUMAN else contestant
+                fighters.setdefault((first, wingman), []).append(number)
+        return [(wingman, numbers) for (_, wingman), numbers in fighters.items()]
 
     def _make_simulation(self) -> None:
-        """One in which the contestants meet. Whom a human may take over is an agent in it."""
+        """Makes the simulation; fighters that a human may take over are agents in it."""
         flown_by, sizes = self._flown_by(), sizes_of(self._game)
-        self.humans = [number for number, who in enumerate(flown_by) if who == HUMAN]
+        self.humans = [number for number, contestant in enumerate(flown_by) if contestant == HUMAN]
         self._pilots = [
-            who if isinstance(who, str) and self.human_beside(number) is None else "agent"
-            for number, who in enumerate(flown_by)
+            contestant
+            if isinstance(contestant, str) and self.human_beside(number) is None
+            else AGENT
+            for number, contestant in enumerate(flown_by)
         ]
         players = (
-            self._make_player(who, len(numbers), index)
-            for index, (who, numbers) in enumerate(self._groups())
-            if who is not None and not isinstance(who, str)
+            self._make_player(contestant, len(numbers), index)
+            for index, (contestant, numbers) in enumerate(self._groups())
+            if contestant is not None and not isinstance(contestant, str)
         )
         observation = observation_for(players, self._game)
         try_out(flown_by, len(features_of(observation, *sizes)))
@@ -158,8 +251,33 @@ class Session:
         observation = "default" if is_team(self._game) else observation
         self.sim = Simulation(1, self._seed, *sides, observation=observation, **self._game)
 
+    def _make_crews(self) -> list[PlayerCrew | PilotCrew]:
+        """Returns the crews of all agents that no human flies."""
+        crews = []
+        for index, (contestant, numbers) in enumerate(self._groups()):
+            if contestant is None or self._pilots[numbers[0]] != AGENT:
+                continue
+            if isinstance(contestant, str):
+                crews.append(
+                    PilotCrew(numbers, contestant, self._seed, self.engagement, self._game)
+                )
+            else:
+                crews.append(
+                    PlayerCrew(numbers, self._make_player(contestant, len(numbers), index))
+                )
+        return crews
+
+    def _make_player(self, contestant: "Contestant", count: int, index: int) -> "Player":
+        """Returns the player of a policy or function for `count` fighters."""
+        # Imported here, so that a fight without a policy starts at once, without torch.
+        from midrange_puffer.policies.player import player_seed
+
+        return player_for(contestant, count, player_seed(self._seed, index), self._greedy)
+
+    # Fights
+
     def meet(self, side: int, pilot: str) -> None:
-        """Have another pilot fly a side, from the same start."""
+        """Replaces a side's contestant by a pilot, and begins the same start again."""
         contestants, names = list(self.contestants), list(self.names)
         contestants[side] = names[side] = pilot
         self.contestants, self.names = tuple(contestants), tuple(names)
@@ -167,7 +285,7 @@ class Session:
         self.start(self.engagement)
 
     def start(self, engagement: int) -> None:
-        """Begin a fight at a start of the seed; the same one again is the same fight again."""
+        """Begins a fight at a start of the seed; equal starts are equal."""
         self.engagement = engagement
         self.sim.start(0, engagement)
         self.paths = Paths(self.sim)
@@ -179,36 +297,43 @@ class Session:
             engagement=engagement,
         )
         self._crews = self._make_crews()
-        self._targets: dict[int, int | None] = {}  # that humans have chosen, by fighter
+        self._targets: dict[int, int | None] = {}  # chosen by humans, by fighter
         self.commands[:] = 0
         self.commands[:, THROTTLE] = self.sim.fighters["throttle"][0]
-        self._due = 0.0  # s of the fight that are to be flown
+        self._due = 0.0  # s of the fight still to be flown
         self._marks: deque[_Mark] = deque(maxlen=MAX_MARKS)
         self._set_mark()
 
     @property
     def over(self) -> bool:
-        """Whether the fight has an outcome."""
+        """True if the fight has an outcome."""
         return bool(self.sim.outcome[0])
 
     @property
     def time(self) -> float:
-        """What is to be shown of the fight [s]: what was flown, up to one decision late."""
+        """The time of the fight to show [s], up to one decision behind the flown time."""
         flown = self.paths.time
         return flown if self.over else max(flown - self.decision + self._due, 0.0)
 
     @property
     def sides(self) -> dict[int, int]:
-        """The fighters that people fly, by their sides: red (0) and blue (1)."""
+        """The fighters that humans fly, by their sides: red (0) and blue (1)."""
         red, _ = sizes_of(self._game)
         return {int(fighter >= red): fighter for fighter in self.humans}
 
+    def side_of(self, fighter: int) -> range:
+        """Returns the numbers of the fighters of a fighter's side."""
+        red, blue = sizes_of(self._game)
+        return range(red) if fighter < red else range(red, red + blue)
+
     def human_beside(self, fighter: int) -> int | None:
-        """The fighter that a human flies on the side of a fighter; None if none does."""
-        return next((one for one in self.humans if one in self.side_of(fighter)), None)
+        """Returns the fighter that a human flies on a fighter's side; None if none does."""
+        return next((human for human in self.humans if human in self.side_of(fighter)), None)
+
+    # Controls of humans
 
     def take_over(self, fighter: int) -> None:
-        """Have the human of its side fly a fighter; a wingman goes on with the one that is left.
+        """Gives a fighter to the human of its side; a wingman continues with the one left.
 
         Raises:
             ValueError: No human flies on its side.
@@ -220,41 +345,38 @@ class Session:
         self.commands[[left, fighter], FIRE] = 0
 
     def aim(self, fighter: int, enemy: int | None) -> None:
-        """Choose whom a fighter's shots are at, as long as that enemy lives; None: see `target`."""
+        """Chooses the enemy of a fighter's shots while it lives; None: as `target` says."""
         self._targets[fighter] = enemy
 
     def target(self, fighter: int) -> int | None:
-        """Whom a shot of a fighter is at: the chosen enemy, or else the one nearest its nose."""
+        """Returns the enemy of a fighter's shots: the chosen one, else the one nearest its nose."""
         enemy = self._targets.get(fighter)
         if enemy is not None and self.sim.fighters["alive"][0, enemy]:
             return enemy
         return nearest_nose(self.sim, fighter)
 
-    def side_of(self, fighter: int) -> range:
-        """The fighters of its side, by their numbers."""
-        red, blue = sizes_of(self._game)
-        return range(red) if fighter < red else range(red, red + blue)
-
     def steer(self, fighter: int, rudder: float) -> None:
-        """Put a human's rudder: 1 left to -1 right."""
+        """Sets a human's rudder, 1 left to -1 right."""
         self.commands[fighter, RUDDER] = rudder
 
     def move_throttle(self, fighter: int, change: float) -> None:
-        """Move a human's throttle lever, which stays where it is put."""
+        """Moves a human's throttle lever, which stays where it is put."""
         self.commands[fighter, THROTTLE] = np.clip(self.commands[fighter, THROTTLE] + change, 0, 1)
 
     def fire(self, fighter: int) -> None:
-        """Ask for one launch, at the next decision, at the fighter's `target`."""
+        """Commands one launch at the fighter's `target`, with the next decision."""
         enemy = self.target(fighter)
         self.commands[fighter, FIRE] = 1 if enemy is None else shot_at(self.sim, fighter, enemy)
 
+    # Time
+
     def scale_time(self, faster: bool) -> None:
-        """Take the next time scale."""
+        """Takes the next faster or slower time scale."""
         index = TIME_SCALES.index(self.time_scale) + (1 if faster else -1)
         self.time_scale = TIME_SCALES[min(max(index, 0), len(TIME_SCALES) - 1)]
 
     def advance(self, seconds: float) -> None:
-        """Let so much real time pass: fly the decisions that come due in it."""
+        """Lets real time pass [s], and flies the decisions that come due in it."""
         if self.paused or self.over:
             return
         self._due += min(seconds, MAX_LAG) * self.time_scale
@@ -265,10 +387,10 @@ class Session:
                 self._due = 0.0
 
     def step(self, given: np.ndarray | None = None) -> None:
-        """Fly one decision with the commands as they are, and those of the policies.
+        """Flies one decision with `commands`, after the crews have set theirs.
 
         Args:
-            given: Commands of all that are given instead, float32 [fighters, 3].
+            given: Commands of all fighters that replace these, float32 [fighters, 3].
         """
         for crew in self._crews:
             if crew.decides_always or len(self.recorder) % self._hold == 0:
@@ -285,9 +407,9 @@ class Session:
             self._set_mark()
 
     def rewind(self, decisions: int) -> None:
-        """Take back so many decisions, at most to the oldest snapshot that is left.
+        """Takes back a number of decisions, at most to the oldest snapshot.
 
-        Everything is then as it was to the bit, what will be drawn for the policies included.
+        The state is then bit for bit the earlier one, with the policies' random numbers.
         """
         target = max(len(self.recorder) - decisions, self._marks[0].decisions)
         flown = self.recorder.replay().controls
@@ -295,8 +417,8 @@ class Session:
             self._marks.pop()
         mark = self._marks[-1]
         self.sim.restore(mark.state)
-        for crew, kept in zip(self._crews, mark.crews, strict=True):
-            crew.restore(kept)
+        for crew, snapshot in zip(self._crews, mark.crews, strict=True):
+            crew.restore(snapshot)
         self.paths.cut_back()
         self.recorder.truncate(mark.decisions)
         self.commands[:] = mark.commands
@@ -305,35 +427,8 @@ class Session:
             self.step(given)
 
     def replay(self) -> Replay:
-        """The present fight up to now."""
+        """Returns the replay of the present fight up to now."""
         return self.recorder.replay()
-
-    def _groups(self) -> list[tuple["Contestant | None", list[int]]]:
-        """Who flies where no human does, and their fighters of a side, red's first."""
-        fighters: dict[tuple, list[int]] = {}
-        for number, who in enumerate(self._wingmen()):
-            fighters.setdefault((self.side_of(number), who), []).append(number)
-        return [(who, numbers) for (_, who), numbers in fighters.items()]
-
-    def _make_crews(self) -> list[PlayerCrew | PilotCrew]:
-        """All that command fighters from outside the core, but people."""
-        crews = []
-        for index, (who, numbers) in enumerate(self._groups()):
-            if who is None or self._pilots[numbers[0]] != "agent":
-                continue
-            if isinstance(who, str):
-                crews.append(PilotCrew(numbers, who, self._seed, self.engagement, self._game))
-            else:
-                player = self._make_player(who, len(numbers), index)
-                crews.append(PlayerCrew(numbers, player))
-        return crews
-
-    def _make_player(self, who: "Contestant", count: int, index: int) -> "Player":
-        """What a policy or a function flies so many fighters with."""
-        # Here, so that a fight without a policy begins without torch, at once.
-        from midrange_puffer.policies.player import player_seed
-
-        return player_for(who, count, player_seed(self._seed, index), self._greedy)
 
     def _set_mark(self) -> None:
         crews = [crew.snapshot() for crew in self._crews]
