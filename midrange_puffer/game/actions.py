@@ -1,4 +1,4 @@
-"""What an agent's actions may be, and the controls of a fighter that they stand for."""
+"""An agent's actions, and the controls of a fighter that they stand for."""
 
 import numpy as np
 
@@ -18,39 +18,39 @@ HIGHEST = np.array((1, 1, 1), np.float32)
 
 
 def controls(actions: np.ndarray, in_team: bool = False) -> np.ndarray:
-    """The controls of discrete actions, as `Simulation.step` takes them.
+    """Returns the controls of discrete actions, as `Simulation.step` takes them.
 
     Args:
         actions: whole numbers [n, 3], each a level of rudder, throttle and fire.
-        in_team: whether the levels of fire are enemies. The control of a shot at the k-th is k + 1,
-            as 1 is a shot at the one nearest the nose.
+        in_team: True if the levels of fire are enemies. The control of a shot at the k-th is k + 1,
+            as 1 is a shot at the enemy nearest the nose.
 
     Returns:
         float32 [n, 3].
     """
     share = np.asarray(actions, np.float32) / _HIGHEST_LEVELS.astype(np.float32)
-    given = LOWEST + (HIGHEST - LOWEST) * share
+    values = LOWEST + (HIGHEST - LOWEST) * share
     if in_team:
-        given[:, 2] += given[:, 2] > 0
-    return given
+        values[:, 2] += values[:, 2] > 0
+    return values
 
 
 def within_limits(values: np.ndarray) -> np.ndarray:
-    """The controls [n, 3] that continuous actions stand for."""
+    """Returns the controls [n, 3] of continuous actions."""
     return np.clip(values, LOWEST, HIGHEST)
 
 
 def action_buffer(shape: tuple[int, ...], action_mode: str) -> np.ndarray:
-    """Zeros for actions as the core takes them: int32, or float32 where they are continuous."""
+    """Returns zeros for actions as the core takes them: int32, or float32 if continuous."""
     return np.zeros(shape, np.float32 if action_mode == "continuous" else np.int32)
 
 
 def as_actions(actions: np.ndarray, buffer: np.ndarray, name: str = "actions") -> np.ndarray:
-    """Actions from outside as the core takes them.
+    """Returns actions from outside as the core takes them.
 
     Args:
-        actions: numbers of the shape of `buffer`; whole ones where it is of integers.
-        buffer: as of `action_buffer`, of agents or of one; written to where actions must be
+        actions: numbers of the shape of `buffer`; whole ones if it has integers.
+        buffer: as of `action_buffer`, of agents or of one; written to if actions must be
             converted.
         name: of the actions, for errors.
 

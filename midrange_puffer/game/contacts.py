@@ -1,4 +1,4 @@
-"""What fighters knew over time, in a game with sensors: contacts, and what receivers heard."""
+"""Contacts and beliefs in games with sensors: their course over time, and a believed engagement."""
 
 import math
 from bisect import bisect_right
@@ -12,19 +12,19 @@ from midrange_puffer import _core
 from midrange_puffer.game.parameters import FULL, RADAR, is_team, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
-# Of a contact: its place among SOURCES.
+# The source of a contact, as an index into SOURCES.
 UNSEEN, LIVE, MEMORY, LOST, LINKED = range(len(SOURCES))
 TRACKS = (LIVE, MEMORY, LINKED)
-# What the warning receiver says of the enemy's radar.
+# Levels of the warning receiver for an enemy's radar.
 SILENT, SEARCHED, TRACKED = range(3)
-_RADARS = "radar"  # the kind of a team's rows of radars that are heard
-_SAME_BEARING = math.cos(math.radians(0.1))  # what rounding makes of a bearing is far below
+_RADARS = "radar"  # the kind of rows of a team's observation with the radars that it hears
+_SAME_BEARING = math.cos(math.radians(0.1))  # far above the rounding of a bearing
 _PLACE = {name: place for place, (name, *_) in enumerate(_core.feature_rows(RADAR))}
 
 
 @dataclass
 class Course:
-    """An entry of each list for every time that was noted.
+    """The course of a body, or of the belief about one: an entry of each list for every time noted.
 
     Attributes:
         times: Since the start [s].
@@ -40,21 +40,21 @@ class Course:
     heading: list[float] = field(default_factory=list)
 
     def at(self, time: float) -> int | None:
-        """Index of the last entry not after `time`; None before the first."""
+        """Returns the index of the last entry not after `time`; None before the first."""
         index = bisect_right(self.times, time) - 1
         return index if index >= 0 else None
 
 
 @dataclass
 class ContactPath(Course):
-    """What a fighter knew of an enemy: its course, as it was believed, and what the receiver heard.
+    """A fighter's contact with an enemy over time: believed course, and its receiver's warnings.
 
     Attributes:
-        fighter, enemy: Whose contact it is, and of whom.
+        fighter, enemy: The fighter that has the contact, and the enemy.
         source: An index into `SOURCES`.
-        age: Since the enemy was last seen [s].
-        heard: Of that enemy's radar: SILENT, SEARCHED or TRACKED.
-        bearing: Where that came from, counter-clockwise from +x [rad].
+        age: Time since the enemy was last seen [s].
+        heard: Warning of that enemy's radar: SILENT, SEARCHED or TRACKED.
+        bearing: Direction of that radar, counter-clockwise from +x [rad].
     """
 
     fighter: int = 0
@@ -66,23 +66,23 @@ class ContactPath(Course):
 
 
 def note_contacts(contacts: list[ContactPath], sim: Simulation, env: int, time: float) -> None:
-    """Add what all know now."""
-    known = {name: values[env] for name, values in sim.contacts.items()}
+    """Adds an entry of the present moment to all contacts."""
+    state = {name: values[env] for name, values in sim.contacts.items()}
     places = contact_places(sim)
     heard = (_heard_in_team if is_team(sim.parameters) else _heard)(contacts, sim, env)
     for path, (level, bearing) in zip(contacts, heard, strict=True):
         place = places[path.fighter, path.enemy]
         path.times.append(time)
         for name in ("x", "y", "heading", "speed"):
-            getattr(path, name).append(float(known[name][place]))
-        path.source.append(int(known["source"][place]))
-        path.age.append(float(known["age"][place] * sim.parameters["physics_dt"]))
+            getattr(path, name).append(float(state[name][place]))
+        path.source.append(int(state["source"][place]))
+        path.age.append(float(state["age"][place] * sim.parameters["physics_dt"]))
         path.heard.append(level)
         path.bearing.append(bearing)
 
 
 def contact_places(sim: Simulation) -> dict[tuple[int, int], tuple[int, ...]]:
-    """By (fighter, enemy) the place of that contact in an engagement's `Simulation.contacts`."""
+    """Returns by (fighter, enemy) the index of that contact in an engagement's `sim.contacts`."""
     red, blue = sizes_of(sim.parameters)
     if not is_team(sim.parameters):
         return {(0, 1): (0,), (1, 0): (1,)}
@@ -91,11 +91,11 @@ def contact_places(sim: Simulation) -> dict[tuple[int, int], tuple[int, ...]]:
     return places | {(enemy, own): (enemy, own) for own, enemy in places}
 
 
-Heard = Iterator[tuple[int, float]]  # what a receiver says, and where that came from [rad]
+Heard = Iterator[tuple[int, float]]  # level of the warning, and direction of the radar [rad]
 
 
 def _heard(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
-    """Of the only enemy's radar, by the observations of one against one."""
+    """Yields the warnings of the enemy's radar in one against one, from the observations."""
     views, headings = sim.observe()[env], sim.fighters["heading"][env]
     for path in contacts:
         view = {name: views[path.fighter, place] for name, place in _PLACE.items()}
@@ -106,7 +106,7 @@ def _heard(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
 
 
 def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> Heard:
-    """Of each enemy's radar: a receiver tells radars apart by where they are."""
+    """Yields the warnings of each enemy's radar; its bearing tells a radar from others."""
     kinds = _core.team_rows(_core.TEAM_RADAR, *sizes_of(sim.parameters))
     [(rows, features, first)] = [numbers for kind, *numbers in kinds if kind == _RADARS]
     views, fighters = sim.observe()[env], {n: v[env] for n, v in sim.fighters.items()}
@@ -124,18 +124,19 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
 
 
 def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) -> Simulation:
-    """A game of one against one, with full information, that a fighter would take for the present.
+    """Returns the engagement as a fighter believes it: one against one, with full information.
 
-    Red's is fighter 0, blue's is fighter 1. The own fighter and missiles are as they are. The enemy
-    is where it is believed to be, with its rudder in the middle and all missiles aboard. Without a
-    track it is dead: nothing can be said of what it could fire. The enemy's missiles are not
-    there, as nobody knows how far they are. The clock is not carried over, and own missiles fly at
-    the contact, also those that fly at something else; in teams only those whose target this is.
+    Space-time graphs and launch zones of a fighter go by it. Red's is fighter 0, blue's is
+    fighter 1. The own fighter and missiles are those of `sim`. The enemy is at its believed
+    position, with its rudder in the middle and all missiles aboard. Without a track it is dead, as
+    its shots cannot be predicted. The enemy's missiles are left out, as their distance is unknown.
+    The clock is not carried over. Own missiles fly at the contact, even if they fly at something
+    else in `sim`; in teams only those with this target are there.
 
     Args:
         sim: with sensors; it is not changed.
-        env, fighter: whose belief.
-        enemy: of whom; None: of the first of the other side, as in one against one the only one.
+        env, fighter: the engagement, and the fighter that believes.
+        enemy: the enemy that the belief is about; None: the first of the other side.
     """
     places = contact_places(sim)
     if enemy is None:

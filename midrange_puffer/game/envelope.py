@@ -1,7 +1,7 @@
 """Missile envelopes: the ranges from which a shot hits, for every geometry of a grid.
 
-They are found by flying missiles out with the core's own step, against a target that flies on and
-against every evasion of the core's table. SI units.
+The search flies missiles out with the core's own step, against a target that flies on and against
+every evasion of the core's table. A look-up interpolates between the nodes of the grid. SI units.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from midrange_puffer.game import envelope_search
 from midrange_puffer.game.envelope_search import Edges, Grid, direction, farthest, search
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, resolve, seat_weights, suggest
 
-# What a target may do, with its meaning: the core's table.
+# Evasions of a target, with their meanings: the core's table.
 EVASIONS: dict[str, str] = dict(_core.evasion_rows())
 PLAIN = "fly_on"
 COLD = ("cold_left", "cold_right")
@@ -37,33 +37,33 @@ RELEVANT: tuple[str, ...] = (
     *(name for name, row in PARAMETERS.items() if row.group in ("flight", "missile")),
 )
 
-# Shorter physics steps are not flown [s]: 0.001 s would take fifty times as long, and even 0.01 s
-# moves half of all edges by less than 15 m, 95 % by less than 80 m.
+# The shortest physics step of a fly-out [s]: 0.001 s would take fifty times as long, and even
+# 0.01 s moves half of all edges by less than 15 m, 95 % by less than 80 m.
 LEAST_STEP = 0.05
 
 CACHE_VARIABLE = "MIDRANGE_CACHE"
-SHOWN = ("aero", "nez")  # edges that are drawn around a fighter
+SHOWN = ("aero", "nez")  # edges of the launch zone that is drawn around a fighter
 _FORMAT = "midrange-envelope-1"
 _CHUNK = 64  # shots between two reports of progress
 
 
 _SPEEDS = tuple(np.linspace(200, 500, 7).tolist())
 FULL = Grid(17, 48, _SPEEDS, _SPEEDS)
-# What the core looks up: it is compiled for this shape, and takes speeds beyond for its ends.
+# The grid of the core's look-up: it is compiled for this shape, and clamps speeds to its ends.
 GAME = Grid(9, 16, (200.0, 350.0, 500.0), (200.0, 350.0, 500.0))
 
 
 @dataclass(frozen=True)
 class Envelope(Edges):
-    """What `search` finds, each [off, aspect, launch speed, target speed], and of what it is.
+    """The edges of hits, each [off, aspect, launch speed, target speed], and their game.
 
-    The arrays are read-only: all games of a process share a map.
+    The arrays are read-only: all games of a process share an envelope.
 
     Attributes:
         grid: The geometries.
-        parameters: Those that matter, as of `relevant`.
-        evasions: What the target may do.
-        code: Digest of the code that found it.
+        parameters: The `relevant` parameters.
+        evasions: The target's evasions.
+        code: Digest of the code that built it.
     """
 
     grid: Grid
@@ -77,21 +77,21 @@ class Envelope(Edges):
 
     @property
     def launch_speeds(self) -> tuple[float, ...]:
-        """Of the grid [m/s]."""
+        """The grid's launch speeds [m/s]."""
         return self.grid.launch_speeds
 
     @property
     def target_speeds(self) -> tuple[float, ...]:
-        """Of the grid [m/s]."""
+        """The grid's target speeds [m/s]."""
         return self.grid.target_speeds
 
     @property
     def identity(self) -> dict[str, object]:
-        """What it is of, as it stands in its file."""
+        """The description of the envelope that its file has."""
         return _identity(self.parameters, self.grid, self.evasions, self.code)
 
     def save(self, path: str | Path) -> None:
-        """Write an .npz file whole: the edges, and their `identity` as JSON.
+        """Writes an .npz file in one go: the edges, and their `identity` as JSON.
 
         Raises:
             WriteError: It could not be written.
@@ -103,7 +103,7 @@ class Envelope(Edges):
 
     @classmethod
     def load(cls, path: str | Path) -> "Envelope":
-        """Read what `save` has written.
+        """Reads a file of `save`.
 
         Raises:
             OSError: It cannot be read.
@@ -122,7 +122,7 @@ class Envelope(Edges):
 
     @classmethod
     def _of(cls, edges: dict[str, np.ndarray], identity: dict[str, object]) -> "Envelope":
-        """The edges with what they are of, as of `identity`."""
+        """Returns the envelope of these edges and this `identity`."""
         nodes = identity["grid"]
         speeds = (tuple(nodes[name]) for name in ("launch_speeds", "target_speeds"))
         grid = Grid(nodes["off"], nodes["aspect"], *speeds)
@@ -130,7 +130,7 @@ class Envelope(Edges):
             if (values.shape, values.dtype) != (grid.shape, _EDGES[name]):
                 raise ValueError(f"{name} of shape {values.shape} and type {values.dtype}")
             if not np.isfinite(values).all():
-                raise ValueError(f"{name} has what is no number")
+                raise ValueError(f"{name} has a value that is not finite")
         return cls(
             **edges,
             grid=grid,
@@ -153,16 +153,16 @@ def build(
     evasions: Sequence[str] = tuple(EVASIONS),
     progress: Callable[[int], None] = lambda count: None,
 ) -> Envelope:
-    """Find the envelope of a game by flying every shot out.
+    """Builds the envelope of a game by flying every shot out.
 
     Args:
         parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
         grid: the geometries.
-        evasions: what the target may do: flying on, both turns cold, and any more of `EVASIONS`.
-        progress: called now and then with the number of cells finished since.
+        evasions: of the target: flying on, both turns cold, and any more of `EVASIONS`.
+        progress: called after each part with its number of cells.
 
     Raises:
-        ValueError: An evasion that there is not, or one missing.
+        ValueError: An unknown evasion, or one missing.
     """
     parameters, shots = relevant(parameters), grid.shots()
     limits = np.broadcast_to(
@@ -183,7 +183,7 @@ def find_edges(
     evasions: Sequence[str] = tuple(EVASIONS),
     progress: Callable[[int], None] = lambda count: None,
 ) -> Edges:
-    """Find the ranges of shots of any geometries.
+    """Finds the edges of hits for shots of any geometries.
 
     Args:
         parameters: a value for each that is `RELEVANT`.
@@ -207,11 +207,11 @@ def find_edges(
 
 
 def game_envelope(parameters: Mapping[str, float]) -> Envelope:
-    """The envelope of `GAME`, of all evasions, that a game's core looks ranges up in.
+    """Returns the envelope of the grid `GAME` and all evasions, which a game's core looks up.
 
-    It is built once for all parameters that are equal in what is `relevant`, and kept: in this
-    process, and in a file of the folder that $MIDRANGE_CACHE names or, without it, of the user's
-    cache. A folder that cannot be written to is no error, nor a user who has none.
+    It is built once for all games with the same `relevant` parameters, and kept: in this process,
+    and in a file of the folder that $MIDRANGE_CACHE names or, without it, of the user's cache. A
+    folder that cannot be written to, or a missing one, is no error.
 
     Args:
         parameters: a value for every row of csrc/params.h, as of `parameters.resolve`.
@@ -244,7 +244,7 @@ def _game_envelope(parameters: tuple[tuple[str, float], ...]) -> Envelope:
 
 
 def cache_folder() -> Path | None:
-    """Where `game_envelope` keeps its files; None where it is not said and the user has no home."""
+    """Returns the folder of `game_envelope`'s files; None without a home folder or the variable."""
     if folder := os.environ.get(CACHE_VARIABLE):
         return Path(folder)
     try:
@@ -255,7 +255,7 @@ def cache_folder() -> Path | None:
 
 
 def relevant(parameters: Mapping[str, float]) -> dict[str, float]:
-    """The `RELEVANT` parameters, as they are flown: `physics_dt` is at least `LEAST_STEP`."""
+    """Returns the `RELEVANT` parameters of the fly-outs: `physics_dt` is at least `LEAST_STEP`."""
     values = {name: parameters[name] for name in RELEVANT}
     return values | {"physics_dt": max(values["physics_dt"], LEAST_STEP)}
 
@@ -267,7 +267,7 @@ def _fly(
     ranges: np.ndarray,
     evasions: Sequence[int],
 ) -> np.ndarray:
-    """Whether each shot, of a cell and from a range, hits in every evasion, bool."""
+    """Returns True for each shot, of a cell and from a range, that hits in every evasion."""
     hits = np.ones(len(cells), bool)
     for evasion in evasions:
         left = np.flatnonzero(hits)
@@ -278,7 +278,7 @@ def _fly(
 
 
 def _numbers(evasions: Sequence[str]) -> tuple[int, list[int], list[int]]:
-    """The core's numbers of flying on, of the turns cold, and of the other evasions."""
+    """Returns the core's numbers of flying on, of the turns cold, and of the other evasions."""
     names = list(EVASIONS)
     for name in evasions:
         if name not in names:
@@ -295,7 +295,7 @@ def _numbers(evasions: Sequence[str]) -> tuple[int, list[int], list[int]]:
 def _identity(
     parameters: dict[str, float], grid: Grid, evasions: tuple[str, ...], code: str
 ) -> dict[str, object]:
-    """What an envelope is of, for JSON."""
+    """Returns the description of an envelope, for JSON."""
     text = json.dumps(parameters, sort_keys=True)
     return {
         "format": _FORMAT,
@@ -309,7 +309,7 @@ def _identity(
 
 @functools.cache
 def _code() -> str:
-    """A digest of the core as it is compiled, and of the search."""
+    """Returns a digest of the compiled core and of the search's code."""
     files = (_core.__file__, __file__, envelope_search.__file__)
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
@@ -324,14 +324,13 @@ def launch_zone(
     headings: tuple[np.ndarray, np.ndarray],
     speeds: tuple[np.ndarray, np.ndarray],
 ) -> np.ndarray:
-    """The range of an edge of the envelope on every bearing, if the target were there.
+    """Returns the range of an edge of the envelope on every bearing to a target.
 
     Arrays of any shapes that broadcast.
 
     Args:
         envelope: as of `envelope.build`.
-        edge: the name of one of its arrays: "minimum", "inner", "nez", "cold" or
-            "aero".
+        edge: the name of one of its arrays: "minimum", "inner", "nez", "cold" or "aero".
         bearings: of the target from the launcher [rad], counter-clockwise from +x.
         headings: of launcher and target [rad], counter-clockwise from +x.
         speeds: of launcher and target [m/s].
@@ -351,23 +350,23 @@ def look_up(
     launch_speed: np.ndarray,
     target_speed: np.ndarray,
 ) -> np.ndarray:
-    """An edge of the envelope between its nodes: linear in diamond angles and in speeds.
+    """Returns an edge between the envelope's nodes: linear in diamond angles and in speeds.
 
-    Speeds beyond the grid's count as its ends. Arrays of any shapes that broadcast; `edge` as of
-    `launch_zone`.
+    Speeds beyond the grid are clamped to its ends. Arrays of any shapes that broadcast.
 
     Args:
         envelope: as of `envelope.build`.
-        off_boresight: how far the nose is turned from the line to the target, to the left [rad].
-        aspect: how far the target's course is turned from its line to the launcher,
-            counter-clockwise [rad].
+        edge: as of `launch_zone`.
+        off_boresight: angle from the line to the target to the nose, positive to the left [rad].
+        aspect: angle from the target's line to the launcher to its course, counter-clockwise
+            [rad].
         launch_speed, target_speed: [m/s]
 
     Returns:
         Ranges [m].
     """
     grid, values = envelope.grid, getattr(envelope, edge)
-    side = np.where(np.sin(off_boresight) < 0, -1.0, 1.0)  # the map is of noses to the left
+    side = np.where(np.sin(off_boresight) < 0, -1.0, 1.0)  # the grid has noses to the left
     places = np.broadcast_arrays(
         _diamond(side * off_boresight) * (grid.off - 1) / 2,
         (_diamond(side * aspect) + 2) * grid.aspect / 4,
@@ -379,7 +378,7 @@ def look_up(
     total = 0.0
     for corner in itertools.product((0, 1), repeat=len(places)):
         weights = [share if far else 1 - share for share, far in zip(shares, corner, strict=True)]
-        # Beyond the last node is the first: so it is for aspects, and elsewhere it weighs nothing.
+        # The first node follows the last: right for aspects, and of weight 0 on other axes.
         index = [
             (node + far) % size for node, far, size in zip(nodes, corner, values.shape, strict=True)
         ]
@@ -388,12 +387,12 @@ def look_up(
 
 
 def _diamond(angle: np.ndarray) -> np.ndarray:
-    """The diamond angle, -2 to 2, of an angle [rad]; see `envelope.Grid`."""
+    """Returns the diamond angle, -2 to 2, of an angle [rad]; see `Grid`."""
     c, s = np.cos(angle), np.sin(angle)
     size = np.abs(s) / (np.abs(c) + np.abs(s))
     return np.copysign(np.where(c < 0, 2 - size, size), s)
 
 
 def _place(nodes: tuple[float, ...], speed: np.ndarray) -> np.ndarray:
-    """Where a speed lies among evenly spaced nodes: 0 at the first, 1 at the second."""
+    """Returns the place of a speed among evenly spaced nodes: 0 at the first, 1 at the second."""
     return np.clip((speed - nodes[0]) / (nodes[1] - nodes[0]), 0, len(nodes) - 1)

@@ -19,23 +19,23 @@ from midrange_puffer import _core
 RESOLUTION = 50.0  # m
 # Of the scan: a share of the range, within limits [m]; nearby, a turn more or less matters.
 SPACING, LEAST_SPACING, MOST_SPACING = 0.07, 100.0, 2500.0
-POINTS = 7  # tried at once between a hit and a miss: two rounds, since (7 + 1)^2 > 2500 / 50
+POINTS = 7  # flown at once between a hit and a miss: two rounds, since (7 + 1)^2 > 2500 / 50
 
 LONGEST_FLIGHT = 300.0  # s; the core ends a fly-out then
-FARTHEST = 400_000.0  # m, beyond which none is looked for: twice as far as engagements begin
+FARTHEST = 400_000.0  # m, the end of the search: twice the greatest range of a start
 _STEP = 0.25  # s
-_MARGIN, _MARGIN_SHARE = 100.0, 0.01  # m and of the range, for what may be between two such steps
+_MARGIN, _MARGIN_SHARE = 100.0, 0.01  # m and share of the range, for the error of such steps
 
 
 @dataclass(frozen=True)
 class Grid:
     """Geometries of a shot: off-boresight angle, aspect, and the speeds of launcher and target.
 
-    Off-boresight is how far the launcher's nose is turned from its line to the target, to the left;
-    to the right all is mirrored. Aspect is how far the target's velocity is turned from its line to
-    the launcher, positive counter-clockwise. Both are spaced evenly as diamond angles, for which
-    no trigonometry is needed: sin / (|cos| + |sin|), and 2 less that behind; 0, 1 and 2 at 0, 90
-    and 180 degrees.
+    Off-boresight is the angle from the launcher's line to the target to its nose, to the left; to
+    the right all is mirrored. Aspect is the angle from the target's line to the launcher to its
+    velocity, positive counter-clockwise. Both are spaced evenly as diamond angles, which need no
+    trigonometry: sin / (|cos| + |sin|), and 2 less that behind; 0, 1 and 2 at 0, 90 and 180
+    degrees.
 
     Attributes:
         off: nodes from 0, nose-on, to 2, tail-on.
@@ -64,12 +64,12 @@ class Grid:
         return np.arange(self.aspect) * 4 / self.aspect - 2
 
     def aspect_node(self, angle: float) -> int:
-        """The node nearest to an aspect, given as a diamond angle."""
+        """Returns the node nearest to an aspect, given as a diamond angle."""
         distance = np.abs(self.aspect_angles - angle)
         return int(np.minimum(distance, 4 - distance).argmin())
 
     def shots(self) -> np.ndarray:
-        """A shot of every cell, `_core.SHOT` [cells], range and evasion left at 0."""
+        """Returns a shot of every cell, `_core.SHOT` [cells], range and evasion left at 0."""
         shots = np.zeros(self.shape, _core.SHOT)
         shots["nose"] = direction(self.off_angles)[:, None, None, None]
         shots["aspect"] = direction(self.aspect_angles)[:, None, None]
@@ -79,7 +79,7 @@ class Grid:
 
 
 def direction(diamond: np.ndarray) -> np.ndarray:
-    """The unit vectors of diamond angles from -2 to 2, float32 [..., 2]."""
+    """Returns the unit vectors of diamond angles from -2 to 2, float32 [..., 2]."""
     size = np.abs(diamond)
     vector = np.stack([1 - size, np.copysign(np.minimum(size, 2 - size), diamond)], axis=-1)
     return (vector / np.linalg.norm(vector, axis=-1, keepdims=True)).astype(np.float32)
@@ -94,10 +94,10 @@ def farthest(
     launch_speeds: np.ndarray,
     target_speeds: np.ndarray,
 ) -> np.ndarray:
-    """Ranges beyond which no shot hits a target that flies straight on [m], at most `FARTHEST`.
+    """Returns ranges [m] beyond which no shot hits a target that flies on, at most `FARTHEST`.
 
-    The missile is taken to fly straight to where they meet, which no turn can better. The target's
-    speed is between the one it has and the one that it can hold.
+    The missile flies straight to the meeting point, which no turn can better. The target's speed is
+    between its present speed and the speed that it can hold.
 
     Args:
         parameters: of flight and missiles.
@@ -126,9 +126,9 @@ def farthest(
 def _straight_flight(
     parameters: Mapping[str, float], launch_speeds: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far missiles come by flying straight: times [s], and distances [times, launches] [m].
+    """Returns times [s], and the distances [times, launches] [m] of missiles that fly straight.
 
-    The distance is to a target that they hit, which they need not reach by the hit radius.
+    The distance is to a target that they hit, and so includes the hit radius.
     """
     drag = parameters["gravity"] / parameters["missile_terminal_speed"] ** 2
     burn_time = parameters["missile_burn_time"]
@@ -147,7 +147,7 @@ def _straight_flight(
 
 
 def _top_speed(parameters: Mapping[str, float]) -> float:
-    """A fighter's speed at which full thrust and drag balance [m/s]."""
+    """Returns a fighter's speed at which full thrust and drag balance [m/s]."""
     pull = parameters["fighter_thrust"] / parameters["gravity"]
     return parameters["fighter_terminal_speed"] * np.sqrt(pull)
 
@@ -156,17 +156,20 @@ def _top_speed(parameters: Mapping[str, float]) -> float:
 
 
 class Fly(Protocol):
-    """Shots at targets: `evasions` are the ways in which a target may fly, by number."""
+    """Flies shots at targets."""
 
     def __call__(
         self, cells: np.ndarray, ranges: np.ndarray, evasions: Sequence[int]
     ) -> np.ndarray:
-        """Whether each shot, int [n] cell and float [n] range [m], hits in every evasion, bool."""
+        """Returns True for each shot, of int [n] cells and float [n] ranges [m], that always hits.
+
+        It must hit in all `evasions`, which are the numbers of the ways in which a target may fly.
+        """
 
 
 @dataclass(frozen=True)
 class Edges:
-    """What `search` finds of each cell, all [cells].
+    """The edges of hits of each cell, all [cells].
 
     Attributes:
         minimum, aero: float32, ends of the widest stretch of hits [m]; 0 and 0 if nothing is hit.
@@ -189,17 +192,16 @@ class Edges:
 def search(
     fly: Fly, limits: np.ndarray, plain: int, cold: Sequence[int], others: Sequence[int]
 ) -> Edges:
-    """Find the edges of every cell to within `RESOLUTION`, always on the side of the hits.
+    """Finds the edges of every cell to within `RESOLUTION`, always on the side of the hits.
 
-    With more `others`, `nez` can only be less. minimum <= inner <= nez <= cold <= aero,
-    whatever is hit.
+    More `others` can only reduce `nez`. Always minimum <= inner <= nez <= cold <= aero.
 
     Args:
         fly: flies shots of these cells.
         limits: float [cells], ranges beyond which nothing can hit [m].
         plain: the evasion in which the target does nothing.
-        cold: those that make for `Edges.cold`.
-        others: the rest.
+        cold: the evasions of `Edges.cold`.
+        others: the other evasions.
     """
     ranges = scan_ranges(limits.max())
     hits = _scan(fly, ranges[None] <= limits[:, None], ranges, [plain])
@@ -224,7 +226,7 @@ def search(
 
 
 def scan_ranges(limit: float) -> np.ndarray:
-    """The ranges [m] that are scanned, from 0 to beyond `limit`."""
+    """Returns the ranges [m] of the scan, from 0 to beyond `limit`."""
     ranges = [0.0]
     while ranges[-1] <= limit:
         ranges.append(ranges[-1] + min(max(SPACING * ranges[-1], LEAST_SPACING), MOST_SPACING))
@@ -232,7 +234,7 @@ def scan_ranges(limit: float) -> np.ndarray:
 
 
 def widest_stretch(hits: np.ndarray, ranges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First and last place of the longest run of hits, int [cells]; 0 and -1 if there is none.
+    """Returns the first and last place of the longest run of hits, int [cells]; or 0 and -1.
 
     Args:
         hits: bool [cells, places].
@@ -245,28 +247,28 @@ def widest_stretch(hits: np.ndarray, ranges: np.ndarray) -> tuple[np.ndarray, np
 
 
 def count_runs(marks: np.ndarray) -> np.ndarray:
-    """How many runs of True there are in each row of bool [rows, places], int32."""
+    """Returns the number of runs of True in each row of bool [rows, places], int32."""
     return _begins(marks).sum(axis=1, dtype=np.int32)
 
 
 def last_place(marks: np.ndarray) -> np.ndarray:
-    """The last True of each row of bool [rows, places]; -1 without one."""
+    """Returns the place of the last True in each row of bool [rows, places]; -1 without one."""
     last = marks.shape[1] - 1 - marks[:, ::-1].argmax(axis=1)
     return np.where(marks.any(axis=1), last, -1)
 
 
 def _begins(marks: np.ndarray) -> np.ndarray:
-    """Where runs of True begin, bool [rows, places]."""
+    """Returns True at the first place of each run of True, bool [rows, places]."""
     return marks & ~np.pad(marks, ((0, 0), (1, 0)))[:, :-1]
 
 
 def _run_starts(marks: np.ndarray) -> np.ndarray:
-    """The place at which the run of each True began, int [rows, places]; elsewhere any."""
+    """Returns the first place of the run of each True, int [rows, places]; elsewhere any."""
     return np.maximum.accumulate(np.where(_begins(marks), np.arange(marks.shape[1]), 0), axis=1)
 
 
 def _scan(fly: Fly, where: np.ndarray, ranges: np.ndarray, evasions: Sequence[int]) -> np.ndarray:
-    """Whether it hits in all `evasions`, bool [cells, places]; False but for those of `where`."""
+    """Returns True at places of `where` that hit in all `evasions`, bool [cells, places]."""
     hits = np.zeros_like(where)
     cells, places = np.nonzero(where)
     hits[cells, places] = fly(cells, ranges[places], evasions)
@@ -276,7 +278,7 @@ def _scan(fly: Fly, where: np.ndarray, ranges: np.ndarray, evasions: Sequence[in
 def _near_end(
     fly: Fly, ranges: np.ndarray, first: np.ndarray, evasions: Sequence[int]
 ) -> np.ndarray:
-    """The near edge of the hits whose first place in the scan is `first` [m]."""
+    """Returns the near edge of the hits whose first place in the scan is `first` [m]."""
     return _refine(fly, ranges[first], ranges[np.maximum(first - 1, 0)], evasions)
 
 
@@ -288,7 +290,7 @@ def _far_end(
     minimum: np.ndarray,
     evasions: Sequence[int],
 ) -> np.ndarray:
-    """The far edge of `hits` [m]; without any, of what is hit from `minimum` on."""
+    """Returns the far edge of `hits` [m]; without any, of the hits from `minimum` on."""
     last = last_place(hits)
     inside = np.where(last < 0, minimum, ranges[last])
     outside = np.where(last < 0, ranges[stretch.argmax(axis=1)], ranges[last + 1])
@@ -298,7 +300,7 @@ def _far_end(
 def _refine(
     fly: Fly, inside: np.ndarray, outside: np.ndarray, evasions: Sequence[int]
 ) -> np.ndarray:
-    """The edge next to `inside`, a hit, on the way to `outside`, a miss: the last hit [m]."""
+    """Returns the last hit [m] on the way from `inside`, a hit, to `outside`, a miss."""
     inside, outside = inside.astype(np.float32), outside.astype(np.float32)
     while len(cells := np.flatnonzero(np.abs(outside - inside) > RESOLUTION)):
         share = np.arange(POINTS + 2, dtype=np.float32) / (POINTS + 1)

@@ -1,4 +1,4 @@
-"""What an agent sees and does: the tables of features (csrc/feature_table.h), and the spaces."""
+"""An agent's observation and spaces: the tables of features of csrc/feature_table.h."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -25,16 +25,16 @@ class Feature:
     meaning: str
 
 
-# Kinds of a team's rows: the fighter's own state, the enemies, and with sensors the radars heard.
+# Kinds of rows in a team's observation: own state, enemies, and with sensors the radars heard.
 OWN, ENEMY, HEARD = "own", "enemy", "radar"
 OBSERVATION_VERSION: int = _core.OBSERVATION_VERSION
 
 
 def features_of(observation: str, red_size: int = 1, blue_size: int = 1) -> tuple[Feature, ...]:
-    """The features of an observation, where so many fight; those of "default" come first in "stg".
+    """Returns the features of an observation for these sizes; "stg" begins with those of "default".
 
     Raises:
-        KeyError: There is no such observation.
+        KeyError: No such observation.
     """
     return tuple(Feature(*row) for row in _core.feature_rows(observation, red_size, blue_size))
 
@@ -50,15 +50,15 @@ class Rows:
 
 
 def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows, ...]:
-    """Of what rows an observation is where so many fight, in their order.
+    """Returns the kinds of rows of a team's observation, in their order.
 
     Args:
         red_size, blue_size: fighters of the sides.
-        sensing: "full", or "radar": then "enemy" are contacts, "seeker" the missiles that have a
-            lock on the fighter, and "radar" the enemy radars that its receiver hears.
+        sensing: "full", or "radar": then "enemy" are contacts, "seeker" missiles with a lock on the
+            fighter, and "radar" the enemy radars that its receiver hears.
 
     Raises:
-        ValueError: A size that there is not, or one against one, whose observation has no rows.
+        ValueError: A size out of range, or one against one, whose observation has no rows.
     """
     sizes = red_size, blue_size
     if not all(1 <= size <= _core.MAX_SIDE for size in sizes) or sizes == (1, 1):
@@ -73,7 +73,7 @@ def team_rows(red_size: int, blue_size: int, sensing: str = FULL) -> tuple[Rows,
 
 @cache
 def rows_of(features: int) -> tuple[Rows, ...]:
-    """The rows of a team's observation of so many features; of another one there are none."""
+    """Returns the rows of a team's observation with so many features; () for other observations."""
     for sensing, size in product((FULL, RADAR), range(2, _core.MAX_SIDE + 1)):
         rows = team_rows(size, size, sensing)  # those of the larger side, whichever that is
         if rows[-1].place + rows[-1].rows * rows[-1].features == features:
@@ -82,17 +82,17 @@ def rows_of(features: int) -> tuple[Rows, ...]:
 
 
 def sensing_of(rows: Iterable[Rows]) -> str:
-    """The `sensing` of the games in which a team's observation has these rows."""
-    return RADAR if any(one.kind == HEARD for one in rows) else FULL
+    """Returns the `sensing` of the games in which a team's observation has these rows."""
+    return RADAR if any(row.kind == HEARD for row in rows) else FULL
 
 
 OWN_ALIVE = [row[0] for row in _core.feature_rows(_core.TEAM, 2, 2)].index("own_alive")
 
 
 def to_fly(observations: np.ndarray) -> np.ndarray:
-    """Which of the fighters with these observations [n, features] want controls, bool [n].
+    """Returns True for fighters with these observations [n, features] that need controls, bool [n].
 
-    All but the dead of teams.
+    The dead of teams need none.
     """
     if rows_of(observations.shape[1]):
         return observations[:, OWN_ALIVE] > 0
@@ -100,8 +100,8 @@ def to_fly(observations: np.ndarray) -> np.ndarray:
 
 
 def enemies_of(rows: Iterable[Rows]) -> Rows:
-    """Those of the enemies, in the order in which they are fired at."""
-    return next(one for one in rows if one.kind == ENEMY)
+    """Returns the rows of the enemies, in the order of the levels of fire."""
+    return next(row for row in rows if row.kind == ENEMY)
 
 
 FEATURES: tuple[Feature, ...] = features_of("default")
@@ -110,7 +110,7 @@ RADAR_FEATURES: tuple[Feature, ...] = features_of("radar")
 
 
 def shows(observation: str, features: int) -> bool:
-    """Whether a policy of so many features, or a function (0), finds them in an observation."""
+    """True if an observation has the features of a policy; `features` is 0 for a function."""
     if not features:
         return True
     count, of_sensors = _core.OBSERVATIONS[observation], len(RADAR_FEATURES)
@@ -120,11 +120,11 @@ def shows(observation: str, features: int) -> bool:
 
 
 class Seeing(Protocol):
-    """Whoever observes.
+    """A player that observes.
 
     Attributes:
-        features: that it needs; 0 where it is given all that there are.
-        any_size: whether it needs as many as there are in a team of any size.
+        features: the number that it needs; 0 if it takes all of any observation.
+        any_size: True if it flies in teams of any size.
     """
 
     features: int
@@ -132,7 +132,7 @@ class Seeing(Protocol):
 
 
 def check_flies(who: str, player: Seeing, features: int) -> None:
-    """Raise UsageError where a player cannot fly in a team that observes so many features."""
+    """Raises UsageError if a player cannot fly in a team with so many features."""
     if not player.features or player.features == features:
         return
     if not rows_of(player.features):
@@ -146,7 +146,7 @@ def check_flies(who: str, player: Seeing, features: int) -> None:
 
 
 def check_sees(who: str, features: int, observation: str, where: str) -> None:
-    """Raise UsageError where a policy of so many features does not find them in an observation."""
+    """Raises UsageError if an observation lacks features of a policy with so many."""
     if rows_of(features):
         raise UsageError(f"{who} is of a team: it cannot fly one against one")
     if shows(observation, features):
@@ -159,10 +159,10 @@ def check_sees(who: str, features: int, observation: str, where: str) -> None:
 
 
 def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | str]) -> str:
-    """The least observation of a game in which players each find what they need.
+    """Returns the smallest observation of a game that has the features of all players.
 
     Raises:
-        UsageError: One of them is of a game with another `sensing`, or of other teams.
+        UsageError: A player of a game with another `sensing`, or of other teams.
     """
     if is_team(parameters):
         observation = observed("default", parameters)
@@ -182,7 +182,7 @@ def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | 
 
 @dataclass(frozen=True)
 class Spaces:
-    """An agent's spaces, all that a policy needs to know of its environment."""
+    """An agent's spaces; a policy needs nothing else of its environment."""
 
     single_observation_space: gymnasium.spaces.Box
     single_action_space: gymnasium.spaces.MultiDiscrete | gymnasium.spaces.Box
@@ -192,10 +192,10 @@ class Spaces:
 def spaces_of(
     observation: str, action_mode: str = "discrete", red_size: int = 1, blue_size: int = 1
 ) -> Spaces:
-    """The spaces of an agent with this observation and these actions, where so many fight.
+    """Returns the spaces of an agent with this observation and action mode, for these sizes.
 
     Raises:
-        KeyError: There is no such observation or action mode.
+        KeyError: No such observation or action mode.
     """
     actions = {
         "discrete": gymnasium.spaces.MultiDiscrete(_core.action_levels(red_size, blue_size)),

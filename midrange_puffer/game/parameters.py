@@ -1,7 +1,7 @@
-"""What may stand in [env]: the core's parameters, the environment's options, and who flies.
+"""The keys of [env]: the core's parameters, the environment's options, and the names of pilots.
 
-The parameters come from the one table in csrc/params.h. Everything is checked here, at the border;
-the core behind it trusts its caller.
+The parameters come from the one table in csrc/params.h. Everything is checked here; the core trusts
+its caller.
 """
 
 import difflib
@@ -29,7 +29,7 @@ class Parameter:
     maximum: int | float
     unit: str
     meaning: str
-    choices: tuple[str, ...] = ()  # of a choice: what its value may be
+    choices: tuple[str, ...] = ()  # the values of a choice
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _co
 RULES_VERSION: int = _core.RULES_VERSION  # in replays and models
 SAME_BITS_SINCE: int = _core.SAME_BITS_SINCE  # the version since which results are these to the bit
 FIRST_RULES = 1  # the version of files that name none
-# Rows that version 1 did not have: (name, version that brought it, value that changes nothing).
+# Rows added after version 1: (name, version that added it, value that changes nothing).
 ADDITIONS: list[tuple[str, int, float]] = _core.parameter_additions()
 PAIRS: tuple[tuple[str, str], ...] = tuple(_core.parameter_pairs())
 
-# Who may fly a fighter, in the core's order: outside control, then the scripted pilots.
+# Controllers of a fighter, in the core's order: outside control, then the scripted pilots.
 CONTROLLERS: dict[str, str] = dict(_core.pilot_rows())
-# Those that fly only where the game has sensors are apart: all others are the nine pilots.
+# Pilots that need sensors are listed apart: all others are the nine pilots.
 SENSOR_PILOTS: tuple[str, ...] = _core.sensor_pilots()
-WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # those of them that fly only in teams
+WING_PILOTS: tuple[str, ...] = _core.wing_pilots()  # SENSOR_PILOTS that need a team
 PILOTS: tuple[str, ...] = tuple(name for name in CONTROLLERS if name not in SENSOR_PILOTS)[1:]
 # From the easiest to fly against to the hardest.
 LADDER: tuple[str, ...] = (
@@ -72,10 +72,10 @@ ALL = "all"  # of the pilots
 SCRIPTED = "pilots"  # the group of engagements against pilots
 EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
 MODEL_SUFFIXES = (".pt", EXPORTED)
-MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # go by the map of the missile envelope
+MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # use the missile envelope
 SEATS: tuple[str, ...] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
-# The parameters that decide what the agents observe and which actions they have.
+# The parameters that determine the agents' observations and actions.
 OBSERVED: tuple[str, ...] = ("sensing", "red_size", "blue_size")
 FULL, RADAR = "full", "radar"  # of `sensing`; RADAR is also the observation that goes with it
 
@@ -115,24 +115,24 @@ OPTIONS: dict[str, Option] = {
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:
-    """The end of an error message that names the nearest allowed name, or nothing."""
+    """Returns the end of an error message, with the nearest allowed name; "" if none is near."""
     near = difflib.get_close_matches(name, list(allowed), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def keywords(function: Callable) -> list[str]:
-    """The names of the arguments that a function or class takes, but of its `**` ones."""
+    """Returns the names of the arguments of a function or class, without its `**` argument."""
     arguments = inspect.signature(function).parameters.values()
-    return [each.name for each in arguments if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    return [item.name for item in arguments if item.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
 def check(name: str, value: object, caller: Callable | None = None) -> int | float | str:
-    """The value of a parameter in its own type.
+    """Returns the value of a parameter in its own type.
 
     Args:
         name: of the parameter.
         value: to be checked.
-        caller: who was given it, beside arguments of its own, one of which may have been meant.
+        caller: the function or class that got it; a message may suggest its arguments.
 
     Raises:
         ValueError: No such parameter, not a number, not whole where it must be, out of range, or
@@ -156,7 +156,7 @@ def check(name: str, value: object, caller: Callable | None = None) -> int | flo
 
 
 def finite(value: object) -> float | None:
-    """A number as a finite float; None for anything else."""
+    """Returns a number as a finite float; None for anything else."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         return None
     try:
@@ -169,12 +169,12 @@ def finite(value: object) -> float | None:
 def resolve(
     overrides: Mapping[str, object], caller: Callable | None = None, teams: bool = False
 ) -> dict[str, int | float]:
-    """A value for every parameter: the overrides, checked, over the defaults.
+    """Returns a value for every parameter: the checked overrides over the defaults.
 
     Args:
         overrides: values by name.
         caller: as of `check`.
-        teams: whether more than one may fly on a side.
+        teams: True if more than one may fly on a side.
 
     Raises:
         ValueError: As `check`, or a lower end above its upper end, or a start without room for the
@@ -195,23 +195,23 @@ def resolve(
 
 
 def sizes_of(parameters: Mapping[str, float | str]) -> tuple[int, int]:
-    """The fighters of red and of blue."""
+    """Returns the numbers of red's and blue's fighters."""
     return int(parameters["red_size"]), int(parameters["blue_size"])
 
 
 def is_team(parameters: Mapping[str, float | str]) -> bool:
-    """Whether more than one flies on a side."""
+    """True if more than one flies on a side."""
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
 
 
 def fighter_names(sizes: tuple[int, int]) -> tuple[str, ...]:
-    """What so many fighters of red and blue are called, as red_0 and blue_7."""
+    """Returns the names of all fighters, such as red_0 and blue_7."""
     sides = zip(SEATS, sizes, strict=True)
     return tuple(f"{side}_{number}" for side, size in sides for number in range(size))
 
 
 def callsigns(sizes: tuple[int, int]) -> tuple[str, ...]:
-    """What they are called where they are shown: red and blue where one fights one."""
+    """Returns the names of all fighters for pictures: red and blue in one against one."""
     return fighter_names(sizes) if max(sizes) > 1 else SEATS
 
 
@@ -233,14 +233,14 @@ def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
 
 
 def pilots_of(parameters: Mapping[str, float | str]) -> tuple[str, ...]:
-    """The scripted pilots that can fly in a game."""
+    """Returns the scripted pilots that can fly in a game."""
     if parameters["sensing"] != RADAR:
         return PILOTS
     return (*PILOTS, *(p for p in SENSOR_PILOTS if is_team(parameters) or p not in WING_PILOTS))
 
 
 def neutral_values(rules_version: int) -> dict[str, int | float]:
-    """The rows added since a version of the rules, each at the value that changes nothing."""
+    """Returns the rows added since a version of the rules, at values that change nothing."""
     return {
         name: row.choices[int(neutral)] if (row := PARAMETERS[name]).choices else row.kind(neutral)
         for name, version, neutral in ADDITIONS
@@ -249,7 +249,7 @@ def neutral_values(rules_version: int) -> dict[str, int | float]:
 
 
 def reward_bound(parameters: Mapping[str, float]) -> float:
-    """What the size of no reward exceeds, by the weights and the length of a decision.
+    """Returns an upper bound of |reward|, by the weights and the length of a decision.
 
     A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1, and
     one of "result" is what a result pays (csrc/RULES.md, "Rewards").
@@ -269,10 +269,10 @@ def reward_bound(parameters: Mapping[str, float]) -> float:
 
 
 def pilot_names(text: str) -> tuple[str, ...]:
-    """The pilots in a text: "all", or names separated by commas.
+    """Returns the pilots in a text: "all", or names separated by commas.
 
     Raises:
-        ValueError: There is no such pilot, or one is named twice.
+        ValueError: An unknown pilot, or one named twice.
     """
     if text == ALL:
         return PILOTS
@@ -288,30 +288,30 @@ def pilot_names(text: str) -> tuple[str, ...]:
 
 
 def seat_weights(shares: Mapping[str, float]) -> list[float]:
-    """The core's row of weights, in its order of controllers, for one seat."""
+    """Returns the core's row of weights for one seat, in its order of controllers."""
     return [float(shares.get(name, 0.0)) for name in CONTROLLERS]
 
 
 def checked_choice(name: str, value: str) -> str:
-    """The value of an option that has choices.
+    """Returns the value of an option that has choices.
 
     Raises:
-        ValueError: It is none of them.
+        ValueError: It is not one of them.
     """
     return _checked_choice(name, value, OPTIONS[name].choices)
 
 
 def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
-    """The observation of the agents in a game: with sensors it is "radar", in teams "team".
+    """Returns the agents' observation in a game: with sensors it is "radar", in teams "team".
 
     In teams with sensors it is "team_radar".
 
     Args:
-        observation: as it was asked for; "default" is what the game has.
+        observation: as requested; "default" is the game's own.
         parameters: of the game.
 
     Raises:
-        ValueError: There is no such observation, or it does not go with the game's `sensing`.
+        ValueError: An unknown observation, or one that does not fit the game's `sensing`.
     """
     checked_choice("observation", observation)
     sensing, in_team = parameters["sensing"], is_team(parameters)
@@ -334,7 +334,7 @@ def _checked_choice(name: str, value: object, choices: Sequence[str]) -> str:
 
 
 def blindness(parameters: Mapping[str, float | str]) -> str | None:
-    """Why no radar of a game with sensors can ever have a track; None where one can.
+    """Returns the reason why no radar of a game can ever have a track; None if one can.
 
     Args:
         parameters: a value for every parameter, as of `resolve`.
@@ -354,13 +354,13 @@ def blindness(parameters: Mapping[str, float | str]) -> str | None:
 
 
 def most_decisions(parameters: Mapping[str, float]) -> int:
-    """How many an engagement can have; one more, as the core counts by physics steps."""
+    """Returns the most decisions of an engagement; one more, as the core counts physics steps."""
     decision = parameters["physics_dt"] * parameters["substeps"]
     return math.ceil(parameters["time_limit"] / decision) + 1
 
 
 def checked_seed(seed: int) -> int:
-    """The seed as an int.
+    """Returns the seed as an int.
 
     Raises:
         ValueError: Not a whole number from 0 to 2**64 - 1.
@@ -371,7 +371,7 @@ def checked_seed(seed: int) -> int:
 
 
 def checked_num_envs(num_envs: int) -> int:
-    """The number of engagements as an int.
+    """Returns the number of engagements as an int.
 
     Raises:
         ValueError: Not a whole number within the limits of `OPTIONS`.
@@ -383,7 +383,7 @@ def checked_num_envs(num_envs: int) -> int:
 
 
 def checked_threads(threads: int) -> int:
-    """The number of threads as an int.
+    """Returns the number of threads as an int.
 
     Raises:
         ValueError: Not a whole number from 1 to `MAX_THREADS`.

@@ -1,4 +1,4 @@
-"""Where everything went in an engagement: what plots, pages and viewers draw."""
+"""Paths of fighters and missiles in an engagement, for plots, pages and viewers."""
 
 import math
 from bisect import bisect_right
@@ -19,15 +19,14 @@ from midrange_puffer.game.parameters import RADAR, SEATS, sizes_of
 from midrange_puffer.game.simulation import SOURCES, Simulation
 
 SPEED_OF_SOUND = 340.0  # m/s, of which Mach numbers are
-# How a missile's flight has gone so far, or ended. `lost`: its target was killed by another one.
+# The state or end of a missile's flight. `lost`: its target was killed by another missile.
 FLYING, HIT, SPENT, LOST = "flying", "hit", "spent", "lost"
-# What a missile flies at: where its target was last believed; its fighter's track; what its own
-# seeker has a lock on; in teams, a track that a wingman's radar has. Without sensors it always sees
-# its target.
+# Guidance of a missile: by its target's last believed position; by its fighter's track; by its own
+# seeker's lock; in teams, by the track of a wingman's radar. Without sensors its seeker has a lock.
 ALONE, SUPPORTED, ACTIVE, RELAYED = range(4)
 
 
-_BY_SOURCE = np.full(len(SOURCES), ALONE)  # by what the contact with the target rests on
+_BY_SOURCE = np.full(len(SOURCES), ALONE)  # by the source of the contact with the target
 _BY_SOURCE[[LIVE, MEMORY, LINKED]] = SUPPORTED, SUPPORTED, RELAYED
 
 
@@ -49,11 +48,11 @@ class FighterPath(BodyPath):
     """A fighter's flight, up to its death.
 
     Attributes:
-        number: Which fighter it is: red's come first.
+        number: Of the fighter; red's come first.
         side: Red (0) or blue (1).
         throttle: Position, 0 to 1.
         ammo: Missiles left.
-        died: When [s]; None while it lives.
+        died: Time of death [s]; None while it lives.
     """
 
     number: int = 0
@@ -67,16 +66,16 @@ class FighterPath(BodyPath):
 class MissilePath(BodyPath):
     """A missile's flight, from its launch to its end.
 
-    Of one that lives less than a decision little is seen: it goes straight to the target that it
-    hits, or stays where it was launched, and is taken to have flown at the nearest enemy.
+    A missile that flies less than a decision leaves little data: its path goes straight to the
+    target that it hits, or stays at the launch point, and its target is the nearest enemy.
 
     Attributes:
         owner: The fighter that launched it.
-        targets: The fighter that it flew at, for every time it was noted. Where a target has died,
-            the next one flown at is noted in the same decision.
-        launched, burnt_out: When it starts, and when its motor stops [s].
+        targets: The fighter that it flew at, for every time noted. When a target has died, the next
+            target is noted in the same decision.
+        launched, burnt_out: Times of launch and of the motor's end [s].
         fate: FLYING, HIT, SPENT or LOST.
-        guided: ALONE, SUPPORTED, ACTIVE or RELAYED, for every time it was noted.
+        guided: ALONE, SUPPORTED, ACTIVE or RELAYED, for every time noted.
     """
 
     owner: int = 0
@@ -88,7 +87,7 @@ class MissilePath(BodyPath):
 
     @property
     def target(self) -> int:
-        """The fighter that it has flown at last: that it has hit, if it has."""
+        """The fighter that it flew at last; after a hit the fighter that it has hit."""
         return self.targets[-1]
 
 
@@ -96,13 +95,13 @@ class Paths:
     """Follows one engagement of a simulation, from now on.
 
     Args:
-        sim: whose `step` is followed by a `note` every time.
-        env: which of its engagements.
+        sim: the simulation; call `note` after each `step`.
+        env: the engagement.
 
     Attributes:
         sizes: The fighters of red and of blue.
-        fighters, missiles: Where they went. Fighters are in the order of their numbers.
-        contacts: What each fighter knew of each enemy; without sensors none.
+        fighters, missiles: Their paths. Fighters are in the order of their numbers.
+        contacts: Of each fighter with each enemy; empty without sensors.
     """
 
     def __init__(self, sim: Simulation, env: int = 0) -> None:
@@ -127,11 +126,11 @@ class Paths:
 
     @property
     def time(self) -> float:
-        """Of the simulation [s]."""
+        """The simulation's time [s]."""
         return float(self._sim.time[self._env] * self._sim.parameters["physics_dt"])
 
     def note(self) -> None:
-        """Add where everything is now."""
+        """Adds the present moment to all paths."""
         fighters = {name: values[self._env] for name, values in self._sim.fighters.items()}
         missiles = self._missiles()
         if self._has_sensors:
@@ -158,7 +157,7 @@ class Paths:
                 self._end(path, path.x[0], path.y[0], path.target)
 
     def cut_back(self) -> None:
-        """Forget what is later than the simulation, which has been restored to an earlier state."""
+        """Removes all entries later than the simulation, after it was restored to a snapshot."""
         step = self._sim.parameters["physics_dt"]
         end = self.time + step / 2
         self.missiles = [path for path in self.missiles if path.launched < end - step]
@@ -185,7 +184,7 @@ class Paths:
             self._slots[slot] = age, path
 
     def _missiles(self) -> dict[str, np.ndarray]:
-        """All slots, with what guides the missiles in them."""
+        """Returns all slots, with the guidance of the missiles in them."""
         missiles = {name: values[self._env] for name, values in self._sim.missiles.items()}
         guided = np.full(len(missiles["active"]), ACTIVE)
         if self._has_sensors:
@@ -197,7 +196,7 @@ class Paths:
         return missiles | {"guided": guided}
 
     def _note_missiles(self, missiles: dict[str, np.ndarray]) -> list[MissilePath]:
-        """Extend the missiles' paths; return those that have ended."""
+        """Extends the missiles' paths; returns those that have ended."""
         before, self._slots = self._slots, {}
         ended = []
         for slot in np.flatnonzero(missiles["active"]):
@@ -211,12 +210,12 @@ class Paths:
         return [*ended, *(path for _, path in before.values())]
 
     def _add_unseen(self, seen: list[MissilePath]) -> list[MissilePath]:
-        """Paths of missiles that were launched since the last time and have ended already.
+        """Adds paths of missiles that were launched and ended since the last time; returns them.
 
-        They show by what their launchers have left.
+        Their launchers' missile counts show them.
 
         Args:
-            seen: those launched since then that are in the air.
+            seen: the missiles launched since then that are in the air.
         """
         owners = [path.owner for path in seen]
         unseen = []
@@ -229,7 +228,7 @@ class Paths:
         return unseen
 
     def _nearest_enemy(self, shooter: FighterPath) -> int:
-        """The nearest enemy when the last decision began, of those that lived then."""
+        """Returns the nearest enemy that lived at the start of the last decision."""
 
         def order(path: FighterPath) -> tuple[bool, float]:
             index = path.at(shooter.times[-2])
@@ -240,14 +239,14 @@ class Paths:
         return min(enemies, key=order).number
 
     def _launched(self, missiles: dict[str, np.ndarray], slot: int) -> MissilePath:
-        """The path of a new missile in the air."""
+        """Returns the path of a new missile in the air."""
         owner, target = int(missiles["owner"][slot]), int(missiles["target"][slot])
-        # In whole steps: to the bit the time at which its launcher was noted.
+        # In whole steps, so that it equals the time of its launcher's entry to the bit.
         launched = int(self._sim.time[self._env]) - int(missiles["age"][slot])
         return self._begin(owner, target, launched * self._sim.parameters["physics_dt"])
 
     def _begin(self, owner: int, target: int, launched: float) -> MissilePath:
-        """A new missile's path, begun where its launcher was."""
+        """Returns a new missile's path, which begins at its launcher."""
         path = MissilePath(owner=owner, launched=launched)
         path.burnt_out = launched + self._sim.parameters["missile_burn_time"]
         shooter = self.fighters[owner]
@@ -263,22 +262,22 @@ class Paths:
         return path
 
     def _hit_counts(self) -> np.ndarray:
-        """How many missiles of each fighter have hit so far."""
+        """Returns the number of hits of each fighter so far."""
         return self._sim.core.read("fighter")["hits"][self._env]
 
     def _mark_hits(
         self, killed: list[FighterPath], ended: list[MissilePath], unseen: list[MissilePath]
     ) -> None:
-        """Find who has hit those that were killed now.
+        """Marks the missiles that have hit the fighters killed now.
 
-        Of the missiles that ended with their target, and of those unseen, it was the nearest one
-        whose owner has a hit to its name. Those with a target seen to end come first.
+        Of the missiles that ended with their target, and of those unseen, it was the nearest
+        whose owner has a new hit. Victims with a missile seen to end come first.
         """
         before, self._hits = self._hits, self._hit_counts()
         left = self._hits - before
 
         seen = {path.target for path in ended}
-        for victim in sorted(killed, key=lambda one: one.number not in seen):
+        for victim in sorted(killed, key=lambda fighter: fighter.number not in seen):
             x, y = victim.x[-1], victim.y[-1]
             paths = [path for path in ended if path.target == victim.number]
             paths += [path for path in unseen if self.fighters[path.owner].side != victim.side]
@@ -290,7 +289,7 @@ class Paths:
                 left[hit.owner] -= 1
 
     def _end(self, path: MissilePath, x: float, y: float, target: int) -> None:
-        """Add where a missile that is no longer in the air has ended, as it was last noted."""
+        """Adds the end of a missile that is no longer in the air, by its last entry."""
         path.times.append(self.time)
         path.x.append(x)
         path.y.append(y)
@@ -304,7 +303,7 @@ class Paths:
         path.guided.append(int(missiles["guided"][slot]))
 
     def _add(self, path: BodyPath, bodies: dict[str, np.ndarray], index: int, kind: str) -> None:
-        """Add an entry of what fighters and missiles have in common."""
+        """Adds an entry of the values that fighters and missiles share."""
         path.times.append(self.time)
         for name in ("x", "y", "speed", "heading", "rudder"):
             getattr(path, name).append(float(bodies[name][index]))
@@ -312,16 +311,16 @@ class Paths:
 
 
 def load_factor(parameters: dict[str, float], kind: str, speed: float, rudder: float) -> float:
-    """Lateral acceleration [g] of a "fighter" or "missile", positive to the left."""
+    """Returns the lateral acceleration [g] of a "fighter" or "missile", positive to the left."""
     load = speed**2 * rudder / parameters[f"{kind}_turn_radius"] / parameters["gravity"]
     limit = parameters[f"{kind}_load_limit"]
     return float(np.clip(load, -limit, limit)) if limit else load
 
 
 def outcome_words(sim: Simulation, env: int = 0) -> str:
-    """The outcome of an engagement, as "open", "red wins" or "draw by time".
+    """Returns the outcome of an engagement, as "open", "red wins" or "draw by time".
 
-    In teams it also says who is left, as "red wins, 3 of 4 left" or "blue wins by time, 2 to 3".
+    In teams it also counts the living, as "red wins, 3 of 4 left" or "blue wins by time, 2 to 3".
     """
     outcome = sim.outcome[env]
     if outcome == 0:

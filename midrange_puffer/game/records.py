@@ -1,4 +1,4 @@
-"""What records of finished engagements tell, from one seat's side."""
+"""Figures of finished engagements, from their records, for one seat."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ SHAPING = ("geometry", "ammunition", "threat", "pressure")
 
 
 def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
-    """Which of the engagements were a win, a draw, a loss for a seat: bool [records] each.
+    """Returns the wins, draws and losses of a seat, bool [records] each.
 
     Args:
         records: of `_core.RECORD`.
@@ -22,7 +22,7 @@ def outcomes(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
 
 
 def summary(records: np.ndarray, seat: int) -> dict[str, np.ndarray]:
-    """What a seat's pilot has done in the engagements: arrays [records] of each figure.
+    """Returns the figures of a seat's pilot in the engagements, arrays [records] each.
 
     hit_rate, launch_range and the shares of the shots by the missile envelope (from R_min to R_NEZ,
     from there to R_aero, beyond that or nearer than R_min) are of the engagements with shots only.

@@ -31,8 +31,8 @@ MAX_SPEED = 10_000.0
 MAX_AMMUNITION = PARAMETERS["ammunition"].maximum
 MAX_AGE = 1_000_000_000
 
-# What a contact rests on: there was no track yet; the radar sees the enemy; the track lives on in
-# memory; the track is lost.
+# Source of a contact: no track yet; the radar sees the enemy; the track is from memory; the track
+# is lost; in teams, an ally's radar sees the enemy.
 SOURCES = ("unseen", "radar", "memory", "lost", "linked")
 
 _SNAPSHOT_MAGIC = b"midrange-snapshot-1\n"
@@ -43,20 +43,20 @@ class Simulation:
     """Engagements side by side, each flown by controls from outside or by scripted pilots.
 
     SI units; headings counter-clockwise from +x. Fighters are numbered: red's first, then blue's;
-    parameters `red_size` and `blue_size` are how many there are. An engagement that
-    has ended keeps its outcome, and goes on flying, until `reset`. One thread at a time may use it:
-    a call while another is in it raises RuntimeError.
+    parameters `red_size` and `blue_size` are their numbers. An engagement that has ended keeps its
+    outcome, and goes on flying, until `reset`. One thread at a time may use it: a call during
+    another call raises RuntimeError.
 
     Args:
         num_envs: number of engagements, at least 1.
         seed: 0 <= seed < 2**64; draws the starts.
-        red, blue: who flies: "agent" (controls from outside) or the name of a pilot; for teams also
-            a list with one for each fighter of the side.
+        red, blue: the sides' controllers: "agent" (controls from outside) or the name of a pilot;
+            for teams also a list with one for each fighter of the side.
         isa: instruction set, "auto" for the best this machine has.
-        observation: what `observe` shows, "default" or "stg". With `sensing="radar"`, "default" is
-            what the sensors show, and with teams the rows of `midrange_puffer.team_rows`.
-        threads: that step the engagements, the caller's among them; the result does not depend on
-            it. They share the engagements in parts of 64.
+        observation: of `observe`, "default" or "stg". With `sensing="radar"`, "default" has the
+            sensors' data, and with teams the rows of `midrange_puffer.team_rows`.
+        threads: number of threads that step the engagements, in parts of 64, the caller's among
+            them; the result does not depend on it.
         **parameters: rows of csrc/params.h.
 
     Raises:
@@ -83,9 +83,9 @@ class Simulation:
         ]
         weights = [seat_weights({name: 1.0}) for name in self._flown_by]
         observation = observed(observation, self.parameters)
-        # Only who goes by the map waits for it to be built.
-        asks = observation == "stg" or not set(MAP_PILOTS).isdisjoint(self._flown_by)
-        envelope = game_envelope(self.parameters) if asks else None
+        # Only pilots and observations that use the envelope wait until it is built.
+        needs_envelope = observation == "stg" or not set(MAP_PILOTS).isdisjoint(self._flown_by)
+        envelope = game_envelope(self.parameters) if needs_envelope else None
         self._core = _core.Core(
             self.parameters, self.num_envs, seed, weights, False, isa, envelope, observation,
             checked_threads(threads),
@@ -94,16 +94,16 @@ class Simulation:
 
     @property
     def core(self) -> _core.Core:
-        """The C core itself, for what looks at an engagement without changing it."""
+        """The C core itself, for readers that do not change an engagement."""
         return self._core
 
     def reset(self, seed: int | None = None) -> None:
-        """Start every engagement from `seed`, by default the one last given or restored."""
+        """Starts every engagement from `seed`, by default the one last given or restored."""
         self._core.reset(self._core.seed if seed is None else checked_seed(seed))
         self.rewards[:] = 0
 
     def start(self, env: int = 0, engagement: int = 0, episode: int = 0) -> None:
-        """Start one engagement again, as any episode of any engagement of the seed.
+        """Starts one engagement again, as any episode of any engagement of the seed.
 
         Random numbers are keyed by (seed, engagement, episode), so that one engagement of many can
         be flown alone.
@@ -116,7 +116,7 @@ class Simulation:
         self.rewards[env] = 0
 
     def step(self, controls: np.ndarray | None = None) -> None:
-        """One decision.
+        """Makes one decision.
 
         Args:
             controls: float [num_envs, fighters, 3]: rudder in [-1, 1] (positive left), throttle in
@@ -135,7 +135,7 @@ class Simulation:
         self._core.step_controls(controls, self.rewards)
 
     def advance(self, substeps: int) -> None:
-        """Fly `substeps` physics steps with the controls last given: no launches, no outcome."""
+        """Flies `substeps` physics steps with the controls last given: no launches, no outcome."""
         self._core.advance(substeps)
 
     def set_fighter(
@@ -152,7 +152,7 @@ class Simulation:
         ammo: int | None = None,
         alive: bool | None = None,
     ) -> None:
-        """Change what is given of one fighter; rudder and throttle are positions and commands.
+        """Changes the given values of one fighter; rudder and throttle are positions and commands.
 
         Raises:
             ValueError: a value out of range.
@@ -184,7 +184,7 @@ class Simulation:
         rudder: float = 0.0,
         target: int | None = None,
     ) -> None:
-        """Put a missile into a slot; `age` in physics steps, the target by default an enemy.
+        """Puts a missile into a slot; `age` in physics steps, the target by default an enemy.
 
         Raises:
             ValueError: a value out of range.
@@ -204,7 +204,7 @@ class Simulation:
         return self._core.red_size if fighter < self._core.red_size else 0
 
     def launch(self, env: int, fighter: int) -> bool:
-        """Launch at the nearest enemy now, whatever the launch interval.
+        """Launches at the nearest enemy now, whatever the launch interval.
 
         Returns:
             False without a missile or a living enemy, or with sensors without a track.
@@ -241,12 +241,12 @@ class Simulation:
 
     @property
     def contacts(self) -> dict[str, np.ndarray]:
-        """What each fighter knows of its enemy, copies [num_envs, fighters]; with sensors only.
+        """Each fighter's contact with its enemy, copies [num_envs, fighters]; with sensors only.
 
-        In teams they are [num_envs, fighters, fighters of the larger side]: [.., f, k] is what
-        fighter f knows of the k-th of the other side; where there is none, nothing.
+        In teams they are [num_envs, fighters, fighters of the larger side]: [.., f, k] is the
+        contact of fighter f with the k-th of the other side; zeros if there is no such enemy.
 
-        float32 x y vx vy speed heading of the enemy as it is believed; int32 source, an index into
+        float32 x y vx vy speed heading of the enemy, as believed; int32 source, an index into
         `SOURCES`, age and seen. age in physics steps since the enemy was last seen, once there was
         a track; seen in physics steps for which the radar has seen it without a break, or -1.
 
@@ -254,13 +254,13 @@ class Simulation:
             ValueError: The game has no sensors.
         """
         state = self._core.read("contact")
-        known = _motion(state) | {name: state[name] for name in ("source", "age", "seen")}
+        contacts = _motion(state) | {name: state[name] for name in ("source", "age", "seen")}
         if not is_team(self.parameters):
-            return known
-        return {name: self._by_enemy(values) for name, values in known.items()}
+            return contacts
+        return {name: self._by_enemy(values) for name, values in contacts.items()}
 
     def _by_enemy(self, contacts: np.ndarray) -> np.ndarray:
-        """[num_envs, fighters, fighters of the larger side], of contacts as the core has them."""
+        """Returns the core's contacts as [num_envs, fighters, fighters of the larger side]."""
         red, blue = sizes_of(self.parameters)
         out = np.zeros((self.num_envs, red + blue, max(red, blue)), contacts.dtype)
         out[:, :red, :blue] = contacts[:, : red * blue].reshape(-1, red, blue)
@@ -269,7 +269,7 @@ class Simulation:
 
     @property
     def beliefs(self) -> dict[str, np.ndarray]:
-        """What each missile believes of its target, copies [num_envs, slots]; with sensors only.
+        """Each missile's belief about its target, copies [num_envs, slots]; with sensors only.
 
         float32 x y vx vy; int32 locked, 1 while its seeker has a lock, and unseen, physics steps
         since the seeker of a locked missile last saw the target. All zero where no missile flies.
@@ -283,32 +283,32 @@ class Simulation:
 
     @property
     def outcome(self) -> np.ndarray:
-        """int32 [num_envs]: 0 open, 1 red has won, 2 blue has won, 3 draw."""
+        """Outcomes, int32 [num_envs]: 0 open, 1 red has won, 2 blue has won, 3 draw."""
         return self._core.status()[0]
 
     @property
     def truncated(self) -> np.ndarray:
-        """Whether the time limit ended it, bool [num_envs]."""
+        """True if the time limit ended the engagement, bool [num_envs]."""
         return self._core.status()[1]
 
     @property
     def time(self) -> np.ndarray:
-        """int32 [num_envs]: physics steps since the start."""
+        """Physics steps since the start, int32 [num_envs]."""
         return self._core.status()[2]
 
     def observe(self) -> np.ndarray:
-        """What every fighter observes, float32 [num_envs, fighters, features]."""
+        """Returns the observations of all fighters, float32 [num_envs, fighters, features]."""
         out = np.empty((self.num_envs * self._core.fighters, self._core.features), np.float32)
         self._core.observe_all(out)
         return out.reshape(self.num_envs, self._core.fighters, -1)
 
     def snapshot(self) -> bytes:
-        """An exact copy of the state, to be restored by one of equal size, seats and parameters."""
+        """Returns an exact copy of the state, for simulations with the same size and parameters."""
         body = self._identity() + self.rewards.tobytes() + self._core.snapshot()
         return _SNAPSHOT_MAGIC + hashlib.sha256(body).digest() + body
 
     def restore(self, snapshot: bytes) -> None:
-        """Take the state back, and with it the seed that `start` and `reset` go by.
+        """Restores a snapshot's state, and the seed of `start` and `reset`.
 
         Raises:
             ValueError: not a snapshot, damaged, or of another simulation; nothing is changed.
@@ -330,33 +330,33 @@ class Simulation:
         self.rewards[:] = rewards.view(np.float32).reshape(self.rewards.shape)
 
     def _identity(self) -> bytes:
-        """What a snapshot must have in common with the simulation that takes it."""
+        """Returns a digest of the size, seats and parameters that a snapshot must share."""
         text = json.dumps(
             [self.num_envs, self._flown_by, self._core.state_bytes, self.parameters], sort_keys=True
         )
         return hashlib.sha256(text.encode()).digest()
 
     def state_hash(self) -> int:
-        """64-bit hash of everything that the future depends on, given parameters and pilots."""
+        """Returns a 64-bit hash of all that the future depends on, given parameters and pilots."""
         return self._core.state_hash()
 
     def fight_hash(self) -> int:
-        """64-bit hash of what has been flown: without the seed and the engagements' numbers."""
+        """Returns a 64-bit hash of the flights, without the seed and the engagements' numbers."""
         return self._core.fight_hash()
 
 
 def _side(side: str, names: str | Sequence[str], size: int) -> list[str]:
-    """Who flies each fighter of a side."""
-    each = [names] * size if isinstance(names, str) else list(names)
-    if len(each) != size:
+    """Returns the controller of each fighter of a side."""
+    controllers = [names] * size if isinstance(names, str) else list(names)
+    if len(controllers) != size:
         raise ValueError(f"{side} = {names!r}: {side}_size is {size}")
-    for name in each:
+    for name in controllers:
         if name not in CONTROLLERS:
             raise ValueError(
                 f"{side} = {name!r}: must be one of {', '.join(CONTROLLERS)}"
                 f"{suggest(str(name), CONTROLLERS)}"
             )
-    return each
+    return controllers
 
 
 def _within(name: str, value: float, low: float, high: float) -> float:
@@ -381,7 +381,7 @@ def _body(
     speed: float | None,
     rudder: float | None,
 ) -> dict[str, float]:
-    """The given fields of a fighter or missile as the core names them."""
+    """Returns the given fields of a fighter or missile by the core's names."""
     state = {}
     for name, value, low, high in (
         ("x", x, -MAX_POSITION, MAX_POSITION),
@@ -398,7 +398,7 @@ def _body(
 
 
 def _motion(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """From fields of entities: x y vx vy speed heading rudder."""
+    """Returns x y vx vy speed heading rudder, from fields of entities."""
     ahead, left, speed = state["c"], state["s"], state["v"]
     return {
         "x": state["x"],

@@ -1,7 +1,7 @@
-"""The space-time graph: what will be in the next seconds, and what could be.
+"""The space-time graph: predicted and possible paths of the next seconds.
 
-All of it is flown by the C core with the steps and the guidance of the game; the simulation stays
-as it is. csrc/RULES.md, "Space-time graph".
+The C core flies all of them with the steps and the guidance of the game; the simulation is not
+changed. csrc/RULES.md, "Space-time graph".
 """
 
 from dataclasses import dataclass, replace
@@ -25,9 +25,9 @@ class MissilePrediction:
     """A missile in the air, if both fighters hold their controls.
 
     Attributes:
-        slot, owner, target: which missile, and the seats that it belongs to and goes for.
+        slot, owner, target: its slot, and the seats of its launcher and target.
         points: float32 [T, 2], m; not-a-number from its end on.
-        hits: whether it hits its target within the horizon.
+        hits: True if it hits its target within the horizon.
         ended: s from now at which it hits, is spent or loses its target; None if it flies on.
         harmless: s from now after which it comes no nearer to its target: it has been outrun or has
             passed, is spent, or its target is dead. None if it hits, or still burns or closes in at
@@ -55,15 +55,15 @@ class SpaceTime:
     at full throttle. A fighter that is hit stays where it was hit.
 
     Attributes:
-        seat: whose graph it is.
+        seat: of the fighter that the graph is about.
         times: float64 [T], from 0 on.
         own: [T, 2], the own path at the present controls.
         escapes: [2, T, 2], escapes to the left and right, each from a missile that the enemy
             launches now; it ends where that missile hits.
         fronts: [T, M, 2], the threat cone: how far a missile launched by the enemy now can be
             at each time, however it is steered, from the hardest turn to its left to the hardest to
-            its right, seen from where it was launched. What is beyond, by the hit radius, is safe
-            until then. None if the enemy cannot launch: one of the two is dead, or it has no
+            its right, seen from the launch point. Positions beyond it, by the hit radius, are
+            safe until then. None if the enemy cannot launch: one of the two is dead, or it has no
             missile left.
         shots: [2, T, 2], that missile, guided at each escape; not-a-number from its end on. None if
             the enemy cannot launch.
@@ -82,11 +82,13 @@ class SpaceTime:
     missiles: tuple[MissilePrediction, ...]
 
     def verdict(self, side: int) -> tuple[bool, str]:
-        """Whether an escape, to the left (0) or right (1), gets away from all missiles; in words.
+        """Returns True if an escape, left (0) or right (1), evades all missiles; and the reason.
 
-        From those in the air, and from one that the enemy fires now.
+        All are those in the air, and one that the enemy fires now.
         """
-        inbound = [one.escape_miss[side] for one in self.missiles if one.target == self.seat]
+        inbound = [
+            missile.escape_miss[side] for missile in self.missiles if missile.target == self.seat
+        ]
         fired_now = [] if self.escape_miss is None else [self.escape_miss[side]]
         if 0 in inbound:
             return False, "hit by a missile in the air"
@@ -100,11 +102,11 @@ class SpaceTime:
 def spacetime(
     sim: Simulation, env: int = 0, seat: int = 0, horizon: float = 20.0, interval: float = 1.0
 ) -> SpaceTime:
-    """The space-time graph of `seat` in engagement `env`.
+    """Returns the space-time graph of `seat` in engagement `env`.
 
     Args:
         sim: the simulation; it is not changed.
-        env, seat: whose graph.
+        env, seat: the engagement, and the fighter that the graph is about.
         horizon: how far to look ahead, s.
         interval: time from point to point, s; rounded to whole physics steps.
 
@@ -150,12 +152,12 @@ def spacetime(
 
 
 def _paths(points: np.ndarray, lanes: slice) -> np.ndarray:
-    """Those lanes of positions [T, lanes, 2], by lane."""
+    """Returns some lanes of positions [T, lanes, 2], by lane."""
     return points[:, lanes].swapaxes(0, 1).copy()
 
 
 def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) -> np.ndarray:
-    """The threat cone of a fighter, as `SpaceTime.fronts`."""
+    """Returns the threat cone of a fighter, as `SpaceTime.fronts`."""
     state = sim.core.get_fighter(env, launcher)
     cone = sim.core.threat_cone(state["speed"], steps, count)
     left = np.array([_front(points.reshape(-1, 2).astype(float)) for points in cone])
@@ -166,10 +168,10 @@ def _fronts(sim: Simulation, env: int, launcher: int, steps: int, count: int) ->
 
 
 def _front(points: np.ndarray) -> np.ndarray:
-    """How far the convex hull of positions [n, 2] and of their mirror images reaches, [FRONT, 2].
+    """Returns the border of the convex hull of points [n, 2] and their mirror images, [FRONT, 2].
 
-    In directions from straight ahead round to the left as far as it goes. Positions of missiles
-    that are spent are not-a-number.
+    Its points lie in directions from straight ahead round to the left end of the hull. Positions of
+    spent missiles are not-a-number.
     """
     points = points[np.isfinite(points[:, 0])]
     if len(points) == 0:
@@ -211,7 +213,7 @@ def _missile(
 
 
 def nearest_enemy(sim: Simulation, env: int, fighter: int) -> int:
-    """The living enemy nearest to a fighter; if none lives, the nearest of the dead."""
+    """Returns the living enemy nearest to a fighter; if none lives, the nearest of the dead."""
     state = {name: values[env] for name, values in sim.fighters.items()}
     red, blue = sizes_of(sim.parameters)
     enemies = range(red, red + blue) if fighter < red else range(red)
@@ -220,12 +222,12 @@ def nearest_enemy(sim: Simulation, env: int, fighter: int) -> int:
 
 
 def pair_of(sim: Simulation, env: int, fighter: int, enemy: int) -> tuple[Simulation, list[int]]:
-    """The engagement of a fighter and an enemy alone, as one against one.
+    """Returns the engagement of a fighter and an enemy alone, as one against one.
 
-    Red's is its fighter 0, blue's its fighter 1. All missiles that fly at the fighter are there, as
-    the enemy's, and the fighter's own ones that fly at the enemy. If there are more than one
-    against one has slots for, those that fly at the fighter come first, the nearest of them first.
-    The clock is not carried over.
+    Red's is its fighter 0, blue's its fighter 1. It has all missiles that fly at the fighter, as
+    the enemy's, and the fighter's own missiles that fly at the enemy. If they need more slots than
+    one against one has, those that fly at the fighter take precedence, the nearest first. The clock
+    is not carried over.
 
     Args:
         sim: with full information; it is not changed.
@@ -268,16 +270,16 @@ def pair_graph(
     horizon: float = 20.0,
     interval: float = 1.0,
 ) -> SpaceTime:
-    """The space-time graph of a fighter, and of an enemy that may fire now, out of any fight.
+    """Returns the space-time graph of a fighter and one enemy, which may fire now, in any fight.
 
-    Call `pair_graph(sim, env, fighter)` where one against one has `spacetime(sim, env, seat)`: of
-    one against one it is the very same. Its `seat` is the fighter's side, and so are the owners and
+    `pair_graph(sim, env, fighter)` is for teams what `spacetime(sim, env, seat)` is for one against
+    one, where it returns the same. Its `seat` is the fighter's side, and so are the owners and
     targets of its missiles; the missiles' slots are those of `sim`.
 
     Args:
         sim: with full information; it is not changed.
-        env, fighter: whose graph.
-        enemy: the fighter of the other side that it is about; None: `nearest_enemy`.
+        env, fighter: the engagement, and the fighter that the graph is about.
+        enemy: the fighter of the other side; None: `nearest_enemy`.
         horizon, interval: as of `spacetime`.
 
     Raises:

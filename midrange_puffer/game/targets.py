@@ -1,4 +1,4 @@
-"""At whom a fighter can fire: its enemies in the order of the core, and the control of a shot."""
+"""The targets of a fighter: its enemies in the order of the core, and the control of a shot."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from midrange_puffer.game.simulation import Simulation
 
 
 def enemies_of(sim: Simulation, fighter: int, env: int = 0) -> np.ndarray:
-    """The living enemies of a fighter by their numbers, int [n], the nearest first.
+    """Returns the living enemies of a fighter by their numbers, int [n], the nearest first.
 
     This is the order in which they are observed and fired at.
     """
@@ -16,14 +16,14 @@ def enemies_of(sim: Simulation, fighter: int, env: int = 0) -> np.ndarray:
 
 
 def nearest_nose(sim: Simulation, fighter: int, env: int = 0) -> int | None:
-    """The living enemy nearest the nose of a fighter; None if none lives."""
+    """Returns the living enemy nearest the nose of a fighter; None if none lives."""
     _, cosines = _sight(sim, fighter, env)
     enemies = _others(sim, fighter, env, -cosines)
     return int(enemies[0]) if len(enemies) else None
 
 
 def shot_at(sim: Simulation, fighter: int, enemy: int, env: int = 0) -> float:
-    """The fire control, as `Simulation.step` takes it, of a shot at an enemy; 0 if it is dead."""
+    """Returns the fire control of `Simulation.step` for a shot at an enemy; 0 if it is dead."""
     order = enemies_of(sim, fighter, env).tolist()
     if enemy not in order:
         return 0.0
@@ -31,7 +31,7 @@ def shot_at(sim: Simulation, fighter: int, enemy: int, env: int = 0) -> float:
 
 
 def _others(sim: Simulation, fighter: int, env: int, keys: np.ndarray) -> np.ndarray:
-    """The living enemies, those with the least keys first."""
+    """Returns the living enemies, those with the least keys first."""
     red_size, _ = sizes_of(sim.parameters)
     numbers = np.arange(sum(sizes_of(sim.parameters)))
     is_enemy = (numbers >= red_size) != (fighter >= red_size)
@@ -40,9 +40,9 @@ def _others(sim: Simulation, fighter: int, env: int, keys: np.ndarray) -> np.nda
 
 
 def _sight(sim: Simulation, fighter: int, env: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of all fighters the squared range [m²], and the cosine of the angle off the nose.
+    """Returns the squared range [m²] of all fighters, and the cosine of their angle off the nose.
 
-    In float32 and in the order of the core's own sums, so that equal ranges are equal here, too.
+    They are float32, summed in the core's order, so that equal ranges are equal here, too.
     """
     body = {name: values[env] for name, values in sim.core.read("fighter").items()}
     dx, dy = body["x"] - body["x"][fighter], body["y"] - body["y"][fighter]

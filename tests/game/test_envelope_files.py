@@ -122,7 +122,7 @@ def resaved(saved, save=np.savez, **changes) -> None:
         ("nez", np.zeros((2, 4, 3, 2), np.float32), r"nez of shape \(2, 4, 3, 2\)"),
         ("nez", np.zeros(GRID.shape), "nez .* type float64"),
         ("gaps", np.zeros(GRID.shape, np.float32), "gaps .* type float32"),
-        ("aero", np.full(GRID.shape, np.nan, np.float32), "aero has what is no number"),
+        ("aero", np.full(GRID.shape, np.nan, np.float32), "aero has a value that is not finite"),
         ("identity", np.array("[" * 100_000), "recursion"),
     ],
 )
