@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from needs import nightly
 from places import CSRC
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
@@ -26,7 +27,7 @@ def compiles(folder: Path, compiler: str) -> bool:
     return True
 
 
-@pytest.fixture(params=COMPILERS)
+@pytest.fixture(params=[*COMPILERS[:1], *map(nightly, COMPILERS[1:])])
 def core(tmp_path, request):
     """A copy of the core, and a function that adds a row to a list of a header and compiles it."""
     folder = shutil.copytree(CSRC, tmp_path / "csrc")
