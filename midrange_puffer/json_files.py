@@ -12,9 +12,20 @@ import json
 import reprlib
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 from midrange_puffer.errors import UsageError
 
@@ -81,7 +92,11 @@ def parse(data: bytes) -> object:
         raise ValueError(f"not JSON: {error}") from None
 
 
-def checked(value: object, kind: object, where: str = "") -> object:
+@overload
+def checked(value: object, kind: type[T], where: str = "") -> T: ...
+@overload
+def checked(value: object, kind: object, where: str = "") -> Any: ...
+def checked(value: object, kind: Any, where: str = "") -> object:
     """What was parsed, or read from another kind of file, as the annotation `kind` says.
 
     Args:
@@ -120,7 +135,7 @@ def checked(value: object, kind: object, where: str = "") -> object:
     raise ValueError(f"{where or 'its content'} = {reprlib.repr(value)}: must be {_words(kind)}")
 
 
-def _made(entries: dict[str, object], kind: type[T], where: str) -> T:
+def _made(entries: dict[str, object], kind: Callable[..., object], where: str) -> object:
     """A dataclass or NamedTuple of the entries of an object."""
     fields, needed = _fields(kind)
     values = {}
@@ -136,7 +151,7 @@ def _made(entries: dict[str, object], kind: type[T], where: str) -> T:
 
 
 @functools.cache
-def _fields(kind: type) -> tuple[dict[str, object], list[str]]:
+def _fields(kind: Callable[..., object]) -> tuple[dict[str, object], list[str]]:
     """Name -> annotation of what a kind is made of, and the names that have no default."""
     parameters = inspect.signature(kind).parameters
     hints = get_type_hints(kind, include_extras=True)

@@ -7,6 +7,10 @@ import os
 import select
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 STDOUT, STDERR = 1, 2
 
@@ -25,7 +29,7 @@ class Output(io.FileIO):
         super().__init__(number, "w", closefd=False)
         self.error: OSError | None = None
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: "ReadableBuffer", /) -> int:
         """Write, and wait where others have made the stream not to; drop what cannot be written."""
         try:
             while (count := super().write(data)) is None:
@@ -36,14 +40,14 @@ class Output(io.FileIO):
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
-            self._tell()
-            return len(data)
+            self._tell(error)
+            return memoryview(data).nbytes
 
-    def _tell(self) -> None:
-        """Say so on stderr, unless that is the stream."""
+    def _tell(self, error: OSError) -> None:
+        """Says so on stderr, unless that is the stream."""
         if self.fileno() == STDOUT:
             print(
-                f"puffer: cannot write to stdout: {self.error.strerror}; going on without it",
+                f"puffer: cannot write to stdout: {error.strerror}; going on without it",
                 file=sys.stderr,
             )
 
@@ -51,9 +55,9 @@ class Output(io.FileIO):
 class QuietPipe(Output):
     """Standard output, whose reader may have enough of it."""
 
-    def _tell(self) -> None:
-        if self.error.errno != errno.EPIPE:
-            super()._tell()
+    def _tell(self, error: OSError) -> None:
+        if error.errno != errno.EPIPE:
+            super()._tell(error)
 
 
 @contextlib.contextmanager
@@ -96,8 +100,9 @@ def _open_missing() -> None:
             os.set_inheritable(lowest_free, True)
 
 
-def _text(output: Output, like: io.TextIOWrapper | None, errors: str) -> io.TextIOWrapper:
-    """A text stream into `output`, with encoding and buffering as `like` has them."""
+def _text(output: Output, stream: object, errors: str) -> io.TextIOWrapper:
+    """Returns a text stream into `output`, with the encoding and buffering of `stream`."""
+    like = stream if isinstance(stream, io.TextIOWrapper) else None
     is_unbuffered = like is not None and like.write_through  # PYTHONUNBUFFERED
     return io.TextIOWrapper(
         output if is_unbuffered else io.BufferedWriter(output),

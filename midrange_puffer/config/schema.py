@@ -68,7 +68,7 @@ def _env_keys(env_class: str) -> dict[str, Key]:
     """Returns the [env] keys: the core's parameters, the options, and those of a user's reward."""
     options = [
         Key(o.name, o.kind, o.meaning, o.default, o.minimum, o.maximum,
-            choices=tuple(o.choices or ()),
+            choices=o.choices,
             check=parse_mix if o.name == "opponent" else None)
         for o in OPTIONS.values()
     ]  # fmt: skip

@@ -8,7 +8,7 @@ AUTO may also hold "auto", which the type of its field leaves out.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from midrange_puffer.config.key import AUTO, Auto, Entry, Section, Typed, check_even, key
 from midrange_puffer.policies import pool_file
@@ -19,7 +19,7 @@ Distribution = Literal["uniform", "int_uniform", "uniform_pow2", "log_normal", "
 CompileMode = Literal["default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"]
 
 
-class Env(Section[int | float | str]):
+class Env(Section[Any]):
     """[env]: the parameters of the core and the options of the environment.
 
     The attributes are those that the code above the core reads. All are items, as are the arguments

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import platformdirs
@@ -67,7 +68,7 @@ class Envelope(Edges):
     """
 
     grid: Grid
-    parameters: dict[str, float]
+    parameters: dict[str, Any]
     evasions: tuple[str, ...]
     code: str
 
@@ -121,7 +122,7 @@ class Envelope(Edges):
         raise ValueError(f"{path}: an envelope of format {version}; this is {_FORMAT}")
 
     @classmethod
-    def _of(cls, edges: dict[str, np.ndarray], identity: dict[str, object]) -> "Envelope":
+    def _of(cls, edges: dict[str, np.ndarray], identity: dict[str, Any]) -> "Envelope":
         """Returns the envelope of these edges and this `identity`."""
         nodes = identity["grid"]
         speeds = (tuple(nodes[name]) for name in ("launch_speeds", "target_speeds"))
@@ -375,7 +376,7 @@ def look_up(
     )
     nodes = [np.floor(place).astype(int) for place in places]
     shares = [place - node for place, node in zip(places, nodes, strict=True)]
-    total = 0.0
+    total = np.zeros(())
     for corner in itertools.product((0, 1), repeat=len(places)):
         weights = [share if far else 1 - share for share, far in zip(shares, corner, strict=True)]
         # The first node follows the last: right for aspects, and of weight 0 on other axes.

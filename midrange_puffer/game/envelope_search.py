@@ -165,6 +165,7 @@ class Fly(Protocol):
 
         It must hit in all `evasions`, which are the numbers of the ways in which a target may fly.
         """
+        ...
 
 
 @dataclass(frozen=True)

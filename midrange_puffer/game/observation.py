@@ -120,15 +120,17 @@ def shows(observation: str, features: int) -> bool:
 
 
 class Seeing(Protocol):
-    """A player that observes.
+    """A player that observes."""
 
-    Attributes:
-        features: the number that it needs; 0 if it takes all of any observation.
-        any_size: True if it flies in teams of any size.
-    """
+    @property
+    def features(self) -> int:
+        """The number of features that it needs; 0 if it takes all of any observation."""
+        ...
 
-    features: int
-    any_size: bool
+    @property
+    def any_size(self) -> bool:
+        """True if it flies in teams of any size."""
+        ...
 
 
 def check_flies(who: str, player: Seeing, features: int) -> None:
@@ -198,7 +200,7 @@ def spaces_of(
         KeyError: No such observation or action mode.
     """
     actions = {
-        "discrete": gymnasium.spaces.MultiDiscrete(_core.action_levels(red_size, blue_size)),
+        "discrete": gymnasium.spaces.MultiDiscrete(list(_core.action_levels(red_size, blue_size))),
         "continuous": gymnasium.spaces.Box(LOWEST, HIGHEST, dtype=np.float32),
     }
     features = len(features_of(observation, red_size, blue_size))

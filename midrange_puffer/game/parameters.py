@@ -10,11 +10,15 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from midrange_puffer import _core
 from midrange_puffer._threads import MAX_THREADS
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import ACTION_MODES
+
+# Values by the names of the table's rows, each of its row's type: int, float, or str of a choice.
+Parameters = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Option:
     meaning: str
     minimum: int | None = None
     maximum: int | None = None
-    choices: tuple[str, ...] | None = None
+    choices: tuple[str, ...] = ()
 
 
 PARAMETERS: dict[str, Parameter] = {row["name"]: Parameter(**row) for row in _core.parameter_rows()}
@@ -168,7 +172,7 @@ def finite(value: object) -> float | None:
 
 def resolve(
     overrides: Mapping[str, object], caller: Callable | None = None, teams: bool = False
-) -> dict[str, int | float]:
+) -> dict[str, Any]:
     """Returns a value for every parameter: the checked overrides over the defaults.
 
     Args:
@@ -181,7 +185,7 @@ def resolve(
             fighters.
         UsageError: Teams where one flies against one.
     """
-    values = {row.name: row.default for row in PARAMETERS.values()}
+    values: dict[str, Any] = {row.name: row.default for row in PARAMETERS.values()}
     values.update({name: check(name, value, caller) for name, value in overrides.items()})
     for low, high in PAIRS:
         if values[low] > values[high]:
@@ -194,12 +198,12 @@ def resolve(
     return values
 
 
-def sizes_of(parameters: Mapping[str, float | str]) -> tuple[int, int]:
+def sizes_of(parameters: Parameters) -> tuple[int, int]:
     """Returns the numbers of red's and blue's fighters."""
     return int(parameters["red_size"]), int(parameters["blue_size"])
 
 
-def is_team(parameters: Mapping[str, float | str]) -> bool:
+def is_team(parameters: Parameters) -> bool:
     """True if more than one flies on a side."""
     return parameters["red_size"] > 1 or parameters["blue_size"] > 1
 
@@ -215,7 +219,7 @@ def callsigns(sizes: tuple[int, int]) -> tuple[str, ...]:
     return fighter_names(sizes) if max(sizes) > 1 else SEATS
 
 
-def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
+def _check_teams(values: Parameters, teams: bool) -> None:
     red, blue = sizes_of(values)
     sizes = f"red_size = {red}, blue_size = {blue}"
     if not teams:
@@ -232,14 +236,14 @@ def _check_teams(values: Mapping[str, float | str], teams: bool) -> None:
         )
 
 
-def pilots_of(parameters: Mapping[str, float | str]) -> tuple[str, ...]:
+def pilots_of(parameters: Parameters) -> tuple[str, ...]:
     """Returns the scripted pilots that can fly in a game."""
     if parameters["sensing"] != RADAR:
         return PILOTS
     return (*PILOTS, *(p for p in SENSOR_PILOTS if is_team(parameters) or p not in WING_PILOTS))
 
 
-def neutral_values(rules_version: int) -> dict[str, int | float]:
+def neutral_values(rules_version: int) -> dict[str, int | float | str]:
     """Returns the rows added since a version of the rules, at values that change nothing."""
     return {
         name: row.choices[int(neutral)] if (row := PARAMETERS[name]).choices else row.kind(neutral)
@@ -248,7 +252,7 @@ def neutral_values(rules_version: int) -> dict[str, int | float]:
     }
 
 
-def reward_bound(parameters: Mapping[str, float]) -> float:
+def reward_bound(parameters: Parameters) -> float:
     """Returns an upper bound of |reward|, by the weights and the length of a decision.
 
     A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1, and
@@ -301,7 +305,7 @@ def checked_choice(name: str, value: str) -> str:
     return _checked_choice(name, value, OPTIONS[name].choices)
 
 
-def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
+def observed(observation: str, parameters: Parameters) -> str:
     """Returns the agents' observation in a game: with sensors it is "radar", in teams "team".
 
     In teams with sensors it is "team_radar".
@@ -326,14 +330,14 @@ def observed(observation: str, parameters: Mapping[str, float | str]) -> str:
 
 
 def _checked_choice(name: str, value: object, choices: Sequence[str]) -> str:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(
             f"{name} = {value!r}: must be {' or '.join(choices)}{suggest(str(value), choices)}"
         )
     return value
 
 
-def blindness(parameters: Mapping[str, float | str]) -> str | None:
+def blindness(parameters: Parameters) -> str | None:
     """Returns the reason why no radar of a game can ever have a track; None if one can.
 
     Args:
@@ -353,7 +357,7 @@ def blindness(parameters: Mapping[str, float | str]) -> str | None:
     return None
 
 
-def most_decisions(parameters: Mapping[str, float]) -> int:
+def most_decisions(parameters: Parameters) -> int:
     """Returns the most decisions of an engagement; one more, as the core counts physics steps."""
     decision = parameters["physics_dt"] * parameters["substeps"]
     return math.ceil(parameters["time_limit"] / decision) + 1
@@ -374,11 +378,12 @@ def checked_num_envs(num_envs: int) -> int:
     """Returns the number of engagements as an int.
 
     Raises:
-        ValueError: Not a whole number within the limits of `OPTIONS`.
+        ValueError: Not a whole number from 1 to `_core.MAX_ENVS`.
     """
-    low, high = OPTIONS["num_envs"].minimum, OPTIONS["num_envs"].maximum
-    if not _is_whole(num_envs) or not low <= num_envs <= high:
-        raise ValueError(f"num_envs = {num_envs!r}: must be a whole number from {low} to {high}")
+    if not _is_whole(num_envs) or not 1 <= num_envs <= _core.MAX_ENVS:
+        raise ValueError(
+            f"num_envs = {num_envs!r}: must be a whole number from 1 to {_core.MAX_ENVS}"
+        )
     return int(num_envs)
 
 

@@ -232,6 +232,8 @@ class Paths:
 
         def order(path: FighterPath) -> tuple[bool, float]:
             index = path.at(shooter.times[-2])
+            if index is None:
+                return True, math.inf
             away = math.dist((path.x[index], path.y[index]), (shooter.x[-2], shooter.y[-2]))
             return path.times[-1] < self.time, away
 

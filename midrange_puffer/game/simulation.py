@@ -28,7 +28,7 @@ from midrange_puffer.game.parameters import (
 # Limits of what may be set from outside: positions [m], speeds [m/s], missiles, ages [steps].
 MAX_POSITION = 1e7
 MAX_SPEED = 10_000.0
-MAX_AMMUNITION = PARAMETERS["ammunition"].maximum
+MAX_AMMUNITION = int(PARAMETERS["ammunition"].maximum)
 MAX_AGE = 1_000_000_000
 
 # Source of a contact: no track yet; the radar sees the enemy; the track is from memory; the track
@@ -72,7 +72,7 @@ class Simulation:
         isa: str = "auto",
         observation: str = "default",
         threads: int = 1,
-        **parameters: float,
+        **parameters: float | str,
     ) -> None:
         self.parameters = resolve(parameters, Simulation, teams=True)
         self.num_envs = checked_num_envs(num_envs)

@@ -1,6 +1,7 @@
 """The actor heads of a policy, and the actions drawn from their output."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -21,6 +22,28 @@ STD = (0.05, 1.0)  # bounds of the standard deviation, in half the range of a co
 Distribution = tuple[torch.Tensor, ...] | Normal
 # The logit of firing at an absent enemy. Its probability is 0 in float32, and 0 times it is 0.
 ABSENT = -1e4
+
+
+class PolicyModule(nn.Module):
+    """A policy: a torch module with the attributes that players, exports and the trainer read.
+
+    Attributes:
+        features: number of features that it takes.
+        memory_size: numbers that it carries from one decision to the next.
+        is_continuous: True if its actions are numbers, not levels.
+    """
+
+    features: int
+    memory_size: int
+    is_continuous: bool
+
+    if TYPE_CHECKING:
+
+        def forward_eval(
+            self, observations: torch.Tensor, state: Any
+        ) -> tuple[Distribution, torch.Tensor]:
+            """Returns actor outputs and values [agents, 1] of one decision."""
+            ...
 
 
 class LevelActor(nn.Linear):
@@ -84,6 +107,9 @@ class GaussianActor(nn.Linear):
     wider one, but a wide one clips most actions to the ends of the range.
     """
 
+    middle: torch.Tensor
+    reach: torch.Tensor
+
     def __init__(self, hidden_size: int) -> None:
         super().__init__(hidden_size, HEADS)
         self.spread = nn.Parameter(torch.empty(HEADS))
@@ -139,7 +165,7 @@ def draw(distribution: Distribution, noise: torch.Tensor) -> tuple[torch.Tensor,
     if isinstance(distribution, Normal):
         actions = distribution.loc + distribution.scale * noise
         return actions, distribution.log_prob(actions).sum(1)
-    logprob, levels = 0.0, []
+    logprob, levels = torch.zeros(()), []
     for logits, uniform in zip(distribution, noise.split(1, dim=1), strict=True):
         logprobs = functional.log_softmax(logits, dim=1)
         # The level at which the cumulative probability exceeds the random number.
@@ -160,7 +186,7 @@ def judge(distribution: Distribution, actions: torch.Tensor) -> tuple[torch.Tens
     """Returns the log-probabilities [n] of actions [n, HEADS] and the entropies [n]."""
     if isinstance(distribution, Normal):
         return distribution.log_prob(actions).sum(1), distribution.entropy().sum(1)
-    logprob, entropy = 0.0, 0.0
+    logprob, entropy = torch.zeros(()), torch.zeros(())
     for logits, level in zip(distribution, actions.long().split(1, dim=1), strict=True):
         logprobs = functional.log_softmax(logits, dim=1)
         logprob = logprob + logprobs.gather(1, level)

@@ -30,8 +30,9 @@ from midrange_puffer.policies.mix import (
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer, OwnPilot
 
 if TYPE_CHECKING:
-    from torch import nn
+    from typing_extensions import TypeIs
 
+    from midrange_puffer.policies.actors import PolicyModule
     from midrange_puffer.policies.player import Player
 
 # Attributes of a policy that `Player` uses.
@@ -50,7 +51,7 @@ class Outsider:
 
     name: str
     share: float
-    flyer: "nn.Module | Function"
+    flyer: "PolicyModule | Function"
 
     @property
     def features(self) -> int:
@@ -101,7 +102,7 @@ class Mixed:
 
 if TYPE_CHECKING:
     # A pilot or a mix of pilots, a policy on the CPU, a function, or a mix of all these.
-    Contestant = str | nn.Module | Function | Mixed
+    Contestant = str | PolicyModule | Function | Mixed
 
 
 def load_mix(
@@ -123,7 +124,7 @@ def load_mix(
         OwnCodeError: A function cannot be used.
     """
     shares = parse_mix(text, allowed, argument)
-    kinds = {name: kind_of(name) for name in shares}
+    kinds = {name: kind for name in shares if (kind := kind_of(name)) is not None}
     outside = [name for name in shares if kinds[name] in OUTSIDE]
     total = sum(shares[name] for name in outside)
     names = short_names(outside)
@@ -150,7 +151,7 @@ def load_contestant(
     return mixed.outsiders[0].flyer if is_single else mixed
 
 
-def _load(name: str, kind: str, features: int | None = None) -> "nn.Module | OwnPilot":
+def _load(name: str, kind: str, features: int | None = None) -> "PolicyModule | OwnPilot":
     if kind == FUNCTION:
         function = OwnPilot(name)
         if features is not None:
@@ -174,13 +175,13 @@ def try_out(contestants: Iterable["Contestant"], features: int) -> None:
                 flyer.try_out(features)
 
 
-def is_module(value: object) -> bool:
+def is_module(value: object) -> "TypeIs[PolicyModule]":
     """True if a value is a torch module; does not import torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.nn.Module)
 
 
-def _check_policy(argument: str, module: "nn.Module") -> None:
+def _check_policy(argument: str, module: "PolicyModule") -> None:
     """Raises TypeError if a torch module lacks the attributes of a policy."""
     missing = [attribute for attribute in _POLICY_ATTRIBUTES if not hasattr(module, attribute)]
     if missing:
@@ -247,6 +248,8 @@ def player_for(
         from midrange_puffer.policies.player import Player
 
         return Player(contestant, num_envs, seed, greedy, threads)
+    if isinstance(contestant, str):
+        raise TypeError(f"{contestant}: is flown by the core")
     if isinstance(contestant, OwnPilot):
         return FunctionPlayer(contestant)
     if action_mode is None:

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -30,13 +30,13 @@ from midrange_puffer.game.actions import HIGHEST, LOWEST, controls
 from midrange_puffer.game.observation import enemies_of, features_of, rows_of
 from midrange_puffer.game.parameters import is_team, observed, sizes_of
 from midrange_puffer.policies import model_file
-from midrange_puffer.policies.actors import Distribution
+from midrange_puffer.policies.actors import Distribution, PolicyModule
 from midrange_puffer.policies.models import EXPECTED, check_is_file, require_onnx
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY
 
 if TYPE_CHECKING:
-    from onnxruntime import NodeArg
+    from onnxruntime.capi.onnxruntime_pybind11_state import NodeArg
 
 CONTROLS = ("rudder", "throttle", "fire")
 NEXT = "next_"  # begins the names of the outputs that are the next decision's memory
@@ -74,7 +74,7 @@ AT_TARGETS = {
 class Graph(nn.Module):
     """A policy as the function of tensors that a file holds; see `graph_widths`."""
 
-    def __init__(self, policy: nn.Module) -> None:
+    def __init__(self, policy: PolicyModule) -> None:
         super().__init__()
         self.policy = policy
 
@@ -85,9 +85,9 @@ class Graph(nn.Module):
         lstm_c: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, ...]:
         """Returns the graph's outputs."""
-        state = {"lstm_h": lstm_h, "lstm_c": lstm_c}
+        state: dict[str, Any] = {"lstm_h": lstm_h, "lstm_c": lstm_c}
         actions, value = self.policy.forward_eval(observation, state)
-        if self.policy.is_continuous:
+        if isinstance(actions, Normal):
             actions = actions.loc, actions.scale
         memory = (state[name] for name in MEMORY) if self.policy.memory_size else ()
         return *actions, value, *memory
@@ -99,13 +99,14 @@ def graph_widths(
     """Returns the width of each input and output [batch, width] of a graph, by name, in order."""
     memory = dict.fromkeys(MEMORY, memory_size) if memory_size else {}
     sides = (enemies_of(rows).rows,) * 2 if (rows := rows_of(features)) else (1, 1)
-    levels = dict(zip(CONTROLS, _core.action_levels(*sides), strict=True))
-    actions = dict.fromkeys(("mean", "std"), len(CONTROLS)) if is_continuous else levels
+    actions: dict[str, int] = dict(zip(CONTROLS, _core.action_levels(*sides), strict=True))
+    if is_continuous:
+        actions = dict.fromkeys(("mean", "std"), len(CONTROLS))
     after = {NEXT + name: width for name, width in memory.items()}
     return {"observation": features, **memory}, {**actions, "value": 1, **after}
 
 
-def to_onnx(policy: nn.Module, entries: Mapping[str, object]) -> bytes:
+def to_onnx(policy: PolicyModule, entries: Mapping[str, Any]) -> bytes:
     """Returns the .onnx file of a policy.
 
     Args:
@@ -127,6 +128,7 @@ def to_onnx(policy: nn.Module, entries: Mapping[str, object]) -> bytes:
             dynamic_shapes=dict.fromkeys(inputs, batch),
             verbose=False,
         )
+    assert program is not None  # as `dynamo` is set
     model = program.model_proto
     graph = model.graph
     for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output):
@@ -140,7 +142,7 @@ def to_onnx(policy: nn.Module, entries: Mapping[str, object]) -> bytes:
     return data + _digest(data)
 
 
-def explain(entries: Mapping[str, object]) -> dict[str, object]:
+def explain(entries: Mapping[str, Any]) -> dict[str, object]:
     """Returns the metadata that explain a file: its features and actions."""
     env = entries["env"]
     sizes, in_team = sizes_of(env), is_team(env)
@@ -164,7 +166,7 @@ def explain(entries: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def describe(policy: nn.Module, entries: Mapping[str, object]) -> str:
+def describe(policy: PolicyModule, entries: Mapping[str, Any]) -> str:
     """Returns instructions for flying with the file, in words."""
     decision = entries["env"]["physics_dt"] * entries["env"]["substeps"]
     how = (
@@ -198,7 +200,7 @@ def _quiet() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-class ExportedPolicy(nn.Module):
+class ExportedPolicy(PolicyModule):
     """A policy that onnxruntime computes on one thread of the CPU; `Player` flies it as usual.
 
     Args:
@@ -237,10 +239,10 @@ class ExportedPolicy(nn.Module):
             model_file.check_usable(path, name, values)
         self._session = session
         try:
-            self.entries = {name: json.loads(text) for name, text in metadata.items()}
+            entries = {name: json.loads(text) for name, text in metadata.items()}
         except (ValueError, RecursionError):  # metadata of another program
-            self.entries = {}
-        model_file.check_entries(path, self.entries)
+            entries = {}
+        self.entries = model_file.check_entries(path, entries)
         env = self.entries["env"]
         self.features = model_file.policy_spaces(env).single_observation_space.shape[0]
         self.is_continuous = env["action_mode"] == "continuous"
@@ -259,7 +261,9 @@ class ExportedPolicy(nn.Module):
         """Computes two decisions: onnxruntime opens graphs that it cannot compute."""
         zeros = {name: np.zeros((2, width), np.float32) for name, width in inputs.items()}
         try:
-            shapes = [values.shape for values in self._session.run(self._outputs, zeros)]
+            results = self._session.run(self._outputs, zeros)
+            # A result that is no array raises here.
+            shapes = [values.shape for values in results]  # pyright: ignore[reportAttributeAccessIssue]
         except Exception as error:  # many types, as above
             reason = str(error).partition("\n")[0]
             raise CheckpointError(f"{path}: its graph cannot be computed ({reason})") from None
@@ -284,7 +288,7 @@ class ExportedPolicy(nn.Module):
         return actions, outputs["value"]
 
 
-def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, object]]:
+def load_exported(path: Path) -> tuple[ExportedPolicy, dict[str, Any]]:
     """Loads an exported policy; returns and raises as `loading.load_policy`."""
     check_is_file(path, EXPECTED)
     try:
@@ -313,7 +317,7 @@ def _weights(data: bytes) -> dict[str, np.ndarray]:
     Raises:
         ValueError: They are in another file.
     """
-    import onnx
+    import onnx.external_data_helper
 
     tensors = onnx.load_model_from_string(data).graph.initializer
     for tensor in tensors:
@@ -323,7 +327,7 @@ def _weights(data: bytes) -> dict[str, np.ndarray]:
     return {name: values for name, values in arrays.items() if values.dtype.kind == "f"}
 
 
-def _memory_size(entries: Mapping[str, object], width: object, size: int, path: Path) -> int:
+def _memory_size(entries: Mapping[str, Any], width: object, size: int, path: Path) -> int:
     """Returns the size of a policy's memory: 0 for the package's MLP, else its LSTM's hidden size.
 
     An LSTM has four float32 matrices of that height and width, which must fit into the file's

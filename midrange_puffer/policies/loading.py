@@ -2,20 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import nn
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import EXPORTED
 from midrange_puffer.policies import exported, model_file
+from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.models import path_of
 
 # Entries of a model file that policies must share to have an average.
 SHAPE = ("policy_name", "policy", "rnn_name", "rnn", "observation_version", "action_nvec")
 
 
-def load_policy(path: str | Path, device: str = "cpu") -> tuple[nn.Module, dict[str, object]]:
+def load_policy(path: str | Path, device: str = "cpu") -> tuple[PolicyModule, dict[str, Any]]:
     """Loads a policy from a model file or an exported policy.
 
     Args:
@@ -40,7 +41,7 @@ def load_policy(path: str | Path, device: str = "cpu") -> tuple[nn.Module, dict[
 
 
 def average(
-    paths: Sequence[Path], models: Sequence[tuple[nn.Module, Mapping[str, object]]]
+    paths: Sequence[Path], models: Sequence[tuple[PolicyModule, Mapping[str, Any]]]
 ) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
     """Returns the mean of the weights of policies of one kind.
 

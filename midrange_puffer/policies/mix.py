@@ -17,10 +17,10 @@ This module loads no model and runs no code of the user's own.
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_json
@@ -34,6 +34,7 @@ from midrange_puffer.game.parameters import (
     SEATS,
     SELF,
     SENSOR_PILOTS,
+    Parameters,
     sizes_of,
     suggest,
 )
@@ -51,7 +52,7 @@ MAX_WEIGHT = 1e6  # largest share of a contestant before normalisation
 FILE = "file:"  # prefix of a model's file
 NASH = "nash:"  # prefix of a Nash mixture's file
 NASH_FILE = "nash.json"
-NASH_FORMAT = "midrange_puffer nash"
+NASH_FORMAT: Final = "midrange_puffer nash"
 MAX_NASH_MEMBERS = 1024
 LATEST, BEST = "latest", "best"  # the newest model of all runs, the best-rated one of a run
 # Kinds of contestants, besides SCRIPTED, SELF and POOL.
@@ -178,7 +179,7 @@ def divide(num_envs: int, opponent: str) -> dict[str, int]:
     return counts
 
 
-def count_agents(env: Mapping[str, object]) -> int:
+def count_agents(env: Parameters) -> int:
     """Returns the agents of a `Midrange` of this [env]: one side, in SELF engagements both sides.
 
     Raises:
@@ -322,7 +323,7 @@ class NashMember:
 class _NashFile:
     """The content of a Nash mixture's file: one member is drawn for each engagement."""
 
-    format: Literal[NASH_FORMAT]
+    format: Literal["midrange_puffer nash"]  # NASH_FORMAT
     members: Annotated[list[NashMember], Within(1, MAX_NASH_MEMBERS)]
 
 

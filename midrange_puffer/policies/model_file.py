@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,12 +25,14 @@ from midrange_puffer.game.parameters import (
     OPTIONS,
     PARAMETERS,
     RULES_VERSION,
+    Parameters,
     check,
     neutral_values,
     observed,
     sizes_of,
 )
 from midrange_puffer.json_files import Count, checked
+from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.models import (
     MODELS,
     PanelScore,
@@ -75,7 +78,7 @@ _ALLOWED = {
 
 def save_model(
     path: Path,
-    config: Mapping[str, Mapping[str, object]],
+    config: Mapping[str, Mapping[str, Any]],
     weights: dict[str, torch.Tensor],
     agent_steps: int,
     panel: PanelScore | None = None,
@@ -126,10 +129,9 @@ def write_model(
     write_whole(path, to_bytes({**entries, "weights": tensors}))
 
 
-def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, object]]:
+def load_model(path: Path, device: str) -> tuple[PolicyModule, dict[str, Any]]:
     """Loads a model file; returns and raises as `loading.load_policy`."""
-    entries = read_torch(path, MODELS)
-    check_entries(path, entries)
+    entries = check_entries(path, read_torch(path, MODELS))
     if not isinstance(entries.get("weights"), dict):
         raise CheckpointError(f"{path}: has no weights")
     spaces, weights = policy_spaces(entries["env"]), dict(entries["weights"])
@@ -153,7 +155,7 @@ def load_model(path: Path, device: str) -> tuple[torch.nn.Module, dict[str, obje
     return policy.to(device).eval(), {name: entries[name] for name in _ENTRIES}
 
 
-def _class_of(path: Path, entries: Mapping[str, object]) -> type[torch.nn.Module]:
+def _class_of(path: Path, entries: Mapping[str, Any]) -> type[torch.nn.Module]:
     """Returns the class of a file's policy; a user's own must have been named in this process."""
     name = entries["policy_name"]
     if name == PACKAGE:
@@ -168,8 +170,8 @@ def _class_of(path: Path, entries: Mapping[str, object]) -> type[torch.nn.Module
     return policy_class
 
 
-def check_entries(path: Path, entries: object) -> None:
-    """Checks all entries of a model file except its weights, and updates its [env].
+def check_entries(path: Path, entries: object) -> dict[str, Any]:
+    """Checks all entries of a model file except its weights, and updates and returns them.
 
     Raises:
         CheckpointError: They are no entries of a model file, or do not fit this version's
@@ -207,6 +209,7 @@ def check_entries(path: Path, entries: object) -> None:
     except ValueError as error:
         raise CheckpointError(f"{path}: its env.{error}") from None
     _check_values(path, entries, {"action_nvec": _action_nvec(env)})
+    return entries
 
 
 def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> None:
@@ -217,13 +220,15 @@ def check_usable(path: Path, name: str, weight: torch.Tensor | np.ndarray) -> No
         )
 
 
-def policy_spaces(env: Mapping[str, object]) -> Spaces:
+def policy_spaces(env: Parameters) -> Spaces:
     """Returns the spaces of a policy of this [env]."""
     game = {name: env.get(name, PARAMETERS[name].default) for name in OBSERVED}
     return spaces_of(observed(env["observation"], game), env["action_mode"], *sizes_of(game))
 
 
-def _check_values(path: Path, entries: Mapping[str, object], expected: dict[str, object]) -> None:
+def _check_values(
+    path: Path, entries: Mapping[str, object], expected: Mapping[str, object]
+) -> None:
     for name, value in expected.items():
         if not _is_same(entry := entries.get(name), value):
             its = reprlib.repr(entry)
@@ -234,12 +239,12 @@ def _is_same(entry: object, value: object) -> bool:
     """True if both are equal and of one type; == of an entry that is a tensor gives no bool."""
     if type(entry) is not type(value):
         return False
-    if isinstance(value, list):
+    if isinstance(value, list) and isinstance(entry, list):
         return len(entry) == len(value) and all(map(_is_same, entry, value))
     return entry == value
 
 
-def _action_nvec(env: Mapping[str, object]) -> list[int] | None:
+def _action_nvec(env: Parameters) -> list[int] | None:
     """Returns the levels of each action; None for continuous actions."""
     nvec = getattr(policy_spaces(env).single_action_space, "nvec", None)
     return nvec if nvec is None else nvec.tolist()
@@ -272,7 +277,9 @@ def read_torch(
         for name, content in members.items():
             if name.endswith(".pkl"):
                 _check_pickle(content, {*_ALLOWED, *stand_ins})
-        calls = [(function, name) for name, function in stand_ins.items()]
+        calls: list[Callable | tuple[Callable, str]] = [
+            (function, name) for name, function in stand_ins.items()
+        ]
         with torch.serialization.safe_globals(calls):
             # torch reads the members that were checked, not the file.
             return torch.load(io.BytesIO(write_zip(members)), "cpu", weights_only=True)
@@ -291,7 +298,7 @@ def _check_pickle(content: bytes, allowed: set[str]) -> None:
     """
     for code, words, _ in pickletools.genops(content):
         if code.name == "GLOBAL":
-            module, _, name = words.partition(" ")
+            module, _, name = str(words).partition(" ")
             full_name = f"{module.replace('__builtin__', 'builtins')}.{name}"
             if full_name not in allowed:
                 raise ValueError(f"it asks for {full_name}")

@@ -45,12 +45,13 @@ def path_of(text: str | Path) -> Path:
     if not is_shipped(text):
         return Path(text)
     models = shipped_models()
-    if text not in models:
+    name = str(text)
+    if name not in models:
         raise UsageError(
-            f"{text}: no such model comes with this package; there are {', '.join(models)}"
-            f"{suggest(text, models)}"
+            f"{name}: no such model comes with this package; there are {', '.join(models)}"
+            f"{suggest(name, models)}"
         )
-    return models[text]
+    return models[name]
 
 
 def is_shipped(text: str | Path) -> bool:
@@ -144,6 +145,6 @@ def checked_metadata(value: object) -> dict[str, object]:
         copy = json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"metadata: {error}: must be {METADATA}") from None
-    if not isinstance(copy, dict) or copy.keys() != value.keys():  # names were numbers
+    if not (isinstance(value, dict) and isinstance(copy, dict)) or copy.keys() != value.keys():
         raise ValueError(f"metadata = {value!r:.100}: must be {METADATA}")
     return copy

@@ -7,13 +7,13 @@ from torch import nn
 from midrange_puffer import _learner
 from midrange_puffer.game.actions import HIGHEST, LOWEST
 from midrange_puffer.game.observation import enemies_of, rows_of
-from midrange_puffer.policies.actors import STD
+from midrange_puffer.policies.actors import STD, LevelActor
 from midrange_puffer.policies.networks import Policy
 
 
 def reason_against(policy: nn.Module) -> str | None:
     """Returns the reason why the C learner cannot compute a policy, or None if it can."""
-    if type(policy) is not Policy:
+    if not isinstance(policy, Policy) or type(policy) is not Policy:
         return f"{type(policy).__name__} is not the package's MLP"
     unit, most = _learner.WIDTH_UNIT, _learner.MAX_LAYERS
     if policy.hidden_size % unit:
@@ -46,7 +46,7 @@ def make_network(
     """
     features = features or policy.features
     rows = rows_of(features) if policy.rows else ()
-    levels = None if policy.is_continuous else policy.actor.levels
+    levels = policy.actor.levels if isinstance(policy.actor, LevelActor) else None
     if rows and levels is not None:
         levels = (*levels[:2], 1 + enemies_of(rows).rows)
     entities = None
@@ -116,7 +116,10 @@ class FrozenNetwork:
         if versions != self._versions:
             self._network.load(flat_copy(self._policy).numpy())
             self._versions = versions
-        dtype = np.float32 if self._policy.is_continuous else np.int32
-        actions = np.empty((len(observations), _learner.HEADS), dtype)
+        shape = len(observations), _learner.HEADS
+        if self._policy.is_continuous:
+            actions = np.empty(shape, np.float32)
+        else:
+            actions = np.empty(shape, np.int32)
         self._network.act(observations, None if noise is None else noise.numpy(), actions)
         return actions

@@ -1,15 +1,21 @@
 """The package's policy: a small MLP, in teams behind an entity encoder, optionally with an LSTM."""
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from midrange_puffer.game.observation import Rows, enemies_of, rows_of
-from midrange_puffer.policies.actors import Distribution, GaussianActor, LevelActor, TargetActor
+from midrange_puffer.game.observation import Rows, Spaces, enemies_of, rows_of
+from midrange_puffer.policies.actors import (
+    Distribution,
+    GaussianActor,
+    LevelActor,
+    PolicyModule,
+    TargetActor,
+)
 from midrange_puffer.policies.own_code import PACKAGE
 from midrange_puffer.policies.own_policy import MEMORY, make_own, own_policy
 from midrange_puffer.puffer_import import pufferlib
@@ -67,7 +73,7 @@ class EntityEncoder(nn.Module):
         return torch.cat(parts, dim=1)
 
 
-class Policy(nn.Module):
+class Policy(PolicyModule):
     """Hidden layers, an actor and a critic.
 
     Observations float32 [agents, features] -> the actor's output and values [agents, 1]. The
@@ -88,11 +94,12 @@ class Policy(nn.Module):
         any_size: True if it flies in teams of any size.
     """
 
-    memory_size = 0  # numbers that it carries from one decision to the next
+    memory_size = 0
+    rows: tuple[Rows, ...]
 
     def __init__(
         self,
-        env: object,
+        env: Spaces,
         hidden_size: int = 128,
         fire_bias: float = -4.0,
         hidden_layers: int = 2,
@@ -112,7 +119,7 @@ class Policy(nn.Module):
         for size in (width, *[hidden_size] * (hidden_layers - 1)):
             layers += [nn.Linear(size, hidden_size), nn.GELU()]
         self.encoder = nn.Sequential(*layers)
-        if self.is_continuous:
+        if levels is None:
             self.actor = GaussianActor(hidden_size)
         elif self.rows:
             self.actor = TargetActor(
@@ -134,11 +141,12 @@ class Policy(nn.Module):
         With an even chance of firing, a fighter spends its six missiles in half a minute and never
         explores *when* to fire.
         """
-        for layer in self.encoder[::2]:
-            layer_init(layer)
+        for layer in self.encoder:
+            if isinstance(layer, nn.Linear):
+                layer_init(layer)
         if self.rows:
-            for layer in self.pooling.layers.values():
-                nn.init.orthogonal_(layer.weight, math.sqrt(2))  # `layer_init` needs a bias
+            for weight in self.pooling.parameters():
+                nn.init.orthogonal_(weight, math.sqrt(2))  # `layer_init` needs a bias
         layer_init(self.critic, std=1.0)
         self.actor.initialise(self.fire_bias)
 
@@ -167,13 +175,13 @@ class Policy(nn.Module):
             hidden: [agents, hidden_size].
             observations: [agents, features]; needed by a `TargetActor`.
         """
-        if isinstance(self.actor, TargetActor):
+        if isinstance(self.actor, TargetActor) and observations is not None:
             enemies = entities(observations, enemies_of(rows_of(observations.shape[1])))
             return self.actor(hidden, enemies), self.critic(hidden)
         return self.actor(hidden), self.critic(hidden)
 
 
-class Recurrent(pufferlib.models.LSTMWrapper):
+class Recurrent(pufferlib.models.LSTMWrapper, PolicyModule):
     """PufferLib's LSTM between the encoder and the heads of `Policy`.
 
     Its memory ends with the engagement: `done` in the state marks the decisions whose predecessor
@@ -181,13 +189,14 @@ class Recurrent(pufferlib.models.LSTMWrapper):
     """
 
     def __init__(
-        self, env: object, policy: Policy, input_size: int = 128, hidden_size: int = 128
+        self, env: Spaces, policy: PolicyModule, input_size: int = 128, hidden_size: int = 128
     ) -> None:
         super().__init__(env, policy, input_size, hidden_size)
         self.features, self.memory_size = policy.features, hidden_size
         self.is_continuous = policy.is_continuous
-        if hasattr(policy, "initialise"):
-            policy.initialise()  # again: LSTMWrapper has overwritten all weights and biases
+        initialise = getattr(policy, "initialise", None)
+        if initialise is not None:
+            initialise()  # again: LSTMWrapper has overwritten all weights and biases
 
     @property
     def any_size(self) -> bool:
@@ -263,26 +272,28 @@ def policy_class(name: str) -> type[nn.Module]:
     return Policy if name == PACKAGE else own_policy(name)
 
 
-def fit_to_team(policy: nn.Module, features: int) -> None:
+def fit_to_team(policy: PolicyModule, features: int) -> None:
     """Sets the number of features that a team's policy takes, for teams of another size."""
     for module in (policy, getattr(policy, "policy", None)):
-        if getattr(module, "rows", ()):
+        if isinstance(module, Policy) and module.rows:
             module.rows = rows_of(features)
             policy.features = module.features = features
 
 
 def make_policy(
-    env: object,
-    policy_kwargs: Mapping[str, int],
+    env: Spaces,
+    policy_kwargs: Mapping[str, Any],
     rnn_name: str | None = None,
-    rnn_kwargs: Mapping[str, int] | None = None,
+    rnn_kwargs: Mapping[str, Any] | None = None,
     policy_class: type[nn.Module] = Policy,
-) -> nn.Module:
+) -> PolicyModule:
     """Returns a new policy for a configuration, wrapped in `Recurrent` if `rnn_name` is given.
 
     Raises:
         OwnCodeError: The user's own policy cannot be constructed.
     """
-    make = Policy if policy_class is Policy else functools.partial(make_own, policy_class)
-    policy = make(env, **policy_kwargs)
+    if policy_class is Policy:
+        policy = Policy(env, **policy_kwargs)
+    else:
+        policy = make_own(policy_class, env, **policy_kwargs)
     return policy if rnn_name is None else Recurrent(env, policy, **(rnn_kwargs or {}))

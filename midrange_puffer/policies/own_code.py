@@ -154,6 +154,8 @@ def _module_of_file(path: Path) -> ModuleType:
             return present
         raise OwnCodeError(f"{path}: another module is called {path.stem}; rename the file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise OwnCodeError(f"{path}: no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     folder = str(path.parent.absolute())

@@ -28,14 +28,14 @@ class OwnPilot:
     """
 
     def __init__(self, function: str | Function) -> None:
-        is_name = isinstance(function, str)
-        name = function if is_name else name_of(function)
-        self._function = own_code.load(function) if is_name else function
-        if isinstance(self._function, type) or not callable(self._function):
+        name = function if isinstance(function, str) else name_of(function)
+        loaded = own_code.load(function) if isinstance(function, str) else function
+        if isinstance(loaded, type) or not callable(loaded):
             raise OwnCodeError(
-                f"{name}: is {own_code.in_words(self._function)}, expected a function: "
+                f"{name}: is {own_code.in_words(loaded)}, expected a function: "
                 f"observations float32 [n, features] -> actions [n, 3]"
             )
+        self._function: Callable[[np.ndarray], object] = loaded
         self.__name__ = name.rpartition(":")[2]
         code = getattr(self._function, "__code__", None)
         where = f" ({code.co_filename}, line {code.co_firstlineno})" if code else ""

@@ -18,11 +18,15 @@ A class may have `encode_observations` and `decode_actions` instead. Then base.r
 in `Recurrent`.
 """
 
+from typing import cast
+
 import torch
 from torch import nn
 from torch.distributions import Normal
 
+from midrange_puffer.game.observation import Spaces
 from midrange_puffer.policies import own_code
+from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.own_code import OwnCodeError
 
 MEMORY = ("lstm_h", "lstm_c")  # names of the memory in the state
@@ -64,7 +68,7 @@ def arguments(name: str) -> dict[str, own_code.Setting]:
     return own_code.settings_of(own_policy(name), name, "policy", skip=1)
 
 
-def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> nn.Module:
+def make_own(policy_class: type[nn.Module], env: Spaces, **settings: object) -> PolicyModule:
     """Constructs a user's own policy and sets the attributes that `Policy` has.
 
     Raises:
@@ -72,7 +76,7 @@ def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> 
     """
     name = policy_class.__qualname__
     try:
-        policy = policy_class(env, **settings)
+        policy = cast("PolicyModule", policy_class(env, **settings))
     except Exception as error:  # the user's code may raise any type
         raise OwnCodeError(f"{name}: cannot be made: {own_code.where_raised(error)}") from error
     policy.features = env.single_observation_space.shape[0]
@@ -81,14 +85,16 @@ def make_own(policy_class: type[nn.Module], env: object, **settings: object) -> 
     return policy
 
 
-def empty_memory(policy: nn.Module, agents: int, device: str = "cpu") -> dict[str, torch.Tensor]:
+def empty_memory(
+    policy: PolicyModule, agents: int, device: torch.device | str = "cpu"
+) -> dict[str, torch.Tensor]:
     """Returns a policy's empty memory: zeros [agents, memory_size] by name, or no entries."""
     if not policy.memory_size:
         return {}
     return {name: torch.zeros(agents, policy.memory_size, device=device) for name in MEMORY}
 
 
-def check_outputs(policy: nn.Module, env: object) -> None:
+def check_outputs(policy: PolicyModule, env: Spaces) -> None:
     """Runs a policy's methods on zeros and checks the shapes of their outputs.
 
     The state is as in training, and as in fights, without "done".
@@ -121,7 +127,7 @@ def check_outputs(policy: nn.Module, env: object) -> None:
 
 
 def _call(
-    policy: nn.Module, method: str, observations: torch.Tensor, state: dict[str, torch.Tensor]
+    policy: PolicyModule, method: str, observations: torch.Tensor, state: dict[str, torch.Tensor]
 ) -> object:
     try:
         return getattr(policy, method)(observations, state)
@@ -131,7 +137,7 @@ def _call(
 
 
 def _check_shapes(
-    where: str, outputs: object, env: object, rows: int, values_shape: tuple[int, ...]
+    where: str, outputs: object, env: Spaces, rows: int, values_shape: tuple[int, ...]
 ) -> None:
     """Raises OwnCodeError if the outputs are not actions and values of `rows` agents."""
     if not (isinstance(outputs, tuple) and len(outputs) == 2):
@@ -139,10 +145,10 @@ def _check_shapes(
     actions, values = outputs
     levels = getattr(env.single_action_space, "nvec", None)
     if levels is None:
-        shape, is_normal = [rows, env.single_action_space.shape[0]], isinstance(actions, Normal)
+        shape = [rows, env.single_action_space.shape[0]]
         wanted = f"a Normal of shape {shape}"
-        actual = _shape(actions.loc if is_normal else actions)
-        is_right = is_normal and actual == shape
+        actual = _shape(actions.loc if isinstance(actions, Normal) else actions)
+        is_right = isinstance(actions, Normal) and actual == shape
     else:
         shapes = [[rows, int(count)] for count in levels]
         wanted = f"logits, a tuple of tensors of the shapes {shapes}"

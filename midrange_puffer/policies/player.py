@@ -2,12 +2,12 @@
 
 import numpy as np
 import torch
-from torch import nn
 
 from midrange_puffer.game.actions import controls, within_limits
 from midrange_puffer.game.observation import rows_of
-from midrange_puffer.policies.actors import Distribution, draw, likeliest, noise_for
+from midrange_puffer.policies.actors import Distribution, PolicyModule, draw, likeliest, noise_for
 from midrange_puffer.policies.native import FrozenNetwork, reason_against
+from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory
 
 
@@ -27,7 +27,7 @@ class Player:
 
     def __init__(
         self,
-        policy: nn.Module,
+        policy: PolicyModule,
         num_envs: int,
         seed: int,
         greedy: bool = False,
@@ -37,8 +37,9 @@ class Player:
         self.features = policy.features
         self.any_size = getattr(policy, "any_size", False)
         self.greedy = greedy
-        is_native = reason_against(policy) is None
-        self._network = FrozenNetwork(policy, threads) if is_native else None
+        self._network = None
+        if isinstance(policy, Policy) and reason_against(policy) is None:
+            self._network = FrozenNetwork(policy, threads)
         self._random = torch.Generator().manual_seed(seed)
         self._memory = empty_memory(policy, num_envs)
 

@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
 from midrange_puffer.names import inside
 
-FORMAT = "midrange_puffer pool"
+FORMAT: Final = "midrange_puffer pool"
 # A member's score is the mean over about its last RECENT engagements. It starts with RUN_IN
 # draws, so that its first few engagements do not decide its share.
 RECENT = 256
@@ -48,7 +48,7 @@ class Member:
 class _PoolFile:
     """The content of a pool's file."""
 
-    format: Literal[FORMAT]
+    format: Literal["midrange_puffer pool"]  # FORMAT
     members: Annotated[list[Member], Within(0, MAX_MEMBERS)]
 
 
