@@ -143,8 +143,7 @@ def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) 
         enemy = next(other for own, other in places if own == fighter)
     contact = {name: values[env][places[fighter, enemy]] for name, values in sim.contacts.items()}
     side = int(fighter >= sizes_of(sim.parameters)[0])
-    sizes = {"red_size": 1, "blue_size": 1}
-    out = Simulation(1, **sim.parameters | sizes | {"sensing": FULL})
+    out = Simulation(1, **dict(sim.parameters, red_size=1, blue_size=1, sensing=FULL))
     out.core.set_fighter(0, side, sim.core.get_fighter(env, fighter))
     state = out.core.get_fighter(0, 1 - side)
     for name in ("x", "y", "speed"):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from midrange_puffer import _core
 
@@ -91,8 +92,8 @@ def direction(diamond: np.ndarray) -> np.ndarray:
 def farthest(
     parameters: Mapping[str, float],
     aspect: np.ndarray,
-    launch_speeds: np.ndarray,
-    target_speeds: np.ndarray,
+    launch_speeds: ArrayLike,
+    target_speeds: ArrayLike,
 ) -> np.ndarray:
     """Returns ranges [m] beyond which no shot hits a target that flies on, at most `FARTHEST`.
 

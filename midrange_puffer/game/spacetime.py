@@ -243,7 +243,7 @@ def pair_of(sim: Simulation, env: int, fighter: int, enemy: int) -> tuple[Simula
     side = int(fighter >= red)
     if side == int(enemy >= red):
         raise ValueError(f"fighter {fighter}, enemy {enemy}: must be of the two sides")
-    out = Simulation(1, **sim.parameters | {"red_size": 1, "blue_size": 1})
+    out = Simulation(1, **dict(sim.parameters, red_size=1, blue_size=1))
     for number, place in ((fighter, side), (enemy, 1 - side)):
         out.core.set_fighter(0, place, sim.core.get_fighter(env, number))
     missiles = {name: values[env] for name, values in sim.missiles.items()}
