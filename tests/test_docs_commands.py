@@ -18,7 +18,7 @@ from needs import nightly
 from places import ROOT
 
 from midrange_puffer.commands import cli
-from midrange_puffer.contest.panel_rows import GROUPS, rows_of
+from midrange_puffer.contest.panel import GROUPS, rows_of
 from midrange_puffer.policies.models import EXAMPLE, path_of
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

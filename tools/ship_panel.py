@@ -2,7 +2,7 @@
 
 Each row of `COMMANDS` is trained and exported to midrange_puffer/models/panel/NAME.onnx. What made
 it, and the digest of the file, go to members.json beside it. Takes 10 minutes on two cores. Other
-networks are another panel: whoever changes them raises contest.panel_rows.VERSION.
+networks are another panel: whoever changes them raises contest.panel.VERSION.
 """
 
 import argparse
@@ -13,8 +13,7 @@ from pathlib import Path
 
 from ship_models import puffer
 
-from midrange_puffer.contest.panel import digest
-from midrange_puffer.contest.panel_rows import FROZEN, MEMBERS
+from midrange_puffer.contest.panel import FROZEN, MEMBERS, digest
 from midrange_puffer.files import write_json
 
 # Networks of 64 units, so that a file has at most 80 kB.

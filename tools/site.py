@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from midrange_puffer.config.schema import help_sections
-from midrange_puffer.contest.round_robin import ANCHORS
+from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.game.observation import (
     FEATURES,
     RADAR_FEATURES,

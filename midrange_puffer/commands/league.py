@@ -11,16 +11,8 @@ from rich.console import Console
 
 from midrange_puffer.commands.models import load_models
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.contest.match import Contestant
-from midrange_puffer.contest.nash import nash_weights
-from midrange_puffer.contest.ratings import MEAN
-from midrange_puffer.contest.round_robin import (
-    ANCHORS,
-    Result,
-    is_standard,
-    rate_pilots,
-    round_robin,
-)
+from midrange_puffer.contest.match import Contestant, rate_pilots, round_robin
+from midrange_puffer.contest.ratings import ANCHORS, MEAN, Pairing, is_standard, nash_weights
 from midrange_puffer.contest.standings import (
     Standings,
     format_cycles,
@@ -121,7 +113,7 @@ def _play(
     players: Mapping[str, Contestant],
     options: argparse.Namespace,
     parameters: Mapping[str, float],
-) -> list[Result]:
+) -> list[Pairing]:
     pairings = len(players) * (len(players) - 1) // 2
     with progress_bar(f"{pairings} pairings", pairings * options.games) as advance:
         return round_robin(

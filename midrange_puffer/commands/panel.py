@@ -15,10 +15,18 @@ from midrange_puffer.commands.exploit import StoppedEarlyError, exploit, tell
 from midrange_puffer.commands.models import load_models
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.contest.match import Contestant
-from midrange_puffer.contest.panel import digest, format_report, meet
-from midrange_puffer.contest.panel_rows import EPISODES, GROUPS, SEED, VERSION, Row, rows_of
-from midrange_puffer.contest.ratings import Result
-from midrange_puffer.contest.round_robin import is_standard
+from midrange_puffer.contest.panel import (
+    EPISODES,
+    GROUPS,
+    SEED,
+    VERSION,
+    Row,
+    digest,
+    format_report,
+    meet_row,
+    rows_of,
+)
+from midrange_puffer.contest.ratings import Pairing, is_standard
 from midrange_puffer.errors import UsageError, memory_advice
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import is_team, sizes_of
@@ -87,11 +95,11 @@ def _load(options: argparse.Namespace) -> tuple[Contestant, dict[str, float]]:
 
 def _meet(
     candidate: Contestant, row: Row, options: argparse.Namespace, parameters: Mapping[str, float]
-) -> tuple[Result, Path | None]:
+) -> tuple[Pairing, Path | None]:
     """Fight a row, and keep its replay if that is wanted."""
     recorders = _recorders(row, options, parameters) if options.replay_dir else (None, None)
     with progress_bar(row.name, options.episodes) as advance:
-        result, records = meet(
+        result, records = meet_row(
             candidate,
             row,
             options.episodes,

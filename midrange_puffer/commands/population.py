@@ -7,7 +7,7 @@ import numpy as np
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_of
-from midrange_puffer.contest.round_robin import meet
+from midrange_puffer.contest.match import meet
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.names import shown

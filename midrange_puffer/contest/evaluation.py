@@ -1,4 +1,4 @@
-"""How well a policy fights, with figures that can be repeated."""
+"""Evaluation of a policy against an opponent, with figures that can be repeated."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,48 +29,49 @@ def evaluate(
     threads: int = 1,
     **parameters: float,
 ) -> dict[str, object]:
-    """Let a policy fight `episodes` engagements, half of them as red, half as blue.
+    """Evaluates a policy in `episodes` engagements, half of them as red, half as blue.
 
     Both halves have the same starts. Every start is fought once, to its end, so that short
-    engagements do not count for more. Actions are drawn with a seed for each seat, whoever sits
-    there; a policy against itself draws those of both seats with one. It then scores exactly 0.5.
+    engagements do not count for more. Actions are drawn with a seed for each seat, which does
+    not depend on the contestant; a policy against itself draws the actions of both seats with one
+    seed, and so scores exactly 0.5.
 
     Args:
         policy: on the CPU; the first that `checkpoint.load_policy` returns, a model's file, or the
-            name of a model that comes with the package, such as "trained". Or whatever may be an
-            opponent.
+            name of a model that comes with the package, such as "trained". Or anything that may be
+            an opponent.
         opponent: another one; a pilot, a model, a function by name ("module:name", "file.py:name")
-            or a mix of them, as `Midrange` takes them; or a function: observations float32
-            [n, features] -> actions [n, 3]. Its whole numbers are levels, others are controls.
+            or a mix of them, as for `Midrange`; or a function: observations float32 [n, features]
+            -> actions [n, 3]. Its whole numbers are levels, others are controls.
         episodes: an even number.
         seed: of the starts and the actions; equal seeds give equal results.
         greedy: take the likeliest action instead of drawing one.
-        progress: called now and then with the number of engagements ended since.
-        threads: that step the engagements and compute the policies; the result does not depend on
-            it.
+        progress: called after each decision with the number of engagements that ended in it.
+        threads: number of threads that step the engagements and compute the policies; the result
+            does not depend on it.
         **parameters: rows of csrc/params.h.
 
     Returns:
         win, draw, loss: shares; score (win 1, draw 0.5); win_ci95, draw_ci95, loss_ci95,
-        score_ci95: their 95 % intervals [low, high], in which the two engagements from a start are
-        not taken for independent; mutual_kill and truncated: shares; shots,
-        hits, shots_against, hits_against: means an engagement; hit_rate (hits / shots) and
+        score_ci95: their 95 % intervals [low, high], which allow for two engagements of a start
+        that go alike; mutual_kill and truncated: shares; shots, hits, shots_against,
+        hits_against: means an engagement; hit_rate (hits / shots) and
         launch_range [m], and the shares of the shots from R_min to R_NEZ, from there to R_aero, and
         beyond that or nearer than R_min (in_nez_share, between_share, wasted_share), None without a
         shot; length [s].
 
     Raises:
         ValueError: An argument of the wrong name, type or range.
-        TypeError: A policy or an opponent that is none of these.
+        TypeError: A policy or an opponent of another type.
         CheckpointError: A file that cannot be used.
         OwnCodeError: A function that cannot be used.
     """
     parameters = resolve(parameters, teams=True)
-    one = find_contestant("policy", policy)
-    # A model against itself is one policy, as its draws are to be the same.
-    other = one if opponent == policy else find_contestant("opponent", opponent)
+    contestant = find_contestant("policy", policy)
+    # A model against itself is one policy, so that its draws are the same.
+    other = contestant if opponent == policy else find_contestant("opponent", opponent)
     records = fight(
-        one, other, episodes, seed, greedy, progress, threads=threads, parameters=parameters
+        contestant, other, episodes, seed, greedy, progress, threads=threads, parameters=parameters
     )
     return summarize(records, parameters)
 
@@ -88,12 +89,13 @@ def fight(
     parameters: Mapping[str, float],
     parts: Sequence[Mapping[str, float]] = ({},),
 ) -> list[np.ndarray]:
-    """The engagements of `evaluate`: arrays of `_core.RECORD`, as red and as blue.
+    """Flies the engagements of `evaluate`; returns arrays of `_core.RECORD`, as red and as blue.
 
     Args:
         watches: of the engagements as red and as blue.
         threads: as of `play`.
-        parts: parameters of equal parts of the starts, over `parameters`; as many as divide them.
+        parts: parameters of equal parts of the starts, over `parameters`; their number divides that
+            of the starts.
     """
     half = half_of("episodes", episodes)
     size = half // len(parts)
@@ -103,40 +105,40 @@ def fight(
         of_parts = play(
             fights, size, seed, greedy, progress, watch, threads=threads, parameters=parameters
         )
-        for one, part in zip(fights, of_parts, strict=True):
-            part["env"] += one.first
+        for part_fight, part in zip(fights, of_parts, strict=True):
+            part["env"] += part_fight.first
         records.append(np.concatenate(of_parts))
     return records
 
 
 def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:
-    """What `evaluate` returns, of the records as red and as blue."""
+    """Returns the figures of `evaluate`, from the records as red and as blue."""
     as_red, as_blue = (outcomes(half, seat) for seat, half in enumerate(records))
-    result: dict[str, object] = {}
+    figures: dict[str, object] = {}
     for name, red in as_red.items():
-        result[name], result[f"{name}_ci95"] = _share(red, as_blue[name])
-    result["score"] = result["win"] + result["draw"] / 2
-    result["score_ci95"] = [float(end) for end in score_interval(*tally(*records))]
+        figures[name], figures[f"{name}_ci95"] = _share(red, as_blue[name])
+    figures["score"] = figures["win"] + figures["draw"] / 2
+    figures["score_ci95"] = [float(end) for end in score_interval(*tally(*records))]
     seats = np.repeat((0, 1), [len(half) for half in records])
     records = np.concatenate(records)
     for name in ("mutual_kill", "truncated"):
-        result[name] = float(records[name].mean())
+        figures[name] = float(records[name].mean())
     rows = np.arange(len(records))
     for name in ("shots", "hits"):
-        result[name] = float(records[name][rows, seats].mean())
-        result[f"{name}_against"] = float(records[name][rows, 1 - seats].mean())
+        figures[name] = float(records[name][rows, seats].mean())
+        figures[f"{name}_against"] = float(records[name][rows, 1 - seats].mean())
     launch_range = float(records["launch_range"][rows, seats].mean(dtype=float))
-    shots = result["shots"]
-    result["hit_rate"] = result["hits"] / shots if shots else None
-    result["launch_range"] = launch_range / shots if shots else None
-    result |= _shot_shares(records, seats)
+    shots = figures["shots"]
+    figures["hit_rate"] = figures["hits"] / shots if shots else None
+    figures["launch_range"] = launch_range / shots if shots else None
+    figures |= _shot_shares(records, seats)
     decision = parameters["physics_dt"] * parameters["substeps"]
-    result["length"] = float(records["decisions"].mean()) * decision
-    return result
+    figures["length"] = float(records["decisions"].mean()) * decision
+    return figures
 
 
 def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | None]:
-    """The shares of all shots of these seats by the missile envelope."""
+    """Returns the shares of all shots of these seats by the missile envelope."""
     rows = np.arange(len(records))
     shots, in_nez, wasted = (
         int(records[name][rows, seats].sum()) for name in ("shots", "shots_in_nez", "shots_wasted")
@@ -146,7 +148,7 @@ def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | No
 
 
 def _share(red: np.ndarray, blue: np.ndarray) -> tuple[float, list[float]]:
-    """The share of what is true, of bools [starts] of either seat, and its 95 % interval."""
+    """Returns the share of True in bools [starts] of both seats, and its 95 % interval."""
     total, count = len(red) + len(blue), int(red.sum() + blue.sum())
     ends = score_interval(count, 0, total - count, covariance_within(np.stack([red, blue], axis=1)))
     return count / total, [float(end) for end in ends]

@@ -1,5 +1,6 @@
-"""Fights between any two contestants: scripted pilots, mixes of them, and policies."""
+"""Fights between any contestants: scripted pilots, mixes, policies and functions; round robins."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -8,10 +9,17 @@ from torch import nn
 
 from midrange_puffer import _core
 from midrange_puffer.config.key import check_even
-from midrange_puffer.contest.ratings import covariance_within
+from midrange_puffer.contest.ratings import (
+    ANCHOR_GAMES,
+    GAMES,
+    Pairing,
+    Payoffs,
+    covariance_within,
+)
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, observation_for
 from midrange_puffer.game.parameters import (
+    PILOTS,
     SCRIPTED,
     SEATS,
     checked_num_envs,
@@ -26,22 +34,22 @@ from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
 from midrange_puffer.policies.player import Player, player_seed
 
-# A pilot's name, a mix of pilots as `Midrange` takes it, a policy on the CPU, a function, which is
-# given observations float32 [n, features] and returns actions [n, 3], or a mix of all these.
+# A pilot's name, a mix of pilots as of `Midrange`, a policy on the CPU, a function (observations
+# float32 [n, features] -> actions [n, 3]), or a mix of all these.
 Contestant = str | nn.Module | Function | Mixed
 AnyPlayer = Player | FunctionPlayer | MixedPlayer
-# Called with the index of a fight, which of its engagements are open, bool [num_envs], what every
-# seat sees, float32 [num_envs, fighters, features], and the controls, float32 [num_envs, fighters,
-# 3], as `Simulation.step` takes them. All of them change afterwards.
+# Called with the index of a fight, its open engagements, bool [num_envs], the observations, float32
+# [num_envs, fighters, features], and the controls, float32 [num_envs, fighters, 3], as of
+# `Simulation.step`. All of them change afterwards.
 Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
 
 
 @dataclass(frozen=True)
 class Fight:
-    """Who flies which seat.
+    """The contestants of a fight, red and blue.
 
     Attributes:
-        parameters: of this fight alone, over those of all.
+        parameters: of this fight, over those of all fights.
         first: its first engagement of the seed; the others follow.
     """
 
@@ -62,16 +70,16 @@ def play(
     threads: int = 1,
     parameters: Mapping[str, float],
 ) -> list[np.ndarray]:
-    """Fight every fight in `num_envs` engagements, each once, to its end.
+    """Flies every fight in `num_envs` engagements, each once, to its end.
 
     All fights of the same `first` have the same starts. They are stepped together, and a policy
-    acts for all its seats at once, in however many fights they are; its draws depend on the seed
-    and on where in `fights` it first appears.
+    acts for all its seats in all fights at once; its draws depend on the seed and on its first
+    place in `fights`.
 
     Args:
         seed: of the starts and the actions; equal seeds give equal results.
         greedy: policies take the likeliest action instead of drawing one.
-        progress: called now and then with the number of engagements ended since.
+        progress: called after each decision with the number of engagements that ended in it.
         watch: called before every decision of a fight.
         threads: that step the engagements and compute the policies; the result does not depend on
             it.
@@ -83,7 +91,7 @@ def play(
     Raises:
         ValueError: An argument of the wrong name, type or range.
         UsageError: A policy of another game.
-        OwnCodeError: A function by name fails, or gives what are no actions.
+        OwnCodeError: A function by name fails, or does not return actions.
     """
     checked_num_envs(num_envs)
     checked_seed(seed)
@@ -121,10 +129,10 @@ def play(
 
 
 def half_of(name: str, count: int) -> int:
-    """Half of `count` engagements: those in one seat.
+    """Returns half of `count` engagements: those in one seat.
 
     Raises:
-        ValueError: It is no even number above 0; the message calls it `name`.
+        ValueError: It is not an even number above 0; the message calls it `name`.
     """
     try:
         check_even(count)
@@ -136,11 +144,12 @@ def half_of(name: str, count: int) -> int:
 def tally(
     as_red: np.ndarray, as_blue: np.ndarray, parts: int | None = None
 ) -> tuple[int, int, int, float]:
-    """What two fights from every start came to, for who sat in red first and in blue then.
+    """Counts two fights of every start, for the contestant that was red first and blue then.
 
     Args:
         as_red, as_blue: records of the same starts.
-        parts: equal parts of the starts whose engagements may go alike; None: each start is one.
+        parts: number of equal parts of the starts whose engagements may go alike; None: each start
+            is a part.
 
     Returns:
         Wins, draws, losses, and the `covariance_within` the parts of the points.
@@ -149,6 +158,68 @@ def tally(
     counts = (int(sum(seat[name].sum() for seat in seats)) for name in ("win", "draw", "loss"))
     points = np.stack([seat["win"] + seat["draw"] / 2 for seat in seats], axis=1)
     return *counts, covariance_within(points.reshape(parts or len(points), -1))
+
+
+def meet(
+    pairs: Sequence[tuple[str, str]],
+    players: Mapping[str, Contestant],
+    games: int,
+    seed: int = 0,
+    greedy: bool = False,
+    progress: Callable[[int], None] = lambda count: None,
+    *,
+    threads: int = 1,
+    parameters: Mapping[str, float],
+) -> list[Pairing]:
+    """Flies `games` engagements, an even number, between the players of each pair.
+
+    Every start is fought twice, the second time with the seats exchanged, and all pairs have the
+    same starts. The other arguments are those of `play`.
+
+    Raises:
+        ValueError: An argument of the wrong name, type or range.
+    """
+    half = half_of("games", games)
+    there = [Fight(players[first], players[second]) for first, second in pairs]
+    back = [Fight(fight.blue, fight.red) for fight in there]
+    records = play(
+        there + back, half, seed, greedy, progress, threads=threads, parameters=parameters
+    )
+    halves = zip(pairs, records[: len(pairs)], records[len(pairs) :], strict=True)
+    return [Pairing(*pair, *tally(as_red, as_blue)) for pair, as_red, as_blue in halves]
+
+
+def round_robin(
+    players: Mapping[str, Contestant],
+    games: int = GAMES,
+    seed: int = 0,
+    greedy: bool = False,
+    progress: Callable[[int], None] = lambda count: None,
+    *,
+    threads: int = 1,
+    parameters: Mapping[str, float],
+) -> list[Pairing]:
+    """Flies games between every two of the players; arguments as of `meet`."""
+    names = list(players)
+    pairings = []
+    for place, name in enumerate(names):
+        pairs = [(name, other) for other in names[:place]]
+        pairings += meet(
+            pairs, players, games, seed, greedy, progress, threads=threads, parameters=parameters
+        )
+    return pairings
+
+
+def rate_pilots(parameters: Mapping[str, float], threads: int = 1) -> dict[str, float]:
+    """Returns the pilots' ratings by a round robin of their own, in whole points; the mean is 1000.
+
+    It prints a line, as it may take a while.
+    """
+    print(f"rating the pilots in this game, {ANCHOR_GAMES} engagements a pairing", file=sys.stderr)
+    pilots = {pilot: pilot for pilot in PILOTS}
+    pairings = round_robin(pilots, ANCHOR_GAMES, threads=threads, parameters=parameters)
+    ratings, _ = Payoffs(PILOTS, pairings).rate({})
+    return dict(zip(PILOTS, ratings.round().tolist(), strict=True))
 
 
 def _make_core(
@@ -172,7 +243,7 @@ def _make_core(
 
 
 def _weights(who: Contestant) -> list[float]:
-    """The core's weights of who flies a seat."""
+    """Returns the core's weights of the controllers of a seat."""
     if isinstance(who, str):
         return seat_weights(parse_mix(who, (SCRIPTED,)))
     return seat_weights(who.shares if isinstance(who, Mixed) else {"agent": 1.0})
@@ -186,7 +257,10 @@ def _seat_players(
     threads: int,
     sizes: tuple[int, int],
 ) -> list[tuple[AnyPlayer, np.ndarray]]:
-    """A player for all but pilots, and its seats: flat in [fights, num_envs, fighters]."""
+    """Returns a player for each contestant but pilots, and its seats in all fights.
+
+    Seats are flat indices in [fights, num_envs, fighters].
+    """
     places: dict[Contestant, list[tuple[int, int]]] = {}
     for index, fight in enumerate(fights):
         for side, who in enumerate((fight.red, fight.blue)):
@@ -213,7 +287,7 @@ def _act(
     seen: np.ndarray,
     commands: np.ndarray,
 ) -> None:
-    """Let a player command those of its seats whose engagement is not over."""
+    """Writes a player's commands for its seats in open engagements."""
     acting = np.flatnonzero(pending.reshape(-1)[seats // seen.shape[2]])
     if len(acting):
         rows = seats[acting]

@@ -1,45 +1,180 @@
-"""The panel: a fixed test of a policy, so that figures of different people can be compared."""
+"""The panel: a fixed test of a policy, so that figures of different people can be compared.
+
+Its rows are scripted pilots, wide families of them, and frozen networks. A wide family flies as its
+pilot does, with other values of its thresholds. A change of a row, a range or a network raises
+`VERSION`.
+"""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.contest.evaluation import fight
-from midrange_puffer.contest.match import Contestant, Watch, tally
-from midrange_puffer.contest.panel_rows import GROUPS, VERSION, Row
-from midrange_puffer.contest.ratings import Result, score_interval
-from midrange_puffer.contest.round_robin import ANCHORS, Payoffs, is_standard
-from midrange_puffer.game.parameters import PILOTS
-from midrange_puffer.policies.contestants import find_contestant
+from midrange_puffer.config.key import check_even
+from midrange_puffer.contest.ratings import ANCHORS, Pairing, Payoffs, is_standard, score_interval
+from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, PILOTS
+from midrange_puffer.policies.models import FOLDER
 
-CANDIDATE = "candidate"  # who is on the panel, in the fit of the rating
+if TYPE_CHECKING:
+    from midrange_puffer.contest.match import Contestant, Watch
+
+VERSION = 1
+EPISODES, SEED = 512, 0  # of the public panel, for each row
+CANDIDATE = "candidate"  # the policy's name in the fit of its rating
+GROUPS = ("pilots", "wide", "frozen")
+FROZEN = FOLDER / "panel"  # the networks' files
+MEMBERS = FROZEN / "members.json"  # what made each, and its digest
+SETS = 32  # parameter sets of each wide family
+SMALLEST = 2 * SETS  # engagements of a row: every set in both seats
+
+# Ranges of the pilots' thresholds, a bit beyond plausible ones. Where a pilot draws a threshold for
+# each engagement, both ends of its range are the value drawn here.
+R_MAX = (0.3, 1.3)  # fires inside this fraction of R_max
+R_NEZ = (0.4, 2.0)
+TIME_TO_GO = (3.0, 30.0)  # s, evades a missile with less
+SALVO = (1, 4)  # missiles in the air
+WIDE: dict[str, dict[str, tuple[float, float]]] = {
+    "shooter": {"shooter_fire": R_MAX},
+    "evader": {"shooter_fire": R_MAX, "evader_cold_time": TIME_TO_GO, "evader_salvo": SALVO},
+    "crank": {
+        "crank_fire": R_MAX,
+        "crank_cold_time": TIME_TO_GO,
+        "crank_angle_deg": (20.0, 110.0),
+        "crank_salvo": SALVO,
+    },
+    "bracket_shooter": {
+        "bracket_fire": R_NEZ,
+        "bracket_cold_time": TIME_TO_GO,
+        "bracket_salvo": SALVO,
+    },
+    "turn_back": {
+        "turn_back_fire": R_MAX,
+        "turn_back_delay": (0.0, 20.0),
+        "turn_back_salvo": SALVO,
+    },
+    "snake": {
+        "snake_fire": R_MAX,
+        "snake_time": TIME_TO_GO,
+        "snake_angle_deg": (30.0, 120.0),
+        "snake_period": (4.0, 30.0),  # s
+        "snake_salvo": SALVO,
+    },
+    "ace": {
+        "ace_probe": R_MAX,
+        "ace_reserve": (0, 4),  # missiles
+        "ace_fire": R_NEZ,
+        "ace_salvo": SALVO,
+        "ace_crank_angle_deg": (20.0, 130.0),
+        "ace_cold_time": (4.0, 16.0),  # s; it evades late
+        "ace_guard": (0.0, 25_000.0),  # m
+    },
+}
+OF_ALL = {"pilot_fire_off_boresight_deg": (5.0, 45.0)}  # fires with the enemy so near its nose
 
 
-def meet(
-    policy: Contestant,
+@dataclass(frozen=True)
+class Row:
+    """An opponent of the panel.
+
+    Attributes:
+        name: unique; names of wide and frozen rows begin with their group.
+        group: one of `GROUPS`.
+        opponent: a pilot's name, or the file of a network.
+        parts: parameters of equal parts of the engagements.
+    """
+
+    name: str
+    group: str
+    opponent: str | Path
+    parts: tuple[Mapping[str, float], ...] = ({},)
+
+
+def rows_of(seed: int) -> list[Row]:
+    """Returns the rows, in the order of `GROUPS`; the wide families are drawn from the seed."""
+    pilots = [Row(pilot, "pilots", pilot) for pilot in PILOTS]
+    wide = [Row(f"wide:{pilot}", "wide", pilot, draw_sets(pilot, seed)) for pilot in WIDE]
+    files = sorted(FROZEN.glob(f"*{EXPORTED}"))
+    return pilots + wide + [Row(f"frozen:{path.stem}", "frozen", path) for path in files]
+
+
+def check_episodes(count: int) -> None:
+    """Raises ValueError if so many engagements cannot be divided between seats and sets."""
+    check_even(count)
+    if count % SMALLEST:
+        raise ValueError(
+            f"must be a multiple of {SMALLEST}: each of the {SETS} parameter sets of a wide row "
+            "fights as often, in both seats"
+        )
+
+
+def draw_sets(pilot: str, seed: int) -> tuple[dict[str, float], ...]:
+    """Returns the `SETS` parameter sets of a pilot's family, as keywords of a game.
+
+    The values of a threshold are spread evenly over its range, and paired with those of the others
+    at random (a Latin hypercube, McKay 1979). A seed gives the same sets everywhere.
+    """
+    sets: list[dict[str, float]] = [{} for _ in range(SETS)]
+    for threshold, ends in {**WIDE[pilot], **OF_ALL}.items():
+        for values, share in zip(sets, _spread(seed, f"{pilot} {threshold}"), strict=True):
+            values |= _setting(threshold, ends, share)
+    return tuple(sets)
+
+
+def _setting(threshold: str, ends: tuple[float, float], share: float) -> dict[str, float]:
+    """Returns by parameter a threshold's value at a share of the way between its ends."""
+    names = [name for name in (f"{threshold}_min", f"{threshold}_max") if name in PARAMETERS]
+    low, high = ends
+    if PARAMETERS[threshold if not names else names[0]].kind is int:
+        value = int(low + share * (high - low + 1))
+    else:
+        value = float(f"{low + share * (high - low):.3g}")  # which can be read and quoted
+    return dict.fromkeys(names or [threshold], value)
+
+
+def _spread(seed: int, key: str) -> np.ndarray:
+    """Returns [SETS] numbers from 0 to 1, one in each of as many equal parts, in random order.
+
+    They come from a seed sequence, whose numbers NumPy promises never to change.
+    """
+    words = np.random.SeedSequence([seed, *key.encode()]).generate_state(2 * SETS, np.uint64)
+    order, within = np.argsort(words[:SETS], kind="stable"), words[SETS:] / 2**64
+    return (order + within) / SETS
+
+
+# Figures of a policy
+
+
+def meet_row(
+    policy: "Contestant",
     row: Row,
     episodes: int,
     seed: int,
     greedy: bool,
     progress: Callable[[int], None] = lambda count: None,
-    watches: Sequence[Watch | None] = (None, None),
+    watches: "Sequence[Watch | None]" = (None, None),
     *,
     threads: int = 1,
     parameters: Mapping[str, float],
-) -> tuple[Result, list[np.ndarray]]:
-    """Let a policy fight a row; arguments as of `fight`.
+) -> tuple[Pairing, list[np.ndarray]]:
+    """Flies the fights of a policy against a row; arguments as of `evaluation.fight`.
 
     Returns:
-        What it came to, for the policy, and the records of `fight`. The engagements of a parameter
-        set are not taken for independent.
+        The pairing, the policy first, and the records of `fight`. Its covariance is that of the
+        engagements of a parameter set, which may go alike.
 
     Raises:
         ValueError: An argument of the wrong type or range.
         CheckpointError: A network that cannot be used.
     """
+    # Here, so that the command line reads the rows without torch.
+    from midrange_puffer.contest.evaluation import fight
+    from midrange_puffer.contest.match import tally
+    from midrange_puffer.policies.contestants import find_contestant
+
     records = fight(
         policy,
         find_contestant("opponent", row.opponent),
@@ -53,68 +188,70 @@ def meet(
         parts=row.parts,
     )
     clusters = len(row.parts) if len(row.parts) > 1 else None
-    return Result(CANDIDATE, row.name, *tally(*records, clusters)), records
+    return Pairing(CANDIDATE, row.name, *tally(*records, clusters)), records
 
 
-def rate(results: Sequence[Result], parameters: Mapping[str, float]) -> tuple[float, float] | None:
-    """The rating by the pilots' rows, and the half width of its 95 % interval.
+def rate(
+    pairings: Sequence[Pairing], parameters: Mapping[str, float]
+) -> tuple[float, float] | None:
+    """Returns the rating by the pilots' rows, and the half width of its 95 % interval.
 
     Returns:
         None in a game for which the pilots' fixed ratings do not hold.
     """
     if not is_standard(parameters):
         return None
-    of_pilots = [result for result in results if result.second in PILOTS]
+    of_pilots = [pairing for pairing in pairings if pairing.second in PILOTS]
     ratings, half_widths = Payoffs([CANDIDATE, *PILOTS], of_pilots).rate(ANCHORS)
     return float(ratings[0]), float(half_widths[0])
 
 
-def means(rows: Sequence[Row], results: Sequence[Result]) -> dict[str, float]:
-    """The mean scores of the groups, and of all rows, each row counting alike."""
-    pairs = list(zip(rows, results, strict=True))
+def means(rows: Sequence[Row], pairings: Sequence[Pairing]) -> dict[str, float]:
+    """Returns the mean scores of the groups, and of all rows, with equal weights of rows."""
+    pairs = list(zip(rows, pairings, strict=True))
     groups = {
-        group: fmean(result.score for row, result in pairs if row.group == group)
+        group: fmean(pairing.score for row, pairing in pairs if row.group == group)
         for group in GROUPS
     }
-    return groups | {"all": fmean(result.score for result in results)}
+    return groups | {"all": fmean(pairing.score for pairing in pairings)}
 
 
 def format_report(
-    rows: Sequence[Row], results: Sequence[Result], parameters: Mapping[str, float]
+    rows: Sequence[Row], pairings: Sequence[Pairing], parameters: Mapping[str, float]
 ) -> dict[str, object]:
-    """What a policy came to, for a JSON file."""
-    rating = rate(results, parameters)
-    worst = min(results, key=lambda result: result.score)
+    """Returns a policy's figures, for a JSON file."""
+    rating = rate(pairings, parameters)
+    worst = min(pairings, key=lambda pairing: pairing.score)
     return {
         "panel": VERSION,
-        "rows": [_format_row(*pair) for pair in zip(rows, results, strict=True)],
-        "means": means(rows, results),
+        "rows": [_format_row(*pair) for pair in zip(rows, pairings, strict=True)],
+        "means": means(rows, pairings),
         "worst": {"row": worst.second, "score": worst.score},
         "rating": rating and rating[0],
         "rating_ci95": rating and [rating[0] - rating[1], rating[0] + rating[1]],
     }
 
 
-def interval(result: Result) -> list[float]:
-    """The 95 % interval of a score."""
-    ends = score_interval(result.wins, result.draws, result.losses, result.covariance)
+def interval(pairing: Pairing) -> list[float]:
+    """Returns the 95 % interval of a score."""
+    ends = score_interval(pairing.wins, pairing.draws, pairing.losses, pairing.covariance)
     return [float(end) for end in ends]
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Returns the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _format_row(row: Row, result: Result) -> dict[str, object]:
+def _format_row(row: Row, pairing: Pairing) -> dict[str, object]:
     entry = {
         "row": row.name,
         "group": row.group,
-        "wins": result.wins,
-        "draws": result.draws,
-        "losses": result.losses,
-        "score": result.score,
-        "score_ci95": interval(result),
+        "wins": pairing.wins,
+        "draws": pairing.draws,
+        "losses": pairing.losses,
+        "score": pairing.score,
+        "score_ci95": interval(pairing),
     }
     if row.group == "wide":
         entry["parameter_sets"] = list(row.parts)

@@ -1,24 +1,42 @@
-"""What the outcomes of fights say about strength: intervals, ratings, cycles."""
+"""Strength from the outcomes of fights: intervals, ratings, payoffs, cycles, Nash mixtures."""
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from midrange_puffer.game.parameters import PARAMETERS
 from midrange_puffer.json_files import Within
 
-GAMES = 400  # a pairing, half of them in each seat
+GAMES = 400  # of a pairing, half of them in each seat
 Z95 = 1.959964  # standard normal quantile of 97.5 %
 ELO = 400 / math.log(10)  # rating points of a factor e in the odds: 400 points are odds of 10
-MEAN = 1000.0  # of the pilots' ratings
+MEAN = 1000.0  # mean of the pilots' ratings
 PRIOR = 500.0  # standard deviation of the weak prior around MEAN, in rating points
+NASH_STEPS = 100_000
+NASH_PRECISION = 1e-4  # score that a player may still gain against the mixture
+# Ratings of the pilots in the game of the parameter table, as printed by
+#     puffer league midrange --games 2000
+# Fixed when others are rated, so that ratings of different leagues and runs compare.
+ANCHORS: dict[str, float] = {
+    "straight": 561.0,
+    "weave": 522.0,
+    "shooter": 938.0,
+    "evader": 1308.0,
+    "crank": 997.0,
+    "bracket_shooter": 1001.0,
+    "turn_back": 1114.0,
+    "snake": 1073.0,
+    "ace": 1485.0,
+}
+ANCHOR_GAMES = 2000  # of a pairing
 _Games = Annotated[int, Within(0, 1_000_000)]  # as many as a league may have of a pairing
 
 
-class Result(NamedTuple):
-    """What two players' games came to, for the first, as of `tally`; covariance is for both."""
+class Pairing(NamedTuple):
+    """The games of two players: the first one's counts, and the covariance of `tally`."""
 
     first: str
     second: str
@@ -29,28 +47,28 @@ class Result(NamedTuple):
 
     @property
     def games(self) -> int:
-        """How many engagements there were."""
+        """Number of engagements."""
         return self.wins + self.draws + self.losses
 
     @property
     def score(self) -> float:
-        """The first's points a game."""
+        """Mean points of the first player in a game."""
         return (self.wins + self.draws / 2) / self.games
 
 
 def score_interval(
     wins: np.ndarray, draws: np.ndarray, losses: np.ndarray, covariance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """95 % intervals (low, high) of scores (win 1, draw 0.5) where every start is fought twice.
+    """Returns 95 % intervals (low, high) of scores (win 1, draw 0.5), with two fights of a start.
 
-    The normal interval after z²/2 wins and as many losses are added (Agresti and Coull 1998), with
-    the variance of what the starts came to: where most are draws it is narrow, and where the second
-    fight from a start goes as the first it is wide. Of shares, too, with what is counted as wins
-    and all else as losses.
+    It is the normal interval after z²/2 wins and as many losses are added (Agresti and Coull 1998),
+    with the variance of the points of the starts: narrow if most are draws, and wide if the two
+    fights of a start go alike. It serves for shares, too: with the counted cases as wins and all
+    others as losses.
 
     Args:
         wins, draws, losses: counts.
-        covariance: of fights that may go alike, as of `covariance_within`.
+        covariance: as of `covariance_within`, of fights that may go alike.
     """
     total = wins + draws + losses + Z95**2
     mean = (wins + draws / 2 + Z95**2 / 2) / total
@@ -60,14 +78,14 @@ def score_interval(
 
 
 def covariance_within(points: np.ndarray) -> float:
-    """How alike the fights of a group go, such as the two from a start.
+    """Returns the covariance of fights within groups, such as the two fights of a start.
 
     Args:
-        points: what the fights came to, [groups, fights], from 0 to 1.
+        points: of the fights, [groups, fights], from 0 to 1.
 
     Returns:
         The products of every two fights' distances from the mean of all, summed over the groups;
-        about 0 where the fights of a group have nothing to do with each other.
+        about 0 if the fights of a group are independent.
     """
     distances = points - points.mean()
     return float((distances.sum(axis=1) ** 2 - (distances**2).sum(axis=1)).sum() / 2)
@@ -76,23 +94,23 @@ def covariance_within(points: np.ndarray) -> float:
 def bradley_terry(
     points: np.ndarray, games: np.ndarray, fixed: Sequence[float | None]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ratings on the Elo scale, fitted to the results of all games at once.
+    """Returns ratings on the Elo scale, fitted to all games at once.
 
     The expected score of i against j is 1 / (1 + 10^((r_j - r_i) / 400)) (Bradley and Terry 1952,
     Elo 1978). The ratings are the most likely ones under that model and a normal prior of mean
-    `MEAN` and standard deviation `PRIOR`, so weak that it tells only where a player has won or
+    `MEAN` and standard deviation `PRIOR`, so weak that it matters only for a player that has won or
     lost everything. Without a fixed rating the mean of all is `MEAN`.
 
     Args:
-        points: float [n, n], those of row against column: a win 1, a draw 0.5.
+        points: float [n, n], of row against column: a win 1, a draw 0.5.
         games: [n, n], symmetric, 0 on the diagonal.
-        fixed: a rating for each player, None where it is to be found.
+        fixed: a rating for each player, None to fit it.
 
     Returns:
         Ratings [n], and the half widths [n] of their 95 % intervals, from the curvature of the
-        likelihood (the inverse Hessian); 0 where fixed. They are of the model: neither the error of
-        the fixed ratings is in them, nor its misfit (cycles; draws, which vary less than wins and
-        losses; fights from one start, which go alike).
+        likelihood (the inverse Hessian); 0 if fixed. They leave out the error of the fixed ratings
+        and the misfit of the model (cycles; draws, which vary less than wins and losses; fights
+        from one start, which go alike).
     """
     free = np.array([rating is None for rating in fixed])
     nats = np.array([0.0 if rating is None else (rating - MEAN) / ELO for rating in fixed])
@@ -105,10 +123,10 @@ def bradley_terry(
         hessian = np.diag(information.sum(axis=1) + precision) - information
         hessian, gradient = hessian[np.ix_(free, free)], gradient[free]
         step = np.linalg.solve(hessian, gradient)
-        # Newton's method; where it is far from the goal its steps are too long.
+        # Newton's method, with shortened steps far from the goal.
         nats[free] += step / max(np.abs(step).max(initial=0.0), 1.0)
     covariance = np.linalg.inv(hessian)
-    if free.all():  # only differences were seen, so the error is that of the distance to the mean
+    if free.all():  # games fix only differences, so the error is that of the distance to the mean
         centre = np.eye(len(nats)) - 1 / len(nats)
         covariance = centre @ covariance @ centre
     half_widths = np.zeros(len(nats))
@@ -116,11 +134,61 @@ def bradley_terry(
     return MEAN + ELO * nats, half_widths
 
 
+class Payoffs:
+    """All pairings as matrices [n, n], row against column, in the order of `names`.
+
+    Attributes:
+        wins, draws, games: counts.
+        covariance: of the two fights from a start, summed over the starts.
+        points: wins and half the draws.
+        scores: points a game; NaN without a game.
+        low, high: 95 % intervals of the scores.
+    """
+
+    def __init__(self, names: Sequence[str], pairings: Iterable[Pairing]) -> None:
+        self.names = tuple(names)
+        shape = (len(self.names), len(self.names))
+        self.wins = np.zeros(shape, int)
+        self.draws = np.zeros(shape, int)
+        self.covariance = np.zeros(shape)
+        places = {name: place for place, name in enumerate(self.names)}
+        for pairing in pairings:
+            pair = places[pairing.first], places[pairing.second]
+            self.wins[pair] += pairing.wins
+            self.wins[pair[::-1]] += pairing.losses
+            for either in (pair, pair[::-1]):
+                self.draws[either] += pairing.draws
+                self.covariance[either] += pairing.covariance
+        self.games = self.wins + self.wins.T + self.draws
+        self.points = self.wins + self.draws / 2
+        with np.errstate(invalid="ignore"):
+            self.scores = self.points / self.games
+        ends = score_interval(self.wins, self.draws, self.wins.T, self.covariance)
+        self.low, self.high = np.where(self.games > 0, ends, np.nan)
+
+    def rate(self, anchors: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+        """Returns ratings [n] and half widths [n] of their 95 % intervals; see `bradley_terry`.
+
+        The anchors are fixed, unless all players are anchors.
+        """
+        fixed = [anchors.get(name) for name in self.names]
+        if None not in fixed:
+            fixed = [None] * len(fixed)
+        return bradley_terry(self.points, self.games, fixed)
+
+
+def is_standard(parameters: Mapping[str, float]) -> bool:
+    """True if `ANCHORS` hold for a game: all parameters but the rewards' have their defaults."""
+    return all(
+        parameters[name] == row.default for name, row in PARAMETERS.items() if row.group != "reward"
+    )
+
+
 def three_cycles(beats: np.ndarray, scores: np.ndarray) -> list[tuple[int, int, int]]:
-    """All (i, j, k) of which i beats j, j beats k and k beats i, the clearest first.
+    """Returns all (i, j, k) of which i beats j, j beats k and k beats i, the clearest first.
 
     Args:
-        beats: bool [n, n], whether row beats column.
+        beats: bool [n, n], True if row beats column.
         scores: [n, n] of row against column; a cycle is as clear as its least score.
     """
     cycles = []
@@ -132,22 +200,22 @@ def three_cycles(beats: np.ndarray, scores: np.ndarray) -> list[tuple[int, int, 
 
 
 def shortest_cycle(beats: np.ndarray) -> tuple[int, ...]:
-    """The fewest players of which each beats the next and the last the first; () if there are none.
+    """Returns the fewest players of which each beats the next and the last the first, or ().
 
     Args:
-        beats: bool [n, n], whether row beats column.
+        beats: bool [n, n], True if row beats column.
     """
     cycles = [_cycle_through(player, beats) for player in range(len(beats))]
     return min(filter(None, cycles), key=len, default=())
 
 
 def edges(cycle: Sequence[int]) -> list[tuple[int, int]]:
-    """The pairs (winner, loser) along a cycle."""
+    """Returns the pairs (winner, loser) along a cycle."""
     return list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
 
 
 def _cycle_through(player: int, beats: np.ndarray) -> tuple[int, ...]:
-    """The shortest cycle from a player back to it, by a breadth-first search; () without one."""
+    """Returns the shortest cycle through a player, by a breadth-first search; () without one."""
     seen, paths = set(), [(player,)]
     for path in paths:
         for loser in np.flatnonzero(beats[path[-1]]).tolist():
@@ -157,3 +225,31 @@ def _cycle_through(player: int, beats: np.ndarray) -> tuple[int, ...]:
                 seen.add(loser)
                 paths.append((*path, loser))
     return ()
+
+
+def nash_weights(scores: np.ndarray) -> np.ndarray:
+    """Returns a Nash equilibrium of the game in which both sides choose a player.
+
+    The game is symmetric and zero-sum: in equilibrium both sides have the same mixture, against
+    which no player scores more than 0.5. The method is regret matching (Hart and Mas-Colell 2000,
+    Econometrica 68) with the + and the linear averages of Tammelin (2014, arXiv 1407.5042).
+
+    Args:
+        scores: of row against column (win 1, draw 0.5), [n, n]; the two scores of a pair sum to 1.
+
+    Returns:
+        Shares that sum to 1, [n].
+    """
+    gains = (scores - scores.T) / 2  # without the rounding of scores that do not quite sum to 1
+    count = len(gains)
+    regrets, sums = np.zeros(count), np.zeros(count)
+    for step in range(1, NASH_STEPS + 1):
+        positive = np.maximum(regrets, 0)
+        total = positive.sum()
+        share = positive / total if total else np.full(count, 1 / count)
+        won = gains @ share
+        regrets = np.maximum(regrets + won - share @ won, 0)
+        sums += step * share
+        if step % 100 == 0 and (gains @ sums).max() <= NASH_PRECISION * sums.sum():
+            break
+    return sums / sums.sum()

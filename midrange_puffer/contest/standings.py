@@ -1,4 +1,4 @@
-"""What a league came to: who is how strong, and how that is told."""
+"""The standings of a league: players by rating, their pairings and cycles, as report and tables."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from midrange_puffer.contest.ratings import edges, shortest_cycle, three_cycles
-from midrange_puffer.contest.round_robin import Payoffs, Result
+from midrange_puffer.contest.ratings import Pairing, Payoffs, edges, shortest_cycle, three_cycles
 from midrange_puffer.names import shown
 
 CYCLES_SHOWN = 5
@@ -22,11 +21,11 @@ class Standings:
     """The players in the order of their ratings, the best first.
 
     Attributes:
-        payoffs: the results.
-        ratings, half_widths: [n], and of their 95 % intervals, 0 where fixed.
-        cycles: (i, j, k) of which each beats the next, the clearest first; one of the shortest
-            longer ones if there is none of three. To beat is to score above one half by the 95 %
-            interval; one in 40 does so against an equal, by chance.
+        payoffs: the pairings.
+        ratings, half_widths: [n], and half widths of their 95 % intervals, 0 if fixed.
+        cycles: (i, j, k) of which each beats the next, the clearest first; if there is none of
+            three, one of the shortest. A player beats another if its 95 % interval of the score
+            lies above one half; against an equal that happens once in 40 times by chance.
     """
 
     payoffs: Payoffs
@@ -36,23 +35,23 @@ class Standings:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The players'."""
+        """The players' names."""
         return self.payoffs.names
 
     def worst(self, player: int) -> tuple[str, float]:
-        """Against whom a player scores least, and how much."""
+        """Returns the opponent against which a player scores least, and that score."""
         scores = self.payoffs.scores[player]
         opponent = int(np.nanargmin(scores))
         return self.names[opponent], float(scores[opponent])
 
 
 def rank(
-    names: Sequence[str], results: Sequence[Result], anchors: Mapping[str, float]
+    names: Sequence[str], pairings: Sequence[Pairing], anchors: Mapping[str, float]
 ) -> Standings:
-    """Rate and sort the players; those of `anchors` have fixed ratings if there are others."""
-    ratings, _ = Payoffs(names, results).rate(anchors)
+    """Rates and sorts the players; `anchors` have fixed ratings if there are other players."""
+    ratings, _ = Payoffs(names, pairings).rate(anchors)
     order = np.argsort(-ratings, kind="stable")
-    payoffs = Payoffs([names[place] for place in order], results)
+    payoffs = Payoffs([names[place] for place in order], pairings)
     beats = payoffs.low > 0.5
     longer = shortest_cycle(beats)
     cycles = three_cycles(beats, payoffs.scores) or [longer] * bool(longer)
@@ -60,7 +59,7 @@ def rank(
 
 
 def format_report(standings: Standings) -> dict[str, object]:
-    """The standings for a JSON file: players, pairings, cycles."""
+    """Returns the standings for a JSON file: players, pairings, cycles."""
     names = standings.names
     pairs = itertools.combinations(range(len(names)), 2)
     return {
@@ -99,7 +98,7 @@ def _report_pairing(payoffs: Payoffs, first: int, second: int) -> dict[str, obje
 
 
 def format_ratings(standings: Standings) -> Table:
-    """The players by rating, each with its worst case, for rich to print."""
+    """Returns a table of the players by rating, each with its worst case."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("\nplayer", overflow="fold", min_width=8)
@@ -121,7 +120,7 @@ def format_ratings(standings: Standings) -> Table:
 
 
 def format_matrices(standings: Standings, width: int) -> list[Table]:
-    """The payoff matrix in percent, in as many parts as fit into `width` characters."""
+    """Returns the payoff matrix in percent, in parts that fit into `width` characters."""
     total = len(standings.names)
     columns = max((width - NAME_WIDTH) // (CELL_WIDTH + 1), 1)
     return [
@@ -131,7 +130,7 @@ def format_matrices(standings: Standings, width: int) -> list[Table]:
 
 
 def _format_matrix(standings: Standings, columns: range) -> Table:
-    """Some columns; opponents are named by their places."""
+    """Returns some columns of the matrix; opponents are named by their places."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, pad_edge=False)
     table.add_column("", no_wrap=True, width=NAME_WIDTH)
     for column in columns:
@@ -146,7 +145,7 @@ def _format_matrix(standings: Standings, columns: range) -> Table:
 
 
 def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
-    """A score, coloured where its 95 % interval lies on one side of a half."""
+    """Returns a score, coloured if its 95 % interval lies on one side of one half."""
     if row == column:
         return "·"
     text = f"{100 * payoffs.scores[row, column]:.0f}"
@@ -156,7 +155,7 @@ def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
 
 
 def format_cycles(standings: Standings) -> list[str]:
-    """The non-transitive cycles in words, the clearest first."""
+    """Returns the non-transitive cycles in words, the clearest first."""
     cycles, names = standings.cycles, list(map(shown, standings.names))
     found = "none"
     if cycles:

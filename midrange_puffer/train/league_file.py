@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from midrange_puffer.contest.ratings import Result
+from midrange_puffer.contest.ratings import Pairing
 from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.json_files import Count, JsonError, Within, read_json
 from midrange_puffer.policies.models import PanelScore
@@ -33,7 +33,7 @@ class LeagueFile:
     # By ratings far beyond these, or more games than there may be, no fit comes to an end.
     anchors: dict[str, Annotated[float, Within(-1e4, 1e4)]]
     ratings: list[Rating]
-    results: list[Result]
+    results: list[Pairing]
 
 
 def read_league(path: Path) -> LeagueFile:
@@ -49,14 +49,14 @@ def read_league(path: Path) -> LeagueFile:
 
 def panel_scores(league: LeagueFile) -> dict[str, PanelScore]:
     """The panel score of each checkpoint that has met every pilot, the earliest first."""
-    met: dict[str, list[Result]] = {rating.name: [] for rating in league.ratings}
+    met: dict[str, list[Pairing]] = {rating.name: [] for rating in league.ratings}
     for result in league.results:
         met[result.first].append(result)
     scores = {name: panel_score(results) for name, results in met.items()}
     return {name: score for name, score in scores.items() if score is not None}
 
 
-def panel_score(results: Iterable[Result]) -> PanelScore | None:
+def panel_score(results: Iterable[Pairing]) -> PanelScore | None:
     """What a player's results come to against the panel; None if a pilot was not met."""
     by_pilot = {result.second: result for result in results if result.second in PILOTS}
     if len(by_pilot) < len(PILOTS):

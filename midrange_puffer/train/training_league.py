@@ -8,14 +8,8 @@ from pathlib import Path
 import numpy as np
 from torch import nn
 
-from midrange_puffer.contest.ratings import Result
-from midrange_puffer.contest.round_robin import (
-    ANCHORS,
-    Payoffs,
-    is_standard,
-    meet,
-    rate_pilots,
-)
+from midrange_puffer.contest.match import meet, rate_pilots
+from midrange_puffer.contest.ratings import ANCHORS, Pairing, Payoffs, is_standard
 from midrange_puffer.errors import CheckpointError
 from midrange_puffer.files import write_json
 from midrange_puffer.game.parameters import PILOTS, resolve
@@ -63,7 +57,7 @@ class TrainingLeague:
         self._parameters = resolve(parameters, teams=True)
         self._anchors = ANCHORS if is_standard(self._parameters) else None
         self._ratings: list[Rating] = []
-        self._results: list[Result] = []
+        self._results: list[Pairing] = []
         if (folder / FILE).exists():
             self._take_up()
             self._drop_from(agent_steps + 1)

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from midrange_puffer.commands import cli
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.contest.round_robin import ANCHORS, Payoffs, Result, is_standard, rate_pilots
+from midrange_puffer.contest.match import rate_pilots
+from midrange_puffer.contest.ratings import ANCHORS, Pairing, Payoffs, is_standard
 from midrange_puffer.contest.standings import (
     format_cycles,
     format_matrices,
@@ -36,12 +37,12 @@ GAME = ["--env.time-limit", "20", "--env.start-range-min=9000", "--env.start-ran
 
 # Rock beats scissors, scissors paper, paper rock; dust loses to all and draws with paper.
 RESULTS = [
-    Result("rock", "scissors", 90, 0, 10),
-    Result("paper", "scissors", 20, 10, 70),
-    Result("rock", "paper", 30, 0, 70),
-    Result("dust", "rock", 0, 0, 100),
-    Result("scissors", "dust", 100, 0, 0),
-    Result("dust", "paper", 10, 80, 10),
+    Pairing("rock", "scissors", 90, 0, 10),
+    Pairing("paper", "scissors", 20, 10, 70),
+    Pairing("rock", "paper", 30, 0, 70),
+    Pairing("dust", "rock", 0, 0, 100),
+    Pairing("scissors", "dust", 100, 0, 0),
+    Pairing("dust", "paper", 10, 80, 10),
 ]
 CYCLES = "cycles, each scoring above one half against the next by its 95 % interval"
 NAMES = ("rock", "paper", "scissors", "dust")
@@ -119,8 +120,8 @@ def test_without_cycles_it_says_so():
 def test_a_longer_cycle_is_named_too():
     """Of four, where those across draw."""
     names = "abcd"
-    ring = [Result(names[place], names[place - 1], 70, 0, 30) for place in range(4)]
-    across = [Result("a", "c", 0, 100, 0), Result("b", "d", 0, 100, 0)]
+    ring = [Pairing(names[place], names[place - 1], 70, 0, 30) for place in range(4)]
+    across = [Pairing("a", "c", 0, 100, 0), Pairing("b", "d", 0, 100, 0)]
     standings = rank(names, [*ring, *across], {})
     [header, line] = format_cycles(standings)
     assert header == f"{CYCLES}: none of three, but longer"
@@ -147,7 +148,7 @@ def test_the_matrix_is_whole_in_any_width(width):
     """In parts that fit, and together every row has all its scores in order."""
     names = [f"a_player_of_a_long_name_{letter}" for letter in "abcdefghijklmnopqrst"]
     results = [
-        Result(first, second, place % 101, 0, 100 - place % 101)
+        Pairing(first, second, place % 101, 0, 100 - place % 101)
         for place, (first, second) in enumerate(
             (first, second) for first in names for second in names if first < second
         )

@@ -9,7 +9,7 @@ from quick_fights import SHORT
 
 from midrange_puffer import __version__
 from midrange_puffer.commands import cli
-from midrange_puffer.contest.panel_rows import FROZEN, rows_of
+from midrange_puffer.contest.panel import FROZEN, rows_of
 from midrange_puffer.errors import UsageError
 from midrange_puffer.policies.models import path_of
 from midrange_puffer.replays.replay import Replay

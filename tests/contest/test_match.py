@@ -5,9 +5,8 @@ import pytest
 from policies import Constant, random_policy
 
 from midrange_puffer import Simulation
-from midrange_puffer.contest.match import Fight, play, tally
+from midrange_puffer.contest.match import Fight, meet, play, round_robin, tally
 from midrange_puffer.contest.ratings import score_interval
-from midrange_puffer.contest.round_robin import meet, round_robin
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.records import outcomes
 

@@ -9,10 +9,9 @@ from policies import random_policy
 from quick_fights import SHORT
 
 from midrange_puffer import Simulation
-from midrange_puffer.contest import panel_rows
+from midrange_puffer.contest import panel
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.contest.panel import digest, format_report, interval, meet, rate
-from midrange_puffer.contest.panel_rows import (
+from midrange_puffer.contest.panel import (
     FROZEN,
     GROUPS,
     MEMBERS,
@@ -20,11 +19,15 @@ from midrange_puffer.contest.panel_rows import (
     VERSION,
     WIDE,
     Row,
+    digest,
     draw_sets,
+    format_report,
+    interval,
+    meet_row,
+    rate,
     rows_of,
 )
-from midrange_puffer.contest.ratings import Result
-from midrange_puffer.contest.round_robin import ANCHORS
+from midrange_puffer.contest.ratings import ANCHORS, Pairing
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS, resolve
 from midrange_puffer.policies.contestants import find_contestant
 
@@ -37,7 +40,7 @@ VERSION_1 = {
 
 
 def fought(policy, row, episodes=64, parameters=GAME):
-    return meet(policy, row, episodes, 5, False, parameters=parameters)
+    return meet_row(policy, row, episodes, 5, False, parameters=parameters)
 
 
 @pytest.mark.parametrize("seed", VERSION_1)
@@ -104,8 +107,8 @@ def test_another_seed_has_other_sets():
 def test_a_family_that_is_the_table_fights_as_the_pilot(monkeypatch):
     """To the bit: the sets share the pilot's starts."""
     table = {"shooter_fire": (0.7, 0.7), "evader_cold_time": (20, 20), "evader_salvo": (2, 2)}
-    monkeypatch.setitem(panel_rows.WIDE, "evader", table)
-    monkeypatch.setattr(panel_rows, "OF_ALL", {"pilot_fire_off_boresight_deg": (15, 15)})
+    monkeypatch.setitem(panel.WIDE, "evader", table)
+    monkeypatch.setattr(panel, "OF_ALL", {"pilot_fire_off_boresight_deg": (15, 15)})
     pilot, wide = Row("a", "pilots", "evader"), Row("b", "wide", "evader", draw_sets("evader", 9))
     assert len(wide.parts) == SETS
     (one, records), (other, of_sets) = (
@@ -162,7 +165,7 @@ def test_a_network_flies_the_other_seat():
 def test_who_flies_as_ace_is_rated_as_ace():
     """The fixed ratings are of a round robin of the pilots with each other."""
     rows = [Row(pilot, "pilots", pilot) for pilot in PILOTS]
-    results = [meet("ace", row, 512, 7, False, parameters=resolve({}))[0] for row in rows]
+    results = [meet_row("ace", row, 512, 7, False, parameters=resolve({}))[0] for row in rows]
     rating, half_width = rate(results, resolve({}))
     assert abs(rating - ANCHORS["ace"]) < half_width < 100
     assert rate(results, GAME) is None
@@ -174,7 +177,7 @@ def test_the_report_names_the_worst_row_and_counts_each_row_alike():
     rows += [next(row for row in rows_of(0) if row.group == "frozen")]
     shares = [(10, 0, 0), (5, 0, 5), (0, 10, 0), (1, 2, 7), (4, 4, 2)]
     results = [
-        Result("candidate", row.name, *counts) for row, counts in zip(rows, shares, strict=True)
+        Pairing("candidate", row.name, *counts) for row, counts in zip(rows, shares, strict=True)
     ]
     report = format_report(rows, results, GAME)
     assert report["worst"] == {"row": "wide:x", "score": 0.2}

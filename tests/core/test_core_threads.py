@@ -8,8 +8,7 @@ from policies import random_policy
 
 from midrange_puffer import Midrange, Simulation, _core
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.contest.round_robin import meet
+from midrange_puffer.contest.match import Fight, meet, play
 from midrange_puffer.envs.gym_vector import MidrangeVectorEnv
 from midrange_puffer.game.parameters import resolve
 

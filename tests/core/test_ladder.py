@@ -7,7 +7,8 @@ import pytest
 from flights import without_draws
 
 from midrange_puffer import FEATURES, RADAR_FEATURES, Simulation
-from midrange_puffer.contest.round_robin import Payoffs, round_robin
+from midrange_puffer.contest.match import round_robin
+from midrange_puffer.contest.ratings import Payoffs
 from midrange_puffer.game.parameters import PILOTS, resolve
 
 # Symmetry

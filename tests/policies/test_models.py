@@ -10,8 +10,7 @@ from places import ROOT
 from midrange_puffer import FEATURES
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.contest.panel import interval, meet
-from midrange_puffer.contest.panel_rows import rows_of
+from midrange_puffer.contest.panel import interval, meet_row, rows_of
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeVectorEnv
@@ -87,7 +86,7 @@ def quoted(row: str) -> tuple[float, float]:
 def test_it_plays_what_the_page_says(name):
     """With other starts, the 95 % intervals of both scores overlap."""
     (row,) = (row for row in rows_of(0) if row.name == name)
-    result, _ = meet(load_policy(CHAMPION)[0], row, 256, 7, False, parameters=resolve({}))
+    result, _ = meet_row(load_policy(CHAMPION)[0], row, 256, 7, False, parameters=resolve({}))
     low, high = interval(result)
     least, most = quoted(name)
     assert low <= most

@@ -8,7 +8,8 @@ import runs
 from policies import Constant, random_policy
 
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.contest.round_robin import ANCHORS, rate_pilots
+from midrange_puffer.contest.match import rate_pilots
+from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.model_file import CheckpointError

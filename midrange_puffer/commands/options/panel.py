@@ -7,7 +7,7 @@ from pathlib import Path
 from midrange_puffer.commands.arguments import MODEL_FILES, Parser, find_opponent, threads_of
 from midrange_puffer.commands.options import exploit
 from midrange_puffer.config.key import Key
-from midrange_puffer.contest.panel_rows import EPISODES, SEED, check_episodes
+from midrange_puffer.contest.panel import EPISODES, SEED, check_episodes
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import open_folder
 from midrange_puffer.policies.mix import MODEL, file_of, kind_of
