@@ -2,8 +2,8 @@
 
     make web
 
-clang compiles the core, the learner and web/core.c to WebAssembly. The page holds that, what the
-Python package knows of parameters and pilots, and the policies that come with it.
+clang compiles the core, the learner and web/core.c to WebAssembly. The page holds the result, the
+Python package's tables of parameters and pilots, and its policies.
 """
 
 import argparse
@@ -36,11 +36,11 @@ PAGE = WEB / "midrange.html"
 ASSETS = ROOT / "midrange_puffer" / "show" / "page" / "assets"
 NEEDED = "apt-get install clang lld wasi-libc libclang-rt-dev-wasm32"
 
-# In the order in which they stand in the page. The first are those of the page of a replay.
+# In their order in the page; the first ones are those of the page of a replay.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
     *("plane.js", "scenes.js", "spacetime.js", "status.js"),
-    *("engine.js", "graph.js", "live.js", "session.js", "replay_file.js", "link.js", "onnx.js"),
+    *("core.js", "graph.js", "live.js", "session.js", "replay_file.js", "link.js", "onnx.js"),
     *("hands.js", "warnings.js", "lessons.js", "play.js"),
 )
 SOURCES = [
@@ -51,8 +51,8 @@ SOURCES = [
     *sorted((ROOT / "csrc" / "learner").glob("*.c")),
     *sorted(WEB.glob("*.c")),
 ]
-# As setup.py has them for the portable kernel, with vectors of 16 bytes. All are the same bits. The
-# page has one against one only.
+# As in setup.py for the portable kernel, with vectors of 16 bytes; the results have the same bits.
+# The page has one against one only.
 FLAGS = [
     *("--target=wasm32-wasi", "-std=c11", "-O3", "-msimd128", "-DNDEBUG", "-DMR_ISA=portable"),
     *("-DMR_SIDE=1", "-DMR_SIDE_SIZES(X,with)=X(with,1)"),
@@ -76,7 +76,7 @@ LINK += [f"-Wl,--export={name}" for name in EXPORTS]
 
 
 def main() -> int:
-    """Build the page; return the exit status."""
+    """Builds the page; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--out", type=Path, default=PAGE, help="the page; default %(default)s")
     out = parser.parse_args().out
@@ -92,11 +92,11 @@ def main() -> int:
 
 
 def compile_core(folder: Path) -> Path:
-    """Compile everything in a folder; return the module.
+    """Compiles everything into a folder; returns the module's path.
 
     Raises:
-        OSError: The compiler or its linker is not there.
-        CalledProcessError: It refuses something.
+        OSError: The compiler or its linker is missing.
+        CalledProcessError: One of them fails.
     """
     for program in ("clang", "wasm-ld"):
         if not shutil.which(program):
@@ -114,7 +114,7 @@ def compile_core(folder: Path) -> Path:
 
 
 def _includes() -> list[str]:
-    """Where Debian has the C library's headers, if that is what there is."""
+    """Returns options for Debian's headers of the C library, if they exist."""
     folder = Path("/usr/include/wasm32-wasi")
     return ["-isystem", str(folder)] if folder.is_dir() else []
 
@@ -125,13 +125,13 @@ def _libraries() -> list[str]:
 
 
 def scripts(*names: str) -> str:
-    """Scripts of the page, by default all: one ES module."""
+    """Returns scripts of the page, by default all, as one ES module."""
     files = {path.name: path for path in (*ASSETS.glob("*.js"), *WEB.glob("*.js"))}
     return "\n".join(files[name].read_text("utf-8") for name in names or SCRIPTS)
 
 
 def render(wasm: Path) -> str:
-    """The page, with the core in it."""
+    """Returns the page, with the core in it."""
     return Template((WEB / "template.html").read_text("utf-8")).substitute(
         style=(ASSETS / "page.css").read_text("utf-8") + (WEB / "play.css").read_text("utf-8"),
         core=base64.b64encode(wasm.read_bytes()).decode(),
@@ -141,12 +141,12 @@ def render(wasm: Path) -> str:
 
 
 def tables() -> dict[str, object]:
-    """What the page has to know of the package."""
+    """Returns the package's tables for the page."""
     envelope = game_envelope({name: row.default for name, row in PARAMETERS.items()})
     speeds = (envelope.grid.launch_speeds, envelope.grid.target_speeds)
     ends = [speed for axis in speeds for speed in (axis[0], axis[-1])]
     edges = [getattr(envelope, name) for name in ("aero", "nez", "cold", "minimum")]
-    pilots = [name for name in CONTROLLERS if name not in WING_PILOTS]  # which come last
+    pilots = [name for name in CONTROLLERS if name not in WING_PILOTS]  # wing pilots come last
     flat = np.concatenate([np.ravel(part) for part in (ends, *edges)]).astype("<f4")
     return {
         "version": __version__,
@@ -170,10 +170,10 @@ def tables() -> dict[str, object]:
 
 
 def network(name: str) -> dict[str, object]:
-    """A policy of the package as web/engine.js takes it, its weights in base64."""
-    policy, about = load_policy(name)
+    """Returns a policy of the package for web/core.js, with its weights in base64."""
+    policy, metadata = load_policy(name)
     return {
-        "sensing": about["env"]["sensing"],
+        "sensing": metadata["env"]["sensing"],
         "features": policy.features,
         "layers": policy.hidden_layers,
         "width": policy.hidden_size,

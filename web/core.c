@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a web page calls, compiled to WebAssembly with the core and the learner: their own functions, which the linker
-// exports by name, and those of this file for what would need structs or strings. No rule of the game is here.
+// Functions for a web page, compiled to WebAssembly with the core and the learner, whose own functions the linker exports
+// by name. This file wraps the ones that need structs or strings, and has no rule of the game.
 //
-// A page has one simulation of one engagement at a time, so the configuration and what is handed over are static.
+// A page makes its simulations one after another, so the configuration is static.
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 static MrConfig config;
 static MrEnvelope envelope;
 
-// Where the page writes the map of the missile envelope: MrEnvelope, floats.
+// The memory for the map of the missile envelope (MrEnvelope, floats), which the page fills.
 EXPORT(web_envelope) MrEnvelope *web_envelope(void) { return &envelope; }
 
 // Sets a parameter, the row of params.h with this number.
@@ -30,7 +30,7 @@ EXPORT(web_set_parameter) void web_set_parameter(int32_t row, double value) {
   }
 }
 
-// Makes a simulation in which these pilots (MrPilot) fly red and blue. NULL where there is no memory.
+// Makes a simulation in which these pilots (MrPilot) fly red and blue. NULL if there is no memory.
 EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue, int32_t observation) {
   memset(config.pilot_weights, 0, sizeof config.pilot_weights);
   config.pilot_weights[0][red] = config.pilot_weights[1][blue] = 1.0f;
@@ -42,13 +42,12 @@ EXPORT(web_create) MrSim *web_create(uint64_t seed, int32_t red, int32_t blue, i
   return mr_create(&config);
 }
 
-// Copies a field of the engagement, its fighters, its missiles or what is known (MrEntity), by its place in
-// mr_fields.
+// Copies a field of an entity (MrEntity) of the engagement, by its place in mr_fields.
 EXPORT(web_get_field) void web_get_field(const MrSim *sim, int32_t entity, int32_t place, void *values) {
   mr_get_field(sim, (MrEntity)entity, &mr_fields(sim, (MrEntity)entity)[place], values);
 }
 
-// The name of that field, and whether it is an integer; NULL after the last one.
+// Return the name of that field, NULL after the last one, and true if it is an integer.
 EXPORT(web_field_name) const char *web_field_name(int32_t entity, int32_t place) {
   return mr_fields(NULL, (MrEntity)entity)[place].name;
 }
@@ -56,8 +55,8 @@ EXPORT(web_field_is_int) bool web_field_is_int(int32_t entity, int32_t place) {
   return mr_fields(NULL, (MrEntity)entity)[place].is_int;
 }
 
-// A network of `layers` hidden layers of one width that gives levels, as policies/networks.py has it. NULL where there
-// is no memory.
+// Makes a network of `layers` hidden layers of one width whose actions are levels, as in policies/networks.py. NULL if
+// there is no memory.
 EXPORT(web_make_network)
 MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width) {
   MrShape shape = {.features = features, .layers = layers,
@@ -66,14 +65,14 @@ MrLearner *web_make_network(int32_t features, int32_t layers, int32_t width) {
   return mr_learner_create(&shape, NULL, false, mr_learner_isas()[0]);
 }
 
-// One agent's levels for an observation; `noise` [MR_HEADS] as of mr_learner_act, or NULL.
+// Computes one agent's levels for an observation; `noise` [MR_HEADS] is as in mr_learner_act, or NULL.
 EXPORT(web_act)
 void web_act(MrLearner *network, const float *observation, const float *noise, int32_t actions[MR_HEADS]) {
   MrSeen seen = {.count = 1, .observations = observation, .row = 0};
   mr_learner_act(network, &seen, noise, actions, &(MrKeep){0});
 }
 
-// The log-probability that the network gives to these levels, and the value.
+// Computes the network's log-probability of these levels, and the value.
 EXPORT(web_score)
 void web_score(MrLearner *network, const float *observation, const int32_t actions[MR_HEADS], float out[2]) {
   int64_t row = 0;

@@ -13,33 +13,33 @@ const NORMALS = Array.from({ length: 72 }, (_, i) => {
 });
 const NOWHERE = { x: NaN, y: NaN };
 
-/** The graph of a seat; `gameNow` gives the simulation that it is of. */
+/** The graph of a seat; `gameNow` returns its simulation, and a stamp that changes with it. */
 class LiveGraph {
   constructor(gameNow, seat) {
-    Object.assign(this, { gameNow, seat, of: null });
+    Object.assign(this, { gameNow, seat, computed: null });
   }
 
-  /** What lies ahead, as of Scenes. It is computed once for each decision. */
+  /** Returns the present scene, as `Scenes` does. It is computed once for each decision. */
   at() {
     const { sim, stamp } = this.gameNow();
-    if (this.of !== stamp) Object.assign(this, { of: stamp, scene: this._look(sim) });
+    if (this.computed !== stamp) Object.assign(this, { computed: stamp, scene: this._look(sim) });
     return this.scene;
   }
 
   _look(sim) {
-    const { engine } = sim;
+    const { core } = sim;
     const count = HORIZON + 1;
     const steps = Math.round(1 / sim.parameters.physics_dt);
     const moment = 2 * LANES * (1 + MISSILES); // numbers of an MrMoment
-    const [moments, predictions] = [engine.scratch, engine.scratch + 4 * moment * count];
-    engine.core.mr_look_ahead(sim.sim, 0, this.seat, steps, count, moments, predictions);
-    const points = engine.floats(moments, moment * count).slice();
-    const told = engine.bytes(predictions, 4 * PREDICTION * LANES * MISSILES).slice();
+    const [moments, predictions] = [core.scratch, core.scratch + 4 * moment * count];
+    core.wasm.mr_look_ahead(sim.sim, 0, this.seat, steps, count, moments, predictions);
+    const points = core.floats(moments, moment * count).slice();
+    const bytes = core.bytes(predictions, 4 * PREDICTION * LANES * MISSILES).slice();
     const path = (body, lane) => Array.from({ length: count }, (_, t) => {
       const at = t * moment + 2 * (body * LANES + lane);
       return { x: points[at], y: points[at + 1] };
     });
-    const prediction = (slot, lane) => predictionAt(told, slot * LANES + lane, sim.parameters.physics_dt);
+    const prediction = (slot, lane) => predictionAt(bytes, slot * LANES + lane, sim.parameters.physics_dt);
     const isThreat = THREATENED.every((lane) => prediction(0, lane).present);
     const times = Array.from({ length: count }, (_, t) => t);
     const absent = times.map(() => NOWHERE);
@@ -73,13 +73,13 @@ class LiveGraph {
       }));
   }
 
-  /** How far a missile that the enemy fires now can be at each time. */
+  /** Returns the front of a missile that the enemy fires now, for each time. */
   _fronts(sim, steps, count) {
-    const { engine } = sim;
+    const { core } = sim;
     const { x, y, c, s, v } = sim.read("fighter");
     const enemy = 1 - this.seat;
-    engine.core.mr_threat_cone(sim.sim, v[enemy], steps, count, engine.scratch);
-    const numbers = engine.floats(engine.scratch, 2 * CONE_POINTS * count).slice();
+    core.wasm.mr_threat_cone(sim.sim, v[enemy], steps, count, core.scratch);
+    const numbers = core.floats(core.scratch, 2 * CONE_POINTS * count).slice();
     const place = (point) => ({
       x: x[enemy] + point.x * c[enemy] - point.y * s[enemy],
       y: y[enemy] + point.x * s[enemy] + point.y * c[enemy],
@@ -92,7 +92,7 @@ class LiveGraph {
   }
 }
 
-/** An MrPrediction out of its bytes; times in seconds, NaN for none. */
+/** Reads an MrPrediction from its bytes; times in seconds, NaN for none. */
 function predictionAt(bytes, place, dt) {
   const view = new DataView(bytes.buffer, 4 * PREDICTION * place, 4 * PREDICTION);
   const seconds = (at) => {
@@ -108,7 +108,7 @@ function predictionAt(bytes, place, dt) {
   };
 }
 
-/** How far the convex hull of points and of their mirror images reaches, from straight ahead round to the left. */
+/** Returns the outline of the convex hull of points and their mirror images, from straight ahead to the left. */
 function frontOf(numbers) {
   const support = NORMALS.map(() => -Infinity);
   let farthest = 0;
@@ -137,19 +137,19 @@ function frontOf(numbers) {
 }
 
 const FIGHTER_STATE = { x: 0, y: 1, directionX: 2, directionY: 3, speed: 4, rudder: 5 }; // MrFighterState
-const ALIVE = 7; // its number among them
+const ALIVE = 7; // its index among them
 
-/** A game with full information that a seat takes for the present one; the caller destroys it. */
+/** Returns the game with full information that a seat believes in; the caller destroys it. */
 function believedGame(sim, seat) {
-  const { engine } = sim;
-  const { core, scratch } = engine;
+  const { core } = sim;
+  const { wasm, scratch } = core;
   const contact = sim.read("contact");
-  const out = new Simulation(engine, 0, ["agent", "agent"], { ...sim.parameters, sensing: "full" });
-  core.mr_get_fighter(sim.sim, 0, seat, scratch);
-  core.mr_set_fighter(out.sim, 0, seat, scratch);
+  const out = new Simulation(core, 0, ["agent", "agent"], { ...sim.parameters, sensing: "full" });
+  wasm.mr_get_fighter(sim.sim, 0, seat, scratch);
+  wasm.mr_set_fighter(out.sim, 0, seat, scratch);
   const enemy = 1 - seat;
-  core.mr_get_fighter(out.sim, 0, enemy, scratch);
-  const state = engine.floats(scratch, 7);
+  wasm.mr_get_fighter(out.sim, 0, enemy, scratch);
+  const state = core.floats(scratch, 7);
   const [x, y] = [contact.x[seat], contact.y[seat]];
   const isTracked = contact.source[seat] === LIVE || contact.source[seat] === MEMORY;
   Object.entries({ x, y, speed: contact.v[seat], rudder: 0 }).forEach(([name, value]) => {
@@ -159,14 +159,14 @@ function believedGame(sim, seat) {
     state[FIGHTER_STATE.directionX] = contact.c[seat];
     state[FIGHTER_STATE.directionY] = contact.s[seat];
   } else {
-    engine.ints(scratch, ALIVE + 1)[ALIVE] = 0;
+    core.ints(scratch, ALIVE + 1)[ALIVE] = 0;
   }
-  core.mr_set_fighter(out.sim, 0, enemy, scratch);
+  wasm.mr_set_fighter(out.sim, 0, enemy, scratch);
   const { active, owner } = sim.read("missile");
   active.forEach((isActive, slot) => {
     if (!isActive || owner[slot] !== seat) return;
-    core.mr_get_missile(sim.sim, 0, slot, scratch);
-    core.mr_set_missile(out.sim, 0, slot, scratch);
+    wasm.mr_get_missile(sim.sim, 0, slot, scratch);
+    wasm.mr_set_missile(out.sim, 0, slot, scratch);
   });
   return out;
 }

@@ -1,12 +1,12 @@
-// What hands do to the controls: keys, a gamepad, and fingers on a screen.
+// Human input: keys, a gamepad, and fingers on a screen.
 
 const RIGHT_HAND = { left: "ArrowLeft", right: "ArrowRight", more: "ArrowUp", less: "ArrowDown", fire: ["Enter", "ControlRight"] };
 const LEFT_HAND = { left: "KeyA", right: "KeyD", more: "KeyW", less: "KeyS", fire: ["Space", "ShiftLeft"] };
-const THROTTLE_RATE = 1; // 1/s of the lever: from idle to full in one second
+const THROTTLE_RATE = 1; // 1/s, of the lever: from idle to full in one second
 const DEADZONE = 0.15; // of a stick, which never rests exactly in its middle
-const STICK = 60; // px that a finger moves for full rudder
+const STICK = 60; // way of a finger to full rudder [px]
 
-/** Keys by seat: a single human may use either side of the keyboard. */
+/** Returns the keys by seat; a single human may use either side of the keyboard. */
 function keysOf(humans) {
   const sides = [LEFT_HAND, RIGHT_HAND];
   return new Map(humans.map((seat) => [seat, humans.length > 1 ? [sides[seat]] : sides]));
@@ -16,11 +16,11 @@ class Hands {
   constructor() {
     this.held = new Set(); // codes of keys
     this.touch = { rudder: 0, throttle: 0, fires: false };
-    this.fired = new Set(); // seats that ask for a launch
-    this.pressed = false; // the gamepad's button, a frame ago
+    this.fired = new Set(); // seats that command a launch
+    this.pressed = false; // the gamepad's button in the last frame
   }
 
-  /** Whether a key is one of those that fly. */
+  /** Notes a pressed key; returns true if it is a flight control. */
   press(event, humans) {
     for (const [seat, sides] of keysOf(humans)) {
       for (const keys of sides) {
@@ -47,11 +47,11 @@ class Hands {
     Object.assign(this.touch, { rudder: 0, throttle: 0 });
   }
 
-  /** Move the controls of the humans of a session, for so much real time [s]. */
+  /** Moves the controls of a session's humans for an amount of real time [s]. */
   steer(session, seconds) {
     const pad = this._gamepad();
     keysOf(session.humans).forEach((sides, seat) => {
-      const count = (what) => sides.filter((keys) => this.held.has(keys[what])).length;
+      const count = (name) => sides.filter((keys) => this.held.has(keys[name])).length;
       const isFirst = seat === session.humans[0];
       const [stick, lever] = isFirst ? [pad.rudder + this.touch.rudder, pad.lever + this.touch.throttle] : [0, 0];
       session.steer(seat, Math.min(Math.max(count("left") - count("right") + stick, -1), 1));
@@ -63,7 +63,7 @@ class Hands {
     this.touch.fires = false;
   }
 
-  /** The lever is finer than the throttle's steps. */
+  /** Moves a lever that is finer than the throttle's steps. */
   _moveLever(session, seat, change) {
     if (!change) return;
     this.lever = Math.min(Math.max((this.lever ?? session.commands[seat][THROTTLE]) + change, 0), 1);
@@ -80,7 +80,7 @@ class Hands {
     return { rudder: -axis(pad.axes[0] ?? 0), lever: -axis(pad.axes[1] ?? 0), fires };
   }
 
-  /** A finger on `stick` is rudder (across) and throttle (up and down); one on `button` fires. */
+  /** Listens to fingers: on `stick` rudder (across) and throttle (up and down); `button` fires. */
   listenToFingers(stick, button) {
     let start = null;
     stick.addEventListener("pointerdown", (event) => {

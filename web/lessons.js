@@ -1,12 +1,12 @@
-// The first flight: two minutes in which each thing is shown by doing it.
+// The first flight: lessons of two minutes in which the player tries each control.
 
-const KEPT = "midrange first flight"; // in the browser's storage: that it was flown, or not wanted
+const KEPT = "midrange first flight"; // key in the browser's storage once the lessons were flown or declined
 const NEAR_TURN = 0.5; // rad
 
-/** The own fighter's state now. */
+/** Returns the own fighter's present state. */
 const pilotOf = (session) => session.fight.states(session.fight.now)[0];
 
-/** How far blue is off the nose [rad]. */
+/** Returns blue's angle off the nose [rad]. */
 function offOf(session) {
   const [own, enemy] = session.fight.states(session.fight.now);
   return Math.abs(offNose(Math.atan2(enemy.y - own.y, enemy.x - own.x), own));
@@ -18,8 +18,8 @@ const start = (kilometres, others = {}) => ({
 });
 
 /**
- * What is said, and when that is done. A lesson with a `fight` begins a new one, and begins it again
- * where it ended before the lesson was done. `memory` is the lesson's own, empty at first.
+ * The lessons: their texts, and the conditions that end them. A lesson with a `fight` starts it, and
+ * starts it again if it ends before the lesson does. `memory` belongs to the lesson, empty at first.
  */
 const LESSONS = [
   {
@@ -68,17 +68,17 @@ const LESSONS = [
 ];
 
 class Lessons {
-  /** `begin` starts a lesson's fight; `show` shows its text, null: none. */
+  /** `begin` starts a lesson's fight; `show` shows its text, or hides it for null. */
   constructor(begin, show) {
     Object.assign(this, { begin, show, index: null });
   }
 
-  /** Whether nobody has flown or refused it in this browser. */
+  /** True if the lessons were neither flown nor declined in this browser. */
   get isNew() {
     try {
       return !localStorage.getItem(KEPT);
     } catch {
-      return false; // no storage: nobody is asked every time
+      return false; // without storage the question would come every time
     }
   }
 
@@ -90,18 +90,18 @@ class Lessons {
     if (this.index !== null) this._go(this.index + 1);
   }
 
-  /** No more of it, also next time. */
+  /** Ends the lessons for good. */
   end() {
     this.index = null;
     this.show(null);
     try {
       localStorage.setItem(KEPT, "1");
     } catch {
-      // Then it is offered again.
+      // Without storage they are offered again.
     }
   }
 
-  /** After a frame: on to the next lesson, or the same again where its fight is over. */
+  /** Called after a frame: goes to the next lesson, or repeats one whose fight is over. */
   look(session) {
     if (this.index === null) return;
     const { isDone } = LESSONS[this.index];
@@ -121,7 +121,7 @@ class Lessons {
     this.show(`${index + 1} of ${LESSONS.length}. ${text}`);
   }
 
-  /** From the last lesson on that begins a fight. */
+  /** Goes back to the last lesson that starts a fight. */
   _again() {
     while (!LESSONS[this.index].fight) this.index -= 1;
     this._go(this.index);

@@ -1,4 +1,4 @@
-// A fight in the fragment of an address: who flew, the start, what of the game is not the default, and all controls.
+// A fight in the fragment of an address: its players, its start, parameters other than the defaults, all controls.
 
 const LINK = "fight=";
 
@@ -7,7 +7,7 @@ function toBase64(bytes) {
   return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** The fragment that reproduces a session's fight up to now. */
+/** Returns the fragment that reproduces a session's fight up to now. */
 async function linkOf(session) {
   const { players, seed, engagement, parameters, controls } = session;
   const head = JSON.stringify({ players, seed, engagement, parameters, decisions: controls.length });
@@ -15,15 +15,15 @@ async function linkOf(session) {
   return `#${LINK}${toBase64(await deflate(bytes))}`;
 }
 
-/** What a `Session` needs to fly the fight of a fragment; null where it holds none; an Error: it is damaged. */
+/** Reads the fight of a fragment for a `Session`; null if it has none; an Error if it is damaged. */
 async function readLink(fragment) {
   if (!fragment.startsWith(`#${LINK}`)) return null;
   try {
     const text = fragment.slice(1 + LINK.length).replaceAll("-", "+").replaceAll("_", "/");
     const bytes = await inflate(fromBase64(text));
     const end = bytes.indexOf(10);
-    const { decisions, ...told } = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
-    return { ...told, record: unpackControls(bytes.subarray(end + 1), decisions) };
+    const { decisions, ...head } = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+    return { ...head, record: unpackControls(bytes.subarray(end + 1), decisions) };
   } catch {
     throw new Error("The fight in the address is damaged or cut short.");
   }

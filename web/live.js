@@ -1,6 +1,6 @@
-// A fight that is being flown, as the drawings take it: a `Fight` whose paths grow.
+// A fight that is being flown: a `Fight` for the drawings whose paths grow.
 
-const [FLYING, HIT, SPENT, GONE] = ["flying", "hit", "spent", "lost"]; // gone: its target was killed
+const [FLYING, HIT, SPENT, GONE] = ["flying", "hit", "spent", "lost"]; // GONE: another missile killed its target
 const SPEED_OF_SOUND = 340; // m/s
 const BODY_COLUMNS = ["times", "x", "y", "speed", "heading", "rudder", "load"];
 const CONTACT_COLUMNS = ["times", "x", "y", "heading", "speed", "source", "age", "heard", "bearing"];
@@ -12,18 +12,18 @@ function emptyEntries(columns) {
   return Object.fromEntries(columns.map((name) => [name, []]));
 }
 
-/** The launch zones of a fight now: what Zones are on the page of a replay. */
+/** The present launch zones of a fight; on the page of a replay these are `Zones`. */
 class LiveZones {
-  constructor(engine, sim, fightNow) {
-    Object.assign(this, { engine, sim, fightNow });
+  constructor(core, sim, fightNow) {
+    Object.assign(this, { core, sim, fightNow });
   }
 
-  /** R_aero and R_NEZ around a seat's state as [{x, y} …]; none without a missile or a target. */
+  /** Returns R_aero and R_NEZ around a seat's state, [{x, y} …] each; none without a missile or a target. */
   at(time, seat, own) {
     const fight = this.fightNow();
     const enemy = fight.states(time)[1 - seat];
     const isKnown = (state) => state.tracked !== false;
-    const mayFire = own.ammo === undefined || own.ammo > 0; // nobody knows it of a contact
+    const mayFire = own.ammo === undefined || own.ammo > 0; // a contact's missiles are unknown
     const alive = fight.fighters.every((fighter) => !isDead(fighter, time));
     if (!alive || !mayFire || !isKnown(own) || !isKnown(enemy)) return [];
     const angles = Array.from({ length: ZONE_BEARINGS },
@@ -36,17 +36,17 @@ class LiveZones {
   }
 
   _edges(own, enemy, angles) {
-    const { engine, sim } = this;
-    const [shots, out] = [engine.scratch, engine.scratch + 4 * SHOT * angles.length];
-    const numbers = engine.floats(shots, SHOT * angles.length);
+    const { core, sim } = this;
+    const [shots, out] = [core.scratch, core.scratch + 4 * SHOT * angles.length];
+    const numbers = core.floats(shots, SHOT * angles.length);
     angles.forEach((bearing, i) => {
       const nose = own.heading - bearing;
       const aspect = enemy.heading - bearing - Math.PI;
       numbers.set([0, Math.cos(nose), Math.sin(nose), Math.cos(aspect), Math.sin(aspect),
         own.speed, enemy.speed, 0], SHOT * i);
     });
-    engine.core.mr_look_up_shots(sim.sim, shots, angles.length, out);
-    return engine.floats(out, 4 * angles.length).slice();
+    core.wasm.mr_look_up_shots(sim.sim, shots, angles.length, out);
+    return core.floats(out, 4 * angles.length).slice();
   }
 }
 
@@ -67,7 +67,7 @@ class LiveFight extends Fight {
       radar: sim.hasSensors ? parameters : null,
     });
     Object.assign(this, { sim, slots: new Map(), stamp: 0, games: [null, null] });
-    this.zones = new LiveZones(sim.engine, sim, () => this);
+    this.zones = new LiveZones(sim.core, sim, () => this);
     this.graphs = SEATS.map((_, seat) => new LiveGraph(() => ({ sim, stamp: this.stamp }), seat));
     this.beliefs = SEATS.map((_, seat) => new LiveGraph(() => this._believed(seat), seat));
     const contacts = sim.hasSensors ? SEATS : [];
@@ -76,37 +76,37 @@ class LiveFight extends Fight {
     this.note();
   }
 
-  /** Of the simulation [s]. */
+  /** The simulation's time [s]. */
   get now() {
     return this.sim.read("engagement").time[0] * this.sim.parameters.physics_dt;
   }
 
-  /** As a seat knows it, now. */
+  /** Returns a seat's present knowledge of the fight. */
   knownTo(seat) {
-    const zones = new LiveZones(this.sim.engine, this.sim, () => this.sides[seat]);
-    const known = this.contacts.map((contact, of) => ({ contact, graph: this.beliefs[of], zones }));
+    const zones = new LiveZones(this.sim.core, this.sim, () => this.sides[seat]);
+    const known = this.contacts.map((contact, side) => ({ contact, graph: this.beliefs[side], zones }));
     this.sides[seat] = new SideFight({ ...this, known }, seat);
     return this.sides[seat];
   }
 
-  /** The game that a seat believes in, made once for each decision. */
+  /** Returns the game that a seat believes in, made once for each decision. */
   _believed(seat) {
-    const known = this.games[seat];
-    if (known?.stamp !== this.stamp) {
-      known?.sim.destroy();
+    const game = this.games[seat];
+    if (game?.stamp !== this.stamp) {
+      game?.sim.destroy();
       this.games[seat] = { sim: believedGame(this.sim, seat), stamp: this.stamp };
     }
     return this.games[seat];
   }
 
   destroy() {
-    this.games.forEach((known) => known?.sim.destroy());
+    this.games.forEach((game) => game?.sim.destroy());
   }
 
-  /** Add where everything is now. */
+  /** Adds the present places of everything. */
   note() {
     const time = this.now;
-    this.stamp += 1; // what was computed of the state before is no longer of this one
+    this.stamp += 1; // results computed from the state before are outdated
     const states = this.sim.read("fighter");
     const before = this.fighters.map(({ entries }) => entries.ammo.at(-1));
     const killed = this.fighters.filter((fighter) => this._noteFighter(fighter, states, time));
@@ -124,7 +124,7 @@ class LiveFight extends Fight {
     }
   }
 
-  /** Returns whether it has just been killed. */
+  /** Adds a fighter's state; returns true if it has just been killed. */
   _noteFighter(fighter, states, time) {
     if (fighter.died !== null) return false;
     const { number: seat, entries } = fighter;
@@ -145,7 +145,7 @@ class LiveFight extends Fight {
     for (const [name, value] of Object.entries(row)) entries[name].push(value);
   }
 
-  /** Lateral acceleration [g], positive to the left. */
+  /** Returns the lateral acceleration [g], positive to the left. */
   _load(kind, speed, rudder) {
     const { parameters } = this.sim;
     const limit = parameters[`${kind}_load_limit`] || Infinity;
@@ -177,7 +177,7 @@ class LiveFight extends Fight {
     return [...ended, ...[...before.values()].map(({ missile }) => missile)];
   }
 
-  /** What each slot's missile flies at. */
+  /** Returns the source of guidance of each slot's missile. */
   _guided({ owner }) {
     if (!this.radar) return owner.map(() => ACTIVE);
     const { locked } = this.sim.read("belief");
@@ -193,7 +193,7 @@ class LiveFight extends Fight {
     return this._begin(states.owner[slot], states.target[slot], time - since, time);
   }
 
-  /** A new missile's path, begun where its launcher was. */
+  /** Starts a new missile's path at its launcher's place. */
   _begin(owner, target, launched, time) {
     const burnt = launched + this.sim.parameters.missile_burn_time;
     const missile = {
@@ -213,7 +213,7 @@ class LiveFight extends Fight {
     return missile;
   }
 
-  /** Those launched since the last time that have ended already: their launchers have fewer left. */
+  /** Adds missiles that were launched and ended since the last time, by their launchers' ammunition. */
   _noteUnseen(before, seen, time) {
     const unseen = [];
     this.fighters.forEach(({ number: seat, entries }) => {
@@ -229,7 +229,7 @@ class LiveFight extends Fight {
     return unseen;
   }
 
-  /** Of the missiles that ended with their target, the nearest one has hit it. */
+  /** Marks the hit: of the missiles that ended with their target, the nearest one has hit it. */
   _markHit(victim, ended, time) {
     const [x, y] = [victim.entries.x.at(-1), victim.entries.y.at(-1)];
     const away = ({ entries }) => Math.hypot(entries.x.at(-1) - x, entries.y.at(-1) - y);
@@ -250,7 +250,7 @@ class LiveFight extends Fight {
   _noteContacts(fighters, time) {
     const contacts = this.sim.read("contact");
     const seen = this.sim.observe();
-    const { view } = this.sim.engine.tables;
+    const { view } = this.sim.core.tables;
     this.contacts.forEach(({ entries }, seat) => {
       const look = (name) => seen[seat][view[name]];
       const own = Math.atan2(fighters.s[seat], fighters.c[seat]);
@@ -269,7 +269,7 @@ class LiveFight extends Fight {
     });
   }
 
-  /** All that `cutBack` needs. */
+  /** Returns the data that `cutBack` needs. */
   mark() {
     const length = ({ entries }) => entries.times.length;
     return {
@@ -280,7 +280,7 @@ class LiveFight extends Fight {
     };
   }
 
-  /** Forget what came after a mark; the simulation is restored by others. */
+  /** Drops everything after a mark; the caller restores the simulation. */
   cutBack(mark) {
     const cut = ({ entries }, length) => Object.values(entries).forEach((values) => values.splice(length));
     mark.fighters.forEach(({ length, died }, seat) => {
@@ -299,7 +299,7 @@ class LiveFight extends Fight {
   }
 }
 
-/** The outcome as game/paths.py words it. */
+/** Returns the outcome in the words of game/paths.py. */
 function outcomeWords(sim) {
   const { outcome: [outcome], truncated: [truncated] } = sim.read("engagement");
   if (!outcome) return "open";

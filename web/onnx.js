@@ -1,13 +1,13 @@
-// Policies of one's own: exported ONNX files of this package's networks. The file is read here and goes nowhere.
+// Policies of the player: exported ONNX files of this package's networks. A file is read here and sent nowhere.
 
 const MOST_LAYERS = 3;
 const MOST_WIDTH = 1024;
 const WIDTH_UNIT = 16;
-const WEIGHT_LIMIT = 1e6; // as policies/networks.py has it
+const WEIGHT_LIMIT = 1e6; // as in policies/networks.py
 const SEAL_LENGTH = 78; // bytes of the last entry, which holds the SHA-256 of all before it
 const WIRE = { varint: 0, bytes: 2 };
 
-/** The fields of a protobuf message: [number, value] each, bytes or a number. */
+/** Yields the fields of a protobuf message, [number, value] each; a value is bytes or a number. */
 function* fieldsOf(bytes) {
   let at = 0;
   const varint = () => {
@@ -36,7 +36,7 @@ function* fieldsOf(bytes) {
   }
 }
 
-/** The values of one field of a message. */
+/** Returns the values of one field of a message. */
 function valuesOf(bytes, wanted) {
   return [...fieldsOf(bytes)].filter(([number]) => number === wanted).map(([, value]) => value);
 }
@@ -49,7 +49,7 @@ const GRAPH = { node: 1, initializer: 5 };
 const NODE = { input: 1, operator: 4 };
 const TENSOR = { dims: 1, name: 8, raw: 9 };
 
-/** What of the file says of itself, by name. */
+/** Returns the file's metadata by name. */
 function metadataOf(model) {
   const entries = valuesOf(model, MODEL.metadata).map((entry) => {
     const [[name], [value]] = [valuesOf(entry, 1), valuesOf(entry, 2)];
@@ -59,8 +59,8 @@ function metadataOf(model) {
 }
 
 /**
- * Weights and biases of the network's layers, in the order of its parameters. Biases that are all
- * zeros are not in the file.
+ * Returns weights and biases of the network's layers, in the order of its parameters. Biases that
+ * are all zeros are not in the file.
  */
 function weightsOf(graph) {
   const tensors = new Map(valuesOf(graph, GRAPH.initializer).map((tensor) => [
@@ -76,41 +76,41 @@ function weightsOf(graph) {
   });
 }
 
-/** Why a network cannot fly here; null: it can. */
-function reasonAgainst(told, tables) {
-  if (told.format !== "midrange_puffer policy") return "it is no policy of this package";
-  if (told.policy_name !== "Policy" || told.rnn_name !== null) {
-    return `it is a ${told.rnn_name ?? told.policy_name}; this page computes the package's MLP alone`;
+/** Returns the reason why a network cannot fly here; null if it can. */
+function reasonAgainst(metadata, tables) {
+  if (metadata.format !== "midrange_puffer policy") return "it is no policy of this package";
+  if (metadata.policy_name !== "Policy" || metadata.rnn_name !== null) {
+    return `it is a ${metadata.rnn_name ?? metadata.policy_name}; this page computes the package's MLP alone`;
   }
-  if (told.action_mode !== "discrete") return "its actions are continuous";
-  if (!["default", "radar"].includes(told.observation)) return `it sees “${told.observation}”`;
-  if (told.features.length !== tables.features[told.observation]) {
-    return `it sees ${told.features.length} features, not the ${tables.features[told.observation]} of this version`;
+  if (metadata.action_mode !== "discrete") return "its actions are continuous";
+  if (!["default", "radar"].includes(metadata.observation)) return `it sees “${metadata.observation}”`;
+  if (metadata.features.length !== tables.features[metadata.observation]) {
+    return `it sees ${metadata.features.length} features, not the ${tables.features[metadata.observation]} of this version`;
   }
-  const { hidden_size: width, hidden_layers: layers } = told.policy;
+  const { hidden_size: width, hidden_layers: layers } = metadata.policy;
   if (width % WIDTH_UNIT || width > MOST_WIDTH || layers > MOST_LAYERS) {
     return `it has ${layers} layers of ${width}; possible are ${MOST_LAYERS} of a multiple of ${WIDTH_UNIT}`;
   }
   return null;
 }
 
-/** A file as `Network` takes it, and the `sensing` of its game; an Error says why not. */
+/** Reads a file for `Network`, with the `sensing` of its game; an Error has the reason if that fails. */
 async function readOnnx(bytes, tables) {
   const refuse = (why) => { throw new Error(`This file cannot fly here: ${why}.`); };
-  let [told, weights] = [null, null];
+  let [metadata, weights] = [null, null];
   try {
-    told = metadataOf(bytes);
+    metadata = metadataOf(bytes);
     weights = weightsOf(valuesOf(bytes, MODEL.graph)[0]);
   } catch (error) {
     refuse(error.message.startsWith("it is") ? error.message : "it is no ONNX file of this package");
   }
-  const why = reasonAgainst(told, tables);
+  const why = reasonAgainst(metadata, tables);
   if (why) refuse(why);
   const sealed = bytes.subarray(0, bytes.length - SEAL_LENGTH);
   const digest = Array.from(await sha256(sealed), (byte) => byte.toString(16).padStart(2, "0"));
-  if (digest.join("") !== told.sha256) refuse("it is damaged");
-  const { hidden_size: width, hidden_layers: layers } = told.policy;
-  const features = told.features.length;
+  if (digest.join("") !== metadata.sha256) refuse("it is damaged");
+  const { hidden_size: width, hidden_layers: layers } = metadata.policy;
+  const features = metadata.features.length;
   const outputs = 10 + 1; // logits and the value
   const expected = (features + 1) * width + (layers - 1) * (width + 1) * width + (width + 1) * outputs;
   const flat = new Float32Array(weights.reduce((sum, part) => sum + part.length, 0));
@@ -120,5 +120,5 @@ async function readOnnx(bytes, tables) {
     return at + part.length;
   }, 0);
   if (!flat.every((weight) => Math.abs(weight) <= WEIGHT_LIMIT)) refuse("its weights are no usable numbers");
-  return { features, layers, width, weights: flat, sensing: told.env.sensing };
+  return { features, layers, width, weights: flat, sensing: metadata.env.sensing };
 }

@@ -1,13 +1,13 @@
-// The page: a fight, its controls, and what is said about it.
+// The page: a fight, its controls, and the texts about it.
 
 const element = (id) => document.getElementById(id);
-const REWIND_RATE = 8; // s of the fight taken back in a second
+const REWIND_RATE = 8; // s of the fight rewound in a second
 
 const tables = JSON.parse(element("tables").textContent);
-const engine = await Engine.load(fromBase64(element("core").textContent), tables);
-const policies = mapValues(tables.policies, (told) => new Network(engine, shippedNetwork(told)));
+const core = await Core.load(fromBase64(element("core").textContent), tables);
+const policies = mapValues(tables.policies, (network) => new Network(core, shippedNetwork(network)));
 const settings = { view: "plane", seat: 0, follow: "both", trails: "whole", zones: "on", picture: "truth" };
-const fights = { truth: null }; // and, with sensors, as each side knows it
+const fights = { truth: null }; // and, with sensors, each side's knowledge
 const hands = new Hands();
 const score = { won: 0, drawn: 0, lost: 0 };
 const lessons = new Lessons(beginLesson, showLesson);
@@ -15,7 +15,7 @@ let session = null;
 let [plane, graph, status] = [null, null, null];
 let [rewinding, rewound, counted] = [false, 0, false];
 
-/** What the panel says: who flies, and the game. */
+/** Returns the players and the parameters chosen in the sidebar. */
 function chosen() {
   const number = (id) => {
     const { value, min, max } = element(id);
@@ -35,7 +35,7 @@ function chosen() {
   };
 }
 
-/** A fight from a start: by default of the one before. */
+/** Starts a fight; by default from the start of the last one. */
 function startFight(engagement = session?.engagement ?? Math.floor(Math.random() * 2 ** 30)) {
   const { players, parameters } = chosen();
   const needsSensors = players.includes("notcher");
@@ -51,15 +51,15 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
     say(`${other} has learnt the game ${how} sensors, and flies in no other. Choose somebody else.`);
     return;
   }
-  take(new Session(engine, { players, policies, seed: 0, engagement, parameters }));
+  take(new Session(core, { players, policies, seed: 0, engagement, parameters }));
 }
 
-/** A lesson's fight; the panel says who flies in it. */
+/** Starts a lesson's fight, and shows its players in the sidebar. */
 function beginLesson({ players, parameters }) {
   SEATS.forEach((seat, index) => { element(`${seat}-player`).value = players[index]; });
   element("sensing").checked = parameters.sensing === "radar";
   settings.view = "plane";
-  take(new Session(engine, { players, policies, engagement: 1, parameters }));
+  take(new Session(core, { players, policies, engagement: 1, parameters }));
 }
 
 function showLesson(text) {
@@ -68,14 +68,14 @@ function showLesson(text) {
   setText(element("lesson-words"), text ?? "");
 }
 
-/** Who is new here is asked whether to be shown how to fly. */
+/** Offers the lessons to a new player. */
 function offerLessons() {
   if (!lessons.isNew || location.hash) return;
   showLesson("New here? The first flight shows you in two minutes how it is done.");
   element("lesson-start").hidden = false;
 }
 
-/** Show another session. */
+/** Shows another session. */
 function take(next) {
   session?.destroy();
   session = next;
@@ -94,7 +94,7 @@ function take(next) {
   say("");
 }
 
-/** The fight as it is known now; while it goes on, a single human sees what his sensors show. */
+/** Updates each side's knowledge. While the fight goes on, a single human sees what the sensors show. */
 function renew() {
   const { fight, humans } = session;
   fights.truth = fight;
@@ -142,7 +142,7 @@ function draw() {
   const { time, fight } = session;
   status.draw(time);
   drawView(time);
-  setText(element("clock"), formatTime(time));
+  setText(element("time-words"), formatTime(time));
   setText(element("rate"), `${{ 0.25: "¼", 0.5: "½" }[session.timeScale] ?? session.timeScale}×`);
   setText(element("pause"), session.paused ? "Go on" : "Pause");
   setText(element("zones"), `Zones: ${settings.zones}`);
@@ -154,7 +154,7 @@ function draw() {
   drawWarning(time);
 }
 
-/** From above; or the graph of who flies, of the side whose picture it is, or of red. */
+/** Draws the view from above, or the graph of the shown side, of the human, or of red. */
 function drawView(time) {
   const { side } = fights[settings.picture];
   settings.fighter = side ?? session.humans[0] ?? settings.fighter;
@@ -181,7 +181,7 @@ function drawWarning(time) {
   setText(element("warning-advice"), warning.advice);
 }
 
-/** The next choice of what is shown: the truth, or what one side knows. */
+/** Shows in turn the truth and each side's knowledge. */
 function cyclePicture() {
   const order = session.fight.radar ? ["truth", ...SEATS] : ["truth"];
   const isHuman = session.humans.length > 0;
@@ -189,7 +189,7 @@ function cyclePicture() {
   else settings.picture = order[(order.indexOf(settings.picture) + 1) % order.length];
 }
 
-/** A human takes the place of whoever flies this seat, in the midst of the fight. */
+/** Gives a seat to a human in the middle of the fight. */
 function takeOver(seat) {
   if (session.players[seat] === HUMAN || session.isOver) return;
   const next = session.handOver(seat, HUMAN);
@@ -206,7 +206,7 @@ async function save() {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/** Open a file: a replay, or a policy to fly against. */
+/** Opens a file: a replay, or a policy to fly against. */
 async function open(file) {
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
@@ -217,15 +217,15 @@ async function open(file) {
   }
 }
 
-/** Fly a fight again, as it was recorded. */
-function again(told) {
-  take(new Session(engine, { ...told, policies }));
+/** Flies a recorded fight again. */
+function again(recorded) {
+  take(new Session(core, { ...recorded, policies }));
   say("A recorded fight: it flies as it went. Red or Blue of “Take over” lets you change it.");
 }
 
-/** Fly against a policy of one's own. */
+/** Flies against a policy of the player. */
 function meet(name, network) {
-  policies[name] = new Network(engine, network);
+  policies[name] = new Network(core, network);
   for (const id of ["red-player", "blue-player"]) element(id).add(new Option(name));
   element("blue-player").value = name;
   element("sensing").checked = network.sensing === "radar";
@@ -233,7 +233,7 @@ function meet(name, network) {
   if (session.players[1] === name) say(`You fly against ${name}. The file was read here and sent nowhere.`);
 }
 
-/** Put the fight into the address, and into the clipboard if the browser lets us. */
+/** Puts the fight into the address and, if the browser allows it, into the clipboard. */
 async function share() {
   history.replaceState(null, "", await linkOf(session));
   try {
@@ -246,14 +246,14 @@ async function share() {
 
 async function readAddress() {
   try {
-    const told = await readLink(location.hash);
-    if (told) again(told);
+    const recorded = await readLink(location.hash);
+    if (recorded) again(recorded);
   } catch (error) {
     say(error.message);
   }
 }
 
-/** Time stands still while the help is read. */
+/** Shows or hides the help; the fight is paused meanwhile. */
 function toggleHelp() {
   const help = element("help");
   if (help.open) {
@@ -286,7 +286,7 @@ const BUTTONS = {
   "lesson-end": () => lessons.end(),
   "first-flight": () => lessons.start(),
   "help-open": toggleHelp,
-  "panel-open": () => document.body.classList.toggle("with-panel"),
+  "sidebar-open": () => document.body.classList.toggle("with-sidebar"),
 };
 
 const KEYS = {
@@ -316,7 +316,7 @@ function listenToAll() {
   for (const [id, act] of Object.entries(BUTTONS)) {
     element(id).addEventListener("click", () => {
       act();
-      element(id).blur(); // so that space launches, and presses no button
+      element(id).blur(); // so that space launches and does not press the button
     });
   }
   document.addEventListener("keydown", press);
@@ -338,14 +338,14 @@ function listenToAll() {
   hands.listenToFingers(element("stick"), element("trigger"));
 }
 
-function fillPanel() {
+function fillPlayers() {
   const players = [HUMAN, ...Object.keys(policies), ...tables.controllers.filter((name) => name !== "agent")];
   for (const [id, first] of [["red-player", HUMAN], ["blue-player", "champion"]]) {
     element(id).replaceChildren(...players.map((name) => new Option(name, name, false, name === first)));
   }
 }
 
-fillPanel();
+fillPlayers();
 listenToAll();
 startFight();
 await readAddress();

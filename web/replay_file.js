@@ -1,4 +1,4 @@
-// Replay files, as replays/replay.py writes and reads them.
+// Replay files in the format of replays/format.py.
 
 const REPLAY_LINE = "midrange_puffer replay 1\n";
 const DIGEST_BYTES = 32;
@@ -25,7 +25,7 @@ function join(...parts) {
   return all;
 }
 
-/** Parameters as Python's json writes them, sorted: floats have a point. */
+/** Returns parameters as Python's json writes them, sorted; floats have a point. */
 function parametersText(parameters, integers) {
   const text = (name, value) => {
     const isFloat = typeof value === "number" && !integers.includes(name);
@@ -35,7 +35,7 @@ function parametersText(parameters, integers) {
   return `{${names.map((name) => `"${name}": ${text(name, parameters[name])}`).join(", ")}}`;
 }
 
-/** Controls [decision][seat][control], each control by itself. */
+/** Packs controls [decision][seat][control], ordered by control. */
 function packControls(controls) {
   const columns = [];
   for (let seat = 0; seat < FIGHTERS; seat += 1) {
@@ -54,9 +54,9 @@ function unpackControls(bytes, decisions) {
     Array.from({ length: CONTROLS }, (_number, control) => at(seat, control, decision)))));
 }
 
-/** The bytes of a replay file of a session up to now. */
+/** Returns the bytes of a replay file of a session up to now. */
 async function writeReplay(session) {
-  const { tables } = session.engine;
+  const { tables } = session.core;
   const { parameters } = session.sim;
   const text = parametersText(parameters, tables.integers);
   const encode = (words) => new TextEncoder().encode(words);
@@ -77,7 +77,7 @@ async function writeReplay(session) {
   return join(encode(REPLAY_LINE), length, await sha256(body), body);
 }
 
-/** What a `Session` needs to fly the fight of a file again, and its names; an Error says what is wrong. */
+/** Reads a file for a `Session` that flies its fight again; an Error has the reason if that fails. */
 async function readReplay(bytes, tables) {
   const start = REPLAY_LINE.length + 8 + DIGEST_BYTES;
   const decode = (part) => new TextDecoder().decode(part);
@@ -86,8 +86,8 @@ async function readReplay(bytes, tables) {
   }
   const body = bytes.subarray(start);
   const expected = bytes.subarray(start - DIGEST_BYTES, start);
-  const found = await sha256(body);
-  if (found.some((byte, i) => byte !== expected[i])) throw new Error("The replay is damaged or cut short.");
+  const digest = await sha256(body);
+  if (digest.some((byte, i) => byte !== expected[i])) throw new Error("The replay is damaged or cut short.");
   const end = body.indexOf(10);
   const header = JSON.parse(decode(body.subarray(0, end)));
   if (header.rules_version !== tables.rules) {

@@ -1,14 +1,14 @@
-// A fight that people may be in, whose time can be stopped, stretched and taken back. A decision is a physics step, as
-// in replays/session.py with a human; policies decide every `substeps` steps and hold rudder and throttle in between.
+// A fight that humans may fly in, whose time can be paused, scaled and rewound. A decision is a physics step, as in
+// replays/session.py with a human. Policies decide every `substeps` steps and hold rudder and throttle in between.
 
 const HUMAN = "human";
 const TIME_SCALES = [0.25, 0.5, 1, 2, 4, 8, 16];
-const MAX_LAG = 0.1; // s: what a frame took longer is lost
-const MARK_INTERVAL = 1; // s of the fight from one snapshot to the next
-const HASH_INTERVAL = 20; // decisions from one state hash of a replay to the next
+const MAX_LAG = 0.1; // most seconds of a frame that are flown
+const MARK_INTERVAL = 1; // s of the fight between two snapshots
+const HASH_INTERVAL = 20; // decisions between two state hashes of a replay
 const [RUDDER, THROTTLE, FIRE] = [0, 1, 2];
 
-/** Numbers in [0, 1) that can be taken back (mulberry32). */
+/** Random numbers in [0, 1) whose state can be restored (mulberry32). */
 class Random {
   constructor(state) {
     this.state = state >>> 0;
@@ -25,18 +25,18 @@ class Random {
 
 class Session {
   /**
-   * `players`: who flies red and blue: HUMAN, a pilot's name or a policy's; `policies`: networks by
-   * name; `parameters`: that differ from the defaults; `record`: controls [decision][seat] that are
-   * flown again until they end.
+   * `players`: red and blue, each HUMAN, a pilot's name or a policy's name. `policies`: networks by
+   * name. `parameters`: those that differ from the defaults. `record`: controls [decision][seat] to
+   * fly again before anything else.
    */
-  constructor(engine, { players, policies, seed = 0, engagement = 0, parameters = {}, record = [] }) {
-    const { controllers, defaults } = engine.tables;
-    Object.assign(this, { engine, players, policies, seed, engagement, record });
+  constructor(core, { players, policies, seed = 0, engagement = 0, parameters = {}, record = [] }) {
+    const { controllers, defaults } = core.tables;
+    Object.assign(this, { core, players, policies, seed, engagement, record });
     if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`There is no seed ${seed}.`);
     this.parameters = { substeps: 1, ...parameters };
     this.hold = this.parameters.substeps === 1 ? defaults.substeps : 1; // decisions of an action
     this.pilots = players.map((player) => (controllers.includes(player) ? player : "agent"));
-    this.sim = new Simulation(engine, seed, this.pilots, this.parameters);
+    this.sim = new Simulation(core, seed, this.pilots, this.parameters);
     this.sim.start(engagement, 0);
     this.decision = this.sim.parameters.physics_dt * this.sim.parameters.substeps; // s
     this.fight = new LiveFight(this.sim, players);
@@ -60,7 +60,7 @@ class Session {
     return this.controls.length < this.record.length;
   }
 
-  /** What is to be shown of the fight [s]: what was flown, up to one decision late. */
+  /** The time of the fight to show [s], up to one decision behind the flown time. */
   get time() {
     const { now } = this.fight;
     return this.isOver ? now : Math.max(now - this.decision + this.due, 0);
@@ -75,7 +75,7 @@ class Session {
     this.commands[seat][RUDDER] = rudder;
   }
 
-  /** Moves a human's throttle lever, which stays where it is put. Its steps make links short. */
+  /** Sets a human's throttle lever, which stays where it is put. Its steps make links short. */
   setThrottle(seat, throttle) {
     this.commands[seat][THROTTLE] = Math.round(Math.min(Math.max(throttle, 0), 1) * 64) / 64;
   }
@@ -89,7 +89,7 @@ class Session {
     this.timeScale = TIME_SCALES[Math.min(Math.max(index, 0), TIME_SCALES.length - 1)];
   }
 
-  /** Lets so much real time pass [s]. */
+  /** Lets real time pass [s]. */
   advance(seconds) {
     if (this.paused || this.isOver) return;
     this.due += Math.min(seconds, MAX_LAG) * this.timeScale;
@@ -100,7 +100,7 @@ class Session {
     if (this.isOver) this.due = 0;
   }
 
-  /** Flies one decision: as recorded, or with the commands as they are and those of the policies. */
+  /** Flies one decision: as recorded, or with the humans' and the policies' commands. */
   step() {
     if (this.isReplayed) this.commands = this.record[this.controls.length].map((row) => [...row]);
     else if (this.controls.length % this.hold === 0) this._askPolicies();
@@ -112,7 +112,7 @@ class Session {
     if (this.controls.length % Math.max(Math.round(MARK_INTERVAL / this.decision), 1) === 0) this._setMark();
   }
 
-  /** The controls of the decision just flown, those of pilots, too: so who takes over can begin anywhere. */
+  /** Returns the controls of the decision just flown, with those of pilots, so that a human can take over anywhere. */
   _flown() {
     const { rudder_command: rudder, throttle_command: throttle, ammunition } = this.sim.read("fighter");
     return this.commands.map((row, seat) => {
@@ -125,15 +125,15 @@ class Session {
   _askPolicies() {
     const policies = this.players.map((player) => this.policies[player]);
     if (!policies.some(Boolean)) return;
-    const seen = this.sim.observe();
+    const observations = this.sim.observe();
     policies.forEach((policy, seat) => {
       if (!policy) return;
       const noise = Array.from({ length: 3 }, () => this.random.next());
-      this.commands[seat] = controlsOf(policy.act(seen[seat], noise));
+      this.commands[seat] = controlsOf(policy.act(observations[seat], noise));
     });
   }
 
-  /** Takes back so many decisions. Everything is then as it was, to the bit. */
+  /** Takes back a number of decisions; the state is then bit for bit the earlier one. */
   rewind(decisions) {
     const target = Math.max(this.controls.length - decisions, 0);
     const flown = this.controls;
@@ -152,11 +152,11 @@ class Session {
     }
   }
 
-  /** The same fight with another in a seat from now on: a human or a policy. */
+  /** Returns the same fight with another player, a human or a policy, in a seat from now on. */
   handOver(seat, player) {
-    const { engine, policies, seed, engagement, parameters, controls: record } = this;
-    const players = this.players.map((who, other) => (other === seat ? player : who));
-    const session = new Session(engine, { players, policies, seed, engagement, parameters, record });
+    const { core, policies, seed, engagement, parameters, controls: record } = this;
+    const players = this.players.map((present, other) => (other === seat ? player : present));
+    const session = new Session(core, { players, policies, seed, engagement, parameters, record });
     while (session.isReplayed) session.step();
     return session;
   }

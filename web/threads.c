@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// threads.h where there are none: the caller does all parts.
+// threads.h without threads: the caller does all parts.
 
 #include "../csrc/threads.h"
 

@@ -1,8 +1,8 @@
-// What a pilot is warned of: missiles that come, from where and how soon.
+// Warnings of inbound missiles: their direction and their time to impact.
 
-const BEHIND = (150 * Math.PI) / 180; // from here on a missile is behind, and to be kept there
+const BEHIND = (150 * Math.PI) / 180; // least bearing of a missile that is behind and should stay there
 
-/** {text, advice} of the most pressing missile after a seat; null where there is none. */
+/** Returns {text, advice} about the most pressing missile that flies at a seat; null if there is none. */
 function warningOf(fight, known, seat, time) {
   const own = known.states(time)[seat];
   const threats = known.contact ? heardThreats(known, own, time) : seenThreats(fight, own, seat, time);
@@ -18,14 +18,14 @@ function warningOf(fight, known, seat, time) {
 
 const offNose = (angle, own) => Math.atan2(Math.sin(angle - own.heading), Math.cos(angle - own.heading));
 
-/** Of missiles with a lock on the own fighter; nobody knows how far they are. */
+/** Returns the missiles with a lock on the own fighter; their ranges are unknown. */
 function heardThreats(known, own, time) {
   return known.warningsAt(time)
     .filter(({ seeker }) => seeker)
     .map(({ bearing }) => ({ bearing: offNose(bearing, own), seconds: Infinity }));
 }
 
-/** Of all missiles in the air that close in. */
+/** Returns all missiles in the air that close in. */
 function seenThreats(fight, own, seat, time) {
   return fight.missiles
     .filter((missile) => missile.entries.targets.at(-1) === seat && phaseOf(missile, time) === "flying")

@@ -58,7 +58,7 @@ def middle(page, element):
 def test_it_opens_with_names_as_they_are_and_everything_drawn(page):
     assert (text(page, "red"), text(page, "blue")) == NAMES
     assert page.evaluate("document.title").startswith(NAMES[0])
-    assert text(page, "clock").startswith("0:00.0 / ")
+    assert text(page, "time-words").startswith("0:00.0 / ")
     for canvas in ("plane", "charts"):
         assert colour_count(page, canvas) > 50
     assert not is_shown(page, "graph")
@@ -150,7 +150,7 @@ def test_the_slider_and_the_charts_move_the_time(page, replay):
         "({time: document.getElementById('time')})"
     )
     page.frame()
-    assert text(page, "clock").startswith("0:05.0 / ")
+    assert text(page, "time-words").startswith("0:05.0 / ")
     assert picture(page, "plane") != plane
     assert picture(page, "charts") != charts
     page.drag(middle(page, "charts"), middle(page, "charts"))
@@ -239,7 +239,7 @@ def test_the_dead_have_no_graph_and_are_no_threat(page, replay):
 
 def test_an_address_says_what_is_shown(page):
     go(page, "t=3&view=spacetime&seat=blue&yaw=40&pitch=30")
-    assert text(page, "clock").startswith("0:03.0 / ")
+    assert text(page, "time-words").startswith("0:03.0 / ")
     assert is_shown(page, "graph")
     asked = picture(page, "graph")
     go(page, "yaw=41")
@@ -330,5 +330,5 @@ def test_a_fight_of_no_decision_can_be_shown(window, tmp_path):
     window.open((tmp_path / "none.html").as_uri())
     for key in ("End", "v", " ", "2"):
         window.press(key)
-    assert text(window, "clock") == "0:00.0 / 0:00.0"
+    assert text(window, "time-words") == "0:00.0 / 0:00.0"
     assert window.errors == []

@@ -18,13 +18,13 @@ COMPILER = need(
 )
 NODE = need(shutil.which("node"), "node", "install Node.js 20 or newer")
 # Of the page's scripts those that need no page.
-WITHOUT_PAGE = ("data.js", "scenes.js", "knowledge.js", "engine.js", "graph.js", "live.js")
+WITHOUT_PAGE = ("data.js", "scenes.js", "knowledge.js", "core.js", "graph.js", "live.js")
 WITHOUT_PAGE += ("session.js", "replay_file.js", "link.js", "onnx.js")
 HEAD = """
 import {{ readFileSync, writeFileSync }} from "fs";
 const tables = JSON.parse(readFileSync({tables!r}));
-const engine = await Engine.load(readFileSync({wasm!r}), tables);
-const policies = mapValues(tables.policies, (told) => new Network(engine, shippedNetwork(told)));
+const core = await Core.load(readFileSync({wasm!r}), tables);
+const policies = mapValues(tables.policies, (told) => new Network(core, shippedNetwork(told)));
 const told = JSON.parse(readFileSync(0, "utf8"));
 const answer = (value) => console.log(JSON.stringify(value));
 """
@@ -49,7 +49,7 @@ class Core:
         (folder / "tables.json").write_text(json.dumps(self.tables))
 
     def run(self, script: str, told: object = None) -> object:
-        """Run a script with `engine`, `policies` and `told`; what it passes to `answer`."""
+        """Run a script with `core`, `policies` and `told`; what it passes to `answer`."""
         names = {"tables": str(self._folder / "tables.json"), "wasm": str(self.wasm)}
         file = self._folder / "script.mjs"
         file.write_text(builder().scripts(*WITHOUT_PAGE) + HEAD.format(**names) + script)

@@ -59,7 +59,7 @@ def test_a_thousand_fights_of_pilots_have_the_native_flown(core):
     found = core.run(
         """
         answer(told.map(({ pilots, seed, parameters }) => {
-          const sim = new Simulation(engine, seed, pilots, parameters);
+          const sim = new Simulation(core, seed, pilots, parameters);
           sim.start(seed % 5, seed % 3);
           let decisions = 0;
           while (!sim.read("engagement").outcome[0]) {
@@ -128,8 +128,8 @@ def test_launch_zones_are_those_of_the_map(core):
     angles, speeds = rng.uniform(-np.pi, np.pi, (2000, 2)), rng.uniform(150, 600, (2000, 2))
     found = core.run(
         """
-        const sim = new Simulation(engine);
-        const zones = new LiveZones(engine, sim, null);
+        const sim = new Simulation(core);
+        const zones = new LiveZones(core, sim, null);
         answer(told.map(([nose, aspect, launch, target]) => Array.from(zones._edges(
           { heading: nose, speed: launch }, { heading: aspect + Math.PI, speed: target }, [0]))));
         """,
@@ -154,7 +154,7 @@ def test_a_fight_is_saved_and_puffer_replay_flies_it_bit_for_bit(core, players, 
     """Of a human who turns and fires; with where everything went as game/paths.py notes it."""
     found = core.run(
         """
-        const session = new Session(engine, { ...told, policies });
+        const session = new Session(core, { ...told, policies });
         while (!session.isOver) {
           session.humans.forEach((seat) => {
             session.steer(seat, Math.sin(session.controls.length / 40));
@@ -197,7 +197,7 @@ def test_a_replay_of_the_package_is_flown_to_the_same_end(core, sensing):
     found = core.run(
         """
         const bytes = Uint8Array.from(Buffer.from(told, "base64"));
-        const session = new Session(engine, { ...(await readReplay(bytes, tables)), policies });
+        const session = new Session(core, { ...(await readReplay(bytes, tables)), policies });
         while (!session.isOver) session.step();
         const damaged = bytes.slice();
         damaged[bytes.length - 5] ^= 1;
@@ -227,7 +227,7 @@ def test_back_in_time_and_on_is_the_same_fight(core):
     """To the bit, the champion's draws and the drawings' paths included."""
     found = core.run(
         """
-        const session = new Session(engine, { ...told, policies });
+        const session = new Session(core, { ...told, policies });
         const states = [];
         const look = () => JSON.stringify([
           session.sim.fightHash.toString(16), session.fight.fighters, session.fight.missiles]);
@@ -256,7 +256,7 @@ def test_who_takes_over_begins_in_the_same_fight(core, players):
     """Whoever flew the seat before, a policy or a pilot."""
     flown = core.run(
         """
-        const session = new Session(engine, { ...told, policies });
+        const session = new Session(core, { ...told, policies });
         for (let i = 0; i < 300 && !session.isOver; i += 1) session.step();
         const other = session.handOver(0, HUMAN);
         answer([session, other].map(({ fight }) => [fight.now, fight.fighters, fight.missiles]));
@@ -273,7 +273,7 @@ def test_the_space_time_graph_is_that_of_the_package(core, sensing, seat):
     """At three moments; with sensors that of the game that the seat believes in."""
     found = core.run(
         """
-        const session = new Session(engine, { ...told.fight, policies });
+        const session = new Session(core, { ...told.fight, policies });
         const fight = session.fight;
         answer(told.moments.map((decisions) => {
           while (session.controls.length < decisions) session.step();
@@ -320,14 +320,14 @@ def test_a_link_reproduces_the_fight(core):
     """With all of its controls; a damaged one is refused."""
     found = core.run(
         """
-        const session = new Session(engine, { ...told, policies });
+        const session = new Session(core, { ...told, policies });
         for (let i = 0; i < 500 && !session.isOver; i += 1) {
           session.steer(0, Math.sign(Math.sin(i / 50)));
           if (i % 100 === 0) session.fire(0);
           session.step();
         }
         const link = await linkOf(session);
-        const other = new Session(engine, { ...(await readLink(link)), policies });
+        const other = new Session(core, { ...(await readLink(link)), policies });
         while (other.isReplayed) other.step();
         const refused = await readLink(link.slice(0, -9)).catch((error) => error.message);
         answer([link.length, session.sim.fightHash === other.sim.fightHash, refused,
@@ -369,7 +369,7 @@ def test_a_link_cannot_give_the_core_what_it_does_not_expect(core, changes, why)
           `${JSON.stringify({ ...session, decisions })}\n`), packControls([]));
         const link = `#fight=${toBase64(await deflate(bytes))}`;
         try {
-          const fight = new Session(engine, { ...(await readLink(link)), policies });
+          const fight = new Session(core, { ...(await readLink(link)), policies });
           answer(["flown", fight.pilots]);
         } catch (error) {
           answer(["refused", error.message]);
@@ -417,7 +417,7 @@ def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
         const out = {};
         for (const [name, text] of Object.entries(told.files)) {
           try {
-            const network = new Network(engine, await readOnnx(fromBase64(text), tables));
+            const network = new Network(core, await readOnnx(fromBase64(text), tables));
             out[name] = [network.sensing, told.seen[name].map((row) => {
               const levels = network.act(new Float32Array(row), null);
               return [...levels, ...network.score(new Float32Array(row), levels)];

@@ -40,7 +40,7 @@ def page(window, address):
     window.open("about:blank")
     window.requests.clear()
     window.open(address)
-    until(lambda: text(window, "clock"))
+    until(lambda: text(window, "time-words"))
     yield window
     assert window.errors == []
     assert set(window.requests) <= {address}  # nothing is loaded from anywhere
@@ -76,7 +76,7 @@ def choose(page, element: str, value: object) -> None:
 
 def seconds(page) -> float:
     """Of the fight."""
-    minutes, rest = text(page, "clock").split(":")
+    minutes, rest = text(page, "time-words").split(":")
     return 60 * int(minutes) + float(rest)
 
 
@@ -314,7 +314,7 @@ def test_the_first_flight_shows_each_thing_by_doing_it(page):
     click(page, "lesson-end")
     assert not is_shown(page, "lesson")
     page.reload()
-    until(lambda: page.evaluate("document.getElementById('clock')?.textContent"))
+    until(lambda: page.evaluate("document.getElementById('time-words')?.textContent"))
     assert not is_shown(page, "lesson")
 
 
@@ -353,7 +353,7 @@ def test_fingers_fly(page):
 
 
 @pytest.mark.parametrize(("given", "taken"), [("-3", "5"), ("1e9", "100"), ("", "5")])
-def test_the_panel_takes_what_is_possible(page, given, taken):
+def test_the_sidebar_takes_what_is_possible(page, given, taken):
     choose(page, "start-range", given)
     assert page.evaluate("document.getElementById('start-range').value") == taken
     until(lambda: seconds(page) > 0.3)

@@ -1,9 +1,9 @@
-// What the drawings have in common: sharp canvases, the page's colours, scales, symbols.
+// Shared parts of the drawings: sharp canvases, the page's colours, scales, symbols.
 
 const FONT = "12px system-ui, sans-serif";
 const SMALL = "11px system-ui, sans-serif";
 
-/** Clears a canvas at the screen's resolution; returns its context, in CSS pixels. */
+/** Clears a canvas at the screen's resolution; returns its context in CSS pixels. */
 function begin(canvas) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
@@ -16,23 +16,23 @@ function begin(canvas) {
   return context;
 }
 
-/** The page's colours as they are now, in light or in dark. */
+/** Returns the page's present colours, light or dark. */
 function colours() {
   const style = getComputedStyle(document.documentElement);
   const names = ["ink", "paper", "dim", "line", "mark", "red", "blue", "star", "safe", "danger", "lock"];
-  const found = Object.fromEntries(
+  const values = Object.fromEntries(
     names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
   );
-  return { ...found, seats: SEATS.map((seat) => found[seat]) };
+  return { ...values, seats: SEATS.map((seat) => values[seat]) };
 }
 
-/** The least of 1, 2, 5, 10, 20 … that is not below `least`. */
+/** Returns the smallest of 1, 2, 5, 10, 20 … that is not below `least`. */
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
   return [1, 2, 5, 10].map((digit) => digit * power).find((step) => step >= least * 0.999);
 }
 
-/** The multiples of `step` from `low` to `high`. */
+/** Returns the multiples of `step` from `low` to `high`. */
 function multiples(step, low, high) {
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
@@ -42,7 +42,7 @@ function multiples(step, low, high) {
 function line(context, points, colour, width = 1, alpha = 1) {
   Object.assign(context, { strokeStyle: colour, lineWidth: width, globalAlpha: alpha });
   context.beginPath();
-  let begins = true; // anew after a gap, of not-a-number
+  let begins = true; // at first and after a gap of not-a-number
   for (const { x, y } of points) {
     const isGap = Number.isNaN(x) || Number.isNaN(y);
     if (!isGap && begins) context.moveTo(x, y);
@@ -70,7 +70,7 @@ function shape(context, points, fill, stroke) {
 
 const DART = [[1, 0], [-0.8, 0.65], [-0.45, 0], [-0.8, -0.65]]; // nose along +x
 
-/** An oriented symbol: a fighter, or an arrow. `angle` on the screen, clockwise. */
+/** Draws an oriented symbol: a fighter or an arrow. `angle` is clockwise on the screen. */
 function drawDart(context, { x, y }, angle, size, fill, stroke) {
   const [c, s] = [Math.cos(angle) * size, Math.sin(angle) * size];
   shape(context, DART.map(([u, v]) => [x + u * c - v * s, y + u * s + v * c]), fill, stroke);
@@ -99,7 +99,7 @@ function drawDot(context, { x, y }, radius, fill, stroke) {
   context.stroke();
 }
 
-/** Kilometres, with a decimal where it says something. */
+/** Returns kilometres in words, with a decimal below 100 km. */
 function formatKm(metres) {
   const km = metres / 1000;
   return `${km.toFixed(km < 100 ? 1 : 0)} km`;

@@ -2,10 +2,10 @@
 
 const MARGIN = { left: 44, right: 44, bottom: 20 };
 const TITLE_HEIGHT = 19;
-const BAR = 4; // px, of a missile's time in the air
-const TICK_SPACING = 18; // px, at least
-const LEAST_STRIP = 72; // px, of a chart with its title: lower ones would cover each other
-const EMPTY_SHARE = 0.06; // of a chart, above and below its curves
+const BAR = 4; // height of the bar of a missile's time in the air [px]
+const TICK_SPACING = 18; // least distance of ticks [px]
+const LEAST_STRIP = 72; // least height of a chart with its title [px]
+const EMPTY_SHARE = 0.06; // share of a chart above and below its curves
 
 class Charts {
   constructor(canvas, fights, settings, jump) {
@@ -32,7 +32,7 @@ class Charts {
     this._drawTimeAxis(height - MARGIN.bottom);
   }
 
-  /** What is drawn, of all or of the chosen fighter, and the room that it needs. */
+  /** Selects the charts and missiles, in teams of the chosen fighter, and their room. */
   _choose() {
     const { settings: { picture, fighter: number }, fights: { truth } } = this;
     const strips = this.stripsOf[picture];
@@ -43,10 +43,10 @@ class Charts {
     const lanes = truth.missiles.filter(isShown).length;
     this.bars = TITLE_HEIGHT + lanes * (BAR + 1) + 6; // height of the missiles
     const least = LEAST_STRIP * this.strips.length + this.bars + MARGIN.bottom;
-    this.canvas.style.minHeight = `${least}px`; // its column scrolls where there is no room
+    this.canvas.style.minHeight = `${least}px`; // its column scrolls if there is no room
   }
 
-  /** The present time, beside no title. */
+  /** Draws the line of the present time. */
   _drawCursor(top, bottom) {
     const x = this._x(this.time);
     line(this.context, [{ x, y: top }, { x, y: bottom }], this.colours.ink);
@@ -86,7 +86,7 @@ class Charts {
     this._drawTitle(strip, top + TITLE_HEIGHT / 2);
   }
 
-  /** Another unit's scale, at the right. */
+  /** Draws another unit's scale at the right. */
   _drawSecondScale({ low, high, second: { unit } }, y, most) {
     const { dim } = this.colours;
     for (const value of ticksOf(low / unit, high / unit, most)) {
@@ -100,12 +100,12 @@ class Charts {
     line(this.context, points, this.colours[colour], width, alpha);
   }
 
-  /** What it is of, and at the right the values now. */
+  /** Writes a chart's title, and at the right the present values. */
   _drawTitle(strip, y) {
     this._text(strip.title, MARGIN.left, y, this.colours.ink);
     let right = this.width - MARGIN.right;
-    const told = strip.series.filter(({ isFaint }) => !isFaint);
-    for (const { colour, times, values } of told.reverse()) {
+    const series = strip.series.filter(({ isFaint }) => !isFaint);
+    for (const { colour, times, values } of series.reverse()) {
       const { index, next, share } = between(times, this.time);
       const over = this.time > times[times.length - 1];
       const value = mix(values[index], values[next], share);
@@ -129,7 +129,7 @@ class Charts {
     this._text("s", this.width - 14, y + 11, dim);
   }
 
-  /** A bar from launch to end for each: full while the motor burns; then how it ended. */
+  /** Draws a bar from launch to end for each missile, full while its motor burns; a star for a hit. */
   _drawMissiles(top) {
     const { seats, star, ink } = this.colours;
     const { isTeam, callsigns } = this.fight;
@@ -154,7 +154,7 @@ class Charts {
   }
 }
 
-/** The charts with their curves and scales. */
+/** Returns the charts with their curves and scales. */
 function makeStrips(fight) {
   const ofSeats = (value) => fight.fighters.map(({ entries }, seat) => ({
     colour: SEATS[seat],
@@ -174,7 +174,7 @@ function makeStrips(fight) {
   ].map(scaled);
 }
 
-/** The range between the fighters, while both live. */
+/** Returns the range between the fighters while both live. */
 function rangeSeries({ fighters }) {
   const count = Math.min(...fighters.map((fighter) => fighter.entries.times.length));
   const [a, b] = fighters.map(({ entries }) => entries);
@@ -186,9 +186,9 @@ function rangeSeries({ fighters }) {
 function scaled(strip) {
   const isNumber = (value) => !Number.isNaN(value);
   const values = strip.series.flatMap((series) => [...series.values].filter(isNumber));
-  if (!values.length) return { ...strip, low: 0, high: 1 }; // nothing was ever known of it
-  // Not spread over the arguments of Math.min, of which there may not be 100,000.
-  const [least, most] = [Math.min, Math.max].map((of) => values.reduce((a, b) => of(a, b)));
+  if (!values.length) return { ...strip, low: 0, high: 1 }; // it was never known
+  // Math.min(...values) fails for very long arrays.
+  const [least, most] = [Math.min, Math.max].map((extreme) => values.reduce((a, b) => extreme(a, b)));
   const room = Math.max((most - least) * EMPTY_SHARE, 1e-3 * Math.abs(most), 0.01);
   const [low, high] = [least - room, most + room];
   return { ...strip, low, high };

@@ -1,10 +1,10 @@
-// The fight: its data decoded, and what everything was doing at any time.
+// The fight: its decoded data, and the state of each body at any time.
 
 const SEATS = ["red", "blue"];
 const ARRAYS = { float32: Float32Array, int16: Int16Array };
-const MISSING = -32768; // not a number, among int16
+const MISSING = -32768; // stands for not-a-number among int16
 
-/** An array of numbers out of base64; `at` looks one up by its indices. */
+/** Decodes an array of numbers from base64. */
 function decode({ type, shape, scale, data }) {
   const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
   const numbers = new ARRAYS[type](bytes.buffer);
@@ -13,19 +13,19 @@ function decode({ type, shape, scale, data }) {
   return { shape, values };
 }
 
-/** A table of columns by name, each an array over the entries. */
+/** Decodes a table: columns by name, each an array over the entries. */
 function decodeColumns({ columns, entries }) {
   const { shape, values } = decode(entries);
   const column = (_, index) => values.subarray(index * shape[1], (index + 1) * shape[1]);
   return Object.fromEntries(columns.map((name, index) => [name, column(name, index)]));
 }
 
-/** A body's path: what is known of it, and its columns under `entries`. */
+/** Decodes a body's path: its single values, and its columns under `entries`. */
 function decodePath(path) {
   return { ...path, entries: decodeColumns(path) };
 }
 
-/** The last of rising `times` that is not after `time`; -1 before the first. */
+/** Returns the index of the last of rising `times` up to `time`; -1 before the first. */
 function lastNotAfter(times, time) {
   let low = 0;
   let high = times.length;
@@ -37,7 +37,7 @@ function lastNotAfter(times, time) {
   return low - 1;
 }
 
-/** An object with the same names, and what `act` makes of the values. */
+/** Returns an object with the same names and the results of `act` for its values. */
 function mapValues(object, act) {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, act(value)]));
 }
@@ -51,7 +51,7 @@ function mixAngle(from, to, share) {
   return from + turn * share;
 }
 
-/** Where `time` lies among `times`: between which two, and how far from one to the other. */
+/** Returns the two entries of `times` around `time`, and its share of the way between them. */
 function between(times, time) {
   const index = Math.max(lastNotAfter(times, time), 0);
   const next = Math.min(index + 1, times.length - 1);
@@ -60,8 +60,9 @@ function between(times, time) {
 }
 
 /**
- * A body at a time: its columns between two entries; after the last, as it was then. A missile is
- * launched at an entry and missing only in the next one: it is never both aboard and in the air.
+ * Returns a body's state at a time, between two entries; after the last entry, as it was then.
+ * `ammo` is that of the next entry: a launched missile is in the air at once but leaves `ammo`
+ * only there.
  */
 function stateAt(path, time) {
   const { index, next, share } = between(path.entries.times, time);
@@ -79,14 +80,14 @@ function isDead(fighter, time) {
   return fighter.died !== null && time >= fighter.died;
 }
 
-/** "waiting" for its launch, "flying", or how its flight has ended. */
+/** Returns "waiting" before a missile's launch, "flying", or its fate. */
 function phaseOf(missile, time) {
   const { times } = missile.entries;
   if (time < times[0]) return "waiting";
   return time < times[times.length - 1] ? "flying" : missile.fate;
 }
 
-/** The fighter that a missile flies at. */
+/** Returns the fighter that a missile flies at. */
 function targetAt({ entries }, time) {
   return entries.targets[Math.max(lastNotAfter(entries.times, time), 0)];
 }
@@ -96,11 +97,11 @@ class Fight {
     Object.assign(this, parts);
   }
 
-  /** Out of what the page holds. */
+  /** Makes a fight of the page's data. */
   static decode(content) {
     const { fighters, missiles, graphs, zones, interval, threats, known } = content;
     const scenes = (packed, number) => new Scenes(packed, {
-      number, side: fighters[number].side, interval, enemies: threats.map((of) => of[number]),
+      number, side: fighters[number].side, interval, enemies: threats.map((row) => row[number]),
     });
     return new Fight({
       ...content,
@@ -124,7 +125,7 @@ class Fight {
     return this.fighters.map((fighter) => stateAt(fighter, time));
   }
 
-  /** A fighter's number within its side. */
+  /** Returns a fighter's number within its side. */
   indexOf({ number, side }) {
     return number - side * this.sizes[0];
   }
@@ -133,18 +134,18 @@ class Fight {
     return number < this.sizes[0] ? 0 : 1;
   }
 
-  /** The enemy that a fighter's launch zone and space-time graph are about at a time. */
+  /** Returns the enemy in a fighter's launch zone and space-time graph at a time. */
   threatOf(number, time) {
     if (!this.isTeam) return 1 - number;
     return this.threats[Math.min(Math.floor(time / this.interval + 1e-6), this.threats.length - 1)][number];
   }
 
-  /** Missiles of a fighter that are in the air. */
+  /** Returns a fighter's missiles in the air. */
   inTheAir(number, time) {
     return this.missiles.filter((m) => m.owner === number && phaseOf(m, time) === "flying");
   }
 
-  /** Missiles that fly at a fighter. */
+  /** Returns the missiles that fly at a fighter. */
   inboundOf(number, time) {
     return this.missiles.filter((m) => phaseOf(m, time) === "flying" && targetAt(m, time) === number);
   }
@@ -154,7 +155,7 @@ function distance(a, b) {
   return Math.hypot(a.x - b.x, a.y - b.y);
 }
 
-/** How fast two bodies come nearer [m/s]. */
+/** Returns the closing speed of two bodies [m/s]. */
 function closingSpeed(a, b) {
   const [dx, dy] = [b.x - a.x, b.y - a.y];
   const vx = b.speed * Math.cos(b.heading) - a.speed * Math.cos(a.heading);

@@ -1,13 +1,12 @@
 // Drags, wheel and pinches on a canvas.
 
-const WHEEL_ZOOM = 0.0015; // of the logarithm, per pixel of wheel
-
-const STILL = 4; // px, which a click may move
+const WHEEL_ZOOM = 0.0015; // of the zoom's logarithm, per pixel of wheel
+const STILL = 4; // px that the pointer may move during a click
 
 /** Calls `onDrag(dx, dy)`, `onZoom(factor, point)` and `onClick(point)`, in CSS pixels of the canvas. */
 function listen(canvas, { onDrag, onZoom, onClick }) {
   const pointers = new Map();
-  let pressed = null; // where, as long as it may be a click
+  let pressed = null; // place of the press, while it may be a click
   const place = (event) => ({ x: event.offsetX, y: event.offsetY });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);

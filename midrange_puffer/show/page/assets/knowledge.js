@@ -1,19 +1,19 @@
-// The fight as one side knows it: its contact with the enemy, its own missiles, and its warnings.
+// One side's knowledge of the fight: its contact with the enemy, its own missiles, its warnings.
 
-const [LIVE, MEMORY, LOST] = [1, 2, 3]; // what a contact rests on; 0: it was never tracked
-const [ALONE, SUPPORTED, ACTIVE, RELAYED] = [0, 1, 2, 3]; // what a missile flies at
-const TRACKED = 2; // what a receiver says of a radar; 1: it searches, 0: nothing
+const [LIVE, MEMORY, LOST] = [1, 2, 3]; // sources of a contact; 0: never tracked
+const [ALONE, SUPPORTED, ACTIVE, RELAYED] = [0, 1, 2, 3]; // sources of a missile's guidance
+const TRACKED = 2; // a receiver's report of a radar that tracks; 1: it searches, 0: nothing
 
-/** What a missile flies at. */
+/** Returns the source of a missile's guidance. */
 function guidedAt({ entries }, time) {
   return entries.guided[Math.max(lastNotAfter(entries.times, time), 0)];
 }
 
 class SideFight extends Fight {
-  /** Of a `Fight`, what a seat knows. */
+  /** Takes a seat's knowledge of a `Fight`. */
   constructor(fight, side) {
     const own = fight.missiles.filter((missile) => missile.owner === side);
-    super({ ...fight, missiles: own.map(untold) });
+    super({ ...fight, missiles: own.map(withoutFate) });
     const { contact, graph, zones } = fight.known[side];
     this.side = side;
     this.enemy = 1 - side;
@@ -21,7 +21,7 @@ class SideFight extends Fight {
     this.inbound = fight.missiles.filter((missile) => missile.entries.targets.at(-1) === side);
     this.fighters = fight.fighters.map((fighter) => (fighter.side === side
       ? fighter : { ...fighter, died: null, entries: trackedEntries(this.contact) }));
-    this.graphs = SEATS.map((_, seat) => (seat === side ? graph : null)); // nobody knows the other's
+    this.graphs = SEATS.map((_, seat) => (seat === side ? graph : null)); // the other side's is unknown
     this.zones = zones;
   }
 
@@ -30,7 +30,7 @@ class SideFight extends Fight {
       seat === this.side ? stateAt(fighter, time) : this.contactAt(time)));
   }
 
-  /** The enemy as it is believed: from the last update on it flies straight on. */
+  /** Returns the believed enemy, which flies straight after the last update. */
   contactAt(time) {
     const { entries } = this.contact;
     const index = Math.max(lastNotAfter(entries.times, time), 0);
@@ -49,7 +49,7 @@ class SideFight extends Fight {
     };
   }
 
-  /** What the receiver says: {bearing, seeker, tracking} of the radar and of each lock. */
+  /** Returns the receiver's warnings: {bearing, seeker, tracking} of the radar and of each lock. */
   warningsAt(time) {
     const own = this.fighters[this.side];
     if (isDead(own, time)) return [];
@@ -65,8 +65,8 @@ class SideFight extends Fight {
   }
 }
 
-/** A missile as its side knows it: of one that is gone nobody says whether it has hit, or where. */
-function untold(missile) {
+/** Returns a missile as its side knows it, without its fate and the place of its hit. */
+function withoutFate(missile) {
   if (missile.fate !== "hit") return missile.fate === "flying" ? missile : { ...missile, fate: "gone" };
   const { entries } = missile;
   const stays = (values) => {
@@ -77,7 +77,7 @@ function untold(missile) {
   return { ...missile, fate: "gone", entries: { ...entries, x: stays(entries.x), y: stays(entries.y) } };
 }
 
-/** The entries of a contact for the charts: no speed where there was no track, and never a load. */
+/** Returns a contact's entries for the charts: no speed without a track, and no load. */
 function trackedEntries({ entries }) {
   const { times, source } = entries;
   const known = (values) => values.map((value, i) => (
@@ -86,14 +86,14 @@ function trackedEntries({ entries }) {
   return { times, x: known(x), y: known(y), heading, speed: known(speed), load: times.map(() => NaN) };
 }
 
-/** What a contact rests on, and how old it is. */
+/** Returns a contact's source and age in words. */
 function contactWords({ known, source, age }) {
   if (!known) return "not seen";
   if (source === LIVE) return "on radar";
   return `${source === MEMORY ? "memory" : "lost"} ${age.toFixed(0)} s`;
 }
 
-/** What a warning says. */
+/** Returns a warning in words. */
 function warningWords({ seeker, tracking }, enemy) {
   if (seeker) return "missile";
   return `${SEATS[enemy]} ${tracking ? "tracks" : "searches"}`;

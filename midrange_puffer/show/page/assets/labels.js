@@ -1,4 +1,4 @@
-// Texts on a canvas, none of which may cover another.
+// Texts on a canvas that do not cover each other.
 
 const LINE_HEIGHT = 15;
 
@@ -12,13 +12,13 @@ class Labels {
     this.taken.push({ x, y, width, height });
   }
 
-  /** A text in its place, or nothing if that is taken. `align` as of the canvas. */
+  /** Adds a text at a place, if that is free. `align` is as of the canvas. */
   fixed(text, x, y, { colour, align = "left", font = SMALL }) {
     const box = this._box(text, x, y, align, font);
     if (this._isFree(box)) this._put(text, box, colour, font);
   }
 
-  /** A text beside a point, on the side of `towards` [dx, dy] if that is free. */
+  /** Adds a text beside a point, on the side of `towards` [dx, dy] if that is free. */
   beside({ x, y }, text, { colour, towards = [1, 0], gap = 12, font = FONT }) {
     const boxes = this._places(x, y, text, towards, gap, font);
     const free = boxes.find((box) => this._isFree(box));
@@ -42,7 +42,7 @@ class Labels {
     return { x: x - left, y: y - LINE_HEIGHT / 2, width, height: LINE_HEIGHT };
   }
 
-  /** Where it may stand: beside the point in eight directions, then farther and farther away. */
+  /** Returns possible places: beside the point in eight directions, then farther away. */
   _places(x, y, text, towards, gap, font) {
     const first = Math.atan2(towards[1], towards[0]);
     const boxes = [];

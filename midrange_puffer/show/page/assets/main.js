@@ -1,4 +1,4 @@
-// Puts the page together: what is shown, the buttons, the keys, and what the address asks for.
+// The page: its views and settings, its buttons and keys, and the settings in its address.
 
 const element = (id) => document.getElementById(id);
 const fight = Fight.decode(JSON.parse(element("fight").textContent));
@@ -9,7 +9,7 @@ const CHOICES = {
   zones: ["on", "off"],
   picture: ["truth"],
 };
-const fights = { truth: fight }; // and, with sensors, as each side knows it
+const fights = { truth: fight }; // and, with sensors, each side's knowledge
 fight.known.forEach((_, seat) => {
   fights[SEATS[seat]] = new SideFight(fight, seat);
   CHOICES.picture.push(SEATS[seat]);
@@ -27,7 +27,7 @@ const status = fight.isTeam
   : new Status(element("status"), element("range"), fights, settings);
 let waiting = false;
 
-/** Draw anew with the next frame. */
+/** Draws again with the next frame. */
 function changed() {
   if (!waiting) requestAnimationFrame(draw);
   waiting = true;
@@ -41,8 +41,8 @@ function draw() {
   status.draw(player.time);
   drawCaption();
   drawButtons();
-  drawClock();
-  // Last, as the texts decide how large the canvases are.
+  drawTime();
+  // The canvases come last, since the texts determine their size.
   (inPlane ? plane : graph).draw(player.time);
   charts.draw(player.time);
 }
@@ -69,24 +69,24 @@ function drawButtons() {
     element(name).hidden = settings.view !== "plane";
   }
   element("picture").hidden = !fight.radar;
-  // A side knows its own graph only.
+  // A side knows only its own graph.
   SEATS.forEach((seat, side) => {
     element(`view-${seat}`).hidden = fight.isTeam ? side > 0 : fights[settings.picture].enemy === side;
   });
   setText(element("play"), player.playing ? "Pause" : "Play");
 }
 
-/** A setting's choice as a button says it. */
+/** Returns a setting's choice as the text of its button. */
 function choiceWords(name) {
   if (!fight.isTeam || name !== "follow") return settings[name];
   return { both: "all", one: fight.callsigns[settings.fighter], off: "off" }[settings.follow];
 }
 
-function drawClock() {
+function drawTime() {
   const [now, end] = [player.time, fight.length].map(formatTime);
   element("time").value = player.time;
   element("time").setAttribute("aria-valuetext", `${now} of ${end}`);
-  setText(element("clock"), `${now} / ${end}`);
+  setText(element("time-words"), `${now} / ${end}`);
   setText(element("rate"), `${{ 0.25: "¼", 0.5: "½" }[player.rate] ?? player.rate}×`);
 }
 
@@ -94,30 +94,30 @@ function show(view, fighter = settings.fighter) {
   Object.assign(settings, { view, fighter: fights[settings.picture].side ?? fighter });
 }
 
-/** Show this one of a team. */
+/** Chooses a fighter of a team. */
 function choose(number) {
   settings.fighter = number;
   changed();
 }
 
-/** The space-time graph of a side; in teams its next living fighter is chosen. */
+/** Shows the space-time graph of a side; in teams chooses its next living fighter. */
 function showSide(side) {
   if (!fight.isTeam) {
     show("spacetime", side);
     return;
   }
   const { number: chosen } = fight.fighters[settings.fighter];
-  const ours = fight.fighters.filter((one) => one.side === side && !isDead(one, player.time));
+  const ours = fight.fighters.filter((fighter) => fighter.side === side && !isDead(fighter, player.time));
   if (ours.length) settings.fighter = (ours.find(({ number }) => number > chosen) ?? ours[0]).number;
 }
 
-/** The next choice of a setting. */
+/** Takes the next choice of a setting. */
 function cycle(name) {
   const values = CHOICES[name];
   settings[name] = values[(values.indexOf(settings[name]) + 1) % values.length];
 }
 
-/** The truth, then what red knows, then what blue knows. */
+/** Shows in turn the truth, red's knowledge and blue's knowledge. */
 function cyclePicture() {
   cycle("picture");
   settings.fighter = fights[settings.picture].side ?? settings.fighter;
@@ -169,24 +169,24 @@ const KEYS = {
   "?": toggleHelp,
 };
 
-/** A key for the page; a focused button keeps its space. */
+/** Handles a key of the page; a focused button keeps its space key. */
 function press(event) {
   const act = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  const forOthers = event.ctrlKey || event.altKey || event.metaKey ||
+  const isForOthers = event.ctrlKey || event.altKey || event.metaKey ||
     (element("help").open && event.key !== "?") ||
     (event.key === " " && event.target.matches("button"));
-  if (!act || forOthers) return;
+  if (!act || isForOthers) return;
   event.preventDefault();
   act(event);
   changed();
 }
 
-/** What an address like #t=30&view=spacetime&seat=blue_2&yaw=40 asks for; angles in degrees. */
+/** Applies the settings of an address like #t=30&view=spacetime&seat=blue_2&yaw=40; angles in degrees. */
 function readAddress() {
   const asked = new URLSearchParams(location.hash.slice(1));
-  const number = (name, otherwise) => {
+  const number = (name, fallback) => {
     const value = parseFloat(asked.get(name));
-    return Number.isFinite(value) ? value : otherwise;
+    return Number.isFinite(value) ? value : fallback;
   };
   for (const [name, values] of Object.entries(CHOICES)) {
     if (values.includes(asked.get(name))) settings[name] = asked.get(name);
@@ -206,21 +206,21 @@ function start() {
     const count = fight.isTeam ? ` × ${fight.sizes[side]}` : "";
     setText(element(seat), fight.names[side] + count);
   });
-  for (const one of document.querySelectorAll(fight.isTeam ? ".of-pair" : ".of-team")) one.hidden = true;
+  for (const row of document.querySelectorAll(fight.isTeam ? ".of-pair" : ".of-team")) row.hidden = true;
   setText(element("outcome"), `${fight.outcome} after ${Math.round(fight.length)} s`);
   element("time").max = fight.length;
   element("time").addEventListener("input", (event) => player.jump(+event.target.value));
   for (const [id, act] of Object.entries(BUTTONS)) {
     element(id).addEventListener("click", (event) => {
       act();
-      if (event.detail) element(id).blur(); // so that space plays again after a click
+      if (event.detail) element(id).blur(); // so that space plays after a click
       changed();
     });
   }
   document.addEventListener("keydown", press);
   window.addEventListener("hashchange", readAddress);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
-  const observer = new ResizeObserver(draw); // at once: never is an old picture stretched
+  const observer = new ResizeObserver(draw); // at once, so that no old picture is stretched
   document.querySelectorAll("canvas").forEach((canvas) => observer.observe(canvas));
   readAddress();
 }

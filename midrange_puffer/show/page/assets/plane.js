@@ -1,12 +1,12 @@
 // The plane view: the fight seen from above, north up.
 
-const FADE = 30; // s, after which a fading trail has gone
-const END_SHOWN = 8; // s for which the end of a missile is marked while trails fade
-const [TRAIL, THIN_TRAIL] = [2.2, 1.3]; // px wide; in teams the thin ones are of those not chosen
-const CLICK = 28; // px, from a fighter that a click chooses
-const LEAST_VIEW = 6000; // m across, when the view follows both
-const BLIND_VIEW = 60000; // the same, for a side that does not know where the enemy is
-const GRID_SPACING = 90; // px, at least, between lines
+const FADE = 30; // s until a fading trail has gone
+const END_SHOWN = 8; // s that a missile's end stays marked while trails fade
+const [TRAIL, THIN_TRAIL] = [2.2, 1.3]; // px wide; in teams thin unless the fighter is chosen
+const CLICK = 28; // greatest distance of a click from the fighter that it chooses [px]
+const LEAST_VIEW = 6000; // m across, if the view follows both
+const BLIND_VIEW = 60000; // the same, for a side without a contact
+const GRID_SPACING = 90; // least distance between lines [px]
 
 class Plane {
   constructor(canvas, fights, settings, changed) {
@@ -23,7 +23,7 @@ class Plane {
     return this.fights[this.settings.picture];
   }
 
-  /** Show everything that happens in the fight. */
+  /** Shows everything that happens in the fight. */
   fit() {
     this.settings.follow = "off";
     this._frame(this._whole());
@@ -50,19 +50,19 @@ class Plane {
     this.labels.draw();
   }
 
-  /** The fighters, the chosen one first: its name has the best place. */
+  /** Returns the fighters, the chosen one first, so that its name has the best place. */
   _inOrder() {
     const { fighters, isTeam } = this.fight;
     const chosen = fighters[this.settings.fighter];
     return isTeam ? [chosen, ...fighters.filter((fighter) => fighter !== chosen)] : fighters;
   }
 
-  /** Whether it is drawn in full: in teams the chosen one. */
+  /** True if a fighter is drawn in full: in teams only the chosen one. */
   _isMain(fighter) {
     return !this.fight.isTeam || fighter.number === this.settings.fighter;
   }
 
-  /** In teams a click chooses the nearest fighter. */
+  /** Chooses, in teams, the fighter nearest to a click. */
   _click(point) {
     if (!this.fight.isTeam || !this.states) return;
     const away = this.states.map((state) => distance(this.place(state), point));
@@ -72,7 +72,7 @@ class Plane {
     this.changed();
   }
 
-  /** The cones of the radars of those who are seen as they are. */
+  /** Draws the radar cones of the fighters that are not contacts. */
   _drawRadars() {
     if (!this.fight.radar || this.settings.zones !== "on") return;
     this.states.forEach((state, seat) => {
@@ -93,7 +93,7 @@ class Plane {
     this.changed();
   }
 
-  /** Zoom about the pointer; about the one who is followed, if one is. */
+  /** Zooms about the pointer, or about the fighter that is followed. */
   _zoom(factor, point) {
     const { view, settings } = this;
     if (settings.follow === "both") settings.follow = "off";
@@ -105,7 +105,7 @@ class Plane {
     this.changed();
   }
 
-  /** Look at those who are followed; where both are, at the whole fight once it is over. */
+  /** Aims at the followed fighters; with both, at the whole fight once it is over. */
   _follow() {
     const { follow, fighter } = this.settings;
     const followed = this.states[follow === "one" ? fighter : SEATS.indexOf(follow)];
@@ -120,7 +120,7 @@ class Plane {
     else if (follow === "both" || !this.view.scale) this._frame(known, least);
   }
 
-  /** Corners of all that happens, as far as it is known. */
+  /** Returns corners around everything that is known to happen. */
   _whole() {
     const { fighters, missiles } = this.fight;
     return [...fighters, ...missiles].flatMap(cornersOf);
@@ -139,7 +139,7 @@ class Plane {
     };
   }
 
-  /** Where a point of the plane [m] is on the canvas. */
+  /** Converts a point of the plane [m] to one of the canvas. */
   place({ x, y }) {
     const { view } = this;
     return {
@@ -166,7 +166,7 @@ class Plane {
     this._drawScale(step);
   }
 
-  /** A bar as long as the grid is wide. */
+  /** Draws a scale bar as long as the grid's spacing. */
   _drawScale(step) {
     const { context, width, height, colours: { dim } } = this;
     const [right, y] = [width - 14, height - 28];
@@ -178,10 +178,10 @@ class Plane {
     this.labels.reserve(left - 4, y - 4, right - left + 8, 8);
   }
 
-  /** From where an enemy that flies as it does now would be hit: R_NEZ filled, R_aero dashed. */
+  /** Draws a launch zone for the enemy's course and speed: R_NEZ filled, R_aero dashed. */
   _drawZones(number, place) {
     const { context, time, states, fight } = this;
-    if (this.pair.some((one) => isDead(fight.fighters[one], time))) return;
+    if (this.pair.some((fighter) => isDead(fight.fighters[fighter], time))) return;
     const colour = this.colours.seats[fight.sideOf(number)];
     const row = fight.isTeam ? 2 * this.settings.fighter + place : number;
     const [aero, nez] = fight.zones.at(time, row, states[number])
@@ -194,7 +194,7 @@ class Plane {
     context.globalAlpha = 1;
   }
 
-  /** The line between the fighters, and how long it is. */
+  /** Draws the line between the fighters with its length. */
   _drawRange() {
     const { colours: { dim } } = this;
     const states = this.pair.map((number) => this.states[number]);
@@ -208,7 +208,7 @@ class Plane {
     this.labels.beside(middle, text, { colour: dim, towards: across, gap: 10 });
   }
 
-  /** Where a path went from one time to another, on the canvas. */
+  /** Returns a path between two times on the canvas. */
   _path({ entries }, from, to) {
     const { times, x, y } = entries;
     const end = Math.min(to, times[times.length - 1]);
@@ -233,7 +233,7 @@ class Plane {
       line(this.context, this._path(fighter, 0, this.time), colour, width);
       return;
     }
-    this.context.lineCap = "butt"; // rounds would overlap
+    this.context.lineCap = "butt"; // round ends would overlap
     for (let age = FADE; age > 0; age -= 1) {
       const path = this._path(fighter, Math.max(this.time - age, 0), this.time - age + 1);
       line(this.context, path, colour, width, 1 - (age - 1) / FADE);
@@ -241,7 +241,7 @@ class Plane {
     this.context.lineCap = "round";
   }
 
-  /** Thick while its motor burns, thin while it coasts; a cross where it was spent. */
+  /** Draws a missile: thick while its motor burns, thin while it coasts, a cross where spent. */
   _drawMissile(missile) {
     const { context, time, colours: { seats, star } } = this;
     const phase = phaseOf(missile, time);
@@ -291,7 +291,7 @@ class Plane {
     this._nameFighter(fighter, at, dead, colour);
   }
 
-  /** Its name and speed; in teams of those not chosen the number in their side. */
+  /** Writes a fighter's name and speed; in teams, unless it is chosen, its number in its side. */
   _nameFighter(fighter, at, dead, colour) {
     const { fight, states } = this;
     if (!this._isMain(fighter)) {
@@ -306,13 +306,13 @@ class Plane {
     this.labels.beside(at, text, { colour, towards, gap: 18 });
   }
 
-  /** Opposite to the course, on the screen. */
+  /** Returns the direction against the course, on the screen. */
   _behind(number) {
     const { heading } = this.states[number];
     return [-Math.cos(heading), Math.sin(heading)];
   }
 
-  /** To that side of the course, on the screen, on which the other fighter is not. */
+  /** Returns the direction across the course, away from the other fighter, on the screen. */
   _away(seat) {
     const [own, other] = [this.states[seat], this.states[1 - seat]];
     if (other.known === false) return [1, -1];
@@ -321,7 +321,7 @@ class Plane {
     return toLeft ? [left.x, -left.y] : [-left.x, left.y];
   }
 
-  /** An arrow at the border toward a fighter outside of the view. */
+  /** Draws an arrow at the border toward a fighter out of view. */
   _drawPointer(fighter, at, colour) {
     const middle = { x: this.width / 2, y: this.height / 2 };
     const [dx, dy] = [at.x - middle.x, at.y - middle.y];
@@ -337,11 +337,11 @@ class Plane {
   }
 }
 
-/** Two corners of the box that holds a path. */
+/** Returns two corners of the box that holds a path. */
 function cornersOf({ entries: { x, y } }) {
   const known = (values) => values.filter((value) => !Number.isNaN(value));
   const [xs, ys] = [x, y].map(known);
   if (!xs.length) return [];
-  return [Math.min, Math.max].map((of) => (
-    { x: xs.reduce((a, b) => of(a, b)), y: ys.reduce((a, b) => of(a, b)) }));
+  return [Math.min, Math.max].map((extreme) => (
+    { x: xs.reduce((a, b) => extreme(a, b)), y: ys.reduce((a, b) => extreme(a, b)) }));
 }

@@ -1,9 +1,9 @@
-// The clock: where the fight is, and whether and how fast it goes on.
+// Playback: the present time of the fight, and whether and how fast it runs.
 
 const RATES = [0.25, 0.5, 1, 2, 4, 8, 16];
 
 class Player {
-  /** `onChange` is called whenever the time or the way it runs has changed. */
+  /** `onChange` is called whenever the time or the rate has changed. */
   constructor(length, onChange) {
     Object.assign(this, { length, onChange, time: 0, playing: false, rate: 1 });
   }
@@ -20,7 +20,7 @@ class Player {
     this.onChange();
   }
 
-  /** Faster by one step of RATES, or slower. */
+  /** Changes the rate by a number of steps of RATES. */
   shift(steps) {
     const index = RATES.indexOf(this.rate) + steps;
     this.rate = RATES[Math.min(Math.max(index, 0), RATES.length - 1)];

@@ -1,11 +1,11 @@
-// Teams in words and curves: a line for each fighter, and the charts of all and of the chosen one.
+// Teams: a line for each fighter, and the charts of all and of the chosen one.
 
-/** The fighter whose missile has hit another; undefined while nobody's has. */
+/** Returns the fighter whose missile has hit another one; undefined if there is none. */
 function killerOf(fight, { number }) {
   return fight.missiles.find(({ fate, entries }) => fate === "hit" && entries.targets.at(-1) === number)?.owner;
 }
 
-/** The living enemy nearest to a fighter at a time, and how far it is: {number, range}; or null. */
+/** Returns the nearest living enemy of a fighter at a time, {number, range}; null if there is none. */
 function nearestEnemy(fight, states, { number, side }, time) {
   const enemies = fight.fighters
     .filter((other) => other.side !== side && !isDead(other, time))
@@ -34,7 +34,7 @@ class Roster {
       row.cells[0].append(button);
       row.addEventListener("click", (event) => {
         choose(fighter.number);
-        if (event.detail) button.blur(); // so that space plays again after a click
+        if (event.detail) button.blur(); // so that space plays after a click
       });
       return { row, button, cells: titles.slice(1).map(() => row.insertCell()) };
     });
@@ -54,7 +54,7 @@ class Roster {
     setText(this.rangeLine, this._range(states, time));
   }
 
-  /** Mach number, missiles left and in the air, the nearest enemy, and how many fly at it. */
+  /** Returns Mach number, missiles left and in the air, the nearest enemy, and missiles inbound. */
   _words(fighter, states, time) {
     const { fight } = this;
     const [state, inTheAir] = [states[fighter.number], fight.inTheAir(fighter.number, time).length];
@@ -80,7 +80,7 @@ class Roster {
   }
 }
 
-/** The charts of teams, by the chosen fighter: of the others there are faint curves. */
+/** Returns the charts of teams by the chosen fighter; the others have faint curves. */
 function makeTeamStrips(fight) {
   const alive = scaled({
     title: "Fighters alive", value: (count) => count.toFixed(0), leastStep: 1,
@@ -108,7 +108,7 @@ function makeTeamStrips(fight) {
   };
 }
 
-/** How many of a side live, in steps. */
+/** Returns the number of a side's living fighters, in steps. */
 function aliveSeries(fight, side) {
   const ours = fight.fighters.filter((fighter) => fighter.side === side);
   const deaths = ours.map(({ died }) => died).filter((died) => died !== null).sort((a, b) => a - b);
@@ -117,7 +117,7 @@ function aliveSeries(fight, side) {
   return { colour: SEATS[side], times: points.map(([time]) => time), values: points.map(([, count]) => count) };
 }
 
-/** The range from a fighter to the nearest living enemy, while there is one. */
+/** Returns the range from a fighter to the nearest living enemy, while there is one. */
 function nearestSeries(fight, { side, entries: { times, x, y } }) {
   const enemies = fight.fighters.filter((other) => other.side !== side).map(({ entries }) => entries);
   const range = (_, i) => Math.min(...enemies

@@ -1,15 +1,15 @@
-// What was computed every `interval` seconds: launch zones, and the scenes of the space-time graphs.
+// Launch zones and scenes of the space-time graphs, which were computed every `interval` seconds.
 
-const STANDING = 5; // m from one time to the next: less than any fighter flies
+const STANDING = 5; // m between two times: less than any fighter flies
 
-/** Launch zones, in rows: ranges all round from the nose on, every `interval` seconds. */
+/** Launch zones in rows: ranges by bearing from the nose, every `interval` seconds. */
 class Zones {
   constructor(packed, interval) {
     const { shape, values } = decode(packed);
     Object.assign(this, { interval, shape, values });
   }
 
-  /** The far edges of a row's zone, R_aero and R_NEZ, around its fighter's state as [{x, y} …]. */
+  /** Returns the edges R_aero and R_NEZ of a row's zone around its fighter's state, [{x, y} …] each. */
   at(time, row, state) {
     const { shape: [count, , edges] } = this;
     const place = Math.min(time / this.interval, count - 1);
@@ -31,8 +31,8 @@ class Zones {
   }
 }
 
+/** The scenes of a fighter, by its `number` and `side`; `enemies` has the enemy of each scene. */
 class Scenes {
-  /** Of a fighter's `number` and `side`; `enemies`: whom each scene is about. */
   constructor(packed, { number, side, interval, enemies }) {
     Object.assign(this, { number, side, interval, enemies });
     Object.assign(this, { times: packed.times, counts: packed.missiles.counts });
@@ -49,7 +49,7 @@ class Scenes {
     this.firsts = this.counts.map((_, index) => sum(this.counts.slice(0, index)));
   }
 
-  /** What lies ahead at a time: between two scenes, so that it moves evenly. */
+  /** Returns the scene at a time, interpolated between two, so that it moves evenly. */
   at(time) {
     const place = time / this.interval;
     const index = Math.min(Math.floor(place + 1e-6), this.count - 1);
@@ -74,7 +74,7 @@ class Scenes {
     };
   }
 
-  /** The paths [[{x, y} …] …] of a row of a packed array, in the plane. */
+  /** Returns the paths [[{x, y} …] …] of a row of a packed array, in the plane. */
   _paths({ shape, values }, row, scene) {
     const [count, length] = shape.length === 4 ? shape.slice(1, 3) : [1, shape[1]];
     const [x, y] = this.origins.subarray(2 * scene, 2 * scene + 2);
@@ -97,14 +97,14 @@ class Scenes {
     return Array.from({ length: this.counts[scene] }, (_, index) => {
       const row = this.firsts[scene] + index;
       const columns = Object.entries(this.predictions);
-      const told = Object.fromEntries(columns.map(([name, values]) => [name, values[row]]));
+      const prediction = Object.fromEntries(columns.map(([name, values]) => [name, values[row]]));
       const escapeMiss = [...this.missileMiss.subarray(2 * row, 2 * row + 2)];
-      return { ...told, escapeMiss, path: this._paths(this.points, row, scene)[0] };
+      return { ...prediction, escapeMiss, path: this._paths(this.points, row, scene)[0] };
     });
   }
 }
 
-/** A fighter's path up to where it is hit: there it stays. */
+/** Returns a fighter's path up to its hit, after which it would stand still. */
 function untilHit(path) {
   const stands = (point, i) => i > 0 && distance(point, path[i - 1]) < STANDING;
   const end = path.findIndex(stands);
@@ -115,7 +115,7 @@ function sum(numbers) {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Between two sets of paths; as in the first where a point is missing in the second. */
+/** Interpolates between two sets of paths; a point missing in the second stays as in the first. */
 function mixPaths(from, to, share) {
   const mixed = (a, b) =>
     Number.isNaN(b.x) ? a : { x: mix(a.x, b.x, share), y: mix(a.y, b.y, share) };

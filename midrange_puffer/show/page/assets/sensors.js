@@ -1,10 +1,10 @@
-// What sensors show, seen from above: radar cone, contact, warnings, and what missiles fly at.
+// Drawings of sensors in the plane view: radar cones, contacts, warnings and missile guidance.
 
-const CONTACT_COURSE = 20; // s of flight, which the stroke before a contact is long
-const WARNING_STROKE = [24, 70]; // px from the own fighter, between which it is
+const CONTACT_COURSE = 20; // s of flight that the stroke ahead of a contact stands for
+const WARNING_STROKE = [24, 70]; // px from the own fighter to the two ends of the stroke
 const DIAMOND_SIZE = 9; // px
 
-/** The cone a radar sees in, as far as it sees an enemy that flies toward it. */
+/** Draws a radar's cone, to its range against an enemy that flies toward it. */
 function drawRadar(plane, state, colour) {
   const { radar_half_angle_deg: half, radar_range_nose: range } = plane.fight.radar;
   const far = Array.from({ length: 25 }, (_, i) => {
@@ -18,7 +18,7 @@ function drawRadar(plane, state, colour) {
   plane.context.globalAlpha = 1;
 }
 
-/** Where the enemy is believed to be: full on radar, hollow from memory, a cross where lost. */
+/** Draws the believed enemy: filled on radar, hollow from memory, a cross where lost. */
 function drawContact(plane, contact, colour) {
   if (!contact.known) return;
   const { context, labels } = plane;
@@ -39,7 +39,7 @@ function drawContact(plane, contact, colour) {
   labels.beside(at, contactWords(contact), { colour, towards: [1, -0.4], gap: 16 });
 }
 
-/** The curves on which the enemy has been tracked from one time to another. */
+/** Draws the curves on which the enemy was tracked between two times. */
 function drawTracks(plane, { entries }, from, to, colour) {
   const { times, x, y, source } = entries;
   const points = Array.from(times, (time, i) => {
@@ -51,7 +51,7 @@ function drawTracks(plane, { entries }, from, to, colour) {
   }
 }
 
-/** A stroke toward each warning, from a ring around the own fighter on: they have no range. */
+/** Draws a stroke toward the source of each warning, which has a bearing but no range. */
 function drawWarnings(plane, own, warnings, enemy) {
   const { colours: { lock, star, dim } } = plane;
   const centre = plane.place(own);
@@ -67,7 +67,7 @@ function drawWarnings(plane, own, warnings, enemy) {
 
 const GUIDED = { [ALONE]: "no support", [ACTIVE]: "active", [RELAYED]: "by a wingman" };
 
-/** A ring around a missile whose seeker has a lock; a word at one that its fighter does not guide. */
+/** Draws a ring around a missile with a lock; names guidance other than by its own fighter. */
 function drawGuidance(plane, missile, at) {
   const { context, labels, colours: { lock, dim } } = plane;
   const guided = guidedAt(missile, plane.time);

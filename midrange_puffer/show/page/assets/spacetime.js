@@ -1,11 +1,11 @@
-// The space-time graph: the plane, and time running downward, seen from any side.
+// The space-time graph: the plane with time running downward, seen from any side.
 
-const BOLD_EVERY = 5; // s, between times that are marked
-const TIME_SHARE = 0.8; // height of the box for its width
+const BOLD_EVERY = 5; // s between marked times
+const TIME_SHARE = 0.8; // height of the box, as a share of its width
 const PITCH = { least: 0.03, most: Math.PI / 2, start: 0.42 };
 const ZOOM = { least: 0.3, most: 30 };
 const TURN = 0.008; // rad per pixel of a drag
-const BOX_MARGIN = { x: 56, y: 30 }; // px, left around the box
+const BOX_MARGIN = { x: 56, y: 30 }; // px around the box
 
 class Graph {
   constructor(canvas, fights, settings, changed) {
@@ -27,7 +27,7 @@ class Graph {
     return this.fights[this.settings.picture];
   }
 
-  /** Look at the first line between the fighters from its side, and somewhat from above. */
+  /** Looks at the first line between the fighters from its side and slightly from above. */
   reset() {
     const [a, b] = this.fights.truth.states(0);
     const sight = Math.atan2(b.y - a.y, b.x - a.x);
@@ -39,7 +39,7 @@ class Graph {
     this.camera.pitch = Math.min(Math.max(pitch, PITCH.least), PITCH.most);
   }
 
-  /** Zoom about a point of the canvas, by default its middle. */
+  /** Zooms about a point of the canvas, by default its middle. */
   zoom(zoom, point = { x: this.canvas.clientWidth / 2, y: this.canvas.clientHeight / 2 }) {
     const { camera, canvas } = this;
     const before = camera.zoom;
@@ -51,7 +51,7 @@ class Graph {
     };
   }
 
-  /** What lies ahead of the chosen fighter; null once it is dead. */
+  /** Returns the scene of the chosen fighter; null once it is dead. */
   scene(time) {
     const { fight, settings: { fighter: number } } = this;
     if (!fight.graphs[number] || isDead(fight.fighters[number], time)) return null;
@@ -94,7 +94,7 @@ class Graph {
     return this.projection.place(point, time);
   }
 
-  /** The plane at the last time, with its grid, and what is above it as shadows. */
+  /** Draws the plane at the last time, with its grid and the shadows of paths. */
   _drawFloor(scene) {
     const { box, context, colours: { line: rule, dim } } = this;
     const floor = (x, y) => this._at({ x, y }, box.horizon);
@@ -116,7 +116,7 @@ class Graph {
     this._nameFloor(xs, ys, floor);
   }
 
-  /** Coordinates in km along the two edges of the floor that are nearest. */
+  /** Writes coordinates in km along the two nearest edges of the floor. */
   _nameFloor(xs, ys, floor) {
     const { box, colours: { dim } } = this;
     const nearest = ([low, high], place) => (place(low).y > place(high).y ? low : high);
@@ -129,7 +129,7 @@ class Graph {
     for (const value of ys) name(value, floor(x, value));
   }
 
-  /** The times, along the upright edge of the box that is farthest to the left. */
+  /** Writes the times along the leftmost upright edge of the box. */
   _drawTimes() {
     const { box, context, colours: { dim } } = this;
     const corner = box.corners.reduce((a, b) => (this._at(a, 0).x <= this._at(b, 0).x ? a : b));
@@ -146,7 +146,7 @@ class Graph {
     this.parts.push({ depth, draw });
   }
 
-  /** A path piece by piece, each drawn in its turn. */
+  /** Adds a path piece by piece, so that each is drawn by its depth. */
   _addPath(path, colour, width, { alpha = 1, dash = [] } = {}) {
     for (let i = 1; i < path.length; i += 1) {
       const ends = [path[i - 1], path[i]];
@@ -156,7 +156,7 @@ class Graph {
     }
   }
 
-  /** The fronts of all times, and the surface between them. */
+  /** Adds the fronts of all times and the surface between them. */
   _addCone({ fronts, times }) {
     const placed = fronts.map((front, i) => front.map((point) => this._at(point, times[i])));
     placed.forEach((front, i) => {
@@ -207,7 +207,7 @@ class Graph {
     }
   }
 
-  /** A path with its dots, and its name at its end; a star where it is cut short by a hit. */
+  /** Adds a path with dots, its name at its end, and a star if a hit cuts it short. */
   _addNamedPath(path, times, colour, name, dash) {
     const placed = path.map((point, i) => this._at(point, times[i]));
     this._addPath(placed, colour, 2.4, { dash });
@@ -224,7 +224,7 @@ class Graph {
     this.labels.beside(end, name, { colour, towards: [0, 1], gap: 14, font: SMALL });
   }
 
-  /** Where a missile hits, or from where on it is harmless. */
+  /** Marks the place where a missile hits or becomes harmless. */
   _addEnd(missile, path, times, colour, ink) {
     const last = path.findLast((point) => !Number.isNaN(point.x));
     if (!last) return;
@@ -241,7 +241,7 @@ class Graph {
     }
   }
 
-  /** Where both are now, in the plane on top. */
+  /** Draws both fighters now, in the plane on top. */
   _drawFighters(time) {
     this.pair.forEach(({ fighter, state }) => {
       const [at, colour] = [this._at(state, 0), this.colours.seats[fighter.side]];
@@ -264,15 +264,15 @@ class Graph {
   }
 }
 
-/** Whether of all times this one is the nearest to one that is marked. */
+/** True if a time is the nearest to a marked one. */
 function isMarked(times, index) {
   const beside = times[index] - BOLD_EVERY * Math.round(times[index] / BOLD_EVERY);
   return Math.abs(beside) < (times[1] - times[0]) / 2;
 }
 
 /**
- * A scene in which the enemy is dead: its missiles are all that is left to escape from. Escapes
- * noted before its death end where a missile that it did not launch would hit.
+ * Returns a scene without the dead enemy: only its missiles are left to escape from. Escapes noted
+ * before its death are left out, since a missile that it did not launch may cut them short.
  */
 function withoutEnemy(scene, isNoted) {
   const missiles = scene.missiles.filter((missile) => missile.target === scene.side);
@@ -280,12 +280,12 @@ function withoutEnemy(scene, isNoted) {
   return { ...scene, fronts: [], escapes, escapeMiss: [NaN, NaN], missiles };
 }
 
-/** A path that ends where its target is hit, if it is. */
+/** Returns a path that ends at the place of its hit, if there is one. */
 function withEnd(path, hit) {
   return hit ? [...path.filter((point) => !Number.isNaN(point.x)), hit] : path;
 }
 
-/** The box that holds a scene: its middle, half its width, its corners and its last time. */
+/** Returns the box that holds a scene: its middle, half its width, its corners and its last time. */
 function boxAround(scene, others) {
   const missiles = scene.missiles.map((missile) => missile.path);
   const paths = [scene.own, ...scene.escapes, ...scene.fronts, ...missiles, ...others];
@@ -308,9 +308,9 @@ class Projection {
     this.box = box;
     this.cos = Math.cos(yaw);
     this.sin = Math.sin(yaw);
-    this.rise = Math.sin(pitch); // how much of what lies behind is seen above
-    this.upright = Math.cos(pitch); // how much of the time is seen
-    this.tall = (TIME_SHARE * 2 * box.radius) / box.horizon; // m for a second
+    this.rise = Math.sin(pitch); // share of depth in the plane that is seen as height
+    this.upright = Math.cos(pitch); // share of time that is seen as height
+    this.tall = (TIME_SHARE * 2 * box.radius) / box.horizon; // m per second
     const across = 2 * box.radius * (Math.abs(this.cos) + Math.abs(this.sin));
     const down = across * this.rise + this.tall * box.horizon * this.upright;
     const room = [width - 2 * BOX_MARGIN.x, height - 2 * BOX_MARGIN.y];

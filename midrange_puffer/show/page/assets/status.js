@@ -1,14 +1,14 @@
-// What is said in words: the state of both seats, and what the drawing shows.
+// Texts: the state of both seats, and the captions of the drawings.
 
-const OF_CONTACT = ["speed", "Mach"]; // what a side knows of an enemy that it tracks
+const OF_CONTACT = ["speed", "Mach"]; // known of an enemy with a track
 const side = (value) => (value > 0 ? "left" : "right");
 
-/** A share as a percentage with its side, of what is positive to the left. */
+/** Returns a value with its side; to the left is positive. */
 function sided(text, value, least) {
   return Math.abs(value) < least ? "none" : `${text(Math.abs(value))} ${side(value)}`;
 }
 
-/** The rows of the status table: a name, and what it is at a time for one fighter. */
+/** Returns the rows of the status table: a name, and the text of a fighter's state. */
 function statusRows(fight) {
   const percent = (share) => `${Math.round(100 * share)} %`;
   return {
@@ -55,15 +55,15 @@ class Status {
   }
 
   _range(states, time) {
-    const contact = states[this.fight.enemy]; // none where the truth is shown
-    const told = contact ? `, ${contactWords(contact)}` : "";
-    if (contact && !contact.tracked) return `Range unknown${told}`;
+    const contact = states[this.fight.enemy]; // undefined if the truth is shown
+    const source = contact ? `, ${contactWords(contact)}` : "";
+    if (contact && !contact.tracked) return `Range unknown${source}`;
     const isOver = this.fight.fighters.some((fighter) => isDead(fighter, time));
-    return rangeWords(states, isOver) + (isOver ? "" : told);
+    return rangeWords(states, isOver) + (isOver ? "" : source);
   }
 }
 
-/** How far two fighters are apart and, unless one is dead, how fast that changes. */
+/** Returns the range of two fighters in words and, unless one is dead, their closing speed. */
 function rangeWords(states, isOver) {
   const range = `Range ${(distance(...states) / 1000).toFixed(1)} km`;
   if (isOver) return range;
@@ -75,7 +75,7 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Lines of parts [class, text], as paragraphs of an element. */
+/** Shows lines of parts [class, text] as paragraphs of an element. */
 function showLines(element, lines) {
   element.replaceChildren(...lines.map((parts) => {
     const paragraph = document.createElement("p");
@@ -86,14 +86,14 @@ function showLines(element, lines) {
   }));
 }
 
-/** Minutes, seconds and tenths. */
+/** Returns a time as minutes, seconds and tenths. */
 function formatTime(seconds) {
   const tenths = Math.round(seconds * 10);
   const rest = (tenths % 600) / 10;
   return `${Math.floor(tenths / 600)}:${rest.toFixed(1).padStart(4, "0")}`;
 }
 
-/** What the plane view shows, as lines of parts [class, text]. */
+/** Returns the caption of the plane view, as lines of parts [class, text]. */
 function planeCaption({ zones, picture }, hasSensors) {
   const symbols = "Missiles: thick while the motor burns, ★ hit, × spent. Coordinates in km.";
   const rule = "Launch zones, were the enemy there, on its present course and speed: " +
@@ -109,7 +109,7 @@ function planeCaption({ zones, picture }, hasSensors) {
   ];
 }
 
-/** What the space-time graph of a fighter shows, likewise. */
+/** Returns the caption of a fighter's space-time graph, as lines of parts [class, text]. */
 function graphCaption(scene, number, fight, time) {
   const name = fight.callsigns[number];
   if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[number].died)}.`]]];
@@ -130,20 +130,20 @@ function graphCaption(scene, number, fight, time) {
   ];
 }
 
-/** How near missiles come to one of the escapes: one fired now, and those in the air. */
+/** Returns in words how near a missile fired now, and those in the air, come to an escape. */
 function escapeWords(scene, index) {
   const { now, air } = escapeMisses(scene, index);
-  const told = [
+  const words = [
     now === 0 && "hit by a missile fired now",
     now > 0 && `a missile fired now stays ${formatKm(now)} off`,
     air === 0 && "hit by one in the air",
     air > 0 && air < Infinity && `those in the air stay ${formatKm(air)} off`,
   ].filter(Boolean).join(", ") || "no missile to escape from";
   const hit = now === 0 || air === 0;
-  return [hit ? "danger" : "safe", `${["Left", "Right"][index]} escape: ${told}.`];
+  return [hit ? "danger" : "safe", `${["Left", "Right"][index]} escape: ${words}.`];
 }
 
-/** The least distance [m] of an escape from a missile fired now, and from those in the air. */
+/** Returns the least distance [m] of an escape from a missile fired now, and from those in the air. */
 function escapeMisses({ escapeMiss, missiles, side: own }, index) {
   const inbound = missiles.filter((missile) => missile.target === own);
   return {

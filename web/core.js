@@ -1,0 +1,211 @@
+// The core in WebAssembly: simulations of one engagement, and networks that fly in them.
+
+const FIGHTERS = 2;
+const MISSILES = 12;
+const ENTITIES = { engagement: 0, fighter: 1, missile: 2, contact: 3, belief: 4 };
+const COUNTS = { engagement: 1, fighter: FIGHTERS, missile: MISSILES, contact: FIGHTERS, belief: MISSILES };
+const CONTROLS = 3; // rudder, throttle, fire
+
+/** Decodes bytes from base64. */
+function fromBase64(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+class Core {
+  /**
+   * Loads the core from the bytes of its module. `tables` comes from the Python package: names and
+   * defaults of the parameters in their order, names of the controllers, features by observation,
+   * and the envelope's map.
+   */
+  static async load(bytes, tables) {
+    const { instance } = await WebAssembly.instantiate(bytes, {});
+    return new Core(instance.exports, tables);
+  }
+
+  constructor(wasm, tables) {
+    Object.assign(this, { wasm, tables });
+    this.fields = Object.fromEntries(Object.entries(ENTITIES).map(
+      ([name, entity]) => [name, this._fieldsOf(entity)]));
+    this.scratch = wasm.malloc(1 << 16);
+    const map = new Float32Array(fromBase64(tables.envelope).buffer);
+    this.floats(wasm.web_envelope(), map.length).set(map);
+  }
+
+  /** Returns a view of the memory. Views must not be kept: the memory moves when it grows. */
+  floats(at, count) {
+    return new Float32Array(this.wasm.memory.buffer, at, count);
+  }
+
+  ints(at, count) {
+    return new Int32Array(this.wasm.memory.buffer, at, count);
+  }
+
+  bytes(at, count) {
+    return new Uint8Array(this.wasm.memory.buffer, at, count);
+  }
+
+  _fieldsOf(entity) {
+    const fields = [];
+    for (let place = 0; ; place += 1) {
+      const name = this.wasm.web_field_name(entity, place);
+      if (!name) return fields;
+      fields.push({ name: this._text(name), isInt: Boolean(this.wasm.web_field_is_int(entity, place)) });
+    }
+  }
+
+  _text(at) {
+    const bytes = this.bytes(at, 100);
+    return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
+  }
+}
+
+/** Checks parameters, since the core trusts its caller. An Error names the first wrong one. */
+function checkParameters(parameters, { defaults, choices, integers, limits, pairs }) {
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!Object.hasOwn(defaults, name)) throw new Error(`There is no parameter ${name}.`);
+    const [low, high] = limits[name];
+    const isPossible = choices[name]
+      ? choices[name].includes(value)
+      : Number.isFinite(value) && value >= low && value <= high &&
+        (!integers.includes(name) || Number.isInteger(value));
+    if (!isPossible) throw new Error(`${name} = ${value} is not possible.`);
+  }
+  const pair = pairs.find(([low, high]) => parameters[low] > parameters[high]);
+  if (pair) throw new Error(`${pair[0]} is greater than ${pair[1]}.`);
+}
+
+/** One engagement. `parameters` are those that differ from the defaults, choices by their names. */
+class Simulation {
+  constructor(core, seed = 0, pilots = ["agent", "agent"], parameters = {}) {
+    const { wasm, tables } = core;
+    this.core = core;
+    this.parameters = { ...tables.defaults, ...parameters };
+    checkParameters(this.parameters, tables);
+    const unknown = pilots.find((pilot) => !tables.controllers.includes(pilot));
+    if (unknown !== undefined) throw new Error(`There is no pilot ${unknown}.`);
+    const needsSensors = tables.sensorPilots.some((pilot) => pilots.includes(pilot));
+    if (needsSensors && this.parameters.sensing !== "radar") throw new Error("That pilot needs sensors.");
+    Object.keys(tables.defaults).forEach((name, row) => {
+      const choices = tables.choices[name];
+      const value = this.parameters[name];
+      wasm.web_set_parameter(row, choices ? choices.indexOf(value) : value);
+    });
+    this.observation = this.parameters.sensing === "radar" ? "radar" : "default";
+    const numbers = pilots.map((pilot) => tables.controllers.indexOf(pilot));
+    const observation = Object.keys(tables.features).indexOf(this.observation);
+    this.sim = wasm.web_create(BigInt(seed), ...numbers, observation);
+  }
+
+  get hasSensors() {
+    return this.observation === "radar";
+  }
+
+  destroy() {
+    this.core.wasm.mr_destroy(this.sim);
+  }
+
+  start(engagement = 0, episode = 0) {
+    const isPossible = [engagement, episode].every((n) => Number.isInteger(n) && n >= 0 && n <= 2 ** 30);
+    if (!isPossible) throw new Error(`There is no start ${engagement}, ${episode}.`);
+    this.core.wasm.mr_start_episode(this.sim, 0, engagement, episode);
+  }
+
+  /** Flies one decision with the controls [[rudder, throttle, fire], …] of red and blue. */
+  step(controls) {
+    const { core } = this;
+    core.floats(core.scratch, FIGHTERS * CONTROLS).set(controls.flat());
+    core.wasm.mr_step_controls(this.sim, core.scratch, 0);
+  }
+
+  /** Returns the observations of both seats, a Float32Array each. */
+  observe() {
+    const { core } = this;
+    const count = core.tables.features[this.observation];
+    core.wasm.mr_observe_all(this.sim, core.scratch);
+    const rows = core.floats(core.scratch, FIGHTERS * count);
+    return Array.from({ length: FIGHTERS }, (_, seat) => rows.slice(seat * count, (seat + 1) * count));
+  }
+
+  /** Returns the fields of a kind of entity by name, an array each. */
+  read(entity) {
+    const { core } = this;
+    const count = COUNTS[entity];
+    return Object.fromEntries(core.fields[entity].map(({ name, isInt }, place) => {
+      core.wasm.web_get_field(this.sim, ENTITIES[entity], place, core.scratch);
+      const values = (isInt ? core.ints : core.floats).call(core, core.scratch, count);
+      return [name, Array.from(values)];
+    }));
+  }
+
+  get stateHash() {
+    return BigInt.asUintN(64, this.core.wasm.mr_state_hash(this.sim));
+  }
+
+  get fightHash() {
+    return BigInt.asUintN(64, this.core.wasm.mr_fight_hash(this.sim));
+  }
+
+  snapshot() {
+    const { core } = this;
+    const size = core.wasm.mr_snapshot_bytes(this.sim);
+    const at = core.wasm.malloc(size);
+    core.wasm.mr_snapshot(this.sim, at);
+    const bytes = core.bytes(at, size).slice();
+    core.wasm.free(at);
+    return bytes;
+  }
+
+  restore(bytes) {
+    const { core } = this;
+    const at = core.wasm.malloc(bytes.length);
+    core.bytes(at, bytes.length).set(bytes);
+    core.wasm.mr_restore(this.sim, at);
+    core.wasm.free(at);
+  }
+}
+
+/** A network of the package: weights in the order of `flat_copy` in policies/native.py, and its game's sensing. */
+class Network {
+  constructor(core, { features, layers, width, weights: flat, sensing }) {
+    Object.assign(this, { core, features, sensing });
+    this.network = core.wasm.web_make_network(features, layers, width);
+    const at = core.wasm.malloc(flat.byteLength);
+    core.floats(at, flat.length).set(flat);
+    core.wasm.mr_learner_load(this.network, at);
+    core.wasm.free(at);
+  }
+
+  /** Returns levels of rudder, throttle and fire. `noise`: three numbers in [0, 1), null: the likeliest. */
+  act(observation, noise) {
+    const { core } = this;
+    const [row, drawn, out] = this._rooms(observation);
+    if (noise) core.floats(drawn, CONTROLS).set(noise);
+    core.wasm.web_act(this.network, row, noise ? drawn : 0, out);
+    return Array.from(core.ints(out, CONTROLS));
+  }
+
+  /** Returns the log-probability of levels, and the value. */
+  score(observation, levels) {
+    const { core } = this;
+    const [row, room, actions] = this._rooms(observation);
+    core.ints(actions, CONTROLS).set(levels);
+    core.wasm.web_score(this.network, row, actions, room);
+    return Array.from(core.floats(room, 2));
+  }
+
+  _rooms(observation) {
+    const { scratch } = this.core;
+    this.core.floats(scratch, this.features).set(observation.subarray(0, this.features));
+    return [scratch, scratch + 4096, scratch + 4160];
+  }
+}
+
+/** Converts a network of the page's tables for `Network`. */
+function shippedNetwork(network) {
+  return { ...network, weights: new Float32Array(fromBase64(network.weights).buffer) };
+}
+
+/** Returns the controls of levels. */
+function controlsOf(levels) {
+  return [levels[0] / 2 - 1, levels[1] / 2, levels[2]];
+}
