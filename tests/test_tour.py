@@ -13,7 +13,7 @@ pytestmark = [
 
 
 def test_the_tour_runs(monkeypatch, tmp_path):
-    monkeypatch.setenv("TOUR_STEPS", "400000")
+    monkeypatch.setenv("TOUR_STEPS", "65536")
     monkeypatch.setenv("TOUR_GAMES", "2")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))

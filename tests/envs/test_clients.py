@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from needs import nightly
 from places import EXAMPLES
 from quick_fights import SHORT
 
@@ -23,8 +24,16 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("script", "steps"), [("sb3_ppo.py", 60_000), ("cleanrl_ppo.py", 160_000)])
-def test_clients_learn_to_win_against_straight(tmp_path, script, steps):
+@pytest.mark.parametrize(
+    ("script", "steps", "learns"),
+    [
+        ("sb3_ppo.py", 8_192, False),
+        ("cleanrl_ppo.py", 16_384, False),
+        nightly("sb3_ppo.py", 60_000, True),
+        nightly("cleanrl_ppo.py", 160_000, True),
+    ],
+)
+def test_clients_learn_to_win_against_straight(tmp_path, script, steps, learns):
     """Scores over 256 engagements that are never lost: standard errors of at most 0.016."""
     csv = tmp_path / "curve.csv"
     command = [sys.executable, "-c", WITHOUT_PUFFERLIB, str(EXAMPLES / script)]
@@ -36,6 +45,8 @@ def test_clients_learn_to_win_against_straight(tmp_path, script, steps):
     assert curve["steps"][0] == 0
     assert steps <= curve["steps"][-1] < 1.1 * steps
     assert curve["score"][0] < 0.85
+    if not learns:
+        return
     assert curve["score"][-1] > 0.95
     # No lucky moment: from half-way on it is well above the untrained policy.
     assert curve["score"][len(curve) // 2 :].min() > curve["score"][0] + 0.05

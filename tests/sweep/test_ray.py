@@ -115,6 +115,7 @@ def test_what_ends_the_sweep_ends_its_trials(tmp_path, cluster):
     assert Record(record.folder).trials[0].status == RUNNING
 
 
+@pytest.mark.nightly
 def test_a_killed_sweep_leaves_no_trial_and_goes_on_wherever(tmp_path, cluster, monkeypatch):
     """Here on this machine, without Ray."""
     options = on(cluster, "--train.total-timesteps=1e9", "--sweep.trials=1")

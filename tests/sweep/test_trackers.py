@@ -48,7 +48,7 @@ def test_wandb_offline_has_the_trials_in_a_group_with_their_scores(tmp_path, mon
     monkeypatch.setenv("WANDB_SILENT", "true")
     for name in ("WANDB_DIR", "WANDB_NAME"):
         monkeypatch.delenv(name, raising=False)
-    assert sweeps.sweep(tmp_path, "--wandb") == 0
+    assert sweeps.sweep(tmp_path, "--wandb", "--sweep.trials=1") == 0
     record = Record(tmp_path / "sweeps" / "small")
     for trial in record.trials:
         folder = record.trial_folder(trial)

@@ -12,7 +12,7 @@ import psutil
 import pytest
 import ray_nodes
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(900)]
 
 UPDATE = 256 * 64  # decisions: engagements x horizon
 CONFIG = """

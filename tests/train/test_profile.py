@@ -150,6 +150,7 @@ def test_workers_and_a_memory(tmp_path, capsys):
     assert all(len(line) <= 80 for line in table)
 
 
+@pytest.mark.nightly
 def test_ranks_are_measured_together(tmp_path):
     words = ["profile", "midrange", "--config", str(runs.small_config(tmp_path)), "--updates=2"]
     command = [sys.executable, "-m", "midrange_puffer", *words, "--ranks=2"]

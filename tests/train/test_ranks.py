@@ -108,6 +108,7 @@ def test_so_do_ranks_with_the_native_engine(probed):
         np.testing.assert_allclose(shared, whole, rtol=0, atol=1e-5 * np.abs(whole).max())
 
 
+@pytest.mark.nightly
 def test_ranks_of_a_team_learn_as_one_through_stages_of_sizes(tmp_path):
     """Each counts the living of its own, and all end together."""
     words = ["train", "midrange", "--config", str(runs.small_config(tmp_path)), *runs.TEAM]
@@ -236,6 +237,7 @@ def test_a_rank_ends_with_its_launcher_though_nobody_hears_of_it():
     assert done.returncode == -signal.SIGTERM
 
 
+@pytest.mark.nightly
 def test_a_job_that_fails_before_its_first_checkpoint_begins_again(tmp_path):
     """And says what is wrong once, whichever ranks see it."""
     words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]

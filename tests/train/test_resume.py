@@ -10,6 +10,7 @@ import time
 import pytest
 import runs
 import torch
+from needs import nightly
 
 from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import ConfigError
@@ -56,7 +57,7 @@ def checkpoint_fits(run) -> dict[str, object]:
     return state
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), nightly(signal.SIGTERM, 143)])
 def test_a_signal_saves_and_says_how_to_go_on(tmp_path, number, status):
     process = runs.start(tmp_path)
     process.send_signal(number)
@@ -83,7 +84,7 @@ def test_a_second_signal_ends_at_once(tmp_path):
     assert checkpoint_fits(tmp_path / "run")["model"] == before
 
 
-@pytest.mark.parametrize("attempt", range(3))
+@pytest.mark.parametrize("attempt", [0, nightly(1), nightly(2)])
 def test_a_killed_run_goes_on_and_one_that_lives_is_left_alone(tmp_path, attempt):
     process = runs.start(tmp_path, "--train.checkpoint-interval=1")
     time.sleep(random.Random(attempt).uniform(0, 0.5))

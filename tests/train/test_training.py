@@ -16,6 +16,7 @@ import psutil
 import pytest
 import runs
 import wandb
+from needs import nightly
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
@@ -304,7 +305,7 @@ def test_a_worker_that_is_stopped_is_told_of_and_when_it_goes_on(tmp_path, monke
     ]
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [nightly(signal.SIGHUP), signal.SIGKILL])
 def test_workers_end_with_the_trainer(tmp_path, number):
     """Which saves when its terminal goes. That and Ctrl-C reach the workers, too."""
     process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
