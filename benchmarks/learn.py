@@ -34,7 +34,7 @@ from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.metrics_file import read_metrics
+from midrange_puffer.train.run_files import read_metrics
 
 LEVEL = 0.98
 SCORE = 0.99

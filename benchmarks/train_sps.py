@@ -29,8 +29,8 @@ from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.machine import this_machine
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.run_folder import Run
-from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.trainer import StageTrainer
+from midrange_puffer.train.trainer_state import seed_everything
 from midrange_puffer.train.vector import VecEnv, make_env
 
 

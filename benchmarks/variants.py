@@ -29,7 +29,7 @@ from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.metrics_file import read_metrics
+from midrange_puffer.train.run_files import read_metrics
 
 PILOTS = ("evader", "crank", "ace")
 INTERVAL = 50  # updates from one checkpoint to the next

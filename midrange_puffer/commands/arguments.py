@@ -42,7 +42,7 @@ from midrange_puffer.policies.models import (
 from midrange_puffer.policies.own_code import check_form
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.machine import physical_cores, usable_cores
-from midrange_puffer.train.opponents import settled_mix
+from midrange_puffer.train.run_folder import settled_mix
 
 OPPONENT = (
     f"{', '.join(PILOTS)}, self, another model as in --load-model-path, a function of your own "

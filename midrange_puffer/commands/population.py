@@ -16,7 +16,7 @@ from midrange_puffer.policies.models import MODELS, spread
 from midrange_puffer.show.figures import save_figure
 from midrange_puffer.show.run_plot import Exploiter, draw_population
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.population_file import Turn, format_turns, read_turns
+from midrange_puffer.train.run_files import Turn, format_turns, read_turns
 
 CHECKPOINTS = 12  # of the run, at even distances
 GAMES = 64  # of each with each exploiter

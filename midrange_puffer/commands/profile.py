@@ -20,10 +20,15 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.train import ranks
-from midrange_puffer.train.fitted_pufferl import replaced
-from midrange_puffer.train.launcher import launch
 from midrange_puffer.train.loggers import TRACKERS
-from midrange_puffer.train.profiling import LABELS, TRACED, WARM_UP, Measurement, Phases
+from midrange_puffer.train.profiling import (
+    LABELS,
+    TRACED,
+    WARM_UP,
+    Measurement,
+    TracedProfile,
+)
+from midrange_puffer.train.ranks import launch
 from midrange_puffer.train.run import planned_run, train
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.stop_signals import StopSignals
@@ -66,13 +71,13 @@ def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> Ru
 def _measure(run: Run, signals: StopSignals, updates: int, trace: Path) -> Measurement:
     """Let a run go on for so long, silently."""
     device = run.config["train"]["device"]
-    phases = Phases(device)  # the clock of the trainers of all stages
-    with _progress(WARM_UP + updates + TRACED) as advance, replaced(Profile=lambda: phases):
+    profile = TracedProfile(device)  # of the trainers of all stages
+    with _progress(WARM_UP + updates + TRACED) as advance:
         measurement = Measurement(
-            phases, device, updates, trace if ranks.is_first() else None, advance
+            profile, device, updates, trace if ranks.is_first() else None, advance
         )
         with contextlib.redirect_stdout(io.StringIO()):
-            train(run, signals, [measurement])
+            train(run, signals, [measurement], profile)
     return measurement
 
 

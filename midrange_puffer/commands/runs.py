@@ -20,8 +20,8 @@ from midrange_puffer.show.run_plot import draw_runs
 from midrange_puffer.show.web_page import PAGE, svg, web_page
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.loggers import format_duration
-from midrange_puffer.train.metrics_file import read_metrics
-from midrange_puffer.train.run_list import RunInfo, find_runs, format_began, read_run
+from midrange_puffer.train.run_files import read_metrics
+from midrange_puffer.train.run_folder import RunInfo, find_runs, format_began, read_run
 
 FOLDERS = re.compile(r"(?<![^:,])/([^,:]*/)?")  # of whole paths, one or several in a value
 NUMBERS = ("M steps", "time", "score", "best")

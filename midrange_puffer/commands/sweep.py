@@ -25,8 +25,8 @@ from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import Space, trial_config
 from midrange_puffer.sweep.workers import Worker, workers_of
 from midrange_puffer.train.loggers import format_duration
-from midrange_puffer.train.opponents import settled_model, settled_opponents
 from midrange_puffer.train.run import planned_run
+from midrange_puffer.train.run_folder import settled_model, settled_opponents
 
 # What may change where a sweep goes on: the trials so far compare with the next ones all the same.
 CHANGEABLE = (

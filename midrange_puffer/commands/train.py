@@ -8,7 +8,7 @@ from pathlib import Path
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.train import ranks, run_folder
-from midrange_puffer.train.launcher import launch
+from midrange_puffer.train.ranks import launch
 from midrange_puffer.train.run import is_of_this_job, new_run, resumed_run, train_to_end
 from midrange_puffer.train.run_folder import Run
 

@@ -10,8 +10,7 @@ from midrange_puffer import __version__
 from midrange_puffer.sweep.process import Look
 from midrange_puffer.sweep.ray_host import Host, NodeError
 from midrange_puffer.sweep.record import TRIAL_INI
-from midrange_puffer.train.cluster.connect import LostError
-from midrange_puffer.train.cluster.losses import LOSSES, describe_loss
+from midrange_puffer.train.cluster.connect import LostError, describe_loss, ray_losses
 from midrange_puffer.train.machine import CORES
 
 GRACE = 3.0  # s, that an actor has to end its trial before it is killed
@@ -109,7 +108,7 @@ class RayWorker:
             return ray.get(question)
         except ray.exceptions.ActorUnavailableError:
             return None  # whether for long, Ray will find out
-        except LOSSES as error:
+        except ray_losses() as error:
             self.close()
             if getattr(error, "actor_init_failed", False):
                 told = str(error).splitlines()[-1]

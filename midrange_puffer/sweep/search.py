@@ -14,7 +14,7 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.sweep.record import FAILED, FINISHED, Trial
 from midrange_puffer.sweep.space import Parameter, Space, Value
-from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.trainer_state import seed_everything
 
 with contained():
     import pufferlib.sweep

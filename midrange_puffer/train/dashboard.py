@@ -1,4 +1,4 @@
-"""A run in a terminal: how far it is, and how the policy fares against each opponent."""
+"""A run in a terminal: its progress, and the policy's score against each opponent."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,13 @@ from rich.text import Text
 
 from midrange_puffer.names import shown
 from midrange_puffer.train.curriculum import format_stage
-from midrange_puffer.train.loggers import format_duration
-from midrange_puffer.train.results import Result, Results
+from midrange_puffer.train.loggers import Logger, OpponentScore, RecentScores, format_duration
 
 LEAST_WIDTH, LEAST_HEIGHT = 100, 30  # of the terminal
-INTERVAL = 0.25  # s from one picture to the next, at least
+INTERVAL = 0.25  # s between two pictures, at least
 BAR = 40  # characters
 OUTCOMES = (("win", "█", "green"), ("draw", "▒", "yellow"), ("loss", "·", "red"))
-# How the update learned: name in the metrics, on the screen, and how it is written.
+# Figures of an update: name in the metrics, name on the screen, and number format.
 LEARNING = (
     ("learning_rate", "rate", ".2g"),
     ("losses/entropy", "entropy", ".2f"),
@@ -37,7 +36,7 @@ MACHINE = (
     ("gpu/utilization", "GPU %", ".0f"),
     ("gpu/memory", "GPU memory %", ".0f"),
 )
-# The parts that an update's time goes to.
+# The parts of an update's time.
 PARTS = (
     ("env", "environments"),
     ("eval_forward", "acting"),
@@ -46,11 +45,11 @@ PARTS = (
 )
 
 
-class Dashboard:
-    """The logger that draws a run anew after an update.
+class Dashboard(Logger):
+    """A logger that redraws the state of a run after an update.
 
-    Use as a context manager: whatever else is printed meanwhile appears above. At the end it is
-    gone, as `ending.print_end` says it all once more.
+    It is a context manager: other output meanwhile appears above it. At the end it is removed,
+    since `run.print_end` prints the figures once more.
 
     Args:
         console: the terminal.
@@ -61,15 +60,15 @@ class Dashboard:
 
     def __init__(self, console: Console, name: str, total_steps: int, stages: Sequence[str]):
         self._name, self._total_steps, self._stages = name, total_steps, stages
-        self._results = Results()
+        self._scores = RecentScores()
         self._metrics: Mapping[str, float] = {}
         self._drawn = 0.0
-        # No thread of its own draws it: environments may be forked at any time.
+        # It is not drawn by a thread: environments may be forked at any time.
         self._live = Live(self, console=console, auto_refresh=False, transient=True)
 
     @staticmethod
     def fits(console: Console) -> bool:
-        """Whether a terminal can show it, and is large enough."""
+        """True if the terminal can show it and is large enough."""
         is_terminal = console.is_terminal and not console.is_dumb_terminal
         return is_terminal and console.width >= LEAST_WIDTH and console.height >= LEAST_HEIGHT
 
@@ -81,26 +80,23 @@ class Dashboard:
         self._live.stop()
 
     def log(self, metrics: Mapping[str, float], step: int) -> None:
-        """Draw it, if it is time."""
-        self._results.log(metrics, step)
-        # A rating is not in every row.
+        """Draws it, if it is due."""
+        self._scores.log(metrics, step)
+        # A rating is not in every row, so older values are kept.
         self._metrics = {**self._metrics, **metrics}
         if time.monotonic() >= self._drawn + INTERVAL:
             self._drawn = time.monotonic()
             self._live.refresh()
 
-    def close(self, model_path: str) -> None:
-        """Nothing is left to draw."""
-
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Called by rich."""
+        """Draws it; called by rich."""
         if self._metrics:
             title = Text.assemble(("midrange", "bold"), "  ", shown(self._name))
-            body = Group(self._progress(), *self._figures(), "", results_table(self._results, True))
+            body = Group(self._progress(), *self._figures(), "", scores_table(self._scores, True))
             yield Panel(body, title=title, title_align="left", box=box.ROUNDED, padding=(0, 1))
 
     def _progress(self) -> Table:
-        """How far the run is."""
+        """Returns the progress line."""
         metrics = self._metrics
         steps, speed, total = metrics["agent_steps"], metrics["SPS"], self._total_steps
         line = Table.grid(padding=(0, 2), expand=True)
@@ -117,7 +113,7 @@ class Dashboard:
         return line
 
     def _figures(self) -> list[Text]:
-        """The stage, how it learns, and what it takes of the machine."""
+        """Returns the lines of the stage, the learning, the machine and the time."""
         metrics, lines = self._metrics, []
         if "curriculum/stage" in metrics:
             stage = shown(format_stage(self._stages, int(metrics["curriculum/stage"])))
@@ -125,26 +121,26 @@ class Dashboard:
             lines.append(Text(stage if score is None else f"{stage}   its score {score:.3f}"))
         whole = sum(metrics.get(f"performance/{name}", 0) for name in ("eval", "train"))
         shares = {
-            told: metrics[f"performance/{name}"] / whole
-            for name, told in PARTS
+            label: metrics[f"performance/{name}"] / whole
+            for name, label in PARTS
             if whole and f"performance/{name}" in metrics
         }
-        time_goes = "   ".join(f"{told} {share:.0%}" for told, share in shares.items())
+        time_goes = "   ".join(f"{label} {share:.0%}" for label, share in shares.items())
         lines += [_line("learning", LEARNING, metrics), _line("machine", MACHINE, metrics)]
         return [*lines, Text.assemble((f"{'time':10}", "dim"), time_goes)]
 
 
 def _line(head: str, figures: Sequence[tuple[str, str, str]], metrics: Mapping[str, float]) -> Text:
-    """Those of some figures that there are, in a line."""
-    parts = [f"{told} {metrics[name]:{how}}" for name, told, how in figures if name in metrics]
+    """Returns a line with the available figures."""
+    parts = [f"{label} {metrics[name]:{form}}" for name, label, form in figures if name in metrics]
     return Text.assemble(
         (f"{head:10}", "dim"), "   ".join(parts), overflow="ellipsis", no_wrap=True
     )
 
 
-def results_table(results: Results, bars: bool) -> Table | Text:
-    """A row for each opponent, the worst first, and one for all; `bars`: with a picture of each."""
-    if results.all is None:
+def scores_table(scores: RecentScores, bars: bool) -> Table | Text:
+    """Returns a table of opponents, the lowest score first, and of all; `bars` adds pictures."""
+    if scores.all is None:
         return Text("no score yet: an engagement counts one time limit after its beginning")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("opponent", no_wrap=True)
@@ -152,15 +148,15 @@ def results_table(results: Results, bars: bool) -> Table | Text:
         table.add_column(heading, justify="right", no_wrap=True)
     if bars:
         table.add_column("   ".join(f"{glyph} {name}" for name, glyph, _ in OUTCOMES))
-    for result in (*results.opponents, results.all):
-        is_last = result == results.all
+    for score in (*scores.opponents, scores.all):
+        is_last = score == scores.all
         if is_last:
             table.add_section()
-        shares = (f"{100 * getattr(result, name):.1f}" for name, *_ in OUTCOMES)
-        bar = [_bar(result)] if bars else []
+        shares = (f"{100 * getattr(score, name):.1f}" for name, *_ in OUTCOMES)
+        bar = [_bar(score)] if bars else []
         table.add_row(
-            Text(shown(result.opponent)),
-            f"{result.score:.3f}",
+            Text(shown(score.opponent)),
+            f"{score.score:.3f}",
             *shares,
             *bar,
             style="bold" if is_last else "",
@@ -168,9 +164,9 @@ def results_table(results: Results, bars: bool) -> Table | Text:
     return table
 
 
-def _bar(result: Result) -> Text:
-    """The shares of win, draw and loss side by side."""
-    ends = [round(BAR * result.win), round(BAR * (result.win + result.draw)), BAR]
+def _bar(score: OpponentScore) -> Text:
+    """Returns a bar with the shares of win, draw and loss."""
+    ends = [round(BAR * score.win), round(BAR * (score.win + score.draw)), BAR]
     bar, begin = Text(), 0
     for end, (_, glyph, colour) in zip(ends, OUTCOMES, strict=True):
         bar.append(glyph * (end - begin), style=colour)

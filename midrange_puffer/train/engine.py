@@ -1,4 +1,7 @@
-"""The numeric parts of acting and learning, and who computes them."""
+"""The interface of an engine, which computes the actions of a rollout and the steps of an update.
+
+`torch_engine.py` computes any policy on any device, `native_engine.py` the package's MLP in C.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
@@ -8,24 +11,24 @@ import torch
 
 from midrange_puffer.train.experience import Segments
 
-# What there is to tell of a minibatch, means over its decisions, in this order.
+# The figures of a minibatch, means over its decisions, in this order.
 LOSSES = (
     "policy_loss", "value_loss", "entropy", "old_approx_kl", "approx_kl", "clipfrac", "importance"
 )  # fmt: skip
-# Begins a part of an update, as PuffeRL names it.
-Timer = Callable[[str], None]
-# Log-probabilities and values of some segments, [n, horizon] each, as the latest policy has them.
-Judged = tuple[torch.Tensor, torch.Tensor]
+# Begins a part of an update in the profile, by PuffeRL's name of it.
+BeginPart = Callable[[str], None]
+# Log-probabilities and values of some segments by the latest policy, [n, horizon] each.
+Outputs = tuple[torch.Tensor, torch.Tensor]
 
 
-class Seen(NamedTuple):
-    """What agents see before a decision.
+class TimeStep(NamedTuple):
+    """What the environments return for n agents before a decision.
 
     Attributes:
         observations: float32 [n, features].
-        rewards: float32 [n], for the decision before.
-        ends: bool [n], whether that ended the engagement.
-        living: bool [n], whose fighter is not dead.
+        rewards: float32 [n], for the previous decision.
+        ends: bool [n], True if the previous decision ended the engagement.
+        living: bool [n], True if the agent's fighter is alive.
     """
 
     observations: np.ndarray
@@ -35,45 +38,45 @@ class Seen(NamedTuple):
 
 
 class Engine(Protocol):
-    """Computes what a policy gives, the gradient of its loss, and the optimizer's steps."""
+    """Computes a policy's outputs, the gradient of its loss, and the optimizer's steps."""
 
     def load(self) -> None:
-        """Take up the policy's weights and the optimizer's state, which others have changed."""
+        """Takes over weights and optimizer state that were changed from outside."""
 
     def act(
         self,
-        seen: Seen,
+        inputs: TimeStep,
         state: dict[str, torch.Tensor],
         buffers: Mapping[str, torch.Tensor],
         rows: slice,
         step: int,
     ) -> np.ndarray:
-        """Draw actions for what some agents see, and keep all of it.
+        """Draws the actions of some agents, and writes inputs and outputs to the buffers.
 
         Args:
-            seen: by them.
-            state: "done", their `ends` on the learner's device, and a recurrent policy's memory of
-                them, which it changes.
-            buffers: by the names of `GATHERED`, which are written.
-            rows: theirs in the buffers, n.
-            step: of their segments.
+            inputs: of these agents.
+            state: "done", their `ends` on the learner's device, and the memory of a recurrent
+                policy, which is updated.
+            buffers: by the names of `GATHERED`.
+            rows: the agents' n rows of the buffers.
+            step: the column of the buffers, which is the decision within its segment.
 
         Returns:
-            [n, 3], int32, or float32 within their limits.
+            [n, 3], int32, or float32 clipped to their limits.
         """
 
-    def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
-        """What the policy gives for the segments in these rows."""
+    def score(self, experience: Segments, rows: torch.Tensor) -> Outputs:
+        """Returns the policy's outputs for the segments in these rows."""
 
     @property
     def reference(self) -> torch.Tensor | None:
-        """The parameters of the reference policy, one after another; None: there is none yet."""
+        """The flat parameters of the reference policy; None if there is none yet."""
 
-    def refer(self, parameters: torch.Tensor | None = None) -> None:
-        """Take the policy with these parameters for the reference; None: as it is now."""
+    def set_reference(self, parameters: torch.Tensor | None = None) -> None:
+        """Sets the reference policy to these flat parameters; None: to the present policy."""
 
     def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
-        """Log-probabilities of the actions in these rows by the reference policy, [n, horizon]."""
+        """Returns the reference policy's log-probabilities of the actions, [n, horizon]."""
 
     def learn(
         self,
@@ -83,22 +86,22 @@ class Engine(Protocol):
         returns: torch.Tensor,
         ent_coef: float,
         share: float,
-        time: Timer,
-    ) -> tuple[Judged, torch.Tensor]:
-        """Add the gradient of the loss of a minibatch, times `share`.
+        begin: BeginPart,
+    ) -> tuple[Outputs, torch.Tensor]:
+        """Adds the gradient of a minibatch's loss, multiplied by `share`.
 
         Args:
-            experience: of which it is drawn.
-            rows: of its segments, [n].
-            advantages: [n, horizon], normalised and weighted, of the policy's loss.
-            returns: [n, horizon], what the values are to be.
+            experience: the segments that the minibatch is taken from.
+            rows: its segments, [n].
+            advantages: [n, horizon], normalised and weighted, for the policy's loss.
+            returns: [n, horizon], the targets of the values.
             ent_coef: weight of the entropy bonus.
-            share: of it in a step of the optimizer.
-            time: is told which part begins.
+            share: the minibatch's part of an optimizer step.
+            begin: called when a part of the update begins.
 
         Returns:
-            What the policy gives for these segments, and `LOSSES`, on the CPU or its device.
+            The policy's outputs for these segments, and `LOSSES`, on the CPU or its device.
         """
 
     def step(self) -> None:
-        """Take a step of the optimizer against the gradient that was added up, and forget that."""
+        """Takes an optimizer step against the added gradient, and clears it."""

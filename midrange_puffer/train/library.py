@@ -1,4 +1,4 @@
-"""Training from Python: what `puffer train` does, a step at a time and without a terminal."""
+"""Training from Python: the steps of `puffer train`, one at a time and without a terminal."""
 
 import contextlib
 import io
@@ -12,12 +12,11 @@ from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.config.reading import load_config as read_config
 from midrange_puffer.config.settle import settle
 from midrange_puffer.policies.models import checked_metadata
+from midrange_puffer.train.loggers import Logger, RecentScores
 from midrange_puffer.train.machine import this_machine
-from midrange_puffer.train.opponents import settled_opponents
-from midrange_puffer.train.results import Results
 from midrange_puffer.train.run import begun_run, removed_if_never_begun, resumed_run
-from midrange_puffer.train.run_folder import Run
-from midrange_puffer.train.session import Session, open_session
+from midrange_puffer.train.run_folder import Run, settled_opponents
+from midrange_puffer.train.stages import Stages, open_stages
 from midrange_puffer.train.vector import VecEnv, make_env
 
 Overrides = Mapping[str, object] | Sequence[str]
@@ -25,7 +24,7 @@ Callback = Callable[["Trainer", Mapping[str, float]], None]
 
 
 def load_config(path: str | Path | None = None, overrides: Overrides = ()) -> Config:
-    """Read and check a configuration.
+    """Reads and checks a configuration.
 
     Args:
         path: an ini file; configs/default.ini and the others are found wherever the package is
@@ -34,22 +33,22 @@ def load_config(path: str | Path | None = None, overrides: Overrides = ()) -> Co
             words of a command line.
 
     Raises:
-        ConfigError: a file, key or value is wrong. The message names it, what is allowed and the
+        ConfigError: A file, key or value is wrong. The message names it, the allowed values and the
             nearest right name.
     """
     return read_config(path, _words(overrides))
 
 
 def make_vec(config: Config, pool: str | Path | None = None) -> VecEnv:
-    """The environments of a configuration, vectorised by PufferLib as the trainer has them.
+    """Makes the trainer's environments of a configuration, vectorised by PufferLib.
 
-    It has the `send`, `recv` and `close` of PufferLib's vectors, and its ends are complete: PuffeRL
-    by itself ignores truncations, and takes the value of the next engagement for that of the one
-    that was cut off. Here they are among the terminals.
+    It has the `send`, `recv` and `close` of PufferLib's vectors. Truncations are among the
+    terminals: PuffeRL ignores truncations, and would take the value of the next engagement for that
+    of the truncated one.
 
     Args:
-        config: as of `load_config`; what is "auto" is chosen for this machine.
-        pool: the file of a pool, where env.opponent has one.
+        config: from `load_config`; values of "auto" are chosen for this machine.
+        pool: the pool's file, if env.opponent has a pool.
 
     Raises:
         ConfigError: It does not fit this machine.
@@ -61,7 +60,7 @@ def make_vec(config: Config, pool: str | Path | None = None) -> VecEnv:
 
 
 class Trainer(AbstractContextManager):
-    """A run of `puffer train` in the hands of a program: its folder, checkpoints, league and all.
+    """A run of `puffer train` under a program's control, with its folder, checkpoints and league.
 
         with Trainer(load_config("configs/default.ini")) as trainer:
             while not trainer.is_over:
@@ -69,16 +68,17 @@ class Trainer(AbstractContextManager):
                 metrics = trainer.train()
 
     Within the block the run's folder is locked. At its end a checkpoint is saved, but not after an
-    error; those saved before stand. Signals are the program's own business: Ctrl-C raises
-    KeyboardInterrupt, as everywhere in Python.
+    error; earlier checkpoints remain. Signals are left to the program: Ctrl-C raises
+    KeyboardInterrupt as usual.
 
     Args:
-        config: as of `load_config`. The run's folder is train.run_name in train.data_dir.
-        logger: any object with `log(metrics, step)`: a dict of numbers and the agent decisions so
-            far, for each row. If it has `close(model_path)`, that is called at the end.
-        callbacks: each is called after each update with this trainer and the row that was logged,
-            which is empty where none is due. It may `save`, or `stop` the run.
-        is_quiet: print nothing; otherwise what is chosen for "auto", and the folder.
+        config: from `load_config`. The run's folder is train.run_name in train.data_dir.
+        logger: any object with `log(metrics, step)`, which is called for each row with a dict of
+            numbers and the agent decisions so far. Its `close(model_path)`, if it has one, is
+            called at the end.
+        callbacks: functions called after each update with this trainer and the logged row, which is
+            empty if none is due. They may `save`, or `stop` the run.
+        is_quiet: print nothing; if False, the values chosen for "auto" and the folder.
 
     Attributes:
         folder: of the run.
@@ -98,11 +98,11 @@ class Trainer(AbstractContextManager):
         self._open = lambda: begun_run(_checked(config))
         self._logger, self._callbacks = logger, callbacks
         self._silence = _quiet if is_quiet else contextlib.nullcontext
-        self._results, self._row = Results(), _LastRow()
+        self._scores, self._row = RecentScores(), _LastRow()
         self._is_stopped = False
-        self._is_gathered = False  # whether there is experience to learn from
-        self._is_open = False  # whether the program is within the block
-        self._opened: Session | None = None
+        self._is_gathered = False  # True if there is experience to learn from
+        self._is_open = False  # True within the block
+        self._opened: Stages | None = None
 
     @classmethod
     def resume(
@@ -113,12 +113,12 @@ class Trainer(AbstractContextManager):
         callbacks: Sequence[Callback] = (),
         is_quiet: bool = True,
     ) -> "Trainer":
-        """Go on with a run from its last checkpoint.
+        """Returns a trainer that resumes a run from its last checkpoint.
 
         Args:
             run: its folder, its name, or "latest".
-            overrides: as of `load_config`; they may not change the policy.
-            logger, callbacks, is_quiet: as of `Trainer`.
+            overrides: as in `load_config`; they must not change the policy.
+            logger, callbacks, is_quiet: as in `Trainer`.
         """
         trainer = cls(None, logger, callbacks, is_quiet)
         trainer._open = lambda: resumed_run(str(run), _words(overrides))
@@ -130,15 +130,15 @@ class Trainer(AbstractContextManager):
         for callback in self._callbacks:
             if not callable(callback):
                 raise TypeError(f"callbacks: {callback!r} is none: must be callable")
-        own = [] if self._logger is None else [_Closing(self._logger)]
+        own = [] if self._logger is None else [_OwnLogger(self._logger)]
         with self._silence(), ExitStack() as held:
             run: Run = held.enter_context(self._open())
             held.enter_context(removed_if_never_begun(run))
-            self._opened = held.enter_context(open_session(run, lambda: False))
+            self._opened = held.enter_context(open_stages(run, lambda: False))
             self._held = held.pop_all()
         self._is_open = True
         self.folder, self.config = run.folder, run.config
-        self._session.loggers.add(self._results, self._row, *own)
+        self._stages.loggers.add(self._scores, self._row, *own)
         return self
 
     def __exit__(self, *error: object) -> bool | None:
@@ -146,8 +146,8 @@ class Trainer(AbstractContextManager):
         return self._held.__exit__(*error)
 
     @property
-    def _session(self) -> Session:
-        """What is trained, which may be looked at after the block, too."""
+    def _stages(self) -> Stages:
+        """The stages of the run, which can still be read after the block."""
         if self._opened is None:
             raise RuntimeError("the run is not open: use the trainer in `with Trainer(…) as …:`")
         return self._opened
@@ -158,104 +158,103 @@ class Trainer(AbstractContextManager):
 
     @property
     def is_over(self) -> bool:
-        """Whether the run is at its end, or was stopped."""
-        return self._is_stopped or self._session.is_over
+        """True if the run is at its end or was stopped."""
+        return self._is_stopped or self._stages.is_over
 
     @property
     def global_step(self) -> int:
-        """Agent decisions so far."""
-        return self._session.trainer.global_step
+        """The agent decisions so far."""
+        return self._stages.trainer.global_step
 
     @property
     def policy(self) -> nn.Module:
         """The policy that learns, on its device."""
-        return self._session.trainer.uncompiled_policy
+        return self._stages.trainer.uncompiled_policy
 
     @property
     def score(self) -> float | None:
         """The mean score of the last ten rows logged (win 1, draw 0.5); None before the first."""
-        return self._results.all.score if self._results.all else None
+        return self._scores.all.score if self._scores.all else None
 
     def evaluate(self) -> dict[str, list[float]]:
-        """Gather the experience of an update.
+        """Gathers the experience of an update.
 
         Returns:
-            Figures of the engagements told of meanwhile, by name: a number for each of them.
+            Figures of the engagements that ended, by name: a number for each engagement.
 
         Raises:
-            RuntimeError: There is experience already that nobody has learnt from.
+            RuntimeError: The last experience has not been learnt from.
         """
         self._check_open()
         if self._is_gathered:
             raise RuntimeError("evaluate(): there is experience to learn from; call train() first")
-        with self._silence():  # but not what the user's own code prints
-            self._session.move_on()
-        infos = self._session.evaluate()
+        with self._silence():  # but not the output of the user's code
+            self._stages.move_on()
+        infos = self._stages.evaluate()
         self._is_gathered = True
         return infos
 
     def train(self) -> dict[str, float]:
-        """Learn from that experience; log a row of metrics and save a checkpoint where one is due.
+        """Learns from that experience; logs a row of metrics and saves a checkpoint if one is due.
 
         Returns:
-            The row; empty where none is due, by train.log_interval.
+            The row; empty if none is due, by train.log_interval.
 
         Raises:
-            DivergedError: The policy is of no more use; the last checkpoint is from before.
+            DivergedError: The policy is useless; the last checkpoint is from before.
             RuntimeError: There is no new experience.
         """
         self._check_open()
-        session = self._session
         if not self._is_gathered:
             raise RuntimeError("train(): there is no new experience; call evaluate() before it")
         self._row.metrics, self._is_gathered = {}, False
-        session.train()
+        self._stages.train()
         for callback in self._callbacks:
             callback(self, self._row.metrics)
         return dict(self._row.metrics)
 
     def run(self) -> None:
-        """Train to the end of the run, or until a callback stops it."""
+        """Trains to the end of the run, or until a callback stops it."""
         while not self.is_over:
             self.evaluate()
             self.train()
 
     def mean_and_log(self) -> dict[str, float]:
-        """Log a row of all updates since the last one, before train.log_interval has passed.
+        """Logs a row of all updates since the last one, before train.log_interval has passed.
 
         Returns:
-            The row; empty where there was no update.
+            The row; empty if there was no update.
         """
         self._check_open()
         self._row.metrics = {}
-        self._session.trainer.mean_and_log()
+        self._stages.trainer.mean_and_log()
         return dict(self._row.metrics)
 
     def save(self, metadata: Mapping[str, object] | None = None) -> Path:
-        """Save a checkpoint; return the model's file.
+        """Saves a checkpoint; returns the model's file.
 
         Args:
-            metadata: JSON values by name, which stand in this model and in all later ones. They
-                are in what `load_policy` returns.
+            metadata: JSON values by name, which are saved in this model and in all later ones.
+                `load_policy` returns them.
 
         Raises:
-            ValueError: JSON cannot say it.
+            ValueError: They are not JSON values.
             WriteError: The disk is full or the folder not writable.
         """
         self._check_open()
-        trainer = self._session.trainer
+        trainer = self._stages.trainer
         if metadata is not None:
             trainer.metadata |= checked_metadata(dict(metadata))
         trainer.save_checkpoint()
         return trainer.model_path
 
     def stop(self) -> None:
-        """Let `is_over` be true from now on."""
+        """Makes `is_over` True from now on."""
         self._is_stopped = True
 
 
-class _LastRow:
-    """The metrics logged last, as a logger."""
+class _LastRow(Logger):
+    """A logger that keeps the last row."""
 
     def __init__(self) -> None:
         self.metrics: Mapping[str, float] = {}
@@ -263,12 +262,9 @@ class _LastRow:
     def log(self, metrics: Mapping[str, float], step: int) -> None:
         self.metrics = metrics
 
-    def close(self, model_path: str) -> None:
-        """Nothing is left to do."""
 
-
-class _Closing:
-    """A logger of the user's, which may do without `close`."""
+class _OwnLogger(Logger):
+    """The user's logger, which may lack `close`."""
 
     def __init__(self, logger: object) -> None:
         if not callable(getattr(logger, "log", None)):
@@ -284,14 +280,14 @@ class _Closing:
 
 
 def _checked(config: Config) -> Config:
-    """The configuration; TypeError where it is something else, such as its file's name."""
+    """Returns the configuration; raises TypeError for other values, such as a file's name."""
     if not isinstance(config, Config):
         raise TypeError(f"config of type {type(config).__name__}: must be as of load_config")
     return config
 
 
 def _words(overrides: Overrides) -> list[str]:
-    """Overrides as words of a command line."""
+    """Returns overrides as words of a command line."""
     if isinstance(overrides, Mapping):
         return [f"--{name}={value}" for name, value in overrides.items()]
     if isinstance(overrides, str):

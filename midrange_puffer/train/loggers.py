@@ -1,4 +1,4 @@
-"""Where the metrics of a run go: to loggers, of which the console and trackers are here."""
+"""The loggers of a run's metrics: the console, trackers, and the recent scores by opponent."""
 
 import importlib
 import json
@@ -6,46 +6,51 @@ import os
 import secrets
 import textwrap
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from statistics import fmean
+from typing import NamedTuple
 
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_whole
 from midrange_puffer.json_files import JsonError, read_json
 from midrange_puffer.train.curriculum import format_stage
-from midrange_puffer.train.results import worst
 
 Metrics = Mapping[str, float]
 
 LINE_WIDTH = 120  # characters
+UPDATES = 10  # rows in a recent score: one update has few engagements with each opponent
+PREFIX = "environment/"
+VERSUS = f"{PREFIX}score_vs_"
 
-# [base] flag -> the package behind it
+# [base] flag -> its package
 TRACKERS = {"wandb": "wandb", "neptune": "neptune", "tensorboard": "torch.utils.tensorboard"}
 
 
-class Logger(Protocol):
-    """What the trainer needs of a logger."""
+class Logger:
+    """Base of loggers; PufferLib's trackers have the same methods."""
 
     def log(self, metrics: Metrics, step: int) -> None:
-        """Record `metrics` as they were after `step` agent decisions."""
+        """Records the metrics of a row, after `step` agent decisions."""
+        raise NotImplementedError
 
     def close(self, model_path: str) -> None:
-        """Write out what is left, and keep or name the last model."""
+        """Ends the records; `model_path` is the last model."""
 
 
 class Loggers:
-    """Several loggers as one.
+    """Several loggers, used as one.
 
     Args:
-        run_id: The run's name.
-        loggers: The first of them.
+        run_id: the run's name.
+        loggers: more can be added.
 
     Attributes:
-        run_id: As given; PuffeRL asks for it.
-        beside: Metrics that go into every row beside those that are logged.
+        run_id: as given; PuffeRL reads it.
+        beside: metrics that are added to every row.
     """
 
     def __init__(self, run_id: str, loggers: Sequence[Logger] = ()) -> None:
@@ -54,25 +59,28 @@ class Loggers:
         self.beside: Metrics = {}
 
     def add(self, *loggers: Logger) -> None:
-        """Pass the rows that come from now on to these, too."""
+        """Adds loggers of the rows from now on."""
         self._loggers += loggers
 
     def log(self, metrics: Metrics, step: int) -> None:
-        """Pass `metrics` on to every logger, as plain numbers."""
-        numbers = {name: _plain(value) for name, value in {**metrics, **self.beside}.items()}
+        """Passes the metrics to every logger, as plain numbers."""
+        numbers = {
+            name: value if isinstance(value, int) else float(value)  # no numpy or torch numbers
+            for name, value in {**metrics, **self.beside}.items()
+        }
         for logger in self._loggers:
             logger.log(numbers, step)
 
     def close(self, model_path: Path) -> None:
-        """Close every logger."""
+        """Closes every logger."""
         for logger in self._loggers:
             logger.close(str(model_path))
 
 
-class Console:
-    """One line a log, for a small terminal and for output that is none.
+class Console(Logger):
+    """One printed line a row, for small terminals and for output to a file.
 
-    At most one a second, but every one with a rating, and the last one.
+    It prints at most one line a second, and always rows with a rating and the last row.
 
     Args:
         total_steps: of the run.
@@ -89,17 +97,14 @@ class Console:
         self._printed = 0.0
 
     def log(self, metrics: Metrics, step: int) -> None:
-        """Print the line, if it is time for one."""
+        """Prints the line, if one is due."""
         wanted = step >= self._total_steps or "league/rating" in metrics
         if wanted or time.monotonic() >= self._printed + self.INTERVAL:
             self._printed = time.monotonic()
             print(format_line(metrics, self._total_steps, self._stages, self._width), flush=True)
 
-    def close(self, model_path: str) -> None:
-        """Nothing is left to print."""
 
-
-class TensorBoard:
+class TensorBoard(Logger):
     """An event file in the run folder."""
 
     def __init__(self, run: Path, step: int | None) -> None:
@@ -107,22 +112,22 @@ class TensorBoard:
         self._writer = module.SummaryWriter(run / "tensorboard", purge_step=step)
 
     def log(self, metrics: Metrics, step: int) -> None:
-        """Write every metric as a scalar."""
+        """Writes every metric as a scalar."""
         for name, value in metrics.items():
             self._writer.add_scalar(name, value, step)
         self._writer.flush()
 
     def close(self, model_path: str) -> None:
-        """Close the event file."""
+        """Closes the event file."""
         self._writer.close()
 
 
 def format_line(
     metrics: Metrics, total_steps: int, stages: Sequence[str] = (), width: int = LINE_WIDTH
 ) -> str:
-    """One line of what matters: steps, speed, stage, score, the three worst opponents, time left.
+    """Returns a line with steps, speed, stage, score, the three lowest scores, and time left.
 
-    What there is no room for is left out, what matters least first.
+    Parts that do not fit are left out, the least important first.
     """
     steps, speed = metrics["agent_steps"], metrics["SPS"]
     parts = {"steps": f"{steps / 1e6:8.2f} M steps", "speed": f"{speed / 1e3:4.0f} k/s"}
@@ -130,8 +135,8 @@ def format_line(
         parts["stage"] = format_stage(stages, metrics["curriculum/stage"])
     score = metrics.get("environment/score")
     parts["score"] = "no score yet" if score is None else f"score {score:.3f}"
-    if hardest := worst(metrics, 3):
-        parts["worst"] = "worst " + " ".join(f"{name} {its:.2f}" for name, its in hardest)
+    if lowest := lowest_scores(metrics, 3):
+        parts["worst"] = "worst " + " ".join(f"{name} {value:.2f}" for name, value in lowest)
     if "league/rating" in metrics:
         parts["rating"] = f"rating {metrics['league/rating']:.0f}"
     if "losses/entropy" in metrics:
@@ -145,7 +150,7 @@ def format_line(
 
 
 def format_duration(seconds: float) -> str:
-    """1h02m, 3m05s or 7s."""
+    """Formats a duration: 1h02m, 3m05s or 7s."""
     minutes, seconds = divmod(round(max(seconds, 0)), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -154,7 +159,7 @@ def format_duration(seconds: float) -> str:
 
 
 def check_trackers(config: Config) -> None:
-    """Import the packages of the trackers asked for.
+    """Imports the packages of the configured trackers.
 
     Raises:
         ConfigError: One is not installed.
@@ -170,20 +175,25 @@ def check_trackers(config: Config) -> None:
 
 
 def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
-    """Start the trackers asked for; `step` is where a resumed run goes on, else None.
+    """Starts the configured trackers.
+
+    Args:
+        config: of the run.
+        run: its folder.
+        step: where a resumed run goes on; None: a new run.
 
     Raises:
-        UsageError: A tracker refuses, for want of an account or a network.
+        UsageError: A tracker fails, for example without an account or a network.
     """
-    from midrange_puffer.train.fitted_pufferl import pufferl
+    from midrange_puffer.train.rollout import pufferl
 
     base = config["base"]
     loggers: list[Logger] = [TensorBoard(run, step)] if base["tensorboard"] else []
-    ids_path = run / "trackers.json"  # by which a resumed run finds its records again
+    ids_path = run / "trackers.json"  # by tracker, for a resumed run
     os.environ.setdefault("WANDB_DIR", str(run))
     os.environ.setdefault("WANDB_NAME", run.name)
     settings = {**config.as_dict(), **base}
-    # PufferLib would not heed the variable that neptune documents.
+    # PufferLib ignores the variable that neptune documents.
     neptune = partial(pufferl.NeptuneLogger, mode=os.environ.get("NEPTUNE_MODE", "async"))
     # Neptune chooses the id of a new run itself.
     for name, tracker, new_id in (
@@ -195,7 +205,7 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
         ids = _tracker_ids(ids_path)
         try:
             loggers.append(tracker(settings, load_id=ids.get(name, new_id)))
-        except Exception as error:  # each has its own kinds
+        except Exception as error:  # each tracker has its own classes
             reason = textwrap.shorten(str(error), 200)
             raise UsageError(f"base.{name}: {type(error).__name__}: {reason}") from error
         ids[name] = loggers[-1].run_id
@@ -204,13 +214,72 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
 
 
 def _tracker_ids(path: Path) -> dict[str, str | None]:
-    """Tracker -> by what it knows the run."""
+    """Returns the run's id by tracker."""
     try:
         return read_json(path, dict[str, str | None]) if path.exists() else {}
     except JsonError as error:
         raise UsageError(f"{error}; without the file the trackers begin new records") from None
 
 
-def _plain(value: float) -> int | float:
-    """A Python number of a numpy or torch one."""
-    return value if isinstance(value, int) else float(value)
+class OpponentScore(NamedTuple):
+    """Shares of the engagements with an opponent."""
+
+    opponent: str
+    win: float
+    draw: float
+    loss: float
+
+    @property
+    def score(self) -> float:
+        """The score: a win is 1, a draw 0.5."""
+        return self.win + self.draw / 2
+
+
+class RecentScores(Logger):
+    """A logger that averages the scores against each opponent over the last rows."""
+
+    def __init__(self) -> None:
+        self._rows: deque[Metrics] = deque(maxlen=UPDATES)
+        self._stage: float | None = None
+
+    def log(self, metrics: Metrics, step: int) -> None:
+        """Adds a row; the first one of a stage drops those before."""
+        stage = metrics.get("curriculum/stage")
+        if stage != self._stage:
+            self._rows.clear()
+        self._stage = stage
+        if f"{PREFIX}score" in metrics:
+            self._rows.append(metrics)
+
+    @property
+    def all(self) -> OpponentScore | None:
+        """The score against all opponents, as often as each was met; None before the first row."""
+        shares = (self._mean(f"{PREFIX}{name}") for name in ("win", "draw", "loss"))
+        return OpponentScore("all", *shares) if self._rows else None
+
+    @property
+    def opponents(self) -> list[OpponentScore]:
+        """The score against each opponent, the lowest first."""
+        names = dict.fromkeys(name for row in self._rows for name in row if name.startswith(VERSUS))
+        scores = []
+        for name in names:
+            opponent = name.removeprefix(VERSUS)
+            if not any(f"{PREFIX}win_vs_{opponent}" in row for row in self._rows):
+                continue
+            win, score = self._mean(f"{PREFIX}win_vs_{opponent}"), self._mean(name)
+            draw = 2 * (score - win)
+            scores.append(OpponentScore(opponent, win, draw, max(1 - win - draw, 0.0)))
+        return sorted(scores, key=lambda score: score.score)
+
+    def _mean(self, name: str) -> float:
+        return fmean(row[name] for row in self._rows if name in row)
+
+
+def lowest_scores(metrics: Metrics, count: int) -> list[tuple[str, float]]:
+    """Returns the opponents with the lowest scores of a row, and these scores."""
+    scores = {
+        name.removeprefix(VERSUS): score
+        for name, score in metrics.items()
+        if name.startswith(VERSUS)
+    }
+    return sorted(scores.items(), key=lambda item: item[1])[:count]

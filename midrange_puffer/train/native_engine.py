@@ -10,16 +10,16 @@ from midrange_puffer.policies.actors import noise_for
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
 from midrange_puffer.train import ranks
-from midrange_puffer.train.engine import LOSSES, Judged, Seen, Timer
+from midrange_puffer.train.engine import LOSSES, BeginPart, Outputs, TimeStep
 from midrange_puffer.train.experience import GATHERED, Segments
-from midrange_puffer.train.muon import MOMENTUM, Muon
+from midrange_puffer.train.optimizer import MOMENTUM, Muon
 
 
 class NativeEngine:
-    """Acts and learns in C.
+    """Acts and learns in C: see `Engine`.
 
-    The policy's parameters and the optimizer's state are parts of longer arrays, which C changes,
-    so that torch has them as they are at any time.
+    The policy's parameters and the optimizer's state are views of longer arrays, which C changes.
+    So torch always has the present ones.
 
     Args:
         policy: as of `policies.networks.Policy`.
@@ -42,7 +42,7 @@ class NativeEngine:
         self.load()
 
     def load(self) -> None:
-        """As `Engine.load`."""
+        """Takes over weights and optimizer state that were changed from outside."""
         parameters, state = [*self._policy.parameters()], self._optimizer.state
         for name, flat in self._averages.items():
             for parameter, part in zip(parameters, parts(flat, self._policy), strict=True):
@@ -56,26 +56,26 @@ class NativeEngine:
 
     def act(
         self,
-        seen: Seen,
+        inputs: TimeStep,
         state: dict[str, torch.Tensor],
         buffers: Mapping[str, torch.Tensor],
         rows: slice,
         step: int,
     ) -> np.ndarray:
-        """As `Engine.act`."""
-        count, is_continuous = len(seen.rewards), self._policy.is_continuous
+        """Draws actions, and writes inputs and outputs to the buffers."""
+        count, is_continuous = len(inputs.rewards), self._policy.is_continuous
         noise = noise_for(count, is_continuous, "cpu").numpy()
         actions = np.empty(noise.shape, np.float32 if is_continuous else np.int32)
-        outcomes, kept = (seen.rewards, seen.ends), [buffers[name].numpy() for name in GATHERED]
-        self._network.act(seen.observations, noise, actions, outcomes, kept, rows.start, step)
+        outcomes, kept = (inputs.rewards, inputs.ends), [buffers[name].numpy() for name in GATHERED]
+        self._network.act(inputs.observations, noise, actions, outcomes, kept, rows.start, step)
         return actions
 
-    def score(self, experience: Segments, rows: torch.Tensor) -> Judged:
-        """As `Engine.score`."""
+    def score(self, experience: Segments, rows: torch.Tensor) -> Outputs:
+        """Returns the policy's outputs for the segments in these rows."""
         return self._score(self._network, experience, rows)
 
-    def refer(self, parameters: torch.Tensor | None = None) -> None:
-        """As `Engine.refer`."""
+    def set_reference(self, parameters: torch.Tensor | None = None) -> None:
+        """Sets the reference policy to these flat parameters; None: to the present policy."""
         if self._reference_network is None:
             threads = self._settings["threads"]
             self._reference_network = make_network(self._policy, threads, learns=False)
@@ -83,14 +83,16 @@ class NativeEngine:
         self._reference_network.load(self.reference.numpy())
 
     def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
-        """As `Engine.score_reference`."""
+        """Returns the reference policy's log-probabilities of the actions, [n, horizon]."""
         return self._score(self._reference_network, experience, rows)[0]
 
-    def _score(self, network: _learner.Network, experience: Segments, rows: torch.Tensor) -> Judged:
-        judged, decisions = self._room(experience, rows), _decisions(experience, rows)
-        arrays = (one.numpy() for one in judged)
+    def _score(
+        self, network: _learner.Network, experience: Segments, rows: torch.Tensor
+    ) -> Outputs:
+        outputs, decisions = _make_outputs(experience, rows), _living_decisions(experience, rows)
+        arrays = (tensor.numpy() for tensor in outputs)
         network.score(_arrays(experience), rows.numpy(), *arrays, decisions)
-        return judged
+        return outputs
 
     def learn(
         self,
@@ -100,11 +102,11 @@ class NativeEngine:
         returns: torch.Tensor,
         ent_coef: float,
         share: float,
-        time: Timer,
-    ) -> tuple[Judged, torch.Tensor]:
-        """As `Engine.learn`."""
-        time("learn")
-        settings, judged = self._settings, self._room(experience, rows)
+        begin: BeginPart,
+    ) -> tuple[Outputs, torch.Tensor]:
+        """Adds the gradient of a minibatch's loss, multiplied by `share`."""
+        begin("learn")
+        settings, outputs = self._settings, _make_outputs(experience, rows)
         coefficients = (
             settings["clip_coef"], settings["vf_clip_coef"], settings["vf_coef"], ent_coef
         )  # fmt: skip
@@ -116,41 +118,44 @@ class NativeEngine:
             coefficients,
             share,
             self._gradient.numpy(),
-            *(one.numpy() for one in judged),
-            _decisions(experience, rows),
+            *(tensor.numpy() for tensor in outputs),
+            _living_decisions(experience, rows),
         )
-        return judged, torch.tensor([losses[name] for name in LOSSES])
+        return outputs, torch.tensor([losses[name] for name in LOSSES])
 
     def step(self) -> None:
-        """As `Engine.step`."""
+        """Takes an optimizer step against the added gradient, and clears it."""
         ranks.average(self._gradient)
         group, limit = self._optimizer.param_groups[0], self._settings["max_grad_norm"]
-        arrays = (self._weights, *self._averages.values(), self._gradient)
-        arrays = [one.numpy() for one in arrays]
+        tensors = (self._weights, *self._averages.values(), self._gradient)
+        arrays = [tensor.numpy() for tensor in tensors]
         if isinstance(self._optimizer, Muon):
             self._network.muon(*arrays, group["lr"], group["beta"], limit)
         else:
-            steps = [self._optimizer.state[one]["step"] for one in group["params"]]
+            steps = [self._optimizer.state[parameter]["step"] for parameter in group["params"]]
             torch._foreach_add_(steps, 1)
             number = int(steps[0])
             self._network.adam(*arrays, group["lr"], *group["betas"], group["eps"], number, limit)
         self._gradient.zero_()
 
-    def _room(self, experience: Segments, rows: torch.Tensor) -> Judged:
-        """For log-probabilities and values, [n, horizon] each, with 0 for the dead."""
-        make = torch.empty if experience.masks is None else torch.zeros
-        shape = (len(rows), experience.values.shape[1])
-        return make(shape), make(shape)
+
+def _make_outputs(experience: Segments, rows: torch.Tensor) -> Outputs:
+    """Returns arrays for log-probabilities and values, [n, horizon] each, with 0 for the dead."""
+    make = torch.empty if experience.masks is None else torch.zeros
+    shape = (len(rows), experience.values.shape[1])
+    return make(shape), make(shape)
 
 
-def _decisions(experience: Segments, rows: torch.Tensor) -> np.ndarray | None:
-    """The places of those of the living in these segments, [n, horizon]; None: all live."""
+def _living_decisions(experience: Segments, rows: torch.Tensor) -> np.ndarray | None:
+    """Returns the flat indices of living fighters' decisions in [n, horizon]; None: all live."""
     if experience.masks is None:
         return None
     return np.flatnonzero(experience.masks[rows].numpy()).astype(np.int32)
 
 
 def _arrays(experience: Segments) -> list[np.ndarray]:
-    """Experience as the C learner takes it."""
-    of = experience
-    return [one.numpy() for one in (of.observations, of.actions, of.proximal, of.values)]
+    """Returns the arrays of experience that the C learner reads."""
+    tensors = (
+        experience.observations, experience.actions, experience.proximal, experience.values
+    )  # fmt: skip
+    return [tensor.numpy() for tensor in tensors]

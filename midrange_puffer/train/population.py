@@ -1,36 +1,37 @@
 """A population: exploiters are trained against the policy in training, and join its pool.
 
-In the manner of AlphaStar's league (Vinyals et al. 2019) in miniature: now and then training waits
-while an exploiter learns to beat the policy as it is, or its whole pool. The exploiter is then
-frozen and met like the other members of the pool. So the policy learns to leave no weakness that a
-short training finds. `population.json` has a row for each (population_file.py).
+This is AlphaStar's league (Vinyals et al. 2019) on a small scale. At intervals the training pauses
+while an exploiter, also called a best response, learns to beat the present policy or its whole
+pool. The exploiter is then frozen and becomes a member of the pool. So the policy learns to remove
+weaknesses that a short training finds. `population.json` has a row for each exploiter.
 """
 
 import contextlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from midrange_puffer.config.schema import game_of
+from midrange_puffer.config.schema import game_of, game_parameters
 from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, exploiters
 from midrange_puffer.contest.evaluation import evaluate
-from midrange_puffer.errors import UserError
+from midrange_puffer.errors import UsageError, UserError
+from midrange_puffer.game.parameters import POOL
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.models import spread
-from midrange_puffer.train.best_response import as_words, response_settings
+from midrange_puffer.policies.own_policy import full_name
 from midrange_puffer.train.pool import Pool
-from midrange_puffer.train.population_file import Turn, read_turns, write_turns
+from midrange_puffer.train.run_files import Turn, read_turns, write_turns
 from midrange_puffer.train.run_folder import Run
 from midrange_puffer.train.trainer import StageTrainer
 
-FOLDER = "exploiters"  # of their runs, in the run folder
-LOG = "exploiters.log"  # what they print
-CANDIDATES = 3  # checkpoints of an exploiter, of which the best one is frozen
-EPISODES = 400  # that tell how good each is
-PATIENCE = 0.5  # s from one look at a signal to the next
+FOLDER = "exploiters"  # the folder of their runs in the run folder
+LOG = "exploiters.log"  # their output
+CANDIDATES = 3  # checkpoints of an exploiter; the best one is frozen
+EPISODES = 400  # engagements that measure each
+PATIENCE = 0.5  # s between two checks for a signal
 
 
 class Population:
@@ -39,7 +40,7 @@ class Population:
     Args:
         run: with [population].
         pool: of the run, which the exploiters join.
-        is_stopped: whether a signal has come: the present exploiter is given up then, and is
+        is_stopped: returns True once a signal has come. The present exploiter is then dropped, and
             trained again when the run is resumed.
 
     Raises:
@@ -52,23 +53,23 @@ class Population:
         self._kinds = exploiters(self._settings["kinds"])
         self._parameters = game_of(run.config)
         epoch = run.state["epoch"] if run.state else 0
-        # What is noted of later updates, before the run was resumed, is dropped.
+        # Turns of later updates, from before the run was resumed, are dropped.
         self._turns = [turn for turn in read_turns(run.folder) if turn.epoch <= epoch]
 
     def is_due(self, epoch: int) -> bool:
-        """Whether an interval has passed since the last exploiter."""
+        """True if an interval has passed since the last exploiter."""
         last = self._turns[-1].epoch if self._turns else 0
         return epoch // self._settings["interval"] > last // self._settings["interval"]
 
     def take_turn(self, trainer: StageTrainer) -> None:
-        """Train an exploiter against the policy as it is now, and let it join the pool."""
+        """Trains an exploiter against the present policy, and adds it to the pool."""
         trainer.save_checkpoint()
         victim, number = trainer.model_path, len(self._turns)
         kind = self._kinds[number % len(self._kinds)]
         folder = self._run.folder / FOLDER / f"{number + 1:03d}_{trainer.epoch:06d}"
         words = self._words(kind, victim, number, folder)
         print(f"exploiter {number + 1} ({kind}) against {victim.name} …", flush=True)
-        # What an exploiter left that was cut short: it is trained anew.
+        # An interrupted exploiter is trained anew.
         shutil.rmtree(folder, ignore_errors=True)
         if not self._train(words):
             return
@@ -84,7 +85,7 @@ class Population:
         )
 
     def _words(self, kind: str, victim: Path, number: int, folder: Path) -> list[str]:
-        """The configuration of an exploiter, beside its file."""
+        """Returns the options of an exploiter's configuration."""
         enemies = [victim]
         if kind == LEAGUE_EXPLOITER:
             enemies = [self._run.folder / member.path for member in self._pool.members]
@@ -99,11 +100,11 @@ class Population:
         return as_words(settings)
 
     def _train(self, words: Sequence[str]) -> bool:
-        """Train in a process of its own, which leaves this one as it was; False: it was stopped."""
+        """Trains an exploiter in another process; returns False if a signal stopped it."""
         score, ini = self._settings["score"], self._settings["config"]
         command = [sys.executable, "-m", "midrange_puffer.train.exploiter", str(score), ini, *words]
         path = self._run.folder / LOG
-        # A session of its own, so that Ctrl-C does not reach it.
+        # In a new session Ctrl-C does not reach it.
         with (
             path.open("ab") as log,
             subprocess.Popen(
@@ -124,7 +125,7 @@ class Population:
     def _best(
         self, folder: Path, victim: Path, kind: str, trainer: StageTrainer
     ) -> tuple[Path, Turn]:
-        """The strongest checkpoint of an exploiter, and what is noted of it."""
+        """Returns the strongest checkpoint of an exploiter, and its row of population.json."""
         paths = spread(sorted(folder.glob(model_file.MODELS)), CANDIDATES + 1)[1:]
         results = {
             path: evaluate(path, victim, EPISODES, trainer.epoch, **self._parameters)
@@ -132,14 +133,59 @@ class Population:
         }
         best = max(results, key=lambda path: results[path]["score"])
         shares = {name: results[best][name] for name in ("win", "draw", "loss")}
-        _, about = load_policy(best)
+        _, model = load_policy(best)
         turn = Turn(
             kind,
             trainer.epoch,
             trainer.global_step,
             victim.name,
-            about["agent_steps"],
+            model["agent_steps"],
             **shares,
             path=str(best.relative_to(self._run.folder)),
         )
         return best, turn
+
+
+def response_settings(
+    enemies: Sequence[Path], parameters: Mapping[str, float], start_own: bool = False
+) -> dict[str, object]:
+    """Returns the keys of a configuration that train an exploiter.
+
+    Args:
+        enemies: the models to fight, several ones by PFSP.
+        parameters: of the game.
+        start_own: begin with the weights of the first enemy, not with random ones.
+
+    Raises:
+        UsageError: There is a comma in a path.
+    """
+    paths = [path.resolve() for path in enemies]  # the run may be resumed in another folder
+    for path in paths:
+        if "," in str(path):
+            raise UsageError(f"{path}: has a comma, which separates paths in pool.include")
+    _, model = load_policy(paths[0])
+    settings = {
+        **{f"env.{name}": model["env"][name] for name in model_file.SHAPING},
+        **{f"env.{name}": value for name, value in game_parameters(parameters).items()},
+        "load_model_path": None,
+        "env.opponent": POOL,
+        "pool.include": ",".join(map(str, paths)),
+        "pool.size": len(paths),
+        "pool.own": False,
+        "curriculum.stages": None,
+        "population.interval": 0,
+    }
+    if start_own:
+        settings |= {f"policy.{name}": value for name, value in model["policy"].items()}
+        settings |= {f"rnn.{name}": value for name, value in model["rnn"].items()}
+        settings |= {
+            "policy_name": full_name(model["policy_name"]),
+            "rnn_name": model["rnn_name"],
+            "load_model_path": paths[0],
+        }
+    return settings
+
+
+def as_words(settings: Mapping[str, object]) -> list[str]:
+    """Returns settings as words of a command line."""
+    return [f"--{name}={value}" for name, value in settings.items()]

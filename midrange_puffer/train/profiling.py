@@ -1,4 +1,4 @@
-"""Where the time of training goes: PuffeRL's clock of its parts, and torch's profiler."""
+"""The time of training: PuffeRL's profile of an update's parts, and measurements by `profile`."""
 
 import operator
 import os
@@ -7,16 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from torch import profiler
 from torch.autograd import DeviceType
-from torch.profiler import profile, record_function
 
-from midrange_puffer.train.fitted_pufferl import Clock
+from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.utilization import Utilization
 
-WARM_UP = 2  # updates before those that count: the first ones allocate memory and compile
-TRACED = 1  # updates after them, with the profiler on
-OPERATORS = 10  # that are listed
-# The parts of an update, by what the trainer's clock calls them.
+with contained():
+    from pufferlib import pufferl
+
+WARM_UP = 2  # updates before the measured ones: the first ones allocate memory and compile
+TRACED = 1  # updates after the measured ones, with torch's profiler on
+OPERATORS = 10  # listed in a report
+# The parts of an update, by their names in the profile.
 LABELS = {
     "eval": "collecting",
     "env": "environment",
@@ -34,17 +37,35 @@ LABELS = {
 }
 
 
-class Phases(Clock):
-    """PuffeRL's clock of the parts of an update, which can be shown in a trace, too.
+class Profile(pufferl.Profile):
+    """PuffeRL's profile, but of every update instead of every fifth, and by a monotonic clock."""
 
-    A GPU is waited for where a part ends, so that its work counts where it belongs.
+    def __call__(self, name: str, epoch: int, nest: bool = False) -> None:
+        """Begins a part, in place of the last one begun or within it (`nest`)."""
+        now = time.monotonic()
+        if self.stack and not nest:
+            self.pop(now)
+        self.stack.append(name)
+        self.profiles[name]["start"] = now
+
+    def end(self) -> None:
+        """Ends all parts."""
+        now = time.monotonic()
+        while self.stack:
+            self.pop(now)
+
+
+class TracedProfile(Profile):
+    """A profile for a measurement, whose parts can also be shown in a trace.
+
+    At the end of a part it waits for the GPU, so that the GPU's work counts in its own part.
 
     Args:
         device: where the policy learns.
 
     Attributes:
-        parents: the part that each lies in; None: an update's.
-        traced: whether the parts are to be in the trace of a profiler.
+        parents: the part that contains each part; None: the update itself.
+        traced: True if parts are marked in the trace of torch's profiler.
     """
 
     def __init__(self, device: str) -> None:
@@ -54,28 +75,28 @@ class Phases(Clock):
         self._device, self._ranges = device, []
 
     def __call__(self, name: str, epoch: int, nest: bool = False) -> None:
-        """Begin a part, in place of the last one begun or within it (`nest`)."""
+        """Begins a part, in place of the last one begun or within it (`nest`)."""
         self._wait()
         super().__call__(name, epoch, nest)
         self.parents.setdefault(name, self.stack[-2] if len(self.stack) > 1 else None)
         if self.traced:
-            self._ranges.append(record_function(LABELS.get(name, name)))
+            self._ranges.append(profiler.record_function(LABELS.get(name, name)))
             self._ranges[-1].__enter__()
 
     def pop(self, end: float) -> None:
-        """End the last part begun, at the time `end` [s]."""
+        """Ends the last part begun, at the time `end` [s]."""
         super().pop(end)
         if self._ranges:
             self._ranges.pop().__exit__(None, None, None)
 
     def end(self) -> None:
-        """End all parts."""
+        """Ends all parts."""
         self._wait()
         super().end()
 
     @property
     def seconds(self) -> dict[str, float]:
-        """What each part has taken so far."""
+        """The total seconds of each part so far."""
         return {name: part["elapsed"] for name, part in self}
 
     def _wait(self) -> None:
@@ -84,52 +105,50 @@ class Phases(Clock):
 
 
 class Measurement:
-    """Measures some updates of a run, traces one more, and ends it.
-
-    It has the place of a `Rater`, who is asked after every update.
+    """A `Rater` that measures some updates of a run, traces one more, and ends the run.
 
     Args:
-        phases: the run's clock.
+        profile: the run's.
         device: where the policy learns.
-        updates: how many count.
-        trace: the file of the trace, *.json.gz; None: that of another rank is enough.
-        advance: is told of each update.
+        updates: the number to measure.
+        trace: path of the trace to write, *.json.gz; None: another rank writes it.
+        advance: called after each update with 1.
 
     Attributes:
-        updates: how many counted.
-        parents: as of `Phases`.
+        updates: the number measured.
+        parents: as of `TracedProfile`.
         decisions: agent decisions of an update.
-        seconds: an update took, without a profiler.
-        parts: seconds that each part of it took.
+        seconds: of an update, without torch's profiler.
+        parts: seconds of each of its parts.
         machine: metrics of the machine meanwhile, as of `Utilization`.
-        traced_seconds: the update in the trace took, which the profiler slows down.
-        operators: of the update in the trace, as of `costliest`.
+        traced_seconds: of the traced update, which torch's profiler slows down.
+        operators: of the traced update, as of `costliest`.
     """
 
     def __init__(
         self,
-        phases: Phases,
+        profile: TracedProfile,
         device: str,
         updates: int,
         trace: Path | None,
         advance: Callable[[int], None],
     ) -> None:
         self.stop_reason: str | None = None
-        self.updates, self.parents = updates, phases.parents
-        self._phases, self._device = phases, device
+        self.updates, self.parents = updates, profile.parents
+        self._profile, self._device = profile, device
         self._trace, self._advance = trace, advance
         self._seen = 0
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
-        """Take note of the end of an update; no rating is ever due."""
+        """Counts an update; no rating is ever due."""
         self._seen += 1
         self._advance(1)
         counted = self._seen - WARM_UP
         if counted == 0:
             self._machine = Utilization(self._device)
-            self._start = time.perf_counter(), agent_steps, self._phases.seconds
+            self._start = time.perf_counter(), agent_steps, self._profile.seconds
         elif counted == self.updates:
-            self._take(agent_steps)
+            self._take_measurement(agent_steps)
             self._start_profiler()
         elif counted == self.updates + TRACED:
             self._stop_profiler()
@@ -137,45 +156,45 @@ class Measurement:
         return False
 
     def rate(self, policy: torch.nn.Module, name: str, agent_steps: int) -> dict[str, float]:
-        """Never called, as nothing is ever due."""
+        """Returns nothing; never called, since no rating is due."""
         return {}
 
-    def _take(self, agent_steps: int) -> None:
-        """Note what has passed since the warm-up."""
-        since, steps, before = self._start
-        self.seconds = (time.perf_counter() - since) / self.updates
+    def _take_measurement(self, agent_steps: int) -> None:
+        """Sets the attributes from the time since the warm-up."""
+        start, steps, before = self._start
+        self.seconds = (time.perf_counter() - start) / self.updates
         self.decisions = (agent_steps - steps) / self.updates
+        seconds = self._profile.seconds
         self.parts = {
-            name: (self._phases.seconds[name] - before.get(name, 0.0)) / self.updates
-            for name in self.parents
+            name: (seconds[name] - before.get(name, 0.0)) / self.updates for name in self.parents
         }
         self.machine = self._machine.metrics()
 
     def _start_profiler(self) -> None:
         if self._trace:
-            os.environ.setdefault("KINETO_LOG_LEVEL", "9")  # else it greets on stderr
-            self._phases.traced = True
-            self._profiler = profile()  # of whatever is there
+            os.environ.setdefault("KINETO_LOG_LEVEL", "9")  # otherwise it logs to stderr
+            self._profile.traced = True
+            self._profiler = profiler.profile()  # of all devices
             self._profiler.start()
-            self._since = time.perf_counter()
+            self._trace_start = time.perf_counter()
 
     def _stop_profiler(self) -> None:
         if self._trace:
-            self.traced_seconds = time.perf_counter() - self._since
+            self.traced_seconds = time.perf_counter() - self._trace_start
             self._profiler.stop()
             self._profiler.export_chrome_trace(str(self._trace))
             self.operators = costliest(self._profiler)
 
 
-def costliest(profiler: profile) -> list[dict[str, object]]:
-    """The operators that took longest, on the GPU if one was at work, without those they call.
+def costliest(profile: profiler.profile) -> list[dict[str, str | int | float]]:
+    """Returns the operators that took longest, on the GPU if it was used, without nested ones.
 
     Returns:
-        For each its name, its calls and the seconds that all of them took.
+        For each operator its name, the number of its calls and their total seconds.
     """
     events = [
         event
-        for event in profiler.key_averages()
+        for event in profile.key_averages()
         if event.device_type == DeviceType.CPU and not event.is_user_annotation
     ]
     has_gpu = any(event.self_device_time_total for event in events)

@@ -1,56 +1,77 @@
-"""The ranks of a job: learners side by side, by --ranks or torchrun, with equal weights throughout.
+"""The ranks of a job, learners side by side with equal weights, and their launcher.
 
-Every rank has its own environments and learns from its own experience; what they share is the
-gradient, averaged at each step of the optimizer, and what is decided or counted by all. Rank 0
-alone writes and prints. Without a launcher there is one rank, and nothing here does anything.
+Every rank has its own environments and learns from its own experience. The ranks share the
+gradient, averaged at each optimizer step, and common decisions and counts. Only rank 0 writes and
+prints. Without a launcher there is one rank, and the functions here do nothing.
 
-The number of machines is fixed: with torchrun --nnodes MIN:MAX a change of it is a failure, too,
-for torchrun does not tell its workers of the restart that it makes then.
+`--ranks` starts them with `launch`, on this machine. torchrun's own store listens on all
+interfaces, and torch executes what is sent there. So the launcher and its ranks find each other by
+files in a private folder, and talk over the loopback interface. Otherwise they are torch's.
+
+With torchrun the number of machines is fixed: a change under --nnodes MIN:MAX counts as a failure,
+since torchrun does not inform its workers of the restart that it makes then.
 """
 
 import contextlib
 import gc
 import os
+import signal
+import socket
 import sys
+import tempfile
+import threading
 import time
 import traceback
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
+import psutil
 import torch
 
-# Before there is a group: it keeps the one that is there at its import, which then never ends.
+# Imported before there is a process group: it keeps a group that exists at its import from ending.
 import torch.distributed.nn
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from midrange_puffer.errors import UserError
-from midrange_puffer.train import launcher
+from midrange_puffer.train.own_folder import OwnFolder
 
 Value = TypeVar("Value")
 
-# How long a rank waits for torchrun to end it, in s, where another has failed, which alone has
-# something to say. Whoever still runs after that has lost the connection and nothing else.
+# s that a rank waits for the launcher to end it after another rank has failed: only that rank has
+# an error to report. A rank that still runs then has only lost the connection.
 END_WAIT = 10.0
 
-# How long a rank waits for the others, one of which may be rating. torchrun ends them all where one
-# is gone, so that this is for what nobody sees.
+# How long a rank waits for the others, one of which may be rating. The launcher ends all ranks when
+# one is gone, so this is for failures that it does not see.
 PATIENCE = timedelta(hours=6)
 
-UNNAMED = "none"  # torchrun's --rdzv-id where it is not given
+UNNAMED = "none"  # torchrun's --rdzv-id by default
+LOOPBACK = "127.0.0.1"
+# Environment variables of ranks: the folder where they find each other, the launcher's process.
+FOLDER, PROCESS = "MIDRANGE_RANKS_FOLDER", "MIDRANGE_RANKS_LAUNCHER"
+POLL = 1.0  # s between two looks at the launcher
+# s that a rank whose launcher is gone has for its update and a checkpoint, as with torchrun.
+GRACE = 30.0
+
+
+class FailedRankError(UserError):
+    """A rank was killed, and could not report it itself."""
 
 
 class LostRanksError(UserError):
-    """The other ranks cannot be reached any more."""
+    """The other ranks can no longer be reached."""
 
 
 class SharedPolicy(DistributedDataParallel):
-    """A policy whose gradients are averaged over the ranks, from rank 0's weights on.
+    """A policy that starts with rank 0's weights and averages its gradients over the ranks.
 
-    What is left out of learning, `forward_eval`, is the policy's own.
+    `forward_eval` is not part of learning, and remains the policy's own.
     """
 
     def __init__(self, policy: torch.nn.Module) -> None:
@@ -60,10 +81,10 @@ class SharedPolicy(DistributedDataParallel):
 
 @contextlib.contextmanager
 def joined() -> Iterator[None]:
-    """Be one of the ranks of the job that --ranks or torchrun has launched, if one has.
+    """Joins the ranks of the job that --ranks or torchrun has launched, if there is one.
 
     Tensors on the CPU are exchanged by gloo, those on CUDA by nccl. An error ends this process
-    without a word to the others: the launcher ends them, and to wait for them would last for ever.
+    without a message to the others: waiting for them may never end, and the launcher ends them.
 
     Raises:
         LostRanksError: The connection to others was lost, and the launcher goes on.
@@ -71,7 +92,7 @@ def joined() -> Iterator[None]:
     if not is_launched():
         yield
         return
-    launcher.end_with_launcher()
+    _end_with_launcher()
     distributed.init_process_group(
         "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo",
         store=_store(),
@@ -93,41 +114,41 @@ def joined() -> Iterator[None]:
 
 
 def is_launched() -> bool:
-    """Whether a launcher has started this process, or the one that it is a worker of."""
+    """True if a launcher has started this process or its parent."""
     return distributed.is_torchelastic_launched()
 
 
 def rank() -> int:
-    """The number of this rank."""
+    """Returns the number of this rank."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 
 def size() -> int:
-    """How many ranks there are."""
+    """Returns the number of ranks."""
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
 
 def is_first() -> bool:
-    """Whether this is rank 0, which writes and prints."""
+    """True if this is rank 0, which writes and prints."""
     return rank() == 0
 
 
 def on_this_machine() -> int:
-    """How many ranks share this machine."""
+    """Returns the number of ranks on this machine."""
     return int(os.environ["LOCAL_WORLD_SIZE"]) if distributed.is_initialized() else 1
 
 
 def is_loss(error: BaseException | None) -> bool:
-    """Whether it says that others cannot be reached; gloo's errors have no class of their own."""
+    """True if the error means that other ranks cannot be reached; gloo has no class for it."""
     return isinstance(error, distributed.DistError) or (
         type(error) is RuntimeError and "gloo" in str(error)
     )
 
 
 def from_first(make: Callable[[], Value]) -> Value:
-    """Return on every rank what `make` returns on rank 0, the only one to call it.
+    """Calls `make` on rank 0 only, and returns its result on every rank.
 
-    An error that the user can mend is raised on rank 0 and is SystemExit on the others.
+    A UserError is raised on rank 0, and is SystemExit on the others.
     """
     if size() == 1:
         return make()
@@ -147,7 +168,7 @@ def from_first(make: Callable[[], Value]) -> Value:
 
 
 def gather(value: Value) -> list[Value]:
-    """Return the `value` of each rank, in their order."""
+    """Returns the `value` of each rank, in their order."""
     if size() == 1:
         return [value]
     values: list[Value] = [value] * size()
@@ -156,7 +177,7 @@ def gather(value: Value) -> list[Value]:
 
 
 def joined_lists(parts: Sequence[Mapping[str, list[float]]]) -> defaultdict[str, list[float]]:
-    """Lists of the same name one after another."""
+    """Concatenates the lists of the same name."""
     whole: defaultdict[str, list[float]] = defaultdict(list)
     for part in parts:
         for name, values in part.items():
@@ -165,46 +186,46 @@ def joined_lists(parts: Sequence[Mapping[str, list[float]]]) -> defaultdict[str,
 
 
 def means(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The mean of each number of all parts, which have the same names."""
+    """Returns the mean over all parts of each number; all have the same names."""
     return {name: sum(part[name] for part in parts) / len(parts) for name in parts[0]}
 
 
 def share(policy: torch.nn.Module) -> torch.nn.Module:
-    """`policy` as it learns with those of the other ranks; it alone, if there are none."""
+    """Returns the policy, as a `SharedPolicy` if there are several ranks."""
     return SharedPolicy(policy) if size() > 1 else policy
 
 
 def equalise(tensor: torch.Tensor) -> None:
-    """Make it what it is on rank 0."""
+    """Copies rank 0's tensor to every rank, in place."""
     if size() > 1:
         distributed.broadcast(tensor, 0)
 
 
 def average(tensor: torch.Tensor) -> None:
-    """Make it the mean of those of all ranks."""
+    """Replaces the tensor by its mean over all ranks, in place."""
     if size() > 1:
         distributed.all_reduce(tensor)
         tensor /= size()
 
 
 def take_device(device: str) -> None:
-    """Make "cuda" this rank's own device, by its number on this machine."""
+    """Sets the device of "cuda" by the rank's number on this machine."""
     if size() > 1 and device == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
 
 
 def job() -> str:
-    """The name of the job: one that no other has, or torchrun's --rdzv-id, or `UNNAMED`."""
+    """Returns the name of the job: a unique one, torchrun's --rdzv-id, or `UNNAMED`."""
     return os.environ["TORCHELASTIC_RUN_ID"]
 
 
 def may_restart() -> bool:
-    """Whether the job is started anew where a rank fails (--max-restarts)."""
+    """True if the job is restarted when a rank fails (--max-restarts)."""
     return is_launched() and int(os.environ["TORCHELASTIC_MAX_RESTARTS"]) > 0
 
 
 def is_restarted() -> bool:
-    """Whether it has been; all ranks must ask, as each machine counts its own restarts."""
+    """True if the job was restarted. All ranks must call it: each machine counts its own."""
     return is_launched() and max(gather(_restarts())) > 0
 
 
@@ -214,7 +235,7 @@ def _restarts() -> int:
 
 @contextlib.contextmanager
 def _silent_unless_first() -> Iterator[None]:
-    """Let rank 0 alone print to stdout."""
+    """Lets only rank 0 print to stdout."""
     if is_first():
         yield
         return
@@ -223,34 +244,34 @@ def _silent_unless_first() -> Iterator[None]:
 
 
 def _leave() -> None:
-    """End the group with its threads.
+    """Ends the process group with its threads.
 
-    They free what was exchanged, tensors of Python's among it. One that does so while the
-    interpreter ends brings the process down ("terminate called without an active exception").
+    They free exchanged tensors, some of them Python's. A thread that does so while the interpreter
+    ends aborts the process ("terminate called without an active exception").
     """
-    gc.collect()  # as long as a policy is shared, the group does not end
+    gc.collect()  # the group does not end while a `SharedPolicy` exists
     distributed.destroy_process_group()
 
 
 def _leave_for(error: BaseException) -> None:
-    """End the group because of an error; where it was another rank's, wait to be ended, too."""
+    """Ends the group after an error; after another rank's, waits to be ended by the launcher."""
     if not torch.cuda.is_available():  # nccl would wait for the others
-        traceback.clear_frames(error.__traceback__)  # they hold the group
+        traceback.clear_frames(error.__traceback__)  # the frames hold the group
         _leave()
     if is_loss(error) or isinstance(error, SystemExit):
         time.sleep(END_WAIT)
 
 
 def _store() -> distributed.Store:
-    """Where ranks find each other.
+    """Returns the store by which ranks find each other.
 
-    torchrun's own store outlives its restarts with all that is in it, and the address of a rank
-    that is no more would be taken for that of its successor (PyTorch's issue 135712). On one
-    machine every attempt therefore has keys of its own; several would not agree on its number.
+    Ranks of `launch` use files, one for each attempt. torchrun's store survives restarts, and the
+    address of an ended rank would be taken for its successor's (PyTorch's issue 135712). On one
+    machine every attempt therefore has its own keys; several machines may differ in its number.
     """
-    ours = launcher.store(_restarts(), int(os.environ["WORLD_SIZE"]))
-    if ours is not None:
-        return ours
+    if FOLDER in os.environ:
+        path = Path(os.environ[FOLDER], f"attempt-{_restarts()}")
+        return distributed.FileStore(str(path), int(os.environ["WORLD_SIZE"]))
     store, _, size = next(distributed.rendezvous("env://"))
     if int(os.environ["LOCAL_WORLD_SIZE"]) < size:
         return store
@@ -261,3 +282,82 @@ def _store() -> distributed.Store:
             file=sys.stderr,
         )
     return distributed.PrefixStore(f"attempt {_restarts()}", store)
+
+
+def launch(words: Sequence[str], count: int, max_restarts: int = 0) -> int:
+    """Runs `puffer` with these words in `count` ranks of this machine; returns the exit status.
+
+    Args:
+        words: of the command line, from the mode on.
+        count: of the ranks.
+        max_restarts: how often all ranks are restarted after one has failed.
+
+    Raises:
+        FailedRankError: A rank was killed, and no restart is left.
+    """
+    # Slow imports that only the launcher needs.
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, launch_agent
+
+    with closing(OwnFolder("midrange-ranks-", tempfile.gettempdir())) as folder:
+        os.environ.update(_environment(folder.path))
+        config = LaunchConfig(
+            min_nodes=1,
+            max_nodes=1,
+            nproc_per_node=count,
+            run_id=uuid.uuid4().hex,
+            rdzv_backend="c10d",
+            rdzv_configs={"store_type": "file"},
+            rdzv_endpoint=str(folder.path / "rendezvous"),
+            local_addr=LOOPBACK,
+            max_restarts=max_restarts,
+            logs_specs=DefaultLogsSpecs(str(folder.path / "logs")),
+        )
+        try:
+            launch_agent(config, sys.executable, ["-u", "-m", "midrange_puffer", *words])
+        except SignalException as error:
+            return 128 + error.sigval
+        except ChildFailedError as error:
+            rank, failure = error.get_first_failure()
+            if failure.exitcode > 0:  # it has reported the error itself
+                return failure.exitcode
+            name = signal.Signals(-failure.exitcode).name
+            raise FailedRankError(f"rank {rank} was ended by {name}") from None
+    return 0
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Returns the environment variables of the launcher and its ranks."""
+    loopback = next(
+        name
+        for name, addresses in psutil.net_if_addrs().items()
+        if any((entry.family, entry.address) == (socket.AF_INET, LOOPBACK) for entry in addresses)
+    )
+    return {
+        FOLDER: str(folder),
+        PROCESS: str(os.getpid()),
+        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1",  # the launcher would serve it on a port
+        "GLOO_SOCKET_IFNAME": loopback,
+        "NCCL_SOCKET_IFNAME": f"={loopback}",  # = demands the exact name
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),  # torchrun's default
+    }
+
+
+def _end_with_launcher() -> None:
+    """Stops this rank soon after its launcher, or torchrun, is gone without ending it."""
+    process = int(os.environ.get(PROCESS, os.getppid()))
+    threading.Thread(target=_watch, args=(process,), daemon=True).start()
+
+
+def _watch(launcher: int) -> None:
+    while os.getppid() == launcher:
+        time.sleep(POLL)
+    if os.environ["LOCAL_RANK"] == "0":
+        with contextlib.suppress(OSError):  # the terminal may be gone, too
+            os.write(2, b"puffer: the launcher of the ranks is gone; stopping after this update\n")
+    else:
+        time.sleep(2 * POLL)  # local rank 0 reports it first, and stops all if it still runs
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,12 +1,12 @@
-"""PuffeRL, fitted to runs that can be stopped, killed, repeated and resumed."""
+"""The trainer of one stage of a run, which can be stopped, killed, repeated and resumed."""
 
 import copy
 import math
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from statistics import fmean
 
 import numpy as np
 import torch
@@ -16,57 +16,34 @@ from midrange_puffer.policies import networks
 from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
-from midrange_puffer.train.fitted_pufferl import FittedPuffeRL
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.pool import Pool
+from midrange_puffer.train.profiling import Profile
+from midrange_puffer.train.raters import Rater
+from midrange_puffer.train.rollout import RolloutPuffeRL
 from midrange_puffer.train.run_folder import Run
-from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.since_row import SinceRow
-from midrange_puffer.train.step_clock import Stepped
 from midrange_puffer.train.update import Learner, Schedule
-from midrange_puffer.train.vector import VecEnv
+from midrange_puffer.train.vector import StepTime, VecEnv
 
 
 class DivergedError(UserError):
-    """Training has made the weights huge or no numbers."""
+    """The weights became huge or not finite in training."""
 
 
-class Rater(Protocol):
-    """Rates the policy in training now and then.
+class StageTrainer(RolloutPuffeRL):
+    """PuffeRL that trains one policy in one run folder, through one stage of its curriculum.
 
-    Attributes:
-        stop_reason: why the run is to end early, in words; None: it is not.
-    """
-
-    stop_reason: str | None
-
-    def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
-        """Whether it is time, after so many updates and agent decisions; `done`: at the end."""
-
-    def rate(self, policy: torch.nn.Module, name: str, agent_steps: int) -> dict[str, float]:
-        """Rate a policy on the CPU in evaluation mode; return metrics.
-
-        Args:
-            policy: as it is now.
-            name: of its checkpoint, as "model_000100".
-            agent_steps: how long it was trained.
-        """
-
-
-class StageTrainer(FittedPuffeRL):
-    """Trains one policy in one run folder, through one stage of its curriculum.
-
-    `evaluate()` gathers experience, `train()` learns from it, logs a row of metrics and saves a
-    checkpoint at every train.checkpoint_interval, at every rating and at the end. A row comes at
-    every train.log_interval, and wherever the run is saved, rated or passes a stage: what comes
-    then does not depend on the speed of the machine, and a run that goes on from a checkpoint lacks
-    nothing.
+    `evaluate()` gathers experience. `train()` learns from it, logs a row of metrics and saves a
+    checkpoint at every train.checkpoint_interval, at every rating and at the end. A row is logged
+    at every train.log_interval, and whenever the run is saved, rated or passes a stage. So the rows
+    do not depend on the speed of the machine, and a resumed run lacks none.
 
     Attributes:
-        is_off_policy: whether the experience gathered last is of older policies than the present
-            one, and must be corrected.
-        metadata: the user's own, JSON values by name, which stand in every checkpoint from now on.
-            At first those of base.metadata, and of a resumed run what it had besides.
+        is_off_policy: True if the last experience is of older policies and must be corrected.
+        metadata: the user's own JSON values by name, saved in every checkpoint from now on. They
+            are those of base.metadata, and of a resumed run also those saved before.
+        stop_reason: why a rater ends the run early, in words; None: none does.
+        model_path: the last saved model; None before the first.
     """
 
     is_off_policy = False
@@ -80,6 +57,7 @@ class StageTrainer(FittedPuffeRL):
         logger: Loggers,
         pool: Pool | None = None,
         raters: Sequence[Rater] = (),
+        profile: Profile | None = None,
     ) -> None:
         self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
         self.stop_reason: str | None = None
@@ -95,45 +73,44 @@ class StageTrainer(FittedPuffeRL):
             "total_timesteps": step + updates * batch,
             "seed": _engagement_seed(self._settings["seed"], epoch),
             "env": curriculum.stage or run.config["base"]["env_name"],  # on the dashboard
-            "use_rnn": run.config["base"]["rnn_name"] is not None,
         }
-        super().__init__(config, vecenv, policy, logger)
+        super().__init__(config, vecenv, policy, logger, profile)
         self.total_epochs = epoch + updates
         self.learner = Learner(
             engine=self.engine,
             gathered=self.gathered,
             settings=config,
             buffer=run.config["experience_buffer"],
-            clock=self.profile,
+            profile=self.profile,
         )
-        vars(self).update(self.learner.gathered)  # into which it is gathered from now on
-        self._since_row, self._stepped_before = SinceRow(), vecenv.stepped
+        vars(self).update(self.learner.gathered)  # the buffers that rollouts fill from now on
+        self._row, self._logged_step_time = _Row(), vecenv.step_time
         if run.state:
             self._restore(run.state)
-        if not ranks.is_first():  # others draw otherwise than rank 0, whose generators were saved
-            seed_everything(config["seed"])
+        if not ranks.is_first():  # the saved generators are rank 0's; others draw differently
+            trainer_state.seed_everything(config["seed"])
         self._set_rate()
 
     @property
     def done(self) -> bool:
-        """Whether train.total_timesteps are reached."""
+        """True if train.total_timesteps are reached."""
         return self.global_step >= self.config["total_timesteps"]
 
     @property
     def is_over(self) -> bool:
-        """Whether the run is at its end, early or not."""
+        """True if the run is at its end, early or not."""
         return self.done or self.stop_reason is not None
 
     def evaluate(self) -> dict[str, list[float]]:
-        """Gather experience; return the results of the engagements told of meanwhile, by name.
+        """Gathers experience; returns figures of the engagements that ended, by name.
 
-        They are, like the steps, those of all ranks.
+        Figures and steps are those of all ranks.
         """
         before = self.global_step
         self.gather()
         parts = ranks.gather((self.global_step - before, dict(self.stats)))
         self.global_step = before + sum(steps for steps, _ in parts)
-        self.stats = stats = ranks.joined_lists([results for _, results in parts])
+        self.stats = stats = ranks.joined_lists([figures for _, figures in parts])
         self.curriculum.observe(stats.get("score", ()))
         if self.pool is not None:
             prefix = "pool/"
@@ -143,28 +120,28 @@ class StageTrainer(FittedPuffeRL):
         return stats
 
     def gather(self) -> None:
-        """Fill the buffers with whole segments, adding to `stats` and `global_step`."""
+        """Fills the buffers with whole segments, and adds to `stats` and `global_step`."""
         super().evaluate()
 
     def source_metrics(self) -> dict[str, float]:
-        """Figures of where the experience since the last row came from; once a row."""
+        """Returns metrics of the source of the experience since the last row; called once a row."""
         return {}
 
     def train(self) -> dict[str, float]:
-        """Learn from the experience of the last `evaluate()`.
+        """Learns from the experience of the last `evaluate()`.
 
         Returns:
-            The row of metrics that is logged; nothing where none is.
+            The logged row of metrics; empty if none is due.
 
         Raises:
-            DivergedError: The policy is of no more use; nothing of it was saved or rated.
+            DivergedError: The policy is useless; it was neither saved nor rated.
         """
         schedule = Schedule(self.epoch, self.total_epochs, 1 - self._share_left, self._ent_coef)
         self.losses = self.learner.update(self.is_off_policy, schedule)
         self.epoch += 1
         self._set_rate()
-        ranks.from_first(self._check_weights)  # they are the same on all
-        self._since_row.add(self.stats, self.losses)
+        ranks.from_first(self._check_weights)  # they are the same on all ranks
+        self._row.add(self.stats, self.losses)
         self.stats = defaultdict(list)
         is_rated, saves = self._rate(), self._is_checkpoint_due
         is_row = self.epoch % self.config["log_interval"] == 0 or is_rated or saves
@@ -175,13 +152,13 @@ class StageTrainer(FittedPuffeRL):
         return metrics
 
     def mean_and_log(self) -> dict[str, float]:
-        """Log a row of all updates since the last one; nothing where there were none.
+        """Logs and returns a row of all updates since the last one; empty without any.
 
-        It has the figures of curriculum, pool, machine and raters beside PuffeRL's. PuffeRL's own
-        would take the row of one rank for that of all.
+        To PuffeRL's metrics the row adds those of curriculum, pool, machine and raters. PuffeRL's
+        own method would log the row of one rank as that of all.
         """
-        since, self._since_row = self._since_row, SinceRow()
-        if not since.updates:
+        row, self._row = self._row, _Row()
+        if not row.updates:
             return {}
         pool = self.pool.metrics() if self.pool is not None else {}
         self.logger.beside = {
@@ -190,18 +167,20 @@ class StageTrainer(FittedPuffeRL):
             **self.source_metrics(),
             **self.learner.metrics,
             **ranks.means(ranks.gather(self.utilization.metrics())),
-            **since.rated,
+            **row.ratings,
         }
+        before, self._logged_step_time = self._logged_step_time, self.vecenv.step_time
+        step_time = StepTime.sum(ranks.gather(self._logged_step_time.since(before)))
         metrics = {
             "SPS": self.sps,
-            "env_SPS": self._env_sps(),
+            "env_SPS": step_time.sps,
             "agent_steps": self.global_step,
             "uptime": self.uptime,
             "epoch": self.epoch,
             "ranks": ranks.size(),
             "learning_rate": self.optimizer.param_groups[0]["lr"],
-            **{f"environment/{name}": value for name, value in since.results().items()},
-            **{f"losses/{name}": value for name, value in since.losses().items()},
+            **{f"environment/{name}": value for name, value in row.figures().items()},
+            **{f"losses/{name}": value for name, value in row.losses().items()},
             **{f"performance/{name}": part["elapsed"] for name, part in self.profile},
         }
         self.logger.log(metrics, self.global_step)
@@ -209,24 +188,19 @@ class StageTrainer(FittedPuffeRL):
         self.profile.clear()
         return metrics
 
-    def _env_sps(self) -> float:
-        """Agent decisions a second of the environments' own steps since the last row."""
-        stepped = self.vecenv.stepped
-        before, self._stepped_before = self._stepped_before, stepped
-        return Stepped.sum(ranks.gather(stepped.since(before))).sps
-
     def _rate(self) -> bool:
-        """Let those raters rate for whom it is time; whether there are metrics of them."""
-        metrics = self._since_row.rated
+        """Calls the raters that are due; returns True if any rank has metrics of a rater."""
+        metrics = self._row.ratings
         for rater in self.raters:
             if rater.is_due(self.epoch, self.global_step, self.done):
                 policy = copy.deepcopy(self.uncompiled_policy).cpu().eval()
                 name = Path(run_folder.model_name(self.epoch)).stem
-                with torch.random.fork_rng(devices=[]):  # so that training is the same without
+                with torch.random.fork_rng(devices=[]):  # raters do not change the training
                     metrics |= rater.rate(policy, name, self.global_step)
-        told = ranks.gather((bool(metrics), [rater.stop_reason for rater in self.raters]))
-        self.stop_reason = next((reason for _, of in told for reason in of if reason), None)
-        return any(is_rated for is_rated, _ in told)
+        answers = ranks.gather((bool(metrics), [rater.stop_reason for rater in self.raters]))
+        reasons = (reason for _, reasons in answers for reason in reasons)
+        self.stop_reason = next(filter(None, reasons), None)
+        return any(is_rated for is_rated, _ in answers)
 
     def _check_weights(self) -> None:
         if not all(map(networks.are_usable, self.policy.parameters())):
@@ -239,7 +213,7 @@ class StageTrainer(FittedPuffeRL):
 
     @property
     def _is_checkpoint_due(self) -> bool:
-        """Whether the policy is saved after this update: a rated one is, so that it can be had."""
+        """True if the policy is saved after this update; a rated one always is."""
         intervals = self.config["checkpoint_interval"], self.run.config["league"]["interval"]
         return self.done or any(interval and self.epoch % interval == 0 for interval in intervals)
 
@@ -255,14 +229,14 @@ class StageTrainer(FittedPuffeRL):
         return max(1 - self.global_step / self.config["total_timesteps"], 0)
 
     def _set_rate(self) -> None:
-        """Set the learning rate, by the step and not by the update, whose size may change."""
+        """Sets the learning rate by the steps done: the size of an update may change."""
         share = (1 - math.cos(math.pi * self._share_left)) / 2 if self._settings["anneal_lr"] else 1
         for group in self.optimizer.param_groups:
             group["lr"] = self._settings["learning_rate"] * share
 
     def save_checkpoint(self) -> None:
-        """Write the model and what a resumed run needs besides, from rank 0."""
-        self.mean_and_log()  # of updates that a run which goes on from here would know nothing of
+        """Writes, on rank 0, the model and the state from which a run is resumed."""
+        self.mean_and_log()  # of updates that a resumed run would not know
         if not ranks.is_first():
             return
         state = {
@@ -281,7 +255,7 @@ class StageTrainer(FittedPuffeRL):
             self.pool.add(self.model_path, self.global_step)
 
     def _restore(self, state: dict[str, object]) -> None:
-        """Go on from a saved state, with the settings of this configuration."""
+        """Goes on from a saved state, with the settings of the present configuration."""
         path = self.run.folder / run_folder.STATE
         trainer_state.set_optimizer(self.optimizer, state["optimizer"], path)
         self.engine.load()
@@ -289,11 +263,53 @@ class StageTrainer(FittedPuffeRL):
         self.metadata = state["metadata"] | self.metadata
         self.epoch, self.global_step = state["epoch"], state["global_step"]
         self.last_log_step = self.global_step
-        self.start_time = time.monotonic() - max(state["uptime"], 0)  # that of a clock set back
+        # Negative where an older version's clock was set back.
+        self.start_time = time.monotonic() - max(state["uptime"], 0)
         trainer_state.set_generators(state)
 
 
+class _Row:
+    """The next row of metrics: the figures of one or several updates.
+
+    Attributes:
+        updates: the number of updates in it.
+        ratings: the raters' metrics.
+    """
+
+    def __init__(self) -> None:
+        self.updates = 0
+        self.ratings: dict[str, float] = {}
+        self._figures: defaultdict[str, list[float]] = defaultdict(list)
+        self._losses: defaultdict[str, list[float]] = defaultdict(list)
+
+    def add(self, figures: Mapping[str, Sequence[float]], losses: Mapping[str, float]) -> None:
+        """Adds an update.
+
+        Args:
+            figures: of each engagement that ended, by name, of all ranks.
+            losses: means over the update, of this rank.
+        """
+        self.updates += 1
+        for name, values in figures.items():
+            self._figures[name] += values
+        for name, value in losses.items():
+            self._losses[name].append(value)
+
+    def figures(self) -> dict[str, float]:
+        """Returns the means over engagements, and the least and greatest return."""
+        means = {name: np.mean(values) for name, values in self._figures.items()}
+        returns = self._figures.get("episode_return")
+        if returns:
+            means |= {"episode_return_min": min(returns), "episode_return_max": max(returns)}
+        return means
+
+    def losses(self) -> dict[str, float]:
+        """Returns the means over updates and ranks."""
+        means = {name: fmean(values) for name, values in self._losses.items()}
+        return ranks.means(ranks.gather(means))
+
+
 def _engagement_seed(seed: int, epoch: int) -> int:
-    """Seed of a rank's engagements, another wherever a run is resumed: they start afresh there."""
+    """Returns a rank's seed of engagements, another one after each resume: they start afresh."""
     sequence = np.random.SeedSequence((seed, epoch, ranks.rank()))
     return int(sequence.generate_state(1)[0] >> 1)

@@ -1,6 +1,6 @@
-"""The trainer state: what a run needs besides its model to go on, as plain numbers and tensors.
+"""The trainer state: what a resumed run needs besides its model, as plain numbers and tensors.
 
-Nothing in it is code, and what is read is checked by type and shape before it is used.
+It contains no code. Its entries are checked by type and shape before they are used.
 """
 
 import random
@@ -19,20 +19,27 @@ from midrange_puffer.json_files import Count, checked
 from midrange_puffer.policies.model_file import read_torch
 from midrange_puffer.policies.models import METADATA, MODELS, checked_metadata
 from midrange_puffer.train.engine import Engine
-from midrange_puffer.train.muon import HEAVYBALLS, MOMENTUM, Muon
+from midrange_puffer.train.optimizer import HEAVYBALLS, MOMENTUM, Muon
 
-# What each optimizer keeps of a parameter: how many steps there were, and averages of its shape.
+# The state of each optimizer for a parameter: the number of steps, and averages of its shape.
 STEP = "step"
 KEPT = {Muon: (MOMENTUM,), torch.optim.Adam: (STEP, "exp_avg", "exp_avg_sq")}
 
-# What random generators raise where a value is no state of theirs.
+# Errors of random generators that are given a wrong state.
 _NO_STATE = (TypeError, ValueError, LookupError, RuntimeError, OverflowError)
 _NUMBERS = (bool, int, float, type(None))
-_READY = 624  # numbers that a Mersenne twister draws from before it makes as many more
+_READY = 624  # numbers that a Mersenne twister makes at a time
+
+
+def seed_everything(seed: int) -> None:
+    """Seeds every random number generator of this process."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002, the generator that libraries share
+    random.seed(seed)
 
 
 def generators() -> dict[str, object]:
-    """The states of the generators that training draws from."""
+    """Returns the states of the random number generators that training draws from."""
     name, key, *rest = np.random.get_state()  # noqa: NPY002, the generator libraries share
     return {
         "torch_rng": torch.get_rng_state(),
@@ -43,7 +50,7 @@ def generators() -> dict[str, object]:
 
 
 def set_generators(state: Mapping[str, object]) -> None:
-    """Go on drawing as from a saved state; on CUDA only with as many devices as it was saved of."""
+    """Sets the generators to a saved state; CUDA's only if there are as many devices as then."""
     torch.set_rng_state(state["torch_rng"])
     if len(state["cuda_rng"]) == torch.cuda.device_count():
         torch.cuda.set_rng_state_all(state["cuda_rng"])
@@ -52,9 +59,9 @@ def set_generators(state: Mapping[str, object]) -> None:
 
 
 def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, object]:
-    """What an optimizer has gathered of each parameter, by the parameter's number.
+    """Returns an optimizer's state of each parameter, by the parameter's number.
 
-    Its settings are not saved: a run that goes on has those of its configuration.
+    Its settings are not saved: a resumed run takes them from its configuration.
     """
     return {
         "state": {
@@ -67,14 +74,15 @@ def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, object]:
 def set_optimizer(
     optimizer: torch.optim.Optimizer, saved: Mapping[str, object], path: Path
 ) -> None:
-    """Give an optimizer what `optimizer_state` saved. Its settings stay as they are.
+    """Sets an optimizer to a saved `optimizer_state`, except its settings.
 
     Args:
         optimizer: Muon or torch's Adam.
+        saved: the state.
         path: of the file, for errors.
 
     Raises:
-        CheckpointError: It was saved of other parameters, or of another optimizer.
+        CheckpointError: It is of other parameters or of another optimizer.
     """
     parameters = _parameters(optimizer)
     for index in saved["state"]:
@@ -84,7 +92,7 @@ def set_optimizer(
                 f"there are {len(parameters)}"
             )
     for index, parameter in enumerate(parameters):
-        buffers = _of_today(saved["state"].get(index, {}))
+        buffers = _renamed(saved["state"].get(index, {}))
         if not buffers:  # saved before the first step
             continue
         for name in KEPT[type(optimizer)]:
@@ -100,32 +108,32 @@ def set_optimizer(
 
 
 def set_reference(engine: Engine, parameters: torch.Tensor | None, path: Path) -> None:
-    """Give an engine its reference policy again, if it had one.
+    """Sets an engine's reference policy to saved parameters, if there were any.
 
     Raises:
-        CheckpointError: It is of another policy.
+        CheckpointError: They are of another policy.
     """
     if parameters is None:
         return
-    engine.refer()  # which tells how many parameters there are
+    engine.set_reference()  # so that the number of parameters is known
     if parameters.shape != engine.reference.shape:
         raise CheckpointError(
             f"{path}: its reference policy has {parameters.numel()} parameters, expected "
             f"{engine.reference.numel()}"
         )
-    engine.refer(parameters)
+    engine.set_reference(parameters)
 
 
 def load(path: Path) -> dict[str, object]:
-    """Load a trainer state, that of an older version, too.
+    """Loads a trainer state, also of older versions.
 
     Raises:
-        CheckpointError: It is missing or damaged, or an entry is not what it should be.
+        CheckpointError: It is missing or damaged, or an entry is wrong.
     """
     state = read_torch(path, path.name, _OLD)
     if not isinstance(state, dict):
         raise CheckpointError(f"{path}: not a trainer state")
-    # In states from before there were any.
+    # Older states lack these.
     state.setdefault("metadata", {})
     state.setdefault("reference", None)
     for name, (fits, expected) in _ENTRIES.items():
@@ -136,11 +144,11 @@ def load(path: Path) -> dict[str, object]:
 
 
 def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
-    return [one for group in optimizer.param_groups for one in group["params"]]
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
-    """What is kept of a parameter, by today's names; heavyball's Muon had its own, deeper down."""
+def _renamed(buffers: Mapping[object, object]) -> dict[object, object]:
+    """Returns a parameter's state by present names; heavyball's Muon nested its own names."""
     inner = buffers.get(0)
     if not isinstance(inner, dict):
         return dict(buffers)
@@ -148,7 +156,7 @@ def _of_today(buffers: Mapping[object, object]) -> dict[object, object]:
 
 
 def _is_whole(value: object) -> bool:
-    """Whether it is a tensor whose every number is in memory by itself."""
+    """True for a contiguous dense tensor, each of whose numbers is in memory."""
     is_dense = isinstance(value, torch.Tensor) and value.layout is torch.strided
     return is_dense and value.is_contiguous()
 
@@ -159,17 +167,17 @@ def _leaves(buffers: Mapping[object, object]) -> Iterator[object]:
 
 
 def _is_optimizer(value: object) -> bool:
-    of_parameters = value.get("state") if isinstance(value, dict) else None
-    return isinstance(of_parameters, dict) and all(
+    states = value.get("state") if isinstance(value, dict) else None
+    return isinstance(states, dict) and all(
         isinstance(buffers, dict)
-        and all(isinstance(one, (*_NUMBERS, set)) or _is_whole(one) for one in _leaves(buffers))
-        for buffers in of_parameters.values()
+        and all(isinstance(leaf, (*_NUMBERS, set)) or _is_whole(leaf) for leaf in _leaves(buffers))
+        for buffers in states.values()
     )
 
 
 @dataclass
 class _CurriculumState:
-    """As of `Curriculum.state`."""
+    """The content of `Curriculum.state`."""
 
     stage: str
     start: Count
@@ -177,7 +185,7 @@ class _CurriculumState:
 
 
 def _is(kind: object, value: object) -> bool:
-    """Whether a value is as an annotation says."""
+    """True if a value has the annotated type."""
     try:
         checked(value, kind)
     except ValueError:
@@ -208,8 +216,8 @@ def _is_reference(value: object) -> bool:
 
 def _is_cuda_rng(value: object) -> bool:
     return isinstance(value, list) and all(
-        isinstance(one, torch.Tensor) and one.dtype == torch.uint8 and one.ndim == 1
-        for one in value
+        isinstance(state, torch.Tensor) and state.dtype == torch.uint8 and state.ndim == 1
+        for state in value
     )
 
 
@@ -222,7 +230,7 @@ def _is_state(set_state: Callable[[object], None], value: object) -> bool:
 
 
 def _is_numpy_rng(value: object) -> bool:
-    # numpy does not look at how many numbers were drawn, and would read beyond them.
+    # numpy does not check the number of draws, and would read beyond the state.
     return _is_state(np.random.RandomState().set_state, value) and (
         isinstance(value, tuple) and 0 <= value[2] <= _READY
     )
@@ -232,7 +240,7 @@ def _is_python_rng(value: object) -> bool:
     return _is_state(random.Random().setstate, value) and isinstance(value[2], (float, type(None)))
 
 
-# Entry -> whether a value can be one, and what it must be.
+# Entry -> its check, and its description in errors.
 _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
     "model": (_is_model, f"the name of a model, {MODELS}"),
     "epoch": (partial(_is, Count), "a whole number from 0"),
@@ -249,12 +257,12 @@ _ENTRIES: dict[str, tuple[Callable[[object], bool], str]] = {
 }
 
 
-# The pickles of older states ask for numpy's arrays and heavyball's classes. What follows stands in
-# for these: numpy's own would have to be trusted with whatever a file says.
+# The pickles of older states refer to numpy's arrays and heavyball's classes. The following
+# replaces them: numpy's own classes would trust the content of the file.
 
 
 class _OldArray(list):
-    """An array, as a list."""
+    """A list in place of an array."""
 
     def __init__(self, *_: object) -> None:
         super().__init__()
@@ -265,7 +273,7 @@ class _OldArray(list):
 
 
 class _OldType:
-    """An array's dtype, of the two that there were."""
+    """An array's dtype, one of the two used."""
 
     def __init__(self, name: str, *_: object) -> None:
         if name not in ("u4", "f4"):
@@ -273,7 +281,7 @@ class _OldType:
         self.name = name
 
     def __setstate__(self, _: tuple) -> None:
-        """Nothing more is needed of it."""
+        """Ignores the rest of the state."""
 
 
 def _no_bytes() -> bytes:
@@ -281,12 +289,12 @@ def _no_bytes() -> bytes:
 
 
 def _old_dict(*_: object) -> dict:
-    """In the place of a defaultdict, empty at first."""
+    """Returns an empty dict in place of a defaultdict."""
     return {}
 
 
 def _encode(text: str, codec: str) -> bytes:
-    """As a pickle has bytes."""
+    """Returns bytes from their text in a pickle."""
     if codec != "latin1":
         raise ValueError(f"bytes as {reprlib.repr(codec)}")
     return text.encode(codec)

@@ -1,34 +1,35 @@
 """The update: PPO on prioritised segments of experience, corrected by V-trace.
 
-Where the experience is the present policy's own it is PuffeRL's update, to rounding, but that a
-policy's memory ends with the engagement. Where it is that of older policies, whose probabilities of
-the actions (mu) are not the present ones (pi),
+On experience of the present policy it is PuffeRL's update, to rounding, except that a policy's
+memory ends with the engagement. On experience of older policies, whose probabilities of the actions
+(mu) differ from the present ones (pi),
 
 * V-trace (Espeholt et al. 2018, arXiv 1802.01561) weights the temporal differences by pi / mu, and
-* PPO's clip is around the policy at the start of the update, the "proximal" one, and not around mu,
-  from which pi may be far before the first step (Hilton et al. 2021, arXiv 2110.00641).
+* PPO clips around the policy at the start of the update, the "proximal" one, and not around mu,
+  from which pi may already be far (Hilton et al. 2021, arXiv 2110.00641).
 
-With train.kl_coef there is a pull towards a reference policy (ref), an earlier state of the policy,
-as in magnetic mirror descent and R-NaD (Sokota et al. 2022, arXiv 2206.05825; Perolat et al. 2022,
-arXiv 2206.15378). Its gradient is that of the divergence KL(pi, ref), whose estimate from the
-actions taken is to take kl_coef log(pi / ref) off each normalised advantage.
+With train.kl_coef the policy is pulled towards a reference policy (ref), an earlier state of
+itself, as in magnetic mirror descent and R-NaD (Sokota et al. 2022, arXiv 2206.05825; Perolat et
+al. 2022, arXiv 2206.15378). The gradient is that of the divergence KL(pi, ref). It is estimated
+from the actions taken: kl_coef log(pi / ref) is subtracted from each normalised advantage.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 
 from midrange_puffer import _learner
 from midrange_puffer.puffer_import import contained
-from midrange_puffer.train.deaths import settle_deaths
-from midrange_puffer.train.engine import LOSSES, Engine, Judged, Timer
-from midrange_puffer.train.experience import Segments, lengthened
-from midrange_puffer.train.experience_buffer import (
+from midrange_puffer.train.engine import LOSSES, BeginPart, Engine, Outputs
+from midrange_puffer.train.experience import (
     ExperienceBuffer,
-    drawn_apart,
+    Segments,
+    draw_without_replacement,
+    lengthened,
     sampling_chances,
 )
+from midrange_puffer.train.profiling import Profile
 
 with contained():
     from pufferlib import _C  # noqa: F401, has the kernel of the advantages
@@ -37,12 +38,12 @@ V_TRACE = ("gamma", "gae_lambda", "vtrace_rho_clip", "vtrace_c_clip")
 
 
 class Draw(NamedTuple):
-    """Segments that were drawn to be learnt from.
+    """Segments drawn for a minibatch.
 
     Attributes:
-        rows: where they are, [n].
+        rows: their rows, [n].
         advantages: [n, horizon].
-        weights: importance of each, for having been drawn with unequal chances, [n, 1].
+        weights: importance of each, which corrects for unequal chances, [n, 1].
     """
 
     rows: torch.Tensor
@@ -50,13 +51,16 @@ class Draw(NamedTuple):
     weights: torch.Tensor
 
 
+OlderDraws = list[tuple[torch.Tensor, torch.Tensor]]  # rows and weights for each minibatch
+
+
 class Schedule(NamedTuple):
-    """What changes from one update to the next.
+    """Numbers that change from one update to the next.
 
     Attributes:
-        epoch: updates done.
+        epoch: completed updates.
         epochs: updates of the whole run.
-        progress: part of the run's decisions that is done, those of this update among them.
+        progress: completed part of the run's decisions, including this update's.
         ent_coef: weight of the entropy bonus.
     """
 
@@ -66,35 +70,25 @@ class Schedule(NamedTuple):
     ent_coef: float
 
 
-class Clock(Protocol):
-    """Notes how long the parts of an update take, as PuffeRL's `Profile` does."""
-
-    def __call__(self, name: str, epoch: int, nest: bool = False) -> None:
-        """Begin a part, in place of the last one begun or within it (`nest`)."""
-
-    def end(self) -> None:
-        """End all parts."""
-
-
 class Learner:
-    """Improves a policy from the experience in its buffers, an update at a time.
+    """Improves a policy from the experience in its buffers, one update at a time.
 
-    With an experience buffer the gathered segments are the first rows of longer arrays, whose
+    With an experience buffer the gathered segments are the first rows of longer arrays, and the
     other rows are the buffer.
 
     Args:
-        engine: computes what the policy gives, and improves it.
+        engine: computes the policy's outputs and improves it.
         gathered: tensors [segments, horizon, ...], by the names of `GATHERED`.
         settings: section [train] without any "auto".
         buffer: section [experience_buffer].
-        clock: is told which part of an update begins.
+        profile: times the parts of an update.
 
     Attributes:
-        gathered: the tensors to be filled before an update, as those given.
-        experience: these, then the buffer's, with what the latest policy gives for them.
+        gathered: the tensors to fill before an update, named as those given.
+        experience: these, then the buffer's, with the latest policy's outputs.
 
     Raises:
-        UserError: There is not the memory for the buffer.
+        UserError: There is not enough memory for the buffer.
     """
 
     def __init__(
@@ -103,16 +97,16 @@ class Learner:
         gathered: Mapping[str, torch.Tensor],
         settings: Mapping[str, object],
         buffer: Mapping[str, float],
-        clock: Clock,
+        profile: Profile,
     ) -> None:
-        self._engine, self._settings, self._clock = engine, settings, clock
+        self._engine, self._settings, self._profile = engine, settings, profile
         part = min(settings["minibatch_size"], settings["max_minibatch_size"])
         self._minibatches = int(settings["update_epochs"] * settings["batch_size"] / part)
-        self._accumulated = settings["minibatch_size"] // part  # for one step of the optimizer
+        self._accumulated = settings["minibatch_size"] // part  # for one optimizer step
         self._drawn = part // settings["bptt_horizon"]  # segments of a minibatch
         self._count = len(gathered["values"])
         longer = lengthened(gathered, buffer["capacity"]) if buffer["capacity"] else gathered
-        self.gathered = {name: one[: self._count] for name, one in longer.items()}
+        self.gathered = {name: tensor[: self._count] for name, tensor in longer.items()}
         like = longer["logprobs"]
         self.experience = Segments(
             **longer,
@@ -122,83 +116,78 @@ class Learner:
             priorities=torch.zeros_like(like[:, 0]),
         )
         self._buffer = ExperienceBuffer(buffer, like.device) if buffer["capacity"] else None
-        self._drawn_again = int(buffer["share"] * self._drawn)  # segments of a minibatch
+        self._replayed = int(buffer["share"] * self._drawn)  # older segments of a minibatch
         # log(pi / ref) of each decision, [segments, horizon], at the start of the update
         self._excess = torch.zeros_like(like) if settings["kl_coef"] else None
 
     @property
     def metrics(self) -> dict[str, float]:
-        """What there is to tell beside the losses."""
+        """Metrics other than the losses."""
         return {"experience_buffer/size": self._buffer.size} if self._buffer else {}
 
     def update(self, is_off_policy: bool, schedule: Schedule) -> dict[str, float]:
-        """Learn from the experience; return the means of the losses and the like.
+        """Learns from the experience; returns the means of the losses and related figures.
 
         Args:
-            is_off_policy: whether older policies than the present one have gathered it.
+            is_off_policy: True if the gathered experience is of older policies.
             schedule: of this update.
         """
-        lines, fresh = [], slice(self._count)
+        losses, fresh = [], slice(self._count)
 
-        def time(name: str, nest: bool = False) -> None:
-            self._clock(name, schedule.epoch, nest=nest)
+        def begin(name: str, nest: bool = False) -> None:
+            self._profile(name, schedule.epoch, nest=nest)
 
-        time("train")
-        time("train_misc", nest=True)
+        begin("train")
+        begin("train_misc", nest=True)
         if self.experience.masks is not None:
-            self._settle_deaths()
+            names = ("rewards", "terminals", "values", "masks")
+            parts = (getattr(self.experience, name)[fresh] for name in names)
+            settle_deaths(*parts, self._settings["gamma"])
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
         if self._excess is not None:
             means["reference_kl"] = self._find_excess(schedule.epoch, older_draws)
+        fresh_drawn = self._drawn - (self._replayed if older_draws else 0)
         changed = torch.arange(self._count, device=self.experience.ratio.device)
         for number in range(self._minibatches):
-            time("train_misc")
-            self._find_advantages(changed)  # the others are what they were
-            draw = self._draw(schedule, older_draws and older_draws[number])
-            judged, line = self._learn(draw, schedule.ent_coef, time)
-            time("train_misc")
-            self._note(draw.rows, judged)
-            changed = draw.rows[: self._drawn_fresh(older_draws)]
-            lines.append(line)
+            begin("train_misc")
+            # Only these rows have new values and ratios.
+            find_advantages(self.experience, changed, self._settings)
+            draw = self._draw(schedule, fresh_drawn, older_draws and older_draws[number])
+            outputs, line = self._learn(draw, schedule.ent_coef, begin)
+            begin("train_misc")
+            self._note(draw.rows, outputs)
+            changed = draw.rows[:fresh_drawn]
+            losses.append(line)
             if (number + 1) % self._accumulated == 0:
-                time("optimizer")
+                begin("optimizer")
                 self._engine.step()
-        time("train_misc")
-        means |= dict(zip(LOSSES, torch.stack(lines).mean(0), strict=True))
-        values, advantages = self.experience.values[fresh], self.experience.advantages[fresh]
-        if self.experience.masks is not None:
-            living = self.experience.masks[fresh] > 0
-            values, advantages = values[living], advantages[living]
-        means["explained_variance"] = _explained_variance(values, advantages)
+        begin("train_misc")
+        means |= dict(zip(LOSSES, torch.stack(losses).mean(0), strict=True))
+        means["explained_variance"] = self._explained_variance()
         if self._buffer:
             priorities = self.experience.priorities[fresh]
             self.experience.keep(self._count + self._buffer.add(priorities))
-        # A CUDA device is waited for once, not for each of these numbers.
+        # One transfer waits for a CUDA device once, not for each of these numbers.
         means = dict(zip(means, torch.stack([*means.values()]).tolist(), strict=True))
-        self._clock.end()
+        self._profile.end()
         return means
 
-    def _settle_deaths(self) -> None:
-        names = ("rewards", "terminals", "values", "masks")
-        parts = (getattr(self.experience, name)[: self._count] for name in names)
-        settle_deaths(*parts, self._settings["gamma"])
-
-    def _draw_older(self, progress: float) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
-        """Rows and weights of the part from the buffer of every minibatch; None: there is none."""
+    def _draw_older(self, progress: float) -> OlderDraws | None:
+        """Draws every minibatch's segments from the buffer; None: nothing is replayed."""
         if not (self._buffer and self._buffer.is_warm):
             return None
-        rows, weights = self._buffer.draw(self._minibatches, self._drawn_again, progress)
+        rows, weights = self._buffer.draw(self._minibatches, self._replayed, progress)
         return [*zip(self._count + rows, weights[..., None], strict=True)]
 
     def _begin(
-        self, is_off_policy: bool, older_draws: list[tuple[torch.Tensor, torch.Tensor]] | None
+        self, is_off_policy: bool, older_draws: OlderDraws | None
     ) -> dict[str, torch.Tensor]:
-        """Take the present policy for the proximal one.
+        """Takes the present policy as the proximal one.
 
         Returns:
-            Of the experience of older policies, if there is any: the mean of pi / mu, and the part
-            that is above V-trace's clip.
+            If there is experience of older policies: its mean pi / mu, and the part above V-trace's
+            clip.
         """
         older, experience, fresh = [], self.experience, slice(self._count)
         if is_off_policy:
@@ -211,17 +200,18 @@ class Learner:
         if not older:
             return {}
         rows = torch.cat(older)
-        self._correct(rows)
+        for part in rows.split(self._drawn):
+            outputs = self._engine.score(experience, part)
+            experience.proximal[part], _ = outputs
+            self._note(part, outputs)
         ratio = experience.ratio[rows]
         clipped = ratio > self._settings["vtrace_rho_clip"]
         return {"older_ratio": ratio.mean(), "older_clipfrac": clipped.float().mean()}
 
-    def _find_excess(
-        self, epoch: int, older_draws: list[tuple[torch.Tensor, torch.Tensor]] | None
-    ) -> torch.Tensor:
-        """Compare the policy with the reference; return the divergence from it as estimated."""
+    def _find_excess(self, epoch: int, older_draws: OlderDraws | None) -> torch.Tensor:
+        """Writes log(pi / ref) of the drawn segments; returns the estimated divergence."""
         if self._engine.reference is None or epoch % self._settings["kl_interval"] == 0:
-            self._engine.refer()
+            self._engine.set_reference()
         drawn = [torch.arange(self._count, device=self._excess.device)]
         if older_draws is not None:
             drawn.append(torch.cat([rows for rows, _ in older_draws]).unique())
@@ -230,16 +220,9 @@ class Learner:
             self._excess[rows] = self.experience.proximal[rows] - reference
         return self._excess[: self._count].mean()
 
-    def _correct(self, rows: torch.Tensor) -> None:
-        """Find what the present policy gives for segments of older ones."""
-        for part in rows.split(self._drawn):
-            judged = self._engine.score(self.experience, part)
-            self.experience.proximal[part], _ = judged
-            self._note(part, judged)
-
-    def _note(self, rows: torch.Tensor, judged: Judged) -> None:
-        """Keep what the latest policy gives for these segments."""
-        logprobs, values = judged
+    def _note(self, rows: torch.Tensor, outputs: Outputs) -> None:
+        """Writes the latest policy's ratios and values of these segments."""
+        logprobs, values = outputs
         ratio = (logprobs - self.experience.logprobs[rows]).exp()
         if self.experience.masks is not None:
             living = self.experience.masks[rows] > 0
@@ -247,39 +230,35 @@ class Learner:
         self.experience.ratio[rows] = ratio
         self.experience.values[rows] = values
 
-    def _find_advantages(self, rows: torch.Tensor) -> None:
-        """Of the segments in these rows, as far as is known of the latest policy."""
-        find_advantages(self.experience, rows, self._settings)
-
     def _draw(
-        self, schedule: Schedule, older_draws: tuple[torch.Tensor, torch.Tensor] | None
+        self,
+        schedule: Schedule,
+        fresh_drawn: int,
+        older_draw: tuple[torch.Tensor, torch.Tensor] | None,
     ) -> Draw:
-        """Draw a minibatch: fresh segments, and some from the buffer."""
+        """Draws a minibatch: fresh segments first, then those drawn from the buffer."""
         alpha, beta0 = self._settings["prio_alpha"], self._settings["prio_beta0"]
-        # As PuffeRL has it: the correction grows more slowly the smaller alpha is.
-        # There are more updates than planned where the dead decide nothing.
+        # As in PuffeRL the correction grows more slowly the smaller alpha is. There can be more
+        # updates than planned: the dead of team games decide nothing.
         done = min(schedule.epoch / schedule.epochs, 1)
         beta = beta0 + (1 - beta0) * alpha * done
         chances = sampling_chances(self.experience.priorities[: self._count], alpha)
-        rows = drawn_apart(chances, self._drawn_fresh(older_draws))
+        rows = draw_without_replacement(chances, fresh_drawn)
         advantages = self.experience.advantages
         fresh = Draw(rows, advantages[rows], (self._count * chances[rows, None]) ** -beta)
-        if older_draws is None:
+        if older_draw is None:
             return fresh
-        rows, weights = older_draws
-        self._find_advantages(rows)
+        rows, weights = older_draw
+        find_advantages(self.experience, rows, self._settings)
         self._buffer.prioritise(rows - self._count, self.experience.priorities[rows])
-        again = Draw(rows, advantages[rows], weights)
-        return Draw(*(torch.cat(pair) for pair in zip(fresh, again, strict=True)))
+        older = Draw(rows, advantages[rows], weights)
+        return Draw(*(torch.cat(pair) for pair in zip(fresh, older, strict=True)))
 
-    def _drawn_fresh(self, older_draws: object) -> int:
-        """How many of a minibatch's segments, its first, are fresh."""
-        return self._drawn - (self._drawn_again if older_draws else 0)
+    def _learn(self, draw: Draw, ent_coef: float, begin: BeginPart) -> tuple[Outputs, torch.Tensor]:
+        """Lets the engine learn from a minibatch; returns `Engine.learn`'s results.
 
-    def _learn(self, draw: Draw, ent_coef: float, time: Timer) -> tuple[Judged, torch.Tensor]:
-        """Let the engine learn from a minibatch; return what it does.
-
-        The gradient is the mean of what is accumulated, so that its norm means the same.
+        The gradient is the mean over accumulated minibatches, so that its norm does not depend on
+        their number.
         """
         advantages = draw.advantages
         known = advantages
@@ -291,44 +270,87 @@ class Learner:
         returns = advantages + self.experience.values[draw.rows]
         share = 1 / self._accumulated
         return self._engine.learn(
-            self.experience, draw.rows, scaled, returns, ent_coef, share, time
+            self.experience, draw.rows, scaled, returns, ent_coef, share, begin
         )
+
+    def _explained_variance(self) -> torch.Tensor:
+        """Returns the part of the returns' variance that the values explain, or nan without any."""
+        fresh = slice(self._count)
+        values, advantages = self.experience.values[fresh], self.experience.advantages[fresh]
+        if self.experience.masks is not None:
+            living = self.experience.masks[fresh] > 0
+            values, advantages = values[living], advantages[living]
+        returns = advantages.flatten() + values.flatten()
+        variance = returns.var()
+        explained = 1 - (returns - values.flatten()).var() / variance
+        return torch.where(variance == 0, torch.nan, explained)
+
+
+def settle_deaths(
+    rewards: torch.Tensor,
+    terminals: torch.Tensor,
+    values: torch.Tensor,
+    masks: torch.Tensor,
+    gamma: float,
+) -> None:
+    """Pays each decision in which a fighter dies for what its side receives later, in place.
+
+    A dead fighter decides nothing, and nothing is learnt from its rows. But its side fights on, and
+    the outcome is a consequence of the decision in which it died. So the rewards of its dead time
+    go to that decision, discounted, and the engagement ends there for this fighter. After the end
+    of the segment it is valued like its living mates (`rollout.mean_values_of_mates`; the
+    posthumous credit of MA-POCA, Cohen et al. 2021, arXiv 2111.05992).
+
+    PuffeRL's buffers are shifted: a decision's reward and terminal stand with the next decision.
+
+    Args:
+        rewards, terminals, values, masks: float32 [segments, horizon]. Masks are 0 where a fighter
+            is dead. Rewards for decisions of the dead become 0, and so do their values. A decision
+            in which a fighter died receives their sum, and a terminal of 1.
+        gamma: discount of a decision.
+    """
+    dead = masks == 0
+    last = rewards.shape[1] - 1
+    later = torch.where(dead[:, last], values[:, last], 0)  # the dead's return after a step
+    for step in range(last, -1, -1):
+        is_dead = dead[:, step]
+        if step < last:
+            paid = rewards[:, step + 1]
+            later = torch.where(is_dead, paid + gamma * later * (1 - terminals[:, step + 1]), 0)
+            paid[is_dead] = 0
+        if step:
+            died = is_dead & ~dead[:, step - 1]
+            rewards[:, step] += gamma * torch.where(died, later, 0)
+            terminals[:, step][died] = 1
+    values[dead] = 0
 
 
 def find_advantages(
     experience: Segments, rows: torch.Tensor, settings: Mapping[str, float]
 ) -> None:
-    """Find the advantages of the segments in these rows.
+    """Writes the advantages and priorities of the segments in these rows.
 
-    They are V-trace's targets less the values; generalised advantages at ratio 1. A segment's last
-    decision, whose reward is in the next, has 0.
+    An advantage is V-trace's target less the value; at ratio 1 the generalised advantage. The last
+    decision of a segment, whose reward stands in the next segment, has 0.
 
     Args:
-        experience: whose `advantages` and `priorities` are written.
+        experience: its `advantages` and `priorities` are written.
         rows: int64 [n].
         settings: section [train].
     """
-    of, device = experience, experience.values.device
-    parts = (of.values, of.rewards, of.terminals, of.ratio)
+    device = experience.values.device
+    parts = (experience.values, experience.rewards, experience.terminals, experience.ratio)
     coefficients = [settings[name] for name in V_TRACE]
     if device.type == "cpu":
         arrays = [part.numpy() for part in parts]
-        found = of.advantages.numpy(), of.priorities.numpy()
-        _learner.find_advantages(arrays, rows.numpy(), coefficients, *found)
+        outputs = experience.advantages.numpy(), experience.priorities.numpy()
+        _learner.find_advantages(arrays, rows.numpy(), coefficients, *outputs)
         return
-    # By PuffeRL's kernel. Where it was not built for the device, the CPU computes it.
+    # PuffeRL's kernel. The CPU computes it if it was not built for the device.
     operator = "pufferlib::compute_puff_advantage"
     is_built = torch._C._dispatch_has_kernel_for_dispatch_key(operator, device.type.upper())
     parts = [part[rows].to(device if is_built else "cpu") for part in parts]
     parts.append(torch.zeros_like(parts[0]))
     torch.ops.pufferlib.compute_puff_advantage(*parts, *coefficients)
-    of.advantages[rows] = parts[-1].to(device)
-    of.priorities[rows] = of.advantages[rows].abs().sum(dim=1)
-
-
-def _explained_variance(values: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
-    """Part of the returns' variance that the values explain; not a number where there is none."""
-    returns = advantages.flatten() + values.flatten()
-    variance = returns.var()
-    explained = 1 - (returns - values.flatten()).var() / variance
-    return torch.where(variance == 0, torch.nan, explained)
+    experience.advantages[rows] = parts[-1].to(device)
+    experience.priorities[rows] = experience.advantages[rows].abs().sum(dim=1)

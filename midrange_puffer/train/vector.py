@@ -1,13 +1,17 @@
-"""PufferLib's vector environments, and the processes in which they are stepped."""
+"""PufferLib's vector environments, the processes that step them, and the time of their steps."""
 
+import math
 import multiprocessing
 import os
 import signal
 import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import psutil
@@ -20,14 +24,13 @@ from midrange_puffer.game.parameters import is_team
 from midrange_puffer.policies.own_code import MIDRANGE
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
-from midrange_puffer.train.step_clock import StepClock, Stepped
 
 with contained():
     import pufferlib.vector
 
 
-LOOK_INTERVAL = 1.0  # s, from one look at the workers to the next
-# How many looks in a row find a worker stopped before that is told: after Ctrl-Z and fg it goes on.
+LOOK_INTERVAL = 1.0  # s between two looks at the workers
+# A worker is reported stopped after this many looks in a row; after Ctrl-Z and fg it goes on.
 LOOKS = 5
 
 
@@ -35,22 +38,82 @@ class WorkerError(UserError):
     """A process that steps environments ended on its own."""
 
 
-class VecEnv:
-    """A PufferLib vector environment as the trainer needs it.
+class StepTime(NamedTuple):
+    """Agent decisions, and the seconds that environments spent in their `step` for them."""
 
-    An engagement cut off by its time limit has its result, and the policy sees the clock, so a
-    truncation ends an episode like any other end: PuffeRL, which ignores truncations, is given
-    them among the terminals. A worker that dies raises WorkerError in the main thread, where
-    PufferLib would wait for it for ever; of one that is stopped stderr is told.
+    decisions: float = 0.0
+    seconds: float = 0.0
 
-    Attributes:
-        sides: the side that each agent of a batch is of, int64 [agents_per_batch]; None where one
-            flies against one.
+    @classmethod
+    def sum(cls, parts: "Iterable[StepTime]") -> "StepTime":
+        """Returns the sums of all parts."""
+        return cls(*map(sum, zip(*parts, strict=True)))
+
+    @property
+    def sps(self) -> float:
+        """Agent decisions a second; nan if there were none."""
+        return self.decisions / self.seconds if self.seconds else math.nan
+
+    def since(self, before: "StepTime") -> "StepTime":
+        """Returns the difference to an earlier one."""
+        return StepTime(self.decisions - before.decisions, self.seconds - before.seconds)
+
+
+class StepTimer:
+    """Times the `step` of environments, which may be in workers.
 
     Args:
-        make_env: makes an environment, in a worker where there are some.
+        instances: the number of environments.
+    """
+
+    def __init__(self, instances: int) -> None:
+        # One row an environment, which writes only its own. Workers inherit the array.
+        self._shared = multiprocessing.RawArray("d", len(StepTime._fields) * instances)
+        self._instances = instances
+
+    def makers(self, make_env: Callable[..., Midrange]) -> list[Callable[..., Midrange]]:
+        """Returns one function an environment, which makes it and times its steps from then on."""
+        return [partial(self._timed, i, make_env) for i in range(self._instances)]
+
+    @property
+    def total(self) -> StepTime:
+        """The sum over all environments so far."""
+        return StepTime(*map(float, self._rows().sum(axis=0)))
+
+    def _rows(self) -> np.ndarray:
+        return np.frombuffer(self._shared).reshape(self._instances, len(StepTime._fields))
+
+    def _timed(
+        self, instance: int, make_env: Callable[..., Midrange], **kwargs: object
+    ) -> Midrange:
+        env = make_env(**kwargs)
+        row, step = self._rows()[instance], env.step
+
+        def timed(actions: np.ndarray) -> object:
+            start = time.perf_counter()
+            result = step(actions)
+            row[:] += env.num_agents, time.perf_counter() - start
+            return result
+
+        env.step = timed
+        return env
+
+
+class VecEnv:
+    """A PufferLib vector environment for the trainer.
+
+    * Truncations are among the terminals, since PuffeRL ignores truncations. An engagement that its
+      time limit ends has a result, and the policy observes the time left.
+    * A worker that dies raises WorkerError in the main thread, where PufferLib would wait for it
+      without end. A stopped worker is reported on stderr.
+
+    Args:
+        make_env: makes an environment, in a worker if there are any.
         config: without any "auto" in [vec].
-        pool: the file of the pool, where env.opponent has one.
+        pool: the pool's file, if env.opponent has a pool.
+
+    Attributes:
+        sides: the side of each agent of a batch, int64 [agents_per_batch]; None in one against one.
     """
 
     def __init__(
@@ -63,8 +126,8 @@ class VecEnv:
         else:
             env["threads"] = config["train"]["threads"]
         count = vec["num_envs"]
-        self._clock = StepClock(count)
-        makers = self._clock.makers(make_env)
+        self._step_timer = StepTimer(count)
+        makers = self._step_timer.makers(make_env)
         if vec["backend"] == "PufferEnv":
             self._envs = pufferlib.vector.make(makers[0], env_kwargs=env)
         else:
@@ -80,35 +143,35 @@ class VecEnv:
         self.driver_env = self._envs.driver_env
         self.single_observation_space = self._envs.single_observation_space
         self.single_action_space = self._envs.single_action_space
-        self.action_space = self._envs.action_space  # by whose bounds PuffeRL clips
+        self.action_space = self._envs.action_space  # PuffeRL clips to its bounds
         self.num_agents = self._envs.num_agents
         self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
         self.sides = self._sides_of_batch() if is_team(config["env"]) else None
         self.async_reset = self._envs.async_reset
-        # Of all agents; `recv` gives out these or a part of them.
+        # Of all agents; `recv` returns these or a part of them.
         buffers = self._envs.buf if self.processes else vars(self._envs)
         self.observations = buffers["observations"]
         self._is_pinned = False
         if self.processes:
             self._sigchld = signal.signal(signal.SIGCHLD, self._on_child_exit)
-            self._on_child_exit()  # it may have been too late for one
+            self._on_child_exit()  # one may have ended before the handler was set
             self._watch = StoppedWorkers(self.processes)
             self._watch.start()
         if config["train"]["pin_memory"] and config["train"]["device"].startswith("cuda"):
             self._pin()
 
     def _sides_of_batch(self) -> np.ndarray:
-        """The side that each agent of a batch is of, int64 [agents_per_batch], in their order."""
-        of_one = self.driver_env.sides
-        instances = self.agents_per_batch // len(of_one)
-        return np.concatenate([of_one + (of_one[-1] + 1) * n for n in range(instances)])
+        """Returns the side of each agent of a batch, int64 [agents_per_batch], ascending."""
+        sides = self.driver_env.sides
+        instances = self.agents_per_batch // len(sides)
+        return np.concatenate([sides + (sides[-1] + 1) * n for n in range(instances)])
 
     def send(self, actions: np.ndarray) -> None:
-        """Start a step: int32 or, where actions are continuous, float32 [agents_per_batch, 3]."""
+        """Starts a step with actions [agents_per_batch, 3], int32, or float32 if continuous."""
         self._envs.send(np.ascontiguousarray(actions))
 
     def recv(self) -> tuple[object, ...]:
-        """Wait for the step.
+        """Waits for the step.
 
         Returns:
             Observations, rewards, ends, truncations, infos, agents, masks.
@@ -117,12 +180,12 @@ class VecEnv:
         return (observations, rewards, terminals | truncations, truncations, *rest)
 
     @property
-    def stepped(self) -> Stepped:
-        """What its environments have stepped so far, by their own clocks."""
-        return self._clock.total
+    def step_time(self) -> StepTime:
+        """The decisions of the environments so far, and the time of their steps."""
+        return self._step_timer.total
 
     def _pin(self) -> None:
-        """Let CUDA copy observations without a detour; the rest is a few bytes an agent."""
+        """Locks the observations into memory, so that CUDA copies them directly."""
         try:
             pin(self.observations)
         except UserError:
@@ -131,7 +194,7 @@ class VecEnv:
         self._is_pinned = True
 
     def close(self) -> None:
-        """End the workers and wait until they are gone."""
+        """Ends the workers and waits for them."""
         if self.processes:
             signal.signal(signal.SIGCHLD, self._sigchld)
             self._watch.end()
@@ -154,9 +217,9 @@ class VecEnv:
 
 
 class StoppedWorkers(threading.Thread):
-    """Says on stderr which workers are stopped, as by SIGSTOP, and when they go on.
+    """A thread that reports on stderr which workers are stopped (SIGSTOP), and when they go on.
 
-    PufferLib waits for them without a word.
+    PufferLib waits for them without a message.
     """
 
     def __init__(self, processes: Sequence[multiprocessing.Process]) -> None:
@@ -165,21 +228,21 @@ class StoppedWorkers(threading.Thread):
         self._is_over = threading.Event()
 
     def run(self) -> None:
-        """Look at the workers until `end`."""
-        looks = Counter[int]()  # worker -> how many in a row found it stopped
+        """Looks at the workers until `end`."""
+        looks = Counter[int]()  # worker -> looks in a row that found it stopped
         while not self._is_over.wait(LOOK_INTERVAL):
             for worker, process in enumerate(self._workers):
-                who = f"environment worker {worker} (process {process})"
+                name = f"environment worker {worker} (process {process})"
                 if _is_stopped(process):
                     looks[worker] += 1
                     if looks[worker] == LOOKS:
                         go_on = f"it goes on with: kill -CONT {process}"
-                        print(f"{who} is stopped, and training waits; {go_on}", file=sys.stderr)
+                        print(f"{name} is stopped, and training waits; {go_on}", file=sys.stderr)
                 elif looks.pop(worker, 0) >= LOOKS:
-                    print(f"{who} goes on", file=sys.stderr)
+                    print(f"{name} goes on", file=sys.stderr)
 
     def end(self) -> None:
-        """Look no more."""
+        """Ends the thread."""
         self._is_over.set()
         self.join()
 
@@ -192,10 +255,10 @@ def _is_stopped(process: int) -> bool:
 
 
 def pin(array: np.ndarray) -> None:
-    """Lock an array into memory (cudaHostRegister).
+    """Locks an array into memory (cudaHostRegister).
 
     Raises:
-        UserError: The system or CUDA does not let it.
+        UserError: The system or CUDA refuses.
     """
     status = int(torch.cuda.cudart().cudaHostRegister(array.ctypes.data, array.nbytes, 0))
     if status:
@@ -206,31 +269,27 @@ def pin(array: np.ndarray) -> None:
 
 
 def unpin(array: np.ndarray) -> None:
-    """Let go of what `pin` has locked, before its memory is given back.
+    """Unlocks an array that `pin` has locked, before its memory is freed.
 
-    It fails where CUDA has failed before, of which that error tells.
+    Errors are ignored: CUDA has then failed earlier, and that error is reported.
     """
     torch.cuda.cudart().cudaHostUnregister(array.ctypes.data)
 
 
 def make_env(name: str = MIDRANGE, **kwargs: object) -> Midrange:
-    """Make the environment, in the trainer's process or in a worker's.
-
-    Args:
-        name: base.env_class.
-    """
+    """Makes an environment of the class `name` (base.env_class), here or in a worker."""
     if multiprocessing.parent_process() is not None:
         _become_worker()
     return env_class(name)(**kwargs)
 
 
 def _become_worker() -> None:
-    """Leave Ctrl-C and a lost terminal to the trainer; obey SIGTERM; end when the trainer ends.
+    """Makes this process a worker: it ends with the trainer and on SIGTERM, not on Ctrl-C.
 
-    Frozen opponents are asked in small batches. Torch does that best in one thread, beside others.
+    Torch gets one thread, which is fastest for the small batches of frozen opponents.
     """
     if ranks.is_launched():
-        os.setpgrp()  # a launcher signals a rank's whole group, which still needs its workers
+        os.setpgrp()  # a launcher signals a rank's group, and workers must outlive it
     torch.set_num_threads(1)
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -14,7 +14,7 @@ from midrange_puffer.errors import CheckpointError, UsageError
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.show.run_plot import Exploiter, draw_population
-from midrange_puffer.train.population_file import FILE, Turn, write_turns
+from midrange_puffer.train.run_files import POPULATION, Turn, write_turns
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def test_a_short_run_has_steps_that_differ():
 
 def test_a_run_without_exploiters_is_refused(run, tmp_path):
     other = shutil.copytree(run, tmp_path / "other")
-    (other / FILE).unlink()
+    (other / POPULATION).unlink()
     with pytest.raises(UsageError, match=r"other: has no exploiter yet; --population\.interval"):
         plot(other, tmp_path / "x.png")
     with pytest.raises(CheckpointError, match="nowhere: no such run folder"):
@@ -87,9 +87,9 @@ def test_what_is_damaged_is_named(run, tmp_path):
     (other / "model_000002.pt").write_bytes(b"no model")
     with pytest.raises(CheckpointError, match=r"model_000002\.pt"):
         plot(other, tmp_path / "x.png")
-    content = json.loads((other / FILE).read_text())
+    content = json.loads((other / POPULATION).read_text())
     content["turns"][1]["kind"] = "friend"
-    (other / FILE).write_text(json.dumps(content))
+    (other / POPULATION).write_text(json.dumps(content))
     with pytest.raises(JsonError, match=r"population\.json: damaged: turns\[1\]\.kind = 'friend'"):
         plot(other, tmp_path / "x.png")
     assert not (tmp_path / "x.png").exists()

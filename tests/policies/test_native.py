@@ -17,7 +17,7 @@ from midrange_puffer import _learner
 from midrange_puffer.policies.actors import STD, draw
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
-from midrange_puffer.train.muon import Muon
+from midrange_puffer.train.optimizer import Muon
 from midrange_puffer.train.torch_engine import policy_loss, value_loss
 
 heavyball.utils.compile_mode = None  # as PuffeRL has it where it does not compile

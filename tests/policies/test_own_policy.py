@@ -25,7 +25,7 @@ from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.policies.own_code import OwnCodeError, absolute, short_name
 from midrange_puffer.policies.own_policy import check_outputs, make_own
 from midrange_puffer.sweep.space import Space
-from midrange_puffer.train.run_list import read_run
+from midrange_puffer.train.run_folder import read_run
 
 GRU = f"{EXAMPLES / 'gru.py'}:GRU"
 ATTENTION = f"{EXAMPLES / 'missile_attention.py'}:MissileAttention"

@@ -19,7 +19,7 @@ from midrange_puffer.show.engagement_plot import (
     plot_engagement,
     record_engagement,
 )
-from midrange_puffer.train.run_list import read_run
+from midrange_puffer.train.run_folder import read_run
 
 # Nose to nose at 20 km: shots are exchanged within half a minute.
 NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresight_max_deg": 0}

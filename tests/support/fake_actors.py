@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from midrange_puffer.train.cluster.collector import Rollout
 from midrange_puffer.train.cluster.connect import LostError
-from midrange_puffer.train.step_clock import Stepped
+from midrange_puffer.train.vector import StepTime
 
 
 @dataclass
@@ -85,7 +85,7 @@ class FakeActors:
             self._rollouts[call.actor] += 1
             weights, _ = call.arguments
             made_by = [call.actor, self._seeds[call.actor], weights]
-            call.value = Rollout({}, {"made by": made_by}, 1, Stepped())
+            call.value = Rollout({}, {"made by": made_by}, 1, StepTime())
         elif call.method == "begin":
             self._seeds[call.actor] = call.arguments[2]
         call.begun = max(self.now, self._free[call.actor])

@@ -18,9 +18,9 @@ from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.experience import GATHERED, Segments
 from midrange_puffer.train.loggers import Loggers
 from midrange_puffer.train.run import new_run
-from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.session import first_policy
+from midrange_puffer.train.stages import first_policy
 from midrange_puffer.train.trainer import StageTrainer
+from midrange_puffer.train.trainer_state import seed_everything
 from midrange_puffer.train.vector import VecEnv, make_env
 
 # 64 segments of 16 decisions an update, all of them in one minibatch, none preferred to others,

@@ -19,10 +19,8 @@ from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies.model_file import to_bytes
 from midrange_puffer.policies.models import checked_metadata, parse_metadata
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.league_file import FILE
-from midrange_puffer.train.opponents import settled_mix
-from midrange_puffer.train.run_folder import best_rated
-from midrange_puffer.train.run_list import read_run
+from midrange_puffer.train.run_files import LEAGUE
+from midrange_puffer.train.run_folder import best_rated, read_run, settled_mix
 
 UPDATES = (3, 5, 6, 8)  # with a checkpoint: each fifth and the last; each third is rated
 
@@ -47,7 +45,7 @@ def panel(run, update: int) -> dict[str, object] | None:
 
 def scores(run, update: int) -> dict[str, Fraction]:
     """Pilot -> score, from the counts in the league's file."""
-    results = json.loads((run / FILE).read_text())["results"]
+    results = json.loads((run / LEAGUE).read_text())["results"]
     return {
         one["second"]: Fraction(2 * one["wins"] + one["draws"], 2 * 4)
         for one in results
@@ -100,7 +98,7 @@ def test_metadata_given_in_python_stay_through_a_resume(tmp_path):
 
 def rate(run, **results: tuple[int, int]) -> None:
     """Have the league's file say that models have won and lost so often against every pilot."""
-    content = json.loads((run / FILE).read_text())
+    content = json.loads((run / LEAGUE).read_text())
     content["ratings"] = [
         {"name": name, "agent_steps": place} for place, name in enumerate(results)
     ]
@@ -109,7 +107,7 @@ def rate(run, **results: tuple[int, int]) -> None:
         for name, (wins, losses) in results.items()
         for pilot in PILOTS
     ]
-    (run / FILE).write_text(json.dumps(content))
+    (run / LEAGUE).write_text(json.dumps(content))
 
 
 @pytest.fixture
@@ -153,7 +151,7 @@ def test_a_run_and_latest_still_mean_the_newest(ranked):
 
 
 def test_a_run_without_scores_has_no_best(ranked):
-    (ranked / FILE).unlink()
+    (ranked / LEAGUE).unlink()
     told = r"ranked: has no checkpoint with a panel score, .*--league.interval N .*newest model"
     for name in ("best", "ranked/best"):
         with pytest.raises(CheckpointError, match=told):
@@ -162,15 +160,15 @@ def test_a_run_without_scores_has_no_best(ranked):
 
 
 def test_who_has_not_met_every_pilot_has_no_panel_score(ranked):
-    content = json.loads((ranked / FILE).read_text())
+    content = json.loads((ranked / LEAGUE).read_text())
     content["results"] = [one for one in content["results"] if one["second"] != "ace"]
-    (ranked / FILE).write_text(json.dumps(content))
+    (ranked / LEAGUE).write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="no checkpoint with a panel score"):
         best(ranked)
 
 
 def test_a_damaged_league_is_named(ranked):
-    (ranked / FILE).write_text("{")
+    (ranked / LEAGUE).write_text("{")
     with pytest.raises(CheckpointError, match=r"league.json: damaged: not JSON"):
         best(ranked)
     assert read_run(ranked).best is None  # the list of the runs goes on

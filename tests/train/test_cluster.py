@@ -20,8 +20,8 @@ from fake_actors import FakeActors
 
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.cluster import actors, learner
-from midrange_puffer.train.cluster.actors import RayActors
+from midrange_puffer.train.cluster import collector, learner
+from midrange_puffer.train.cluster.collector import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors
 from midrange_puffer.train.cluster.connect import ClusterError, connected
 from midrange_puffer.train.machine import usable_cores
@@ -208,7 +208,7 @@ def test_a_signal_while_nobody_can_finish_the_update_is_one_like_any_other(
             return super().wait(*given)
 
     monkeypatch.setattr(learner, "connected", lambda *_: contextlib.nullcontext())
-    monkeypatch.setattr(actors, "RayActors", lambda: Interrupted(0))
+    monkeypatch.setattr(collector, "RayActors", lambda: Interrupted(0))
     assert runs.train(tmp_path, *RAY) == 128 + signal.SIGINT
     run = tmp_path / "run"
     assert f"stopped by SIGINT; saved {run / 'model_000000.pt'}; go on" in capsys.readouterr().out

@@ -23,12 +23,19 @@ from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.policies.model_file import policy_spaces
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.policies.pool_file import PoolError, read_members
-from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
-from midrange_puffer.train.cluster.collector import Collector, Rollout
+from midrange_puffer.train.cluster.collector import (
+    VERSIONS,
+    Collector,
+    PoolFiles,
+    PoolMirror,
+    PoolSender,
+    RayActors,
+    RemoteCollector,
+    Rollout,
+)
 from midrange_puffer.train.cluster.connect import ClusterError
-from midrange_puffer.train.cluster.pool_mirror import PoolFiles, PoolMirror, PoolSender
 from midrange_puffer.train.experience import GATHERED
-from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.trainer_state import seed_everything
 
 SEED = 5
 KINDS = {

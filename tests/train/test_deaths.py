@@ -8,10 +8,11 @@ from midrange_puffer import _core
 from midrange_puffer.envs.midrange import Midrange
 from midrange_puffer.game.observation import spaces_of
 from midrange_puffer.policies.networks import Policy
-from midrange_puffer.train.deaths import settle_deaths, with_values_of_mates
-from midrange_puffer.train.engines import make_engine, make_optimizer
 from midrange_puffer.train.experience import Segments
-from midrange_puffer.train.update import find_advantages
+from midrange_puffer.train.native_engine import NativeEngine
+from midrange_puffer.train.rollout import mean_values_of_mates
+from midrange_puffer.train.torch_engine import TorchEngine
+from midrange_puffer.train.update import find_advantages, settle_deaths
 
 GAMMA = 0.9
 SETTINGS = {
@@ -99,7 +100,7 @@ def test_the_dead_have_no_advantages_and_the_dying_learn():
 def test_the_dead_are_worth_what_the_living_of_their_side_are():
     values = torch.tensor([1.0, 3, 8, 5, 6, 7])
     living = torch.tensor([True, True, False, False, True, False])
-    found = with_values_of_mates(values, living, torch.tensor([0, 0, 0, 1, 2, 2]))
+    found = mean_values_of_mates(values, living, torch.tensor([0, 0, 0, 1, 2, 2]))
     assert found.tolist() == [1, 3, 2, 0, 6, 6]
 
 
@@ -129,10 +130,11 @@ def test_nothing_is_learnt_from_what_the_dead_see_and_do(name):
     for seed in (1, 2):
         torch.manual_seed(3)
         policy = Policy(spaces_of(_core.TEAM, "discrete", 2, 2), hidden_size=32, entity_size=16)
-        settings = {**SETTINGS, "engine": name, "optimizer": "adam"}
-        engine = make_engine(
-            settings, policy, policy, make_optimizer(settings, policy), torch.enable_grad()
-        )
+        optimizer = torch.optim.Adam(policy.parameters())
+        if name == "native":
+            engine = NativeEngine(policy, optimizer, SETTINGS)
+        else:
+            engine = TorchEngine(policy, policy, optimizer, SETTINGS, torch.enable_grad())
         of, rows = experience(policy, masks, seed), torch.tensor([4, 0, 3])
         (logprobs, values), losses = engine.learn(
             of, rows, of.advantages[rows], of.values[rows] + 0.5, 0.01, 1.0, lambda name: None

@@ -26,7 +26,7 @@ from learners import (
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.errors import UserError
-from midrange_puffer.train.experience_buffer import ExperienceBuffer, drawn_apart
+from midrange_puffer.train.experience import ExperienceBuffer, draw_without_replacement
 
 CPU = torch.device("cpu")
 
@@ -52,7 +52,7 @@ def test_each_is_drawn_apart_as_often_as_two_draws_in_turn_would():
     """The second of those that the first has left, by their chances."""
     chances = torch.tensor([0.1, 0.2, 0.0, 0.3, 0.4])
     torch.manual_seed(0)
-    rows = torch.stack([drawn_apart(chances, 2) for _ in range(40_000)])
+    rows = torch.stack([draw_without_replacement(chances, 2) for _ in range(40_000)])
     assert (rows[:, 0] != rows[:, 1]).all()
     p = chances.double()
     second = p[:, None] * p / (1 - p[:, None])
@@ -68,7 +68,7 @@ def test_many_are_drawn_apart_as_often_as_by_torch():
     chances = torch.rand(512) ** 4 + 1e-3
     chances /= chances.sum()
     counts, turns = torch.zeros(2, 512), 4000
-    for count, draw in zip(counts, (drawn_apart, torch.multinomial), strict=True):
+    for count, draw in zip(counts, (draw_without_replacement, torch.multinomial), strict=True):
         for _ in range(turns):
             count[draw(chances, 64)] += 1
     ours, theirs = counts / turns

@@ -9,7 +9,7 @@ import pytest
 import runs
 
 from midrange_puffer.config.reading import load_config
-from midrange_puffer.train.since_row import SinceRow
+from midrange_puffer.train.trainer import _Row
 from midrange_puffer.train.vector import VecEnv, make_env
 
 UPDATES = 11
@@ -19,14 +19,14 @@ SLEEP = 0.002  # s, in a step
 
 def test_a_row_tells_of_every_update_since_the_last_one(tmp_path, monkeypatch):
     """What each update gathered is noted on its way in; learning is the same, row or no row."""
-    results, losses, add = [], [], SinceRow.add
+    results, losses, add = [], [], _Row.add
 
     def noting(self, its_results, its_losses) -> None:
         results.append({name: list(values) for name, values in its_results.items()})
         losses.append(dict(its_losses))
         add(self, its_results, its_losses)
 
-    monkeypatch.setattr(SinceRow, "add", noting)
+    monkeypatch.setattr(_Row, "add", noting)
     words = [f"--train.total-timesteps={UPDATES * STEPS}", "--train.checkpoint-interval=5"]
     assert runs.train(tmp_path, *words, "--train.log-interval=4") == 0
     rows = runs.rows(tmp_path / "run")
@@ -47,13 +47,13 @@ def test_a_row_tells_of_every_update_since_the_last_one(tmp_path, monkeypatch):
 
 
 def test_a_stopped_run_and_its_resume_leave_no_update_untold(tmp_path, monkeypatch):
-    counts, add = [], SinceRow.add
+    counts, add = [], _Row.add
 
     def counting(self, *args) -> None:
         add(self, *args)
         counts.append(1)
 
-    monkeypatch.setattr(SinceRow, "add", counting)
+    monkeypatch.setattr(_Row, "add", counting)
     words = ["--train.log-interval=100", "--train.checkpoint-interval=100"]
     assert runs.train(tmp_path, f"--train.total-timesteps={3 * STEPS}", *words) == 0
     assert runs.resume(tmp_path / "run", f"--train.total-timesteps={5 * STEPS}") == 0
@@ -97,20 +97,20 @@ def test_environments_time_their_own_steps(tmp_path, backend):
     instances = 2 if backend == "Multiprocessing" else 1
     config = config.replaced("vec", "test", num_envs=instances, num_workers=instances, batch_size=1)
     with closing(VecEnv(sleepy, config)) as vecenv:
-        assert vecenv.stepped == (0, 0)
+        assert vecenv.step_time == (0, 0)
         vecenv.async_reset(0)
         steps, start = 10, time.perf_counter()
         for _ in range(steps):
             agents = len(vecenv.recv()[0])
             vecenv.send(np.zeros((agents, 3), np.int32))
             time.sleep(5 * SLEEP)
-        while vecenv.stepped.decisions < steps * agents:
+        while vecenv.step_time.decisions < steps * agents:
             time.sleep(SLEEP)
         time.sleep(SLEEP)  # it writes the seconds after the decisions
-        decisions, seconds = vecenv.stepped
+        decisions, seconds = vecenv.step_time
         assert decisions == steps * agents
         assert steps * SLEEP <= seconds < (time.perf_counter() - start) * instances
-        assert vecenv.stepped.sps == decisions / seconds
+        assert vecenv.step_time.sps == decisions / seconds
 
 
 def test_every_row_has_the_environments_own_speed(tmp_path):

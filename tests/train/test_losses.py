@@ -9,7 +9,7 @@ from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, Ray
 from midrange_puffer.sweep.ray_host import NodeError
 from midrange_puffer.sweep.ray_worker import MOST_LOSSES, RayWorker
 from midrange_puffer.sweep.record import TRIAL_INI
-from midrange_puffer.train.cluster.actors import RayActors
+from midrange_puffer.train.cluster.collector import RayActors
 from midrange_puffer.train.cluster.connect import LostError
 
 # As Ray 2.60 words them.

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from midrange_puffer.files import WriteError
-from midrange_puffer.train.metrics_file import LONGEST_ROW, MetricsFile, read_metrics
+from midrange_puffer.train.run_files import LONGEST_ROW, MetricsFile, read_metrics
 
 GOOD = [b'{"agent_steps": 1024, "SPS": 5.5}\n', b'{"SPS": null, "agent_steps": 2048}\n']
 BAD = {

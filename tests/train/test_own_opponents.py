@@ -14,7 +14,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.own_code import OwnCodeError
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.opponents import settled_opponents
+from midrange_puffer.train.run_folder import settled_opponents
 
 IDLE = """import numpy as np
 from pathlib import Path

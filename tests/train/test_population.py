@@ -17,7 +17,7 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.train.population_file import FILE, TABLE, read_turns
+from midrange_puffer.train.run_files import POPULATION, POPULATION_TABLE, read_turns
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def test_what_is_noted_is_what_is_measured_anew(finished):
             turn.win, turn.draw, turn.loss
         ]  # fmt: skip
         assert load_policy(model)[1]["agent_steps"] == turn.decisions
-    lines = (finished / TABLE).read_text().splitlines()
+    lines = (finished / POPULATION_TABLE).read_text().splitlines()
     assert len(lines) == 3
     assert lines[1].split()[:3] == ["1", "anew", "model_000002.pt"]
 
@@ -104,7 +104,7 @@ def test_until_the_first_has_joined_the_run_is_the_same_without(finished, tmp_pa
     assert runs.train(tmp_path, *words(tmp_path, interval=0)) == 0
     with_them, without = runs.timeless(finished), runs.timeless(tmp_path / "run")
     assert with_them[:2] == without[:2]
-    assert not (tmp_path / "run" / FILE).exists()
+    assert not (tmp_path / "run" / POPULATION).exists()
 
 
 def test_one_who_scores_enough_is_done(tmp_path):
@@ -150,8 +150,8 @@ def test_what_cannot_be_is_refused_before_training(tmp_path, options, message):
 
 def test_a_damaged_table_is_refused(finished, tmp_path):
     run = shutil.copytree(finished, tmp_path / "run")
-    content = json.loads((run / FILE).read_text())
+    content = json.loads((run / POPULATION).read_text())
     content["turns"][0]["win"] = 2
-    (run / FILE).write_text(json.dumps(content))
+    (run / POPULATION).write_text(json.dumps(content))
     with pytest.raises(JsonError, match=r"population\.json: damaged: turns\[0\]\.win = 2"):
         runs.resume(run, "--train.total-timesteps=20000")

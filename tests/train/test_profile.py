@@ -19,9 +19,8 @@ from midrange_puffer.commands import cli
 from midrange_puffer.commands.profile import divide, make_report
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.errors import UsageError, UserError
-from midrange_puffer.train import fitted_pufferl
-from midrange_puffer.train.fitted_pufferl import Clock
-from midrange_puffer.train.profiling import Measurement, Phases
+from midrange_puffer.train import profiling
+from midrange_puffer.train.profiling import Measurement, Profile, TracedProfile
 
 pytestmark = pytest.mark.slow
 
@@ -188,7 +187,7 @@ class Gpu:
 
     def __init__(self, monkeypatch) -> None:
         self.now = self.idle_from = 0.0
-        monkeypatch.setattr(fitted_pufferl, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(profiling, "time", SimpleNamespace(monotonic=lambda: self.now))
         monkeypatch.setattr(torch.cuda, "synchronize", self.synchronize)
 
     def queue(self, seconds: float) -> None:
@@ -199,7 +198,7 @@ class Gpu:
         self.now = max(self.now, self.idle_from)
 
 
-@pytest.mark.parametrize("make", [lambda: Phases("cuda:1"), Clock])
+@pytest.mark.parametrize("make", [lambda: TracedProfile("cuda:1"), Profile])
 def test_the_work_of_a_gpu_counts_where_it_is_asked_for(monkeypatch, make):
     gpu = Gpu(monkeypatch)
     phases = make()
@@ -215,7 +214,7 @@ def test_the_work_of_a_gpu_counts_where_it_is_asked_for(monkeypatch, make):
         gpu.synchronize("cuda:1")
         phases.end()
     told = {name: part["elapsed"] for name, part in phases}
-    if isinstance(phases, Phases):
+    if isinstance(phases, TracedProfile):
         assert told == {"train": 17, "forward": 6, "learn": 10, "misc": 1}
         assert phases.parents == {
             "train": None, "forward": "train", "learn": "train", "misc": "train",

@@ -23,7 +23,7 @@ from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.machine import choose_device
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import WriteError
-from midrange_puffer.train import launcher, ranks, run_folder
+from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.machine import this_machine
 
 pytestmark = pytest.mark.slow
@@ -227,12 +227,12 @@ def test_a_rank_ends_with_its_launcher_though_nobody_hears_of_it():
     """As where the terminal is gone with it."""
     code = """if True:
         import os, time
-        from midrange_puffer.train import launcher
+        from midrange_puffer.train import ranks
         os.close(2)
-        launcher.end_with_launcher()
+        ranks._end_with_launcher()
         time.sleep(60)
         """
-    environment = os.environ | {launcher.PROCESS: "1", "LOCAL_RANK": "0"}
+    environment = os.environ | {ranks.PROCESS: "1", "LOCAL_RANK": "0"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
     assert done.returncode == -signal.SIGTERM
 
@@ -378,5 +378,5 @@ def test_a_rank_that_is_killed_is_named(own_process, tmp_path, monkeypatch):
     rank.write_text("#!/bin/sh\ntest $RANK = 1 && kill -9 $$; sleep 60\n")
     rank.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(rank))
-    with pytest.raises(launcher.FailedRankError, match="rank 1 was ended by SIGKILL"):
+    with pytest.raises(ranks.FailedRankError, match="rank 1 was ended by SIGKILL"):
         cli.run("train", ["--ranks=2"])

@@ -13,8 +13,8 @@ from midrange_puffer.errors import CheckpointError
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.native import flat_copy, parts
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.seeding import seed_everything
 from midrange_puffer.train.trainer import StageTrainer
+from midrange_puffer.train.trainer_state import seed_everything
 from midrange_puffer.train.update import Schedule
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ def test_the_pull_makes_the_divergence_small(tmp_path, engine, coefficient):
         flat += 0.3 * torch.randn(flat.shape)
         for one, part in zip(reference.parameters(), parts(flat, reference), strict=True):
             one.data.copy_(part)
-        trainer.engine.refer(flat)
+        trainer.engine.set_reference(flat)
         found = []
         for _ in range(60):
             trainer.evaluate()

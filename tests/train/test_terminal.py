@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from midrange_puffer.game.parameters import PILOTS
-from midrange_puffer.train.dashboard import Dashboard, results_table
-from midrange_puffer.train.loggers import format_line
-from midrange_puffer.train.results import UPDATES, Results
+from midrange_puffer.train.dashboard import Dashboard, scores_table
+from midrange_puffer.train.loggers import UPDATES, RecentScores, format_line
 
 STAGES = ("intercept", "survive", "counter", "selfplay")
 
@@ -38,7 +37,7 @@ EVERY_PILOT = row(**{pilot: 0.3 + n / 20 for n, pilot in enumerate(reversed(PILO
 
 
 def test_results_are_means_of_the_last_updates_that_told_of_any():
-    results = Results()
+    results = RecentScores()
     assert results.all is None
     assert results.opponents == []
     for score in (0.0, *[0.3] * (UPDATES - 1), 0.6):
@@ -52,7 +51,7 @@ def test_results_are_means_of_the_last_updates_that_told_of_any():
 
 
 def test_a_new_stage_begins_without_results():
-    results = Results()
+    results = RecentScores()
     results.log({**row(ace=0.5), "curriculum/stage": 1}, 0)
     results.log({**row(), "curriculum/stage": 2}, 0)
     assert results.all is None
@@ -84,11 +83,11 @@ def test_the_dashboard_has_a_row_for_each_pilot_the_worst_first(width, height):
 
 
 def test_without_other_opponents_than_itself_there_is_one_row():
-    results = Results()
+    results = RecentScores()
     alone = {name: x for name, x in EVERY_PILOT.items() if "_vs_" not in name}
     results.log(alone, 0)
     console = Console(width=120)
-    lines = console.render_lines(results_table(results, bars=True), pad=False)
+    lines = console.render_lines(scores_table(results, bars=True), pad=False)
     assert ["all" in "".join(one.text for one in line) for line in lines].count(True) == 1
 
 

@@ -10,7 +10,7 @@ import torch
 
 from midrange_puffer.game.actions import ACTION_MODES
 from midrange_puffer.policies import model_file
-from midrange_puffer.train.fitted_pufferl import pufferl
+from midrange_puffer.train.rollout import pufferl
 from midrange_puffer.train.run import new_run, train
 from midrange_puffer.train.stop_signals import StopSignals
 from midrange_puffer.train.trainer import DivergedError, StageTrainer

@@ -17,7 +17,7 @@ from flips import flipped
 
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder, trainer_state
-from midrange_puffer.train.muon import Muon
+from midrange_puffer.train.optimizer import Muon
 
 pytestmark = pytest.mark.slow
 

@@ -27,7 +27,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import run_folder, vector
-from midrange_puffer.train import session as train
+from midrange_puffer.train import stages as train
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.update import Learner

@@ -14,8 +14,8 @@ from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.model_file import CheckpointError
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.league_file import FILE
-from midrange_puffer.train.training_league import TrainingLeague
+from midrange_puffer.train.raters import TrainingLeague
+from midrange_puffer.train.run_files import LEAGUE
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def add_checkpoint(folder, update: int):
 
 
 def read(folder) -> dict:
-    return json.loads((folder / FILE).read_text())
+    return json.loads((folder / LEAGUE).read_text())
 
 
 def ratings(folder) -> dict[str, float]:
@@ -94,10 +94,10 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped(tmp_path):
     league = open_league(tmp_path)
     first, second = (add_checkpoint(tmp_path, update) for update in (1, 2))
     league.rate(first, "model_000001", 1000)
-    kept = (tmp_path / FILE).read_bytes()
+    kept = (tmp_path / LEAGUE).read_bytes()
     expected = league.rate(second, "model_000002", 2000)
     # As it was when the run was killed; then rated twice at the same step.
-    (tmp_path / FILE).write_bytes(kept)
+    (tmp_path / LEAGUE).write_bytes(kept)
     resumed = open_league(tmp_path, 1000)
     assert resumed.rate(second, "model_000002", 2000) == expected
     assert resumed.rate(second, "model_000002", 2000) == expected
@@ -184,9 +184,9 @@ RESULT = {"first": "model_000001", "second": "ace", "wins": 1, "draws": 0, "loss
 def test_a_damaged_file_is_named_with_what_is_wrong_in_it(tmp_path, change, message):
     content = {"parameters": resolve({}), "anchors": ANCHORS}
     content |= {"ratings": [RATED], "results": [RESULT]}
-    (tmp_path / FILE).write_text(json.dumps(content))
+    (tmp_path / LEAGUE).write_text(json.dumps(content))
     open_league(tmp_path, 1000)
-    (tmp_path / FILE).write_text(json.dumps(content | change))
+    (tmp_path / LEAGUE).write_text(json.dumps(content | change))
     told = f"league.json: damaged: {message}.*; without the file the ratings of the run start anew"
     with pytest.raises(CheckpointError, match=told):
         open_league(tmp_path)

@@ -18,7 +18,7 @@ from midrange_puffer.game.parameters import PILOTS
 from midrange_puffer.policies import model_file
 from midrange_puffer.replays.recorder import FightRecorder
 from midrange_puffer.replays.replay import Replay
-from midrange_puffer.train.training_replays import TrainingReplays
+from midrange_puffer.train.raters import TrainingReplays
 
 
 @pytest.fixture(scope="module")

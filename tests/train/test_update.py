@@ -24,12 +24,11 @@ from learners import (
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.game.observation import SPACES
 from midrange_puffer.policies.networks import make_policy
-from midrange_puffer.train.experience import Segments
-from midrange_puffer.train.experience_buffer import drawn_apart
-from midrange_puffer.train.fitted_pufferl import pufferl, quiet
-from midrange_puffer.train.seeding import seed_everything
+from midrange_puffer.train.experience import Segments, draw_without_replacement
+from midrange_puffer.train.rollout import pufferl
 from midrange_puffer.train.torch_engine import TorchEngine
 from midrange_puffer.train.trainer import StageTrainer
+from midrange_puffer.train.trainer_state import seed_everything
 from midrange_puffer.train.update import Learner, Schedule, find_advantages
 
 MEMORY = ("--base.rnn-name=Recurrent",)
@@ -45,8 +44,9 @@ def train_as_pufferl(self: StageTrainer) -> dict[str, float]:
     """PuffeRL's own update, with heavyball's Muon."""
     self.last_log_time = 0.0  # it logs where its last log is long enough ago
     self.config["anneal_lr"] = False  # by a scheduler of an optimizer that is none of ours
-    with quiet():
-        return pufferl.PuffeRL.train(self)
+    self.config["use_rnn"] = self.uncompiled_policy.memory_size > 0
+    self.ratio, self.truncations = torch.ones_like(self.values), torch.zeros_like(self.values)
+    return pufferl.PuffeRL.train(self)
 
 
 def stock_optimizer(trainer: StageTrainer) -> torch.optim.Optimizer:
@@ -70,7 +70,7 @@ def stock_optimizer(trainer: StageTrainer) -> torch.optim.Optimizer:
 )  # fmt: skip
 def test_it_is_pufferls_own_to_rounding_over_64_steps(tmp_path, engine, options, monkeypatch):
     """Of an update of the same experience, of which every minibatch is drawn alike."""
-    monkeypatch.setattr(torch, "multinomial", drawn_apart)
+    monkeypatch.setattr(torch, "multinomial", draw_without_replacement)
     if engine == "native" and MEMORY[0] in options:
         engine = "auto"  # which is torch
     options = [*options, "--train.minibatch-size=256", "--train.update-epochs=16"]
@@ -169,7 +169,7 @@ def test_old_experience_is_corrected_in_every_pass(tmp_path, policy, clips):
 @pytest.mark.parametrize("engine", ["torch", "native"])
 def test_accumulated_gradients_are_averaged(tmp_path, engine, monkeypatch):
     """Where PuffeRL adds those of two passes up; half of that."""
-    monkeypatch.setattr(torch, "multinomial", drawn_apart)
+    monkeypatch.setattr(torch, "multinomial", draw_without_replacement)
     steps = []
     for name in ("ours", "theirs"):
         (tmp_path / name).mkdir()
@@ -215,7 +215,7 @@ def test_mixed_precision_is_for_the_policy_alone(tmp_path):
         gathered=batch,
         settings=config["train"],
         buffer=config["experience_buffer"],
-        clock=pufferl.Profile(),
+        profile=pufferl.Profile(),
     )
     policy.register_forward_hook(lambda *_: is_mixed(inside))
     optimizer.register_step_pre_hook(lambda *_: is_mixed(outside))

@@ -33,10 +33,10 @@ from midrange_puffer.sweep.record import (
     load_readings,
     pareto_front,
 )
-from midrange_puffer.train.metrics_file import MetricsFile
+from midrange_puffer.train.raters import TrainingLeague
 from midrange_puffer.train.run import resumed_run
+from midrange_puffer.train.run_files import MetricsFile
 from midrange_puffer.train.trainer import DivergedError
-from midrange_puffer.train.training_league import TrainingLeague
 
 LONG = "--train.total-timesteps=1_000_000"
 ALONE = ("--league.interval=0", "--train.replay-interval=0")  # an update, and nothing beside it

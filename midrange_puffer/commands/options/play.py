@@ -19,7 +19,7 @@ from midrange_puffer.policies.mix import (
     kind_of,
 )
 from midrange_puffer.policies.models import CHAMPION, shipped_models
-from midrange_puffer.train.opponents import settled_mix
+from midrange_puffer.train.run_folder import settled_mix
 
 AUTO_BLUE = "auto"  # the champion, which flies alone, or in teams the best of the pilots
 WHO = (

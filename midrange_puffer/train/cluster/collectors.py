@@ -1,4 +1,4 @@
-"""The collectors of a run: given work that does not become too old, and replaced when lost."""
+"""The collectors of a run: jobs are dealt so that rollouts are fresh; lost ones are replaced."""
 
 import math
 import sys
@@ -13,26 +13,30 @@ import torch
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.machine import updates_ahead
-from midrange_puffer.train.cluster.actors import VERSIONS, RayActors, RemoteCollector
-from midrange_puffer.train.cluster.collector import Rollout
+from midrange_puffer.train.cluster.collector import (
+    VERSIONS,
+    PoolSender,
+    RayActors,
+    RemoteCollector,
+    Rollout,
+)
 from midrange_puffer.train.cluster.connect import ClusterError, LostError
-from midrange_puffer.train.cluster.pool_mirror import PoolSender
 from midrange_puffer.train.stop_signals import StoppedError
 
-POLL = 1.0  # s from one look at the clock to the next, while nothing comes
-MOST_LOSSES = 5  # in one place, one after another, before a rollout came
+POLL = 1.0  # s between two looks at the deadlines, while nothing comes
+MOST_LOSSES = 5  # in one place, one after another, without a rollout
 CLOSE_TIMEOUT = 5.0  # s
 
 
 @dataclass
 class Job:
-    """A rollout that is asked for.
+    """A requested rollout.
 
     Attributes:
-        reference: to the rollout, until it is taken.
-        number: in the order of asking.
-        version: of the weights that it is to be made with.
-        rollout: once it is taken.
+        reference: to the rollout.
+        number: in the order of requests.
+        version: of the weights for it.
+        rollout: None until it is received.
     """
 
     reference: object
@@ -43,15 +47,15 @@ class Job:
 
 @dataclass
 class _Place:
-    """A place for a collector, taken by one after another where they are lost.
+    """A place for a collector; a lost collector is replaced in its place.
 
     Attributes:
-        actor: the present one.
-        readiness: reference to its word that it has begun the stage; None: it has.
-        jobs: that it has been given and that are not yet taken, in their order.
-        deadline: when it is given up unless what is awaited has come [s]; infinity: no core has
-            been found for it as yet.
-        losses: since a rollout came.
+        actor: the present collector.
+        readiness: reference to its answer that it has begun the stage; None: it has answered.
+        jobs: given to it and not yet received, in their order.
+        deadline: time at which it is given up unless the awaited result has come [s]; infinity: it
+            has no core yet.
+        losses: since the last rollout.
     """
 
     actor: object
@@ -62,39 +66,40 @@ class _Place:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether it has a core."""
+        """True if it has a core."""
         return self.deadline < math.inf
 
     @property
     def awaited(self) -> object | None:
-        """Reference to what comes from it next, if anything."""
+        """The reference to its next result, if any."""
         if self.readiness is not None:
             return self.readiness
         return self.jobs[0].reference if self.jobs else None
 
 
 class Collectors:
-    """As many collectors as there are cores for, up to cluster.max_collectors.
+    """The collectors of a run: one for each free core, up to cluster.max_collectors.
 
-    All are asked for at once; Ray starts those that it has a core for, and the others when a node
-    joins. One that is lost is replaced by one with other engagements. Work is dealt to who has
-    least of it: blocking, what the update still needs, all of it from the present weights; else
-    also what the next update needs, or more where that is too little for all, so that they collect
-    while the learner learns. If all are about as fast, what is learnt from is then no older than
-    cluster.max_policy_lag; what is, is dropped.
+    All are requested at once. Ray starts those that it has a core for, and the others when a node
+    joins. A lost collector is replaced by one with other engagements.
 
-    Blocking runs repeat themselves where as many collectors work, from the first to the last
-    update.
+    A job goes to the collector with the fewest jobs.
+
+    * Blocking: jobs are the rollouts that the update still misses, all with the present weights. A
+      run repeats exactly if the same number of collectors works throughout.
+    * Non-blocking: jobs are also the rollouts of the next update, or more if these are too few for
+      all collectors, so that they collect while the learner learns. Rollouts older than
+      cluster.max_policy_lag are dropped; if collectors are about equally fast, there are none.
 
     Args:
         cluster: section [cluster].
-        actors: who runs them.
-        is_stopping: whether the run is to stop.
+        actors: the calls to Ray.
+        is_stopping: returns True if the run is to stop.
 
     Attributes:
-        version: of the weights that they are given; None: of none in this stage.
-        lost: how many collectors have been.
-        dropped: rollouts that were too old to learn from.
+        version: of the last weights sent; None: none in this stage.
+        lost: number of collectors lost.
+        dropped: number of rollouts that were too old.
     """
 
     def __init__(
@@ -112,22 +117,22 @@ class Collectors:
 
     @property
     def at_work(self) -> int:
-        """How many have a core."""
+        """The number of collectors with a core."""
         return sum(place.is_at_work for place in self._places)
 
     @property
     def _ready(self) -> list[_Place]:
-        """Those that can be given work."""
+        """The places that can be given jobs."""
         return [place for place in self._places if place.readiness is None]
 
     def begin(self, config: Config, count: int, seed: int, pool: Path | None) -> None:
-        """Let all begin a stage; what they still do for the one before is forgotten.
+        """Begins a stage in all collectors; their jobs of the previous stage are dropped.
 
         Args:
-            config: of the run as it is in the stage.
+            config: of the stage.
             count: rollouts of an update.
-            seed: from which each draws its own.
-            pool: the file of the pool, where env.opponent has one.
+            seed: of the collectors' own seeds.
+            pool: the pool's file, if env.opponent has a pool.
         """
         self.version = None
         self._count, self._seeds = count, np.random.SeedSequence(seed)
@@ -138,20 +143,20 @@ class Collectors:
         if self._blocking:
             self._expected = max(self._expected, self.at_work)
         for place in self._places:
-            if place.is_at_work:  # it has still to do what it has been given
+            if place.is_at_work:  # its jobs must finish first
                 place.deadline = time.monotonic() + (len(place.jobs) + 1) * self._timeout
             self._begin_place(place)
 
     def broadcast(self, weights: dict[str, torch.Tensor], version: int) -> None:
-        """Ask for rollouts with these weights, tensors on the CPU, and this pool from now on."""
+        """Sends weights, tensors on the CPU, and the present pool for the jobs from now on."""
         self._weights, self.version = self._actors.put(weights), version
         self._pool = self._send_pool()
 
     def take(self, version: int) -> list[Job]:
-        """Wait for the rollouts of an update, the learner's weights being of this version.
+        """Waits for the rollouts of an update; `version` is of the learner's weights.
 
         Raises:
-            StoppedError: The run is to stop, and nobody is ready to finish the update.
+            StoppedError: The run is to stop, and no collector is ready to finish the update.
         """
         self._assemble()
         taken: list[Job] = []
@@ -164,7 +169,7 @@ class Collectors:
         return sorted(taken, key=lambda job: job.number)
 
     def close(self) -> None:
-        """End all of them."""
+        """Ends all collectors."""
         closing = {
             self._actors.call(place.actor, RemoteCollector.close)
             for place in self._places
@@ -177,7 +182,7 @@ class Collectors:
             self._actors.kill(place.actor)
 
     def _assemble(self) -> None:
-        """Wait for somebody; at first, if blocking, for all, so that chance has no part in it."""
+        """Waits for a ready collector, or at the start of a blocking run for all of them."""
         latest = time.monotonic() + self._timeout
         while len(self._ready) < self._expected and time.monotonic() < latest:
             if self._is_stopping():
@@ -188,11 +193,11 @@ class Collectors:
             print("no collector is at work yet; has the cluster free cores?", file=sys.stderr)
 
     def _deal(self, missing: int) -> None:
-        """Ask for what the present update still misses, and for what is wanted ahead.
+        """Gives jobs for the present update's missing rollouts, and for those gathered ahead.
 
-        Work that lies with a collector while it does other work becomes old. If blocking there is
-        no harm in that, and else only so much of it as the next update needs is left to them while
-        the learner learns, when nobody could give them any.
+        A queued job gets old weights. In blocking runs that does not matter, since the weights do
+        not change. In other runs a collector gets a second job only for the time when the learner
+        learns and cannot give jobs, and only as many as the next update needs.
         """
         ready = self._ready
         wanted = missing + self._ahead * self._count
@@ -216,8 +221,8 @@ class Collectors:
         self._given += 1
 
     def _finished(self, most: int) -> list[Job]:
-        """See who has become ready, finished a job or been lost; return at most so many jobs."""
-        # The oldest work first.
+        """Handles ready, finished and lost collectors; returns at most `most` finished jobs."""
+        # The oldest jobs first.
         places = sorted(self._places, key=lambda place: place.jobs[0].number if place.jobs else -1)
         awaited = {place.awaited: place for place in places if place.awaited is not None}
         here = set(self._actors.wait(list(awaited), POLL))
@@ -227,15 +232,15 @@ class Collectors:
                 if place.readiness is not None or len(jobs) < most:
                     jobs += self._accept(place)
             elif time.monotonic() > place.deadline:
-                said = f"it has taken more than cluster.timeout = {self._timeout:g} s"
-                self._replace(place, said)
+                reason = f"it has taken more than cluster.timeout = {self._timeout:g} s"
+                self._replace(place, reason)
         if self.at_work != self._announced:
             self._announced = self.at_work
             print(f"collectors at work: {self.at_work} of {len(self._places)}", flush=True)
         return jobs
 
     def _accept(self, place: _Place) -> list[Job]:
-        """What has come from a collector: a job, or word that it is ready or lost."""
+        """Receives a collector's result; returns the finished job, or none if ready or lost."""
         try:
             result = self._actors.get(place.awaited)
         except LostError as error:
@@ -256,7 +261,7 @@ class Collectors:
         return is_fresh
 
     def _replace(self, place: _Place, reason: str) -> None:
-        """Give up a collector, with all that it has not delivered, and ask for another one."""
+        """Gives up a collector with its unfinished jobs, and requests another one."""
         self.lost += 1
         place.losses += 1
         print(f"lost a collector: {reason}", file=sys.stderr)

@@ -1,4 +1,7 @@
-"""A connection to a Ray cluster: to one that is there, or to one of this machine's own."""
+"""A connection to a Ray cluster: an existing one, or one that is started on this machine.
+
+Ray must not be imported before `connected` has set its environment, so functions import it.
+"""
 
 import contextlib
 import importlib.metadata
@@ -19,31 +22,31 @@ from midrange_puffer.train.own_folder import OwnFolder
 
 LEAST_STORE = 100 * 2**20  # bytes; Ray refuses an object store below 75 MiB
 REACH_TIMEOUT = 10  # s
-STARTS = 3  # of a cluster of our own, on a busy machine
+STARTS = 3  # attempts to start a cluster, on a busy machine
 
-# Of a cluster of our own, where the user has not set them. Without the first Ray's processes step
-# back behind everything else that runs on the machine. Where /dev/shm is small, a folder on disk
-# does.
+# Environment of a started cluster, unless the user has set them. Without the first, Ray's processes
+# have the lowest priority. The second lets Ray use a folder on disk if /dev/shm is small.
 _OWN = {
     "RAY_worker_niceness": "0",
     "RAY_OBJECT_STORE_ALLOW_SLOW_STORAGE": "1",
 }
-# Of the same, whatever the user has set: nobody else is to use it, for that is to run programs. Ray
-# asks for the token, which it would keep in the user's home, and listens on the loopback interface,
-# as it does by default where it has clusters of one machine only. It reads them at its import.
+# Environment of a started cluster, whatever the user has set. A user of a cluster can run programs,
+# so Ray demands a token, which it would otherwise keep in the user's home, and listens only on the
+# loopback interface, its default on systems without clusters of several machines. Ray reads these
+# variables at its import.
 _CLOSED = {
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": secrets.token_hex(32),
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
 }
-_OTHER_KEYS = ("RAY_AUTH_TOKEN_PATH", "RAY_ENABLE_K8S_TOKEN_AUTH")  # other ways to be let in
+_OTHER_KEYS = ("RAY_AUTH_TOKEN_PATH", "RAY_ENABLE_K8S_TOKEN_AUTH")  # other ways to log in
 
-# Where the folder of a cluster of our own may be, the first that can be used. Its sockets cannot
-# have long paths: TMPDIR is often too long, and so is a home.
+# Parents for the folder of a started cluster; the first usable one is taken. The paths of its
+# sockets are limited, and TMPDIR or a home are often too long.
 _PARENTS = ("/tmp", os.environ.get("XDG_RUNTIME_DIR", ""), "/var/tmp", "/dev/shm")
 _SOCKET_PATH = 103 if sys.platform == "darwin" else 107  # bytes that a socket's path may have
-_SOCKET = "/ray/session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store"  # as long as any
-_ROOM = _SOCKET_PATH - len(f"/midrange-ray-12345678{_SOCKET}")  # for a parent
+_SOCKET = "/ray/session_2026-01-01_00-00-00_000000_1234567/sockets/plasma_store"  # the longest
+_ROOM = _SOCKET_PATH - len(f"/midrange-ray-12345678{_SOCKET}")  # bytes for a parent's path
 
 
 class ClusterError(UserError):
@@ -51,19 +54,18 @@ class ClusterError(UserError):
 
 
 class LostError(Exception):
-    """A process or a node ended, or cannot be reached, and what was asked of it will not come."""
+    """A process or a node ended or cannot be reached, so its result will not come."""
 
 
 @contextlib.contextmanager
 def connected(address: str | None, cores: int, store: int = LEAST_STORE) -> Iterator[None]:
-    """Use a Ray cluster, from the main thread.
+    """Connects to a Ray cluster, from the main thread.
 
     Args:
-        address: host:port of one that is there, or "auto" for that of RAY_ADDRESS; None: one on
-            this machine, which is started here and ends with the connection, or within a minute of
-            this process, however that ends.
-        cores: of its own cluster, that tasks and actors may take.
-        store: bytes of the object store of its own cluster.
+        address: host:port of an existing cluster, or "auto" for that of RAY_ADDRESS; None: starts
+            one on this machine, which ends with the connection, or within a minute of this process.
+        cores: of a started cluster, for tasks and actors.
+        store: bytes of the object store of a started cluster.
 
     Raises:
         UsageError: Ray is not installed, or in a version that was not tried.
@@ -90,26 +92,26 @@ def connected(address: str | None, cores: int, store: int = LEAST_STORE) -> Iter
         stack.callback(ray.shutdown)
         try:
             _init(options)
-        except Exception as error:  # of many kinds, and Exception itself
-            told = textwrap.shorten(str(error), 400)
+        except Exception as error:  # Ray raises many classes, and Exception itself
+            reason = textwrap.shorten(str(error), 400)
             if address is None:
-                raise ClusterError(f"cannot start a Ray cluster: {told}") from error
+                raise ClusterError(f"cannot start a Ray cluster: {reason}") from error
             raise ClusterError(
-                f"cannot connect to Ray at {address}: {told}; has this shell the cluster's token "
+                f"cannot connect to Ray at {address}: {reason}; has this shell the cluster's token "
                 f"(RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH), and are the versions the same?"
             ) from error
         yield
 
 
 def check_address(address: str | None) -> str | None:
-    """Check Ray's version and that somebody answers, which takes Ray itself a quarter of an hour.
+    """Checks Ray's version and that the cluster answers; Ray itself would try for 15 minutes.
 
     Returns:
-        host:port, where it is "auto" that of RAY_ADDRESS; None as it is.
+        host:port, for "auto" that of RAY_ADDRESS; None for None.
 
     Raises:
-        UsageError: Ray is not installed, or in a version that was not tried; or `address` is none.
-        ClusterError: Nobody answers.
+        UsageError: Ray is not installed, or in an untested version; or `address` is malformed.
+        ClusterError: The cluster does not answer.
     """
     if importlib.util.find_spec("ray") is None:
         raise UsageError(
@@ -120,7 +122,7 @@ def check_address(address: str | None) -> str | None:
         return None
     name, allowed = "cluster.address", "host:port or auto"
     if address == "auto":
-        # Ray's own "auto" would take any cluster that runs on this machine, a private one, too.
+        # Ray's own "auto" would take any cluster on this machine, also a private one.
         name, allowed = "RAY_ADDRESS", "host:port"
         address = os.environ.get(name)
         if not address:
@@ -136,11 +138,11 @@ def check_address(address: str | None) -> str | None:
 
 
 def start_patiently(start: Callable[[], object], clear: Callable[[], object]) -> None:
-    """Start processes of Ray's, up to `STARTS` times where they take longer than Ray waits for.
+    """Starts processes of Ray, up to `STARTS` times if Ray's wait for them times out.
 
     Args:
-        start: starts them.
-        clear: ends what was started in vain.
+        start: starts the processes.
+        clear: ends the processes of a failed start.
     """
     for attempt in range(1, STARTS + 1):
         try:
@@ -153,7 +155,7 @@ def start_patiently(start: Callable[[], object], clear: Callable[[], object]) ->
 
 
 def _init(options: Mapping[str, object]) -> None:
-    """Start or join a cluster."""
+    """Starts or joins a cluster."""
     import ray
 
     terminate = signal.getsignal(signal.SIGTERM)
@@ -162,14 +164,14 @@ def _init(options: Mapping[str, object]) -> None:
             partial(ray.init, **options, log_to_driver=False, logging_level="ERROR"), ray.shutdown
         )
     finally:
-        signal.signal(signal.SIGTERM, terminate)  # Ray takes it over
+        signal.signal(signal.SIGTERM, terminate)  # Ray replaces the handler
 
 
 def _own_folder() -> OwnFolder:
-    """A folder for a cluster of our own, that nobody else can open; Ray opens its own to all.
+    """Returns a private folder for a started cluster; Ray's own folders are open to all users.
 
     Raises:
-        ClusterError: There is no place for one.
+        ClusterError: No folder can be made.
     """
     for parent in _PARENTS:
         if parent and len(os.fsencode(parent)) <= _ROOM:
@@ -184,18 +186,18 @@ def _own_folder() -> OwnFolder:
 
 @contextlib.contextmanager
 def _own_environment(folder: Path) -> Iterator[None]:
-    """What Ray goes by, for a cluster of our own in this folder."""
+    """Sets the environment for a started cluster in this folder."""
     with _restored_environment():
         for name in _OTHER_KEYS:
             os.environ.pop(name, None)
-        # The folder, too, where Ray notes which cluster of this machine is the latest.
+        # Ray also notes the machine's latest cluster in RAY_TMPDIR.
         os.environ.update({**_OWN, **os.environ, **_CLOSED, "RAY_TMPDIR": str(folder)})
         yield
 
 
 @contextlib.contextmanager
 def _restored_environment() -> Iterator[None]:
-    """At the end all variables are as they were, also those that Ray has set or changed."""
+    """Restores all environment variables at the end, also those that Ray has changed."""
     before = dict(os.environ)
     try:
         yield
@@ -205,7 +207,7 @@ def _restored_environment() -> Iterator[None]:
 
 
 def _check_closed() -> None:
-    """Raise ClusterError where Ray has been imported before and goes by other settings."""
+    """Raises ClusterError if Ray was imported earlier, with other settings."""
     from ray._private import ray_constants
     from ray._private.authentication.authentication_utils import is_token_auth_enabled
 
@@ -217,14 +219,40 @@ def _check_closed() -> None:
 
 
 def _check_version() -> None:
-    """Raise UsageError where Ray is not of a version that the package's extra `ray` asks for."""
-    from packaging.requirements import Requirement  # which Ray needs, too
+    """Raises UsageError if Ray's version does not fit the package's extra `ray`."""
+    from packaging.requirements import Requirement  # a dependency of Ray
 
-    found = importlib.metadata.version("ray")
+    version = importlib.metadata.version("ray")
     for text in importlib.metadata.requires("midrange_puffer"):
-        asked = Requirement(text)
-        if asked.name == "ray" and found not in asked.specifier:
+        requirement = Requirement(text)
+        if requirement.name == "ray" and version not in requirement.specifier:
             raise UsageError(
-                f"Ray has version {found}, which was not tried: must be {asked.specifier}; "
+                f"Ray has version {version}, which was not tried: must be {requirement.specifier}; "
                 f"pip install 'midrange_puffer[ray]'"
             )
+
+
+def ray_losses() -> tuple[type[Exception], ...]:
+    """Returns the errors by which Ray reports that a process or a node is gone."""
+    import ray
+
+    # A process that ended for lack of memory has its own error, which is no RayActorError.
+    return (
+        ray.exceptions.RayActorError,
+        ray.exceptions.ObjectLostError,
+        ray.exceptions.OutOfMemoryError,
+        ray.exceptions.NodeDiedError,
+    )
+
+
+def describe_loss(error: Exception) -> str:
+    """Returns the reason for a loss: the first sentence about it in Ray's message.
+
+    The first line has the reason, or only says that a process is gone; details are indented.
+    """
+    import ray
+
+    lines = [line for line in str(error).splitlines() if line and not line[0].isspace()]
+    has_reason = isinstance(error, ray.exceptions.OutOfMemoryError)
+    about = lines[:1] if has_reason else lines[:2]
+    return textwrap.shorten(about[-1].partition(". ")[0], 160)

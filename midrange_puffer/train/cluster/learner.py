@@ -18,58 +18,58 @@ from midrange_puffer.policies.mix import count_agents
 from midrange_puffer.train.cluster.connect import connected
 from midrange_puffer.train.experience import GATHERED, MASKS
 from midrange_puffer.train.machine import usable_cores
-from midrange_puffer.train.step_clock import Stepped
 from midrange_puffer.train.trainer import StageTrainer
+from midrange_puffer.train.vector import StepTime
 
 if TYPE_CHECKING:
     from midrange_puffer.train.cluster.collectors import Collectors, Job
 
-BATCHES = 2  # of experience, beside what is gathered ahead: being gathered, and being copied
+BATCHES = 2  # in memory besides those gathered ahead: one being gathered, one being copied
 ALLOWANCE = 64 * 2**20  # bytes, for weights and the pool's models
-PARTS = ("broadcast", "queue", "copy")  # of gathering, by PuffeRL's clock
+PARTS = ("broadcast", "queue", "copy")  # of gathering, in the profile
 
 
 class RemoteEnvs:
-    """What a trainer asks of its environments, where collectors have them.
+    """Collectors' environments, with the part of `VecEnv` that a `ClusterTrainer` uses.
 
     Args:
-        collectors: that begin with these environments when they are reset, and outlive them.
-        config: of the run as it is in its stage, without any "auto".
-        pool: the file of the pool, where env.opponent has one.
+        collectors: make the environments at the reset; they outlive this object.
+        config: of the stage, without any "auto".
+        pool: the pool's file, if env.opponent has a pool.
     """
 
     def __init__(self, collectors: "Collectors", config: Config, pool: Path | None = None) -> None:
         self.collectors = collectors
-        self.stepped = Stepped()  # by the collectors' own clocks
+        self.step_time = StepTime()  # the sum over rollouts
         self._config, self._pool = config, pool
         spaces = model_file.policy_spaces(config["env"])
         self.single_observation_space = spaces.single_observation_space
         self.single_action_space = self.action_space = spaces.single_action_space
         self.num_agents = self.agents_per_batch = config["vec"]["num_envs"] * agents(config)
-        # Nobody acts here: only whether there are sides of several is of interest.
+        # Not read: no one acts here. It is only not None in team games.
         self.sides = np.zeros(0, np.int64) if is_team(config["env"]) else None
 
     def async_reset(self, seed: int) -> None:
-        """Let the collectors begin, each with a seed of its own."""
+        """Starts the collectors, each with a seed of its own."""
         self.collectors.begin(self._config, rollouts(self._config), seed, self._pool)
 
     def close(self) -> None:
-        """Nothing: the collectors are of the run."""
+        """Does nothing: the collectors belong to the run."""
 
 
 class ClusterTrainer(StageTrainer):
-    """Trains from what collectors gather."""
+    """A trainer whose experience collectors gather."""
 
     vecenv: RemoteEnvs
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        # Since the last row: seconds of the rollouts, and how old their weights were in updates.
+        # Since the last row: seconds of the rollouts, and the age of their weights in updates.
         self._rollouts: list[float] = []
         self._lags: list[int] = []
 
     def gather(self) -> None:
-        """Fill the buffers with the rollouts of an update, adding to `stats` and `global_step`."""
+        """Fills the buffers with the rollouts of an update; adds to `stats` and `global_step`."""
         self.profile("eval", self.epoch)
         self.profile("broadcast", self.epoch, nest=True)
         self._broadcast()
@@ -84,7 +84,7 @@ class ClusterTrainer(StageTrainer):
         self._rollouts += [job.rollout.seconds for job in jobs]
 
     def _broadcast(self) -> None:
-        """Send the weights at every cluster.weight_sync_interval, and at the start."""
+        """Sends the weights at every cluster.weight_sync_interval, and at the start."""
         collectors = self.vecenv.collectors
         interval = self.run.config["cluster"]["weight_sync_interval"]
         if collectors.version is None or self.epoch >= collectors.version + interval:
@@ -93,10 +93,10 @@ class ClusterTrainer(StageTrainer):
             collectors.broadcast(weights, self.epoch)
 
     def _copy(self, jobs: "list[Job]") -> None:
-        """Put the rollouts into the buffers, one after another."""
+        """Copies the rollouts into the buffers, one after another."""
         row = 0
         with warnings.catch_warnings():
-            # Arrays from the object store cannot be written, and are not.
+            # Arrays from the object store are read-only, which torch warns of.
             warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
             for job in jobs:
                 rows = slice(row, row + len(job.rollout.buffers["values"]))
@@ -107,19 +107,19 @@ class ClusterTrainer(StageTrainer):
                 row = rows.stop
         masks = self.gathered.get(MASKS)
         self.global_step += self.values.numel() if masks is None else int(masks.sum())
-        steps = [self.vecenv.stepped, *(job.rollout.stepped for job in jobs)]
-        self.vecenv.stepped = Stepped.sum(steps)
-        self._rollout_bytes = sum(one.nbytes for one in jobs[0].rollout.buffers.values())
+        times = [self.vecenv.step_time, *(job.rollout.step_time for job in jobs)]
+        self.vecenv.step_time = StepTime.sum(times)
+        self._rollout_bytes = sum(array.nbytes for array in jobs[0].rollout.buffers.values())
 
     def source_metrics(self) -> dict[str, float]:
-        """How the collectors fared since the last row, and how old their weights were."""
+        """Returns metrics of the collectors since the last row."""
         collectors, parts = self.vecenv.collectors, self.profile.profiles
         seconds, lags = np.mean(self._rollouts), self._lags
         decisions = agents(self.curriculum.config) * self.config["bptt_horizon"]
         self._rollouts, self._lags = [], []
         return {
             "performance/collect": seconds,
-            # Since the last row, where PuffeRL gives those of all up to now.
+            # Since the last row; other parts are sums over the whole run.
             **{f"performance/{name}": parts[name]["delta"] for name in PARTS},
             "cluster/policy_lag": np.mean(lags),
             "cluster/policy_lag_max": max(lags),
@@ -135,17 +135,17 @@ class ClusterTrainer(StageTrainer):
 def collecting(
     config: Config, is_stopping: Callable[[], bool]
 ) -> Iterator[Callable[[Config, Path | None], RemoteEnvs]]:
-    """Have collectors for a run; yields what makes the environments of a stage.
+    """Opens collectors for a run; yields the function that makes a stage's environments.
 
     Raises:
         ClusterError: The cluster cannot be used.
     """
     cluster = config["cluster"]
-    # Of a cluster of our own; who finds no core there waits for one.
+    # Of this run's own cluster, where a collector without a core waits for one.
     cores = min(cluster["max_collectors"], usable_cores())
     with connected(cluster["address"], cores, _store(config)):
-        # They import Ray, which may not be before there is a connection.
-        from midrange_puffer.train.cluster.actors import RayActors
+        # They import Ray, which must come after the connection.
+        from midrange_puffer.train.cluster.collector import RayActors
         from midrange_puffer.train.cluster.collectors import Collectors
 
         collectors = Collectors(cluster, RayActors(), is_stopping)
@@ -154,18 +154,18 @@ def collecting(
 
 
 def agents(config: Config) -> int:
-    """In a rollout."""
+    """Returns the number of agents in a rollout."""
     return count_agents(config["env"])
 
 
 def rollouts(config: Config) -> int:
-    """In an update."""
+    """Returns the number of rollouts in an update."""
     train = config["train"]
     return train["batch_size"] // (agents(config) * train["bptt_horizon"])
 
 
 def _store(config: Config) -> int:
-    """Bytes for all experience that there can be at a time, in any stage, and what goes with it."""
+    """Returns the bytes of an object store for all experience at a time, in any stage."""
     decisions = max(
         (BATCHES + updates_ahead(config["cluster"], rollouts(stage))) * stage["train"]["batch_size"]
         for stage in run_configs(config)
@@ -174,8 +174,8 @@ def _store(config: Config) -> int:
 
 
 def _decision_bytes(config: Config) -> int:
-    """What a decision takes in a rollout."""
+    """Returns the bytes of a decision in a rollout."""
     spaces = model_file.policy_spaces(config["env"])
-    both = (spaces.single_observation_space, spaces.single_action_space)
-    others = len(GATHERED) + is_team(config["env"]) - len(both)
-    return sum(np.prod(one.shape) * one.dtype.itemsize for one in both) + 4 * others
+    wide = (spaces.single_observation_space, spaces.single_action_space)
+    narrow = len(GATHERED) + is_team(config["env"]) - len(wide)  # buffers of a number a decision
+    return sum(np.prod(space.shape) * space.dtype.itemsize for space in wide) + 4 * narrow

@@ -1,4 +1,4 @@
-"""A run while it is trained: its trainers, through all stages of its curriculum."""
+"""The stages of a run in training: their environments, policies and trainers, one after another."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -24,29 +24,29 @@ from midrange_puffer.policies.own_policy import check_outputs
 from midrange_puffer.train import ranks, run_folder
 from midrange_puffer.train.curriculum import Curriculum
 from midrange_puffer.train.loggers import Loggers, open_trackers
-from midrange_puffer.train.metrics_file import MetricsFile
 from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.population import Population
+from midrange_puffer.train.profiling import Profile
+from midrange_puffer.train.raters import Rater, TrainingLeague, TrainingReplays
+from midrange_puffer.train.run_files import MetricsFile
 from midrange_puffer.train.run_folder import Run
-from midrange_puffer.train.seeding import seed_everything
-from midrange_puffer.train.trainer import Rater, StageTrainer
-from midrange_puffer.train.training_league import TrainingLeague
-from midrange_puffer.train.training_replays import TrainingReplays
+from midrange_puffer.train.trainer import StageTrainer
+from midrange_puffer.train.trainer_state import seed_everything
 from midrange_puffer.train.vector import VecEnv, make_env
 
-# What a run's memory grows with.
+# The keys that a run's memory grows with.
 MEMORY_KEYS = (
     ("env", "num_envs"), ("vec", "num_envs"), ("train", "bptt_horizon"),
     ("train", "max_minibatch_size"), ("policy", "hidden_size"), ("experience_buffer", "capacity"),
 )  # fmt: skip
 
 
-class Engine(NamedTuple):
-    """Where the experience of a run comes from, in each of its stages.
+class ExperienceSource(NamedTuple):
+    """The source of a run's experience in each of its stages: this process, or a cluster.
 
     Attributes:
-        make_envs: makes the environments of a configuration, with the file of the pool.
-        trainer: the kind of trainer that learns from them.
+        make_envs: makes the environments of a configuration, with the pool's file.
+        trainer: the class of trainer that learns from them.
     """
 
     make_envs: Callable[[Config, Path | None], VecEnv]
@@ -54,17 +54,19 @@ class Engine(NamedTuple):
 
 
 @contextmanager
-def open_session(
+def open_stages(
     run: Run,
     is_stopped: Callable[[], bool],
     raters: Sequence[Rater] = (),
-) -> Iterator["Session"]:
-    """Train a run; at the end of the block what was learnt is saved, but not after an error.
+    profile: Profile | None = None,
+) -> Iterator["Stages"]:
+    """Opens the stages of a run for training; saves a checkpoint at the end, unless it failed.
 
     Args:
         run: its folder is locked.
-        is_stopped: whether a signal has come, for those who wait for others.
-        raters: others than the league and the replays that the configuration may ask for.
+        is_stopped: returns True once a signal has come; checked while the trainer waits.
+        raters: in addition to those of the configuration.
+        profile: where the parts of the updates are timed; None: a new one.
 
     Raises:
         UserError: There is not enough memory.
@@ -73,43 +75,47 @@ def open_session(
     ranks.take_device(config["train"]["device"])
     pool, population, all_raters, loggers = None, None, [], Loggers(folder.name)
     if ranks.is_first():
-        pool, all_raters = pool_of(run), [*_league(run), *_replays(run), *raters]
-        population = _population(run, pool, is_stopped)
+        pool, all_raters = pool_of(run), [*_raters(run), *raters]
+        if config["population"]["interval"]:
+            population = Population(run, pool, is_stopped)
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
-        loggers = _loggers(run)
+        step = run.state["global_step"] if run.state else None
+        metrics_file = MetricsFile(folder / run_folder.METRICS, step)
+        loggers = Loggers(folder.name, [metrics_file, *open_trackers(config, folder, step)])
     print(f"run folder {shown(folder)}", flush=True)
     seed_everything(config["train"]["seed"])
     torch.set_num_threads(config["train"]["torch_threads"])
-    with memory_advice(_memory_keys(config)), _engine(config, is_stopped) as engine:
-        session = Session(run, engine, loggers, pool, all_raters, population)
-        with closing(session):
-            yield session
-            session.save()
-        loggers.close(session.trainer.model_path)
+    with memory_advice(_memory_keys(config)), _source(config, is_stopped) as source:
+        stages = Stages(run, source, loggers, pool, all_raters, population, profile)
+        with closing(stages):
+            yield stages
+            stages.save()
+        loggers.close(stages.trainer.model_path)
 
 
-class Session:
-    """A run while it is trained: `evaluate()` and `train()` in turns, until `is_over`.
+class Stages:
+    """The stages of a run in training: call `evaluate()` and `train()` in turns until `is_over`.
 
-    Where a stage of the curriculum is passed, the next one begins with the next `evaluate()`.
+    When a stage of the curriculum is passed, the next one begins with the next `evaluate()`.
 
     Attributes:
         run: as of the beginning of the present stage.
         loggers: of the run; others may be added.
-        trainer: of that stage.
+        trainer: of the present stage.
     """
 
     def __init__(
         self,
         run: Run,
-        engine: Engine,
+        source: ExperienceSource,
         loggers: Loggers,
         pool: Pool | None,
         raters: Sequence[Rater],
-        population: Population | None = None,
+        population: Population | None,
+        profile: Profile | None,
     ) -> None:
-        self._engine, self.loggers, self._pool, self._raters = engine, loggers, pool, raters
-        self._population = population
+        self._source, self.loggers, self._pool, self._raters = source, loggers, pool, raters
+        self._population, self._profile = population, profile
         self._begin_stage(run)
 
     def _begin_stage(self, run: Run) -> None:
@@ -119,54 +125,55 @@ class Session:
         policy = first_policy(run)
         pool_path = ranks.from_first(lambda: _join(self._pool, run, policy))
         with ExitStack() as stack:
-            envs = self._engine.make_envs(self._curriculum.config, pool_path)
+            envs = self._source.make_envs(self._curriculum.config, pool_path)
             stack.enter_context(closing(envs))
             fit_to_team(policy, envs.single_observation_space.shape[0])
-            self.trainer = self._engine.trainer(
-                run, self._curriculum, envs, policy, self.loggers, self._pool, self._raters
-            )
+            self.trainer = self._source.trainer(
+                run, self._curriculum, envs, policy, self.loggers, self._pool, self._raters,
+                self._profile,
+            )  # fmt: skip
             stack.enter_context(closing(self.trainer))
-            self.trainer.save_checkpoint()  # proves at once that checkpoints can be written
+            self.trainer.save_checkpoint()  # fails at once if none can be written
             self._stage = stack.pop_all()
 
     @property
     def is_over(self) -> bool:
-        """Whether the run is at its end, early or not."""
+        """True if the run is at its end, early or not."""
         return self.trainer.is_over
 
     @property
     def _is_passed(self) -> bool:
-        """Whether the next stage is to begin."""
+        """True if the next stage is due."""
         return not self.is_over and self._curriculum.is_passed(self.trainer.global_step)
 
     def move_on(self) -> None:
-        """Begin the next stage if this one is passed, and train an exploiter if one is due."""
+        """Begins the next stage if this one is passed, and trains an exploiter if one is due."""
         if self._is_passed:
             self.save()
             self._stage.close()
-            # From what was saved, so that a stage begins alike whether a run is stopped there.
+            # From the saved state, so that a stage begins alike if the run is stopped here.
             state = ranks.from_first(lambda: run_folder.load_state(self.run.folder))
             self._begin_stage(replace(self.run, state=state))
         ranks.from_first(self._let_exploit)
 
     def evaluate(self) -> dict[str, list[float]]:
-        """As `StageTrainer.evaluate`, after what is due before."""
+        """Calls `move_on`, then `StageTrainer.evaluate`."""
         self.move_on()
         return self.trainer.evaluate()
 
     def _let_exploit(self) -> None:
-        """Let the population train an exploiter, if it is time."""
+        """Lets the population train an exploiter, if one is due."""
         if self._population is not None and self._population.is_due(self.trainer.epoch):
             self._population.take_turn(self.trainer)
 
     def train(self) -> dict[str, float]:
-        """As `StageTrainer.train`."""
+        """Calls `StageTrainer.train`."""
         return self.trainer.train()
 
     def save(self) -> None:
-        """Save a checkpoint; the end of the run has been saved by itself.
+        """Saves a checkpoint, except at the end of the run, which the trainer has saved.
 
-        What is saved goes on in the next stage, if this one is passed.
+        If the stage is passed, a run resumed from the checkpoint begins the next one.
         """
         if self.trainer.done:
             return
@@ -175,31 +182,31 @@ class Session:
         self.trainer.save_checkpoint()
 
     def close(self) -> None:
-        """End the environments."""
+        """Closes the environments."""
         self._stage.close()
 
 
 def _memory_keys(config: Config) -> str:
-    """What can be made smaller where there is not enough memory, and what it is now."""
+    """Returns advice on too little memory: the keys to reduce, and their values."""
     now = {f"{section}.{name}": config[section][name] for section, name in MEMORY_KEYS}
     keys = ", ".join(f"{name} = {value}" for name, value in now.items() if value > 1)
     return f"try a smaller one of {keys}"
 
 
 @contextmanager
-def _engine(config: Config, is_stopped: Callable[[], bool]) -> Iterator[Engine]:
-    """The engine that a configuration asks for."""
+def _source(config: Config, is_stopped: Callable[[], bool]) -> Iterator[ExperienceSource]:
+    """Opens the source of experience of a configuration."""
     if config["cluster"]["engine"] is None:
-        yield Engine(partial(VecEnv, make_env), StageTrainer)
+        yield ExperienceSource(partial(VecEnv, make_env), StageTrainer)
         return
     from midrange_puffer.train.cluster.learner import ClusterTrainer, collecting
 
     with collecting(config, is_stopped) as make_envs:
-        yield Engine(make_envs, ClusterTrainer)
+        yield ExperienceSource(make_envs, ClusterTrainer)
 
 
 def first_policy(run: Run) -> torch.nn.Module:
-    """The policy that a run goes on with, or begins with."""
+    """Returns the policy that a run begins or goes on with."""
     config, device = run.config, run.config["train"]["device"]
     if run.state:
         policy, _ = load_policy(run.folder / run.state["model"], device)
@@ -208,19 +215,19 @@ def first_policy(run: Run) -> torch.nn.Module:
         return given_policy(config).to(device)
     spaces = model_file.policy_spaces(config["env"])
     base = config["base"]
-    made_of = policy_class(base["policy_name"])
-    policy = make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], made_of)
+    kind = policy_class(base["policy_name"])
+    policy = make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], kind)
     if base["policy_name"] != PACKAGE:
         check_outputs(policy, spaces)
     return policy.to(device)
 
 
 def given_policy(config: Config) -> torch.nn.Module:
-    """The policy of base.load_model_path.
+    """Returns the policy of base.load_model_path.
 
     Raises:
         CheckpointError: It cannot be loaded.
-        ConfigError: It has another shape than the configuration's.
+        ConfigError: Its shape differs from the configuration's.
     """
     base, path = config["base"], config["base"]["load_model_path"]
     if path.endswith(EXPORTED):
@@ -232,27 +239,27 @@ def given_policy(config: Config) -> torch.nn.Module:
     name = short_name(base["policy_name"])
     shapes = [("base.policy_name", model["policy_name"], name)]
     shapes += [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
-    shapes += [("game", *(_kind_of_game(of["env"]) for of in (model, config)))]
+    shapes += [("game", _kind_of_game(model["env"]), _kind_of_game(config["env"]))]
     shapes += [
-        (f"env.{name}", *(of["env"][name] for of in (model, config))) for name in model_file.SHAPING
+        (f"env.{name}", model["env"][name], config["env"][name]) for name in model_file.SHAPING
     ]
-    # Files from before hidden_layers are of two. What shapes one of the user's own is not known.
+    # Older files lack hidden_layers and have two. All keys can shape a policy of the user's own.
     sizes = {"hidden_size": None, "hidden_layers": 2}
     if is_team(config["env"]):
         sizes["entity_size"] = None
     if name != PACKAGE:
         sizes = dict.fromkeys(config["policy"])
     shapes += [
-        (f"policy.{name}", *(of["policy"].get(name, default) for of in (model, config)))
+        (f"policy.{name}", *(part["policy"].get(name, default) for part in (model, config)))
         for name, default in sizes.items()
     ]
     if base["rnn_name"] is not None:
         shapes += [
             (f"rnn.{name}", model["rnn"].get(name), size) for name, size in config["rnn"].items()
         ]
-    for key, its, wanted in shapes:
-        if its != wanted:
-            raise ConfigError(f"base.load_model_path = {path}: its {key} is {its}, not {wanted}")
+    for key, value, wanted in shapes:
+        if value != wanted:
+            raise ConfigError(f"base.load_model_path = {path}: its {key} is {value}, not {wanted}")
     return policy.train()
 
 
@@ -262,17 +269,17 @@ def _kind_of_game(env: Mapping[str, object]) -> str:
 
 
 def pool_of(run: Run) -> Pool | None:
-    """The pool of a run that meets it in any stage."""
+    """Returns the pool of a run; None if it meets none in any stage."""
     if not meets_pool(run.config):
         return None
     return Pool(run.folder, run.config["pool"], is_team(run.config["env"]))
 
 
 def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
-    """Let the policy join the pool as it is, so that the environments find an opponent there.
+    """Adds the present policy to the pool, so that the environments find an opponent there.
 
     Returns:
-        The pool's file, None without a pool.
+        The pool's file; None without a pool.
     """
     if pool is None:
         return None
@@ -286,31 +293,12 @@ def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
     return pool.path
 
 
-def _population(run: Run, pool: Pool | None, is_stopped: Callable[[], bool]) -> Population | None:
-    """Who trains exploiters for the pool of a run; None: nobody."""
-    if not run.config["population"]["interval"]:
-        return None
-    return Population(run, pool, is_stopped)
-
-
-def _league(run: Run) -> list[TrainingLeague]:
-    """The league that rates the policy now and then, alone in a list; none if it is not to."""
-    if not run.config["league"]["interval"]:
-        return []
-    parameters = game_of(run.config)
-    agent_steps = run.state["global_step"] if run.state else 0
-    threads = run.config["train"]["threads"]
-    return [TrainingLeague(run.folder, run.config["league"], parameters, agent_steps, threads)]
-
-
-def _replays(run: Run) -> list[TrainingReplays]:
-    """Who keeps replays now and then, alone in a list; none if nobody is to."""
-    if not run.config["train"]["replay_interval"]:
-        return []
-    return [TrainingReplays(run.folder, run.config)]
-
-
-def _loggers(run: Run) -> Loggers:
-    step = run.state["global_step"] if run.state else None
-    metrics_file = MetricsFile(run.folder / run_folder.METRICS, step)
-    return Loggers(run.folder.name, [metrics_file, *open_trackers(run.config, run.folder, step)])
+def _raters(run: Run) -> Iterator[Rater]:
+    """Yields the raters that the configuration asks for: the league and the replays."""
+    config = run.config
+    if config["league"]["interval"]:
+        steps = run.state["global_step"] if run.state else 0
+        threads = config["train"]["threads"]
+        yield TrainingLeague(run.folder, config["league"], game_of(config), steps, threads)
+    if config["train"]["replay_interval"]:
+        yield TrainingReplays(run.folder, config)
