@@ -99,7 +99,7 @@ def play(
     players = _seat_players(fights, num_envs, seed, greedy, checked_threads(threads), sizes)
     observation = observation_for((player for player, _ in players), parameters)
     features = len(features_of(observation, *sizes))
-    try_out((who for fight in fights for who in (fight.red, fight.blue)), features)
+    try_out((contestant for fight in fights for contestant in (fight.red, fight.blue)), features)
     cores = [
         _make_core(fight, num_envs, seed, parameters, observation, threads) for fight in fights
     ]
@@ -242,11 +242,11 @@ def _make_core(
     return core
 
 
-def _weights(who: Contestant) -> list[float]:
+def _weights(contestant: Contestant) -> list[float]:
     """Returns the core's weights of the controllers of a seat."""
-    if isinstance(who, str):
-        return seat_weights(parse_mix(who, (SCRIPTED,)))
-    return seat_weights(who.shares if isinstance(who, Mixed) else {"agent": 1.0})
+    if isinstance(contestant, str):
+        return seat_weights(parse_mix(contestant, (SCRIPTED,)))
+    return seat_weights(contestant.shares if isinstance(contestant, Mixed) else {"agent": 1.0})
 
 
 def _seat_players(
@@ -263,19 +263,19 @@ def _seat_players(
     """
     places: dict[Contestant, list[tuple[int, int]]] = {}
     for index, fight in enumerate(fights):
-        for side, who in enumerate((fight.red, fight.blue)):
-            if not isinstance(who, str):
-                places.setdefault(who, []).append((index, side))
+        for side, contestant in enumerate((fight.red, fight.blue)):
+            if not isinstance(contestant, str):
+                places.setdefault(contestant, []).append((index, side))
     shape = (len(fights), num_envs, sum(sizes))
     of_sides = np.split(np.arange(np.prod(shape)).reshape(shape), [sizes[0]], axis=2)
     players = []
-    for who, taken in places.items():
+    for contestant, taken in places.items():
         seats = np.concatenate([of_sides[side][index].ravel() for index, side in taken])
         fighters = np.repeat([sizes[side] for _, side in taken], num_envs)
         teams = np.repeat(np.arange(len(fighters)), fighters)
         index, side = taken[0]
         own_seed = player_seed(seed, len(SEATS) * index + side)
-        player = player_for(who, len(seats), own_seed, greedy, threads, teams=teams)
+        player = player_for(contestant, len(seats), own_seed, greedy, threads, teams=teams)
         players.append((player, seats))
     return players
 

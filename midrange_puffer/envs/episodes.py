@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
     from midrange_puffer.policies.contestants import Mixed
 
-NOBODY = object()  # as the opponent: both sides are agents
+NO_OPPONENT = object()  # as the opponent: both sides are agents
 # Prefixes of options' names for red and blue: with agents on both sides, and by the agent's seat.
 EQUALS = ("red_", "blue_")
 BY_SEAT = (("", "enemy_"), ("enemy_", ""))
@@ -137,7 +137,7 @@ class EpisodeArena(Arena):
 
     Args:
         env_class, num_envs, opponent, seat, observation, action_mode, render_mode, isa, threads,
-        parameters: as of `Arena`. The opponent, or `NOBODY`, is drawn for each episode.
+        parameters: as of `Arena`. The opponent, or `NO_OPPONENT`, is drawn for each episode.
         wingmen: fly the others of the agent's side in teams, as an `opponent`; None: agents.
         auto_reset: start the next episode of an engagement in the step in which one ends.
 
@@ -181,7 +181,7 @@ class EpisodeArena(Arena):
     def _make_groups(self, opponent: "Opponent", pool: Path | None) -> list[Group]:
         """Returns a single group, in which each engagement's opponent is drawn from the mix."""
         others = wingmen = None
-        if opponent is not NOBODY:
+        if opponent is not NO_OPPONENT:
             others = find_crew(opponent, self.observation, self._features)
         if self._wingmen is not None and self._sizes[self.seat] > 1:
             wingmen = find_crew(self._wingmen, self.observation, self._features, argument="wingmen")

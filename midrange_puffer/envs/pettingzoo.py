@@ -8,7 +8,7 @@ import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.arena import documented
-from midrange_puffer.envs.episodes import NOBODY, EpisodeArena
+from midrange_puffer.envs.episodes import NO_OPPONENT, EpisodeArena
 from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.parameters import OPTIONS, SEATS, fighter_names, is_team, sizes_of
@@ -94,8 +94,8 @@ class MidrangeParallelEnv(ParallelEnv):
         **parameters: float,
     ) -> None:
         self._arena = arena = EpisodeArena(
-            MidrangeParallelEnv, 1, NOBODY, SEATS[0], observation, action_mode, render_mode, isa, 1,
-            parameters, auto_reset=False,
+            MidrangeParallelEnv, 1, NO_OPPONENT, SEATS[0], observation, action_mode, render_mode,
+            isa, 1, parameters, auto_reset=False,
         )  # fmt: skip
         self._in_team = is_team(arena.parameters)
         self.metadata = {**self.metadata, **arena.metadata}
@@ -169,8 +169,8 @@ class MidrangeParallelEnv(ParallelEnv):
         """
         arena = self._arena
         if self.agents and set(actions) != set(self.agents):
-            given = ", ".join(map(str, actions)) or "nobody"
-            raise ValueError(f"actions of {given}: must be of {', '.join(self.agents)}")
+            names = ", ".join(map(str, actions)) or "no agent"
+            raise ValueError(f"actions of {names}: must be of {', '.join(self.agents)}")
         for agent in self.agents:
             row = arena.actions[self.possible_agents.index(agent)]
             row[:] = as_actions(actions[agent], row, f"{agent}: action")

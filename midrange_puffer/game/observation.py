@@ -133,31 +133,31 @@ class Seeing(Protocol):
         ...
 
 
-def check_flies(who: str, player: Seeing, features: int) -> None:
+def check_flies(name: str, player: Seeing, features: int) -> None:
     """Raises UsageError if a player cannot fly in a team with so many features."""
     if not player.features or player.features == features:
         return
     if not rows_of(player.features):
-        raise UsageError(f"{who} is of one against one: it cannot fly in a team")
+        raise UsageError(f"{name} is of one against one: it cannot fly in a team")
     own, other = (sensing_of(rows_of(count)) for count in (player.features, features))
     if own != other:
-        raise UsageError(f"{who} is of sensing = {own}: it cannot fly where sensing = {other}")
+        raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
     if not player.any_size:
         its, here = (enemies_of(rows_of(n)).rows for n in (player.features, features))
-        raise UsageError(f"{who} is of sides of {its}: it cannot fly where they are of {here}")
+        raise UsageError(f"{name} is of sides of {its}: it cannot fly where they are of {here}")
 
 
-def check_sees(who: str, features: int, observation: str, where: str) -> None:
+def check_sees(name: str, features: int, observation: str, where: str) -> None:
     """Raises UsageError if an observation lacks features of a policy with so many."""
     if rows_of(features):
-        raise UsageError(f"{who} is of a team: it cannot fly one against one")
+        raise UsageError(f"{name} is of a team: it cannot fly one against one")
     if shows(observation, features):
         return
     count = _core.OBSERVATIONS[observation]
     if len(RADAR_FEATURES) in (features, count):
         own, other = (FULL, RADAR) if observation == RADAR else (RADAR, FULL)
-        raise UsageError(f"{who} is of sensing = {own}: it cannot fly where sensing = {other}")
-    raise UsageError(f"{who}: sees {features} features, more than the {count} of {where}")
+        raise UsageError(f"{name} is of sensing = {own}: it cannot fly where sensing = {other}")
+    raise UsageError(f"{name}: sees {features} features, more than the {count} of {where}")
 
 
 def observation_for(players: Iterable[Seeing], parameters: Mapping[str, float | str]) -> str:

@@ -1,4 +1,4 @@
-"""Evaluation: the figures of policies whose results are known, and the command around them."""
+"""Evaluation: the figures of policies with known results, and the command."""
 
 import json
 
@@ -201,7 +201,7 @@ def test_episodes_are_divided_between_the_seats(episodes):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """The folder of a tiny run against pilots that are not the yardstick's."""
+    """Returns the folder of a tiny run against other pilots than those of the evaluation."""
     folder = tmp_path_factory.mktemp("trained")
     pilots = ["--env.evader-cold-time-min", "3", "--env.evader-cold-time-max", "4"]
     assert runs.train(folder, *pilots, "--env.reward-threat", "0", "--env.ammunition", "3") == 0

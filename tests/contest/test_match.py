@@ -1,4 +1,4 @@
-"""Fights of any two: each engagement once, to its end, whoever else fights beside it."""
+"""Fights: each engagement is flown once, to its end, independently of other fights."""
 
 import numpy as np
 import pytest

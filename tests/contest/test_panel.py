@@ -1,4 +1,4 @@
-"""The panel's rows are fixed, wide rows fly what they say, and figures are those of `evaluate`."""
+"""The panel's rows are fixed, wide rows fly their parameters, figures are those of `evaluate`."""
 
 import hashlib
 import json

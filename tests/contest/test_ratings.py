@@ -71,7 +71,7 @@ def test_odds_of_ten_are_400_points():
 
 
 def test_points_move_both_sides_alike():
-    """Of two who are both free, who has more than half the points rises, the other falls."""
+    """If both are free, the one with more than half the points rises, the other falls."""
     points, games = duel(60, 100)
     ratings, _ = bradley_terry(points, games, [None, None])
     assert ratings[0] > MEAN > ratings[1]
@@ -112,7 +112,7 @@ ROCK, SCISSORS, PAPER, WELL = range(4)
 
 
 def beaten(*pairs: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Who beats whom, and scores that fit it: the later a pair, the clearer."""
+    """Returns `beats` and scores that fit it: the later a pair, the clearer."""
     beats, scores = np.zeros((4, 4), bool), np.full((4, 4), 0.5)
     for place, pair in enumerate(pairs):
         beats[pair] = True
@@ -165,7 +165,7 @@ def test_intervals_of_shares_lie_around_the_centres_of_those_published(count, to
 
 
 def coverage(total: int, win: float, loss: float) -> float:
-    """The chance that the interval of a score holds the true one, by all possible counts."""
+    """Returns the chance that a score's interval holds the true score, over all counts."""
     chance = 0.0
     for wins in range(total + 1):
         losses = np.arange(total - wins + 1)
@@ -191,7 +191,7 @@ def test_the_interval_of_a_score_holds_it_in_95_of_100(win, loss):
 
 @pytest.mark.parametrize(("alike", "naive"), [(0.5, (0.86, 0.92)), (-0.5, (0.98, 1))])
 def test_the_two_fights_of_a_start_are_not_taken_for_independent(alike, naive):
-    """Of 4000 leagues in which the second fight goes as the first, or the other way, in half."""
+    """In half of 4000 leagues the second fight goes as the first, in half the other way."""
     rng = np.random.default_rng(0)
     first, second = rng.integers(0, 2, (2, 4000, 200))
     copied = first if alike > 0 else 1 - first
@@ -204,7 +204,7 @@ def test_the_two_fights_of_a_start_are_not_taken_for_independent(alike, naive):
 
 
 def test_the_fights_of_a_part_are_not_taken_for_independent():
-    """Of 4000 rows of 32 opponents: how strong each is differs, and 16 fights are with each."""
+    """4000 rows of 32 opponents of different strength, with 16 fights each."""
     rng = np.random.default_rng(0)
     chances = rng.beta(2, 1, (4000, 32, 1))
     points = rng.random((4000, 32, 16)) < chances

@@ -1,4 +1,4 @@
-"""Actions as levels and as numbers, and what agents see at the end of an engagement."""
+"""Actions as levels and as numbers, and observations at the end of an engagement."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ SEED = 3
 
 
 def random_controls(seed: int, *shape: int) -> np.ndarray:
-    """Within their ranges; a launch is wanted in one of twenty."""
+    """Draws controls within their ranges, with a launch in one of twenty."""
     rng = np.random.default_rng(seed)
     numbers = rng.uniform(LOWEST, HIGHEST, (*shape, 3))
     numbers[..., 2] = rng.random(shape) < 0.05
@@ -58,7 +58,7 @@ def test_continuous_actions_at_the_levels_are_the_discrete_ones(opponent):
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_continuous_actions_are_the_controls_of_a_simulation(seat):
-    """Whose controls go to the core by another way."""
+    """A simulation passes its controls to the core by another way."""
     side = SEATS.index(seat)
     env = Midrange(NUM_ENVS, "evader", seat, action_mode="continuous", **SHORT)
     sim = Simulation(NUM_ENVS, SEED, **{SEATS[1 - side]: "evader"}, **SHORT)

@@ -1,4 +1,4 @@
-"""The Gymnasium environment beside `Midrange` and `match.play`: the same fights, whoever flies."""
+"""The Gymnasium environment beside `Midrange` and `match.play`: the same fights for all opponents."""
 
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ COUNT = 6
 
 
 def fly(env: MidrangeEnv, **reset: object) -> tuple[list[np.ndarray], dict]:
-    """HELD to the end: the observations, and the info."""
+    """Flies HELD to the end; returns the observations, and the info."""
     seen, over = [env.reset(**reset)[0]], False
     while not over:
         observation, _, terminated, truncated, info = env.step(HELD)
@@ -41,12 +41,12 @@ def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
 
 
 def make_arena(opponent: str | nn.Module, seat: str) -> EpisodeArena:
-    """COUNT engagements that start anew."""
+    """Returns COUNT engagements that restart."""
     return MidrangeVectorEnv(COUNT, opponent, seat, **SHORT)._arena
 
 
 def fights(policy: nn.Module, seat: str) -> list[dict]:
-    """What comes of HELD in `seat` against a policy in engagements 0 ... COUNT - 1: infos."""
+    """Returns the infos of HELD in `seat` against a policy in engagements 0 ... COUNT - 1."""
     agent = SEATS.index(seat)
     red, blue = (Constant(*HELD), policy)[:: 1 if agent == 0 else -1]
     [records] = play([Fight(red, blue)], COUNT, SEED, parameters=resolve(SHORT))
@@ -154,7 +154,7 @@ def test_policies_of_both_action_modes_draw_by_the_seed(ours, theirs):
 
 
 def test_draws_differ_between_episodes_that_start_alike():
-    """Of equal places, with equal actions, only the draws can differ."""
+    """With equal places and actions, only the draws can differ."""
     policy = random_policy()
     nn.init.zeros_(policy.actor.weight)  # all actions alike
     placed = {"off_boresight_deg": 0, "enemy_off_boresight_deg": 0}

@@ -63,7 +63,7 @@ def cleanrl(monkeypatch):
 
 @pytest.fixture
 def played(cleanrl):
-    """An agent, its rollout in three engagements, and the observations after it."""
+    """Returns an agent, its rollout in three engagements, and the observations after it."""
     torch.manual_seed(0)
     envs = MidrangeVectorEnv(3, opponent="straight:1,shooter:1", **SHORT)
     agent = cleanrl.Agent(envs)

@@ -111,21 +111,21 @@ EACH_FACE = pytest.mark.parametrize("face", FACES.values(), ids=FACES)
 
 
 def action_space(env: Any) -> gymnasium.Space:
-    """The action space of a single agent."""
+    """Returns the action space of a single agent."""
     if isinstance(env, MidrangeParallelEnv):
         return env.action_space("red_0")
     return getattr(env, "single_action_space", env.action_space)
 
 
 def draw(env: Any, rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Random actions [rows, 3], seldom with a launch."""
+    """Draws actions [rows, 3], seldom with a launch."""
     actions = np.array([action_space(env).sample() for _ in range(rows)])
     actions[:, 2] *= rng.random(rows) < 0.1
     return actions
 
 
 def history(face: Face, env: Any, steps: int = 12, **start: object) -> list[np.ndarray]:
-    """The observations and results of a reset and of random actions, at most to an end."""
+    """Returns the observations and results of a reset and random actions, at most to an end."""
     seen = [face.reset(env, start.get("seed"), start.get("options"))]
     action_space(env).seed(SEED)
     rng = np.random.default_rng(SEED)
@@ -330,7 +330,7 @@ ALL, ONE, MANY, BOTH = (*FACES,), ("gym", "vector", "sb3"), ("vector", "sb3"), (
 
 
 def cases(*rows: tuple) -> list:
-    """A case for each of the faces of a row, (faces, case ...)."""
+    """Returns a case for each of the faces of a row, (faces, case ...)."""
     return [
         pytest.param(FACES[name], *case, id=f"{name}-{case[0]}")
         for names, *case in rows

@@ -31,12 +31,12 @@ GAMES = {MidrangeEnv: {"opponent": "straight:1,shooter:1", **SHORT}, MidrangePar
 def emulated(
     kind: type[Env], buf: Mapping | None = None, seed: int = 0, **game
 ) -> pufferlib.emulation.GymnasiumPufferEnv | pufferlib.emulation.PettingZooPufferEnv:
-    """An environment as PufferLib's vectorization makes it."""
+    """Makes an environment as PufferLib's vectorization does."""
     return WRAPPERS[kind](env_creator=kind, env_kwargs=game, buf=buf, seed=seed)
 
 
 def vectorized(kind: type[Env], backend: str, **game) -> pufferlib.vector.Serial:
-    """Two of them side by side."""
+    """Makes two of them side by side."""
     options = {"num_workers": 2, "overwork": True} if backend == "Multiprocessing" else {}
     return pufferlib.vector.make(
         emulated, [kind], GAMES[kind] | game, backend=backend, num_envs=2, **options
@@ -46,7 +46,7 @@ def vectorized(kind: type[Env], backend: str, **game) -> pufferlib.vector.Serial
 def by_hand(
     kind: type[Env], seed: int, actions: np.ndarray, **game
 ) -> tuple[list[np.ndarray], list[float]]:
-    """What an environment gives by itself for actions [steps, agents, 3].
+    """Steps an environment without PufferLib by actions [steps, agents, 3].
 
     Where an episode has ended, the next action is not flown, but the next episode begins.
 
@@ -69,12 +69,12 @@ def by_hand(
 
 
 def rows(output: object) -> np.ndarray:
-    """The only agent's, or red's and blue's."""
+    """Returns the rows of the only agent, or of red and blue."""
     return np.array([*output.values()] if isinstance(output, dict) else [output])
 
 
 def score_of(info: Mapping) -> list[float]:
-    """The (red) agent's score, if an episode has ended."""
+    """Returns the (red) agent's score, if an episode has ended."""
     info = info.get("red_0", info)
     return [info["score"]] if "score" in info else []
 
@@ -82,7 +82,7 @@ def score_of(info: Mapping) -> list[float]:
 def play(
     envs: pufferlib.vector.Serial, actions: np.ndarray
 ) -> tuple[list[np.ndarray], list[float]]:
-    """What a vector environment gives, as of `by_hand`; it is closed then."""
+    """Steps a vector environment, and closes it; returns the same as `by_hand`."""
     try:
         seen, scores = [(envs.reset(seed=SEED)[0].copy(), *np.zeros((3, envs.num_agents)))], []
         for action in actions:
@@ -97,7 +97,7 @@ def play(
 
 
 def draw_actions(action_mode: str, steps: int, agents: int) -> np.ndarray:
-    """Random actions [steps, agents, 3], seldom with a shot."""
+    """Draws actions [steps, agents, 3], seldom with a shot."""
     rng = np.random.default_rng(1)
     if action_mode == "discrete":
         actions = rng.integers(0, LEVELS, (steps, agents, 3), np.int32)

@@ -1,4 +1,4 @@
-"""`Midrange-v0` keeps Gymnasium's contract, and flies what a `Simulation` flies."""
+"""`Midrange-v0` passes Gymnasium's checks; its opponents fly by the other seat's observation."""
 
 import subprocess
 import sys
@@ -28,14 +28,14 @@ def make(**kwargs: object) -> MidrangeEnv:
 
 
 def draw_action(env: MidrangeEnv, rng: np.random.Generator) -> np.ndarray:
-    """A random action, with few launches."""
+    """Draws an action, seldom with a launch."""
     action = env.action_space.sample()
     action[2] *= rng.random() < 0.1
     return action
 
 
 def episode(env: MidrangeEnv, **reset: object) -> tuple[list[np.ndarray], dict]:
-    """Random actions up to the end: all observations, rewards and ends, and the last info."""
+    """Flies random actions to the end; returns observations and results, and the last info."""
     env.action_space.seed(SEED)
     observation, info = env.reset(**reset)
     rng = np.random.default_rng(SEED)
@@ -75,7 +75,7 @@ def test_nothing_is_said_while_it_is_used_as_gymnasium_makes_it():
 
 
 def test_without_torch_pufferlib_and_pygame_and_in_silence():
-    """So that it runs beside any Gymnasium; what its plugins say on stderr is kept from users."""
+    """It runs beside any Gymnasium; the plugins' output on stderr is hidden."""
     code = (
         "import sys, midrange_puffer.pettingzoo, midrange_puffer.gym\n"
         "env = midrange_puffer.gym.MidrangeEnv()\n"

@@ -35,7 +35,7 @@ def test_it_is_gymnasiums_own_to_the_bit(kwargs):
 
 
 def pursue(observations: np.ndarray) -> np.ndarray:
-    """Turn to the enemy and fire; of one observation or of many."""
+    """Turns to the enemy and fires; takes one observation or many."""
     left = observations[..., NAMES.index("enemy_left")]
     rudder = np.where(left > 0, 4, np.where(left < 0, 0, 2))
     return np.stack([rudder, np.full_like(rudder, 2), observations[..., 1] > 0], axis=-1)
@@ -61,7 +61,7 @@ def test_options_are_for_the_episodes_that_a_reset_starts(options):
 
 
 def arrays_in(results: object) -> list[np.ndarray]:
-    """All arrays in results and infos, those in arrays, too."""
+    """Returns all arrays in results and infos, those in arrays, too."""
     if isinstance(results, dict):
         results = list(results.values())
     elif isinstance(results, np.ndarray):
@@ -73,7 +73,7 @@ def arrays_in(results: object) -> list[np.ndarray]:
 
 
 def test_what_was_returned_never_changes():
-    """Nor does what is done to it come back."""
+    """A caller's changes of it do not reach the environment either."""
     envs, spoilt = MidrangeVectorEnv(6, **SHORT), MidrangeVectorEnv(6, **SHORT)
     kept = [envs.reset(seed=SEED)]
     spoilt.reset(seed=SEED)

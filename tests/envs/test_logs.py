@@ -1,4 +1,4 @@
-"""What `Midrange` tells of the engagements that ended, and who flew in them."""
+"""The infos of `Midrange`: figures of the engagements that ended, and their opponents."""
 
 import itertools
 
@@ -16,16 +16,16 @@ BLUE = 1
 
 
 def longest(env: Midrange) -> int:
-    """The decisions after whose number every engagement has ended."""
+    """Returns the number of decisions after which every engagement has ended."""
     rules = env.parameters
     return int(rules["time_limit"] / rules["physics_dt"]) // rules["substeps"] + 1
 
 
 def told(env: Midrange, steps: int, resets: tuple[int, ...] = ()) -> tuple[list[dict], dict]:
-    """Play randomly; return the infos and, counted outside, of whom they must tell (red's view).
+    """Plays randomly; returns the infos and, counted outside, the figures due in them (red's view).
 
-    These are the engagements that began a time limit ago or earlier. A last reset gives what was
-    not logged until then.
+    Due are the engagements that began a time limit ago or earlier. A last reset returns those not
+    logged until then.
     """
     infos = []
     ends = {"return": [], "length": [], "result": [], "truncated": []}
@@ -89,7 +89,7 @@ def test_logs_tell_of_every_engagement_that_is_due_once(num_envs, seat):
 
 
 def test_the_first_scores_are_those_of_whole_engagements():
-    """Of who is shot down soon by one pilot, and flies beside another until the time limit."""
+    """The agent is soon shot down by one pilot, and flies beside another until the time limit."""
     rules = {"start_range_min": 15_000, "start_range_max": 25_000, "time_limit": 150}
     opponent, policy = "shooter:1,straight:1", Constant(fire=0)
     env = Midrange(1000, opponent, seed=3, action_mode="continuous", **rules, **UNSHAPED)
@@ -190,7 +190,7 @@ def test_self_play_is_logged_once_an_engagement_as_red_sees_it():
 
 
 def pilots(env: Midrange) -> list[str]:
-    """Who flies blue in each engagement now."""
+    """Returns blue's pilot in each engagement now."""
     names = list(CONTROLLERS)
     core = env._groups[0].core
     return [names[core.get_fighter(i, BLUE)["pilot"]] for i in range(env.num_envs)]

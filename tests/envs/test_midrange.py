@@ -21,7 +21,7 @@ BUFFERS = ("observations", "rewards", "terminals", "truncations")
 
 
 def play(env: Midrange, actions: np.ndarray, seed: int | None = None) -> list[np.ndarray]:
-    """Play `actions` from a reset; return copies [steps, ...] of the four buffers after each."""
+    """Plays `actions` from a reset; returns copies [steps, ...] of the four buffers after each."""
     env.reset(seed)
     seen = [[] for _ in BUFFERS]
     for step in actions:
@@ -87,7 +87,7 @@ def test_results_are_written_into_the_buffers_given(opponent):
 @pytest.mark.parametrize("num_envs", [1, 17, 48])
 @pytest.mark.parametrize("opponent", [*PILOTS, ",".join(PILOTS), "self"])
 def test_thousands_of_random_steps(opponent, num_envs):
-    """What is seen is in [-1, 1], rewards in their bound; no episode ends both ways; all go on."""
+    """Observations are in [-1, 1], rewards in their bound; no episode ends both ways; all go on."""
     env = Midrange(num_envs=num_envs, opponent=opponent, seed=3, **SHORT)
     seen = play(env, draw_actions(2, 4000 // num_envs + 300, env.num_agents))
     observations, rewards, terminals, truncations = seen
@@ -106,7 +106,7 @@ def test_thousands_of_random_steps(opponent, num_envs):
 
 
 def test_time_limit_truncates_and_nothing_else_does():
-    """Far apart nobody is hit: 8 decisions of half a second are the 4 s of the limit."""
+    """Far apart no fighter is hit: 8 decisions of half a second are the 4 s of the limit."""
     env = Midrange(num_envs=20, opponent="straight", time_limit=4, start_range_min=50_000)
     idle = np.tile(np.array([2, 2, 0], np.int32), (30, 20, 1))
     _, rewards, terminals, truncations = play(env, idle)
@@ -217,7 +217,7 @@ def vector(backend: str, **options) -> pufferlib.vector.Serial:
 
 
 def play_vector(vecenv: pufferlib.vector.Serial, actions: np.ndarray) -> list[np.ndarray]:
-    """Play `actions` [steps, agents, 3] from seed 8, in whatever portions the vector gives."""
+    """Plays `actions` [steps, agents, 3] from seed 8, in the portions that the vector gives."""
     steps, agents = actions.shape[:2]
     seen = [None] * 4
     at = np.zeros(agents, int)  # results that each agent has had

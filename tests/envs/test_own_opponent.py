@@ -1,4 +1,4 @@
-"""Opponents of the user's own: functions and models in a mix, what they see, and their scores."""
+"""Opponents of the user's own: functions and models in a mix, their observations, and their scores."""
 
 import sys
 from collections import Counter
@@ -31,14 +31,14 @@ _numbers = count()
 
 
 def own(folder: Path, text: str) -> Path:
-    """A file of code; a module that no other test has."""
+    """Writes a file of code, a module that no other test has."""
     path = folder / f"own_pilots_{next(_numbers)}.py"
     path.write_text(text)
     return path
 
 
 def fly(env: Midrange, steps: int, seed: int = 3) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """Fly at random from a reset: all that was seen, and the infos."""
+    """Flies at random from a reset; returns all observations, and the infos."""
     env.reset(seed)
     seen, told = [], []
     actions = np.random.default_rng(seed).integers(0, LEVELS, (steps, env.num_agents, 3), np.int32)
@@ -154,7 +154,7 @@ def test_a_function_given_from_python():
     env = Midrange(num_envs=4, opponent=level, **SHORT)
     _, told = fly(env, 70)
     assert told["score_vs_level"] == told["score"]
-    assert evaluate("straight", level, 20)["score"] == 0.5  # nobody fires
+    assert evaluate("straight", level, 20)["score"] == 0.5  # neither fires
     assert record_engagement(level, "straight").names == ("level", "straight")
     assert Midrange(num_envs=4, opponent=Constant()).num_agents == 4
 

@@ -1,4 +1,4 @@
-"""Rewards of the user's own: what they are given, that they count, and what is refused."""
+"""Rewards of the user's own: their input, payment and logs, and refusals."""
 
 import sys
 
@@ -45,7 +45,7 @@ class Watcher(Midrange):
 
 
 def fly(env: Midrange, steps: int, seed: int = 3) -> list[np.ndarray]:
-    """Fly at random from a reset; the rewards of each step, [steps, agents]."""
+    """Flies at random from a reset; returns the rewards, [steps, agents]."""
     env.reset(seed)
     actions = np.random.default_rng(seed).integers(0, LEVELS, (steps, env.num_agents, 3), np.int32)
     return np.array([env.step(step)[1].copy() for step in actions])
@@ -264,7 +264,7 @@ def test_a_step_from_another_base_is_refused():
 
 
 def paying(given: object) -> Midrange:
-    """An environment whose reward is what `given` makes of the number of agents."""
+    """Makes an environment whose reward is `given` of the number of agents."""
 
     class Paying(Midrange):
         def own_reward(self, decision):

@@ -1,4 +1,4 @@
-"""`MidrangeParallelEnv` keeps PettingZoo's contract, and flies what a `Simulation` flies."""
+"""`MidrangeParallelEnv` passes PettingZoo's checks; its state is that of a `Simulation`."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""`MidrangeVecEnv` is what Stable-Baselines3 makes of single environments, and SB3 learns on it."""
+"""`MidrangeVecEnv` equals Stable-Baselines3's vector of single environments; SB3 learns on it."""
 
 import numpy as np
 import pytest
@@ -35,12 +35,12 @@ def pair(**kwargs: object) -> tuple[MidrangeVecEnv, DummyVecEnv]:
 
 
 def same_seed(ours: MidrangeVecEnv, theirs: DummyVecEnv) -> None:
-    """Their own `seed` gives each engagement another one."""
+    """Sets one seed for all; SB3's own `seed` gives each engagement another."""
     theirs._seeds = ours.seed(SEED)
 
 
 def draw_actions(action_mode: str, steps: int) -> np.ndarray:
-    """Random actions [steps, NUM_ENVS, 3], each held for a while, so that something comes of it."""
+    """Draws actions [steps, NUM_ENVS, 3], each held for a while, so that fights are decided."""
     rng = np.random.default_rng(5)
     shape = (steps // 8, NUM_ENVS, 3)
     if action_mode == "discrete":

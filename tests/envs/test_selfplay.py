@@ -1,4 +1,4 @@
-"""Mixtures with self and pool: who is fought, what the learner gets of it, and what it does not."""
+"""Mixtures with self and pool: opponents, the learner's results, and logs."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -21,7 +21,7 @@ RESULTS = {-1: 0.0, 0: 0.5, 1: 1.0}  # reward at the end: score
 
 
 def spied(env: Midrange) -> frozen.Spy:
-    """Watch the last group of `env`, which fights the pool."""
+    """Watches the last group of `env`, which fights the pool."""
     env._groups[-1].core = spy = frozen.Spy(env._groups[-1].core)
     return spy
 
@@ -29,7 +29,7 @@ def spied(env: Midrange) -> frozen.Spy:
 def play(
     env: Midrange, decisions: int, seed: int = 0
 ) -> Iterator[tuple[np.ndarray, np.ndarray, list]]:
-    """Play randomly; yield rewards [agents], whether each agent's engagement ended, and infos."""
+    """Plays randomly; yields rewards and ends, [agents] each, and infos."""
     rng = np.random.default_rng(seed)
     for _ in range(decisions):
         actions = rng.integers(0, LEVELS, (env.num_agents, 3), np.int32)
@@ -38,21 +38,21 @@ def play(
 
 
 def due(env: Midrange, begun: np.ndarray, decisions: int) -> np.ndarray:
-    """Whether engagements that began at these steps are told of after so many decisions."""
+    """True for engagements begun at these steps that are logged after so many decisions."""
     rules = env.parameters
     longest = int(rules["time_limit"] / rules["physics_dt"]) // rules["substeps"] + 1
     return begun + longest <= decisions
 
 
 def run_through(env: Midrange, decisions: int) -> None:
-    """Play randomly for so long."""
+    """Plays that many random decisions."""
     for _ in play(env, decisions):
         pass
 
 
 @pytest.fixture
 def turners(tmp_path) -> Path:
-    """A pool of three members that can be told apart by their rudder: -1, 0 and 1."""
+    """Writes a pool of three members that differ in their rudder: -1, 0 and 1."""
     return frozen.write_pool(
         tmp_path,
         {"right": 0.5, "ahead": 0.25, "left": 0.25},
@@ -160,7 +160,7 @@ def test_a_single_group_is_a_core_with_the_same_seed(seat):
 
 
 def test_an_opponent_stays_for_its_engagement_and_gets_its_result(turners):
-    """Who flies is seen by its rudder; results and their names are counted outside."""
+    """The rudder identifies the opponent; results and their names are counted outside."""
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT, **UNSHAPED)
     spy = spied(env)
     env.reset()
@@ -254,7 +254,7 @@ def test_threads_make_no_difference_to_a_pool(tmp_path):
 
 
 def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
-    """Who has left finishes its engagements and is met no more; who has joined is met."""
+    """A member that left finishes its engagements and gets no new ones; a new member gets some."""
     env = Midrange(24, "pool", seed=2, pool=turners, **SHORT)
     spy = spied(env)
     env.reset()
@@ -275,7 +275,9 @@ def test_a_changed_pool_is_taken_up_where_engagements_end(turners):
     run_through(env, 3 * LOOK_INTERVAL)
     frozen.write_pool(turners.parent, {"ahead": 2})
     run_through(env, LOOK_INTERVAL)
-    assert len(env._groups[0]._enemies.crew._opponents) == 1  # nobody is kept for nothing
+    assert (
+        len(env._groups[0]._enemies.crew._opponents) == 1
+    )  # members without engagements are dropped
 
 
 def test_a_member_that_cannot_be_loaded_is_left_out(turners, capfd):

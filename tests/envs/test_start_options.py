@@ -1,4 +1,4 @@
-"""Options of `reset`: the fighters are really placed by them, and everything follows from there."""
+"""Options of `reset` place the fighters; observations, rewards and pilots follow."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ GEOMETRY = {
 
 
 def start(seat: str = "red", **options: float) -> tuple[np.ndarray, Simulation]:
-    """The first observation, and the engagement as a `Simulation` that stands just so."""
+    """Returns the first observation, and the engagement as a `Simulation`."""
     env = MidrangeEnv("straight", seat)
     observation, _ = env.reset(seed=SEED, options=options)
     return observation, as_simulation(env._arena.core)
@@ -38,7 +38,7 @@ def as_simulation(core: _core.Core) -> Simulation:
 
 
 def geometry(sim: Simulation, seat: int) -> dict[str, float]:
-    """The options by which a simulation stands as it does, from its fighters."""
+    """Returns the options that place fighters as in a simulation."""
     f = {name: values[0].astype(float) for name, values in sim.fighters.items()}
     found = {"range": np.hypot(*(f[axis][1] - f[axis][0] for axis in "xy"))}
     for prefix, own in (("", seat), ("enemy_", 1 - seat)):

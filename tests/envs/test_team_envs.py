@@ -33,14 +33,14 @@ def random_actions(env: Midrange, rng: np.random.Generator) -> np.ndarray:
 
 
 def hunt(observations: np.ndarray) -> np.ndarray:
-    """Controls that differ with what is seen, of the living alone: a turn, and a shot at times."""
+    """Returns controls that depend on the observation: a turn, and a shot at times."""
     assert observations.any(axis=1).all()
     mean = observations.mean(axis=1)
     return np.stack([np.sin(40 * mean), np.cos(30 * mean), 2.0 * (mean > 0.02)], axis=1)
 
 
 def hunt_all(observations: np.ndarray) -> np.ndarray:
-    """The same in [num_envs, fighters, features], the dead doing nothing."""
+    """Returns the controls of `hunt` for [num_envs, fighters, features]; zeros for the dead."""
     commands = np.zeros((*observations.shape[:-1], 3), np.float32)
     living = observations.any(axis=-1)
     commands[living] = hunt(observations[living])

@@ -1,4 +1,4 @@
-"""Who flies beside the agents of a team: models, functions, a pool, and wingmen."""
+"""Opponents and wingmen of a team: models, functions and a pool."""
 
 import json
 from collections import Counter
@@ -50,7 +50,7 @@ def test_a_mix_has_groups_of_each_kind():
 
 
 def rudders(env: Midrange) -> np.ndarray:
-    """The rudder commands of the last group's fighters, [num_envs, fighters]."""
+    """Returns the rudder commands of the last group's fighters, [num_envs, fighters]."""
     return env._groups[-1].core.read("fighter")["rudder_command"]
 
 

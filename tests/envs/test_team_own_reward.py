@@ -1,4 +1,4 @@
-"""Rewards of the user's own in teams: whom the agents and their allies and enemies are."""
+"""A user's own rewards in teams: the agents, their allies and enemies."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ class Watcher(Midrange):
 
 
 def fly(env: Midrange, steps: int, seed: int = 1) -> list[np.ndarray]:
-    """Fly at random from a reset; yield the rewards of each step."""
+    """Flies at random from a reset; yields the rewards of each step."""
     env.reset(seed)
     rng = np.random.default_rng(seed)
     for _ in range(steps):
@@ -42,7 +42,7 @@ def fly(env: Midrange, steps: int, seed: int = 1) -> list[np.ndarray]:
 
 
 def agents_of(env: Midrange) -> list[tuple[object, int, int]]:
-    """The core, engagement and fighter of every agent, as `Midrange` documents their order."""
+    """Returns the core, engagement and fighter of every agent, in the documented order."""
     agents = []
     for group in env._groups:
         both = env._arena.counts.get("self") and group is env._groups[0]

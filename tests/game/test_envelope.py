@@ -29,7 +29,7 @@ SPENT = PARAMETERS["missile_spent_speed"].default
 
 @pytest.fixture(scope="module")
 def game():
-    """As fine as what a game's core looks up, with more launch speeds."""
+    """Builds an envelope as fine as the core's, with more launch speeds."""
     return build(resolve({}), Grid(9, 16, (200.0, 300.0, 400.0, 500.0), (250.0, 450.0)))
 
 
@@ -138,7 +138,7 @@ def fly_on(fighters, missiles):
 
 
 def turn_cold(side):
-    """Full rudder to one side until the missile is behind, then straight away from it."""
+    """Returns an evasion: full rudder until the missile is behind, then straight away from it."""
 
     def turn(fighters, missiles):
         x, y, heading = (fighters[name][:, BLUE] for name in ("x", "y", "heading"))
@@ -155,7 +155,7 @@ def degrees(vector: np.ndarray) -> float:
 
 
 def hits(grid, cells, ranges, evade) -> np.ndarray:
-    """Whether shots hit, bool [cells], with `evade` -> rudder and throttle of the targets."""
+    """Returns True for shots that hit, [cells]; `evade` -> rudder and throttle of the targets."""
     sim = Simulation(num_envs=len(cells), substeps=1, ammunition=1, time_limit=3600)
     noses, aspects = direction(grid.off_angles), direction(grid.aspect_angles)
     for env, (off, aspect, launch, target) in enumerate(cells):

@@ -110,7 +110,7 @@ def test_other_files_are_refused(envelope, saved, tmp_path, monkeypatch):
 
 
 def resaved(saved, save=np.savez, **changes) -> None:
-    """Write the file with other entries."""
+    """Writes the file with other entries."""
     with np.load(saved) as file:
         entries = dict(file)
     save(saved, **entries | changes)
@@ -165,7 +165,7 @@ def builds(monkeypatch, tmp_path):
 
 
 def forget() -> None:
-    """As if in a new process."""
+    """Clears this process's envelopes, as in a new process."""
     module._game_envelope.cache_clear()
 
 

@@ -1,4 +1,4 @@
-"""The map of the missile envelope in the core: looked up aright by all that goes by it.
+"""The missile envelope in the core: pilots, observations and records look it up correctly.
 
 Mostly a map that is none of any missile's, so that whatever is the wrong way round shows.
 """
@@ -20,7 +20,7 @@ NAMES = [feature.name for feature in STG_FEATURES]
 def make(
     num_envs: int, pilot: str = "agent", envelope: object = CROOKED, isa: str = "auto", **parameters
 ) -> _core.Core:
-    """A core with `pilot` in red."""
+    """Makes a core with `pilot` in red."""
     weights = seat_weights({pilot: 1}), seat_weights({"agent": 1})
     observation = "default" if envelope is None else "stg"
     return _core.Core(
@@ -29,7 +29,7 @@ def make(
 
 
 def put(core: _core.Core, env: int, seat: int, place, course: float, speed: float) -> dict:
-    """Place a fighter; its motion as `reach_of` wants it."""
+    """Places a fighter; returns its motion for `reach_of`."""
     x, y = map(float, np.float32(place))
     state = core.get_fighter(env, seat)
     vx, vy = float(np.float32(np.cos(course))), float(np.float32(np.sin(course)))
@@ -39,7 +39,7 @@ def put(core: _core.Core, env: int, seat: int, place, course: float, speed: floa
 
 
 def scatter(core: _core.Core, spread: float = 20e3) -> list[tuple[dict, dict]]:
-    """Place all fighters at random, speeds off the map among them."""
+    """Places all fighters at random, some with speeds beyond the map."""
     rng = np.random.default_rng(3)
     pairs = []
     for env in range(core.num_envs):
@@ -60,7 +60,7 @@ def observe(core: _core.Core) -> np.ndarray:
 
 
 def value(seen: np.ndarray, name: str) -> np.ndarray:
-    """A feature in its unit."""
+    """Returns a feature in its unit."""
     index = NAMES.index(name)
     return seen[..., index].astype(float) * STG_FEATURES[index].scale
 
@@ -71,7 +71,7 @@ def distance(one: dict, other: dict) -> float:
 
 @EACH_ISA
 def test_ranges_are_those_of_the_map_between_its_nodes(isa):
-    """Of shots of both sides, from all directions, against the same worked out in float64."""
+    """Shots of both sides, from all directions, are compared with a look-up in float64."""
     core = make(300, isa=isa)
     pairs = scatter(core)
     seen = observe(core)
@@ -136,7 +136,7 @@ def test_pilots_go_by_the_map(isa):
 
 
 def fire_once(core: _core.Core) -> np.ndarray:
-    """The records of engagements in which everybody fires the one missile there is, and no more."""
+    """Returns the records of engagements in which each fighter fires its only missile."""
     shots = np.zeros((core.num_envs, 2, 3), np.float32)
     shots[..., 2] = 1
     for _ in range(2):

@@ -55,7 +55,7 @@ def between(**stretches) -> Hits:
 
 
 def near(found: np.ndarray, edge: float, side: int) -> bool:
-    """Whether an edge was found to the resolution, from the side of the hits."""
+    """True if an edge was found to the resolution, from the side of the hits."""
     return 0 <= side * (edge - found[0]) <= RESOLUTION
 
 

@@ -1,4 +1,4 @@
-"""A launch zone lies where the envelope says, however the fighters are turned."""
+"""A launch zone follows the envelope, for all bearings and headings."""
 
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ SPEED = 350.0  # m/s, a node of the game's envelope, as the angles of 45 degrees
 
 
 def made_up(values: np.ndarray) -> SimpleNamespace:
-    """What is looked up of an envelope."""
+    """Returns the parts of an envelope that a look-up uses."""
     return SimpleNamespace(grid=GRID, aero=values.astype(np.float32))
 
 
@@ -26,7 +26,7 @@ def envelope():
 
 
 def angles(diamond: np.ndarray) -> np.ndarray:
-    """The angles [rad] of diamond angles, by definition: sin / (|cos| + |sin|) ahead."""
+    """Returns the angles [rad] of diamond angles, by definition: sin / (|cos| + |sin|) ahead."""
     fine = np.linspace(-np.pi, np.pi, 200_001)
     size = np.abs(np.sin(fine)) / (np.abs(np.cos(fine)) + np.abs(np.sin(fine)))
     size = np.where(np.abs(fine) > np.pi / 2, 2 - size, size)
@@ -42,7 +42,7 @@ def test_nodes_are_the_envelopes(envelope):
 
 
 def test_between_nodes_it_is_linear():
-    """So that of a map linear in every axis each place is known, and beyond the speeds' ends."""
+    """A map linear in every axis is exact everywhere, and constant beyond the speeds' ends."""
     off, _, launch, target = np.meshgrid(
         GRID.off_angles, GRID.aspect_angles, GRID.launch_speeds, GRID.target_speeds, indexing="ij"
     )

@@ -15,7 +15,7 @@ CLOSE = NEAR | {"start_range_min": 200, "start_range_max": 200}
 
 @pytest.fixture(scope="module")
 def final():
-    """A simulation at the end of its engagement."""
+    """Returns a simulation at the end of its engagement."""
     sim = Simulation(1, 2, "shooter", "evader", **NEAR)
     while not sim.outcome[0]:
         sim.step()
@@ -24,7 +24,7 @@ def final():
 
 @pytest.fixture(scope="module")
 def paths():
-    """Of the same engagement."""
+    """Returns the paths of the same engagement."""
     return followed("shooter", "evader", seed=2, **NEAR)[1]
 
 

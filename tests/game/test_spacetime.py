@@ -1,4 +1,4 @@
-"""The space-time graph: what it foresees is what is flown then."""
+"""The space-time graph: its predictions are the flights that follow."""
 
 from itertools import pairwise
 from math import hypot
@@ -15,7 +15,7 @@ SECOND = 10  # physics steps
 
 
 def fight(decisions: int, seed: int = 1, **parameters: float) -> Simulation:
-    """An engagement of two pilots who have come near to each other and fire, some time on."""
+    """Returns an engagement of two pilots that are near to each other and fire."""
     near = {"start_range_min": 20_000, "start_range_max": 30_000}
     sim = Simulation(red="snake", blue="shooter", seed=seed, **(near | parameters))
     for _ in range(decisions):
@@ -24,7 +24,7 @@ def fight(decisions: int, seed: int = 1, **parameters: float) -> Simulation:
 
 
 def scene(**blue: float) -> Simulation:
-    """Red at the origin along +x, blue nose-on 15 km ahead and somewhat to the left."""
+    """Places red at the origin along +x, blue nose-on 15 km ahead and somewhat to the left."""
     sim = Simulation(substeps=1)
     place(sim, blue={"x": 15_000, "y": 2000, **blue})
     return sim
@@ -93,7 +93,7 @@ def test_hits_are_those_that_happen():
 
 
 def distances(sim: Simulation, slot: int, seconds: int) -> list[float]:
-    """Of a missile to its target, step by step until its end."""
+    """Returns the distances of a missile to its target, step by step until its end."""
     out = []
     for _ in range(seconds * SECOND + 1):
         missiles = sim.missiles
@@ -181,7 +181,7 @@ def test_the_shots_are_the_missiles_that_go_for_the_escapes():
 
 
 def beyond(points: np.ndarray, front: np.ndarray) -> float:
-    """How far the farthest of positions [n, 2] is outside of a convex front [m]."""
+    """Returns the greatest distance of positions [n, 2] outside of a convex front [m]."""
     angles = np.arange(0, 2 * np.pi, 0.1)
     normals = np.stack([np.cos(angles), np.sin(angles)])
     return ((points @ normals).max(axis=0) - (front @ normals).max(axis=0)).max()
@@ -315,7 +315,7 @@ def test_the_simulation_stays_as_it_is():
 
 
 def everything(graph: SpaceTime) -> list[np.ndarray]:
-    """The whole graph as arrays."""
+    """Returns the whole graph as arrays."""
     out = [graph.times, graph.own, graph.escapes, graph.fronts, graph.shots, graph.escape_miss]
     for m in graph.missiles:
         ends = [np.nan if t is None else t for t in (m.ended, m.harmless)]
@@ -354,7 +354,7 @@ def mirror(state: dict[str, float]) -> dict[str, float]:
 
 
 def hold_still(sim: Simulation) -> Simulation:
-    """Make the present positions of rudder and throttle the controls."""
+    """Makes the present positions of rudder and throttle the controls."""
     for seat in (RED, BLUE):
         sim.set_fighter(0, seat)
     return sim

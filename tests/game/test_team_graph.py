@@ -13,7 +13,7 @@ FIGHT = {"start_range_min": 20_000, "start_range_max": 30_000}
 
 
 def with_an_idle_one(one: Simulation, side: int) -> tuple[Simulation, tuple[int, int]]:
-    """The same fight with a second fighter of a side, far away and first of it; and the two."""
+    """Adds a second fighter of a side, far away and first of it; returns the fight and the two."""
     sizes = {"red_size": 2 - side, "blue_size": 1 + side}
     two = Simulation(1, **one.parameters | sizes)
     numbers = (0, 2) if side else (1, 2)
@@ -30,7 +30,7 @@ def with_an_idle_one(one: Simulation, side: int) -> tuple[Simulation, tuple[int,
 
 
 def assert_same(one: SpaceTime, other: SpaceTime, slots: int = 0) -> None:
-    """The same but for the missiles' slots, which are `slots` apart."""
+    """Checks that two graphs are the same but for the missiles' slots, which differ by `slots`."""
     assert one.seat == other.seat
     for name in ("times", "own", "escapes", "fronts", "shots", "escape_miss"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

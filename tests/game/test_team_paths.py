@@ -1,4 +1,4 @@
-"""Paths of teams: targets that change, who hit whom, and the outcome in words."""
+"""Paths of teams: targets that change, hits and their launchers, and the outcome in words."""
 
 import copy
 
@@ -11,7 +11,7 @@ from midrange_puffer.game.paths import FLYING, HIT, LOST, Paths, outcome_words
 
 
 def fight(sizes, seed=0, pilots=("ace", "evader"), **parameters) -> tuple[Simulation, Paths]:
-    """A fight to its end."""
+    """Flies a fight to its end."""
     sim = Simulation(1, seed, *pilots, **sized(*sizes, **parameters))
     paths = Paths(sim)
     while not sim.outcome[0]:
@@ -94,7 +94,7 @@ def test_paths_cut_back_and_flown_again_are_the_same():
 
 
 def ended(alive, time_limit=600, ammo=0, **parameters) -> Simulation:
-    """Two against two, with so many alive, and nobody has a missile unless told otherwise."""
+    """Returns a fight of two against two with so many alive, by default without missiles."""
     sim = Simulation(1, red_size=2, blue_size=2, time_limit=time_limit, **parameters)
     for fighter, lives in enumerate(alive):
         sim.set_fighter(0, fighter, alive=lives, ammo=ammo)
