@@ -1,4 +1,4 @@
-"""The Gymnasium environment beside `Midrange` and `match.play`: the same fights for all opponents."""
+"""The Gymnasium environment beside `Midrange` and `match.play`: the same fights."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Opponents of the user's own: functions and models in a mix, their observations, and their scores."""
+"""Opponents of the user's own: functions and models in a mix, and their scores."""
 
 import sys
 from collections import Counter
