@@ -1,125 +1,140 @@
 """The command line: `puffer <mode> midrange …`; other environments go to PufferLib."""
 
+import configparser
 import contextlib
 import errno
 import gc
 import importlib
+import importlib.util
 import os
 import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from pathlib import Path
+from typing import NoReturn
 
 from midrange_puffer import __version__
-from midrange_puffer.commands.environments import ENV_NAME, become_pufferlib
-from midrange_puffer.commands.options.configured import is_rank
+from midrange_puffer.commands.option import ENV_NAME, is_rank
 from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.game.parameters import suggest
 from midrange_puffer.names import shown
 from midrange_puffer.streams import Output, QuietPipe, lasting
 
+PACKAGE = __name__.partition(".")[0]
 ROOM = __name__.rpartition(".")[0]
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One thing that can be done with midrange.
+    """A mode of `puffer`; the module of its name has `Options`, `read` and `main`.
 
-    The module of its name in `options` reads its words, and the one beside this file does it.
-
-    `in_ranks`: it may run in several processes that know of each other, by --ranks or torchrun.
-    `has_folder`: its results are in a folder; what it prints only tells of its progress.
-    `needs_torch`: which takes seconds to be imported.
+    Attributes:
+        meaning: in words.
+        usage: its most important options.
+        loads: a module that `main` imports, which brings PyTorch and takes seconds; None: `main`
+            imports nothing that large.
+        in_ranks: True if it may run in several processes that communicate: by --ranks or torchrun.
+        has_folder: True if its results go to a folder, and its output only shows the progress.
     """
 
     meaning: str
     usage: str
+    loads: str | None
     in_ranks: bool = False
     has_folder: bool = False
-    needs_torch: bool = True
 
 
 MODES = {
     "train": Mode(
         "train a policy with PuffeRL",
         "[--config FILE] [--section.key VALUE …] [--resume RUN] [--ranks N]",
+        "train.run",
         in_ranks=True,
         has_folder=True,
     ),
     "sweep": Mode(
         "search for better hyperparameters and rewards by many trainings",
         "--config FILE | --resume SWEEP | --report SWEEP [--section.key VALUE …]",
+        "sweep.runner",
         has_folder=True,
     ),
     "profile": Mode(
         "measure where the time of a training goes: environment, copies, inference, learning",
         "[--config FILE] [--section.key VALUE …] [--updates N] [--out DIR] [--ranks N]",
+        "train.profiling",
         in_ranks=True,
     ),
     "eval": Mode(
         "measure a trained policy against the scripted pilots",
         "--load-model-path latest|best|FILE [--opponent NAME|FILE|all] [--episodes N] "
         "[--json FILE] [--save-replays N] [--render]",
+        "contest.evaluation",
     ),
     "league": Mode(
         "rate checkpoints and pilots by fights of all against all",
         "[--run RUN | FILE …] [--pilots all|none|NAMES] [--games N] [--json FILE] [--out PNG]",
+        "contest.match",
     ),
     "panel": Mode(
         "test a policy by a fixed panel of opponents, so that its figures can be quoted",
         "FILE [--seed S] [--episodes N] [--json FILE] [--replay-dir DIR] [--exploit [--budget "
         "STEPS] [--out FILE]]",
+        "contest.evaluation",
     ),
     "exploit": Mode(
         "train an opponent against one policy, to see how well that policy can be beaten",
         "--load-model-path latest|best|FILE [--budget STEPS] [--json FILE] [--section.key VALUE …]",
+        "train.run",
     ),
     "plot": Mode(
         "draw one engagement of a policy, the space-time graph of one moment of it, or the "
         "learning curves of runs",
         "--load-model-path latest|best|FILE [--opponent NAME|FILE] [--seed S] "
         "[--spacetime SECONDS] [--run RUN …] [--out FILE]",
+        "show.engagement_plot",
     ),
     "runs": Mode(
         "list the runs: how far each is, and what it was made from",
         "[--last N] [--train.data-dir DIR] [--json FILE]",
-        needs_torch=False,
+        None,
     ),
     "average": Mode(
         "make one policy of several checkpoints of a run: the mean of their weights",
         "--run RUN [--last N] | FILE … --out FILE",
+        "policies.loading",
     ),
     "export": Mode(
         "write a trained policy as an ONNX file, for any program that can fly it",
         "--load-model-path latest|best|FILE --onnx FILE",
+        "policies.exported",
     ),
     "envelope": Mode(
         "find from where missiles hit, as a table and as polar plots",
         "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
-        needs_torch=False,
+        None,
     ),
     "replay": Mode(
         "fly replays again, bit for bit, and show them in a browser, Tacview or a film",
         "FILE … [--verify] [--html FILE] [--acmi FILE] [--gif FILE] [--mp4 FILE]",
-        needs_torch=False,
+        None,
     ),
     "play": Mode(
         "fly by hand against a pilot, a policy or another human, or watch two of them fight",
         "[--red human|NAME|FILE] [--blue human|NAME|FILE] [--seed S] [--save DIR]",
-        needs_torch=False,  # a fight without a policy does not
+        None,  # a fight without a policy begins without torch
     ),
 }
 
 
 def main() -> int:
-    """Run sys.argv; return the exit status."""
-    if "_ARGCOMPLETE" in os.environ:  # a shell asks what may follow
+    """Runs sys.argv; returns the exit status."""
+    if "_ARGCOMPLETE" in os.environ:  # set by a shell that completes a line
         from midrange_puffer.commands.completion import complete
 
-        complete(MODES, f"{ROOM}.options")
-    if os.environ.get("COLUMNS") == "0":  # as where nobody knows: rich would print empty tables
+        complete(MODES, ROOM)
+    if os.environ.get("COLUMNS") == "0":  # an unknown width: rich would print empty tables
         del os.environ["COLUMNS"]
     words = sys.argv[1:]
     prints_results = _prints_results(words)
@@ -127,12 +142,12 @@ def main() -> int:
         status = _main(words)
         sys.stdout.flush()
     if prints_results and stdout and stdout.error and stdout.error.errno != errno.EPIPE:
-        return status or UserError.exit_code  # what was asked for is lost
+        return status or UserError.exit_code  # the results are lost
     return status
 
 
 def _main(words: Sequence[str]) -> int:
-    """Run the words after `puffer`; return the exit status."""
+    """Runs the words after `puffer`; returns the exit status."""
     if not words or words[0] in ("-h", "--help"):
         print(usage())
         return 0 if words else UsageError.exit_code
@@ -148,7 +163,7 @@ def _main(words: Sequence[str]) -> int:
     except UserError as error:
         _print_error("\n".join(map(shown, error.args)))
         return error.exit_code
-    except OSError as error:  # of a file or folder that something is wrong with
+    except OSError as error:  # of a file or folder
         if error.filename is None:
             raise
         _print_error(f"{shown(error.filename)}: {error.strerror}")
@@ -161,33 +176,29 @@ def _main(words: Sequence[str]) -> int:
 
 
 def _mode_is_missing(words: Sequence[str]) -> str:
-    """What to say where the environment stands in the place of the mode, before these words."""
+    """Returns the error for the environment's name in place of the mode, before these words."""
     mode = words[0] if words and words[0] in MODES else "<mode>"
     hint = f"write puffer {mode} {ENV_NAME} …; the modes are {', '.join(MODES)}"
     return f"{ENV_NAME}: is the environment and no mode; {hint}"
 
 
 def _prints_results(words: Sequence[str]) -> bool:
-    """Whether what the words ask for is printed; otherwise all of it is found in a folder."""
+    """True if the results are printed; otherwise all of them go to a folder."""
     mode = MODES.get(words[0]) if words else None
-    return mode is None or not mode.has_folder or _asks_for_help(words)
-
-
-def _asks_for_help(words: Sequence[str]) -> bool:
-    return not {"-h", "--help"}.isdisjoint(words)
+    return mode is None or not mode.has_folder or not {"-h", "--help"}.isdisjoint(words)
 
 
 def _print_error(message: str) -> None:
-    """Print an error, and only the ends of words that are too long to be read, as paths may be."""
+    """Prints an error; of very long words, such as paths, only the ends."""
     words = re.sub(r"(\S{100})\S{100,}(\S{100})", r"\1…\2", message)
     print(f"puffer: error: {words}", file=sys.stderr)
 
 
 def run(mode: str, argv: Sequence[str]) -> int:
-    """Run one of our modes with the words after the environment's name.
+    """Runs a mode with the words after the environment's name; returns the exit status.
 
     Raises:
-        UserError: Something the user can mend is wrong.
+        UserError: An error that the user can correct.
     """
     if mode not in MODES:
         raise UsageError(
@@ -199,49 +210,82 @@ def run(mode: str, argv: Sequence[str]) -> int:
             f"{mode}: each process of torchrun would do all of the work; use torchrun only for "
             f"{allowed}"
         )
-    options = _imported(f"{ROOM}.options.{mode}").read(argv)
-    with _awaited(mode):
-        main = _imported(f"{ROOM}.{mode}").main
-    # All is imported: from here on Ctrl-C raises KeyboardInterrupt.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as __main__ has set it
+    module = importlib.import_module(f"{ROOM}.{mode}")
+    options = module.read(argv)
+    if MODES[mode].loads:
+        with _loading_message():
+            _import_without_gc(f"{PACKAGE}.{MODES[mode].loads}")
+    # From here on Ctrl-C raises KeyboardInterrupt, unless the signal is ignored.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # set by __main__
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return main(options)
+    return module.main(options)
 
 
 @contextlib.contextmanager
-def _awaited(mode: str) -> Iterator[None]:
-    """Say on stderr what is awaited while a mode's module is imported, if that takes long.
+def _loading_message() -> Iterator[None]:
+    """Says on stderr that PyTorch is being imported; on a terminal the message then disappears.
 
-    Of ranks the launcher has said so. On a terminal the word goes away again.
+    The launcher of ranks has said so for all of them.
     """
-    if not MODES[mode].needs_torch or "torch" in sys.modules or is_rank():
+    if "torch" in sys.modules or is_rank():
         yield
         return
-    passes = sys.stderr.isatty()
-    word = "puffer: loading PyTorch …"
-    print(word, end="" if passes else "\n", file=sys.stderr, flush=True)
+    disappears = sys.stderr.isatty()
+    message = "puffer: loading PyTorch …"
+    print(message, end="" if disappears else "\n", file=sys.stderr, flush=True)
     yield
-    if passes:
-        print(f"\r{' ' * len(word)}\r", end="", file=sys.stderr, flush=True)
+    if disappears:
+        print(f"\r{' ' * len(message)}\r", end="", file=sys.stderr, flush=True)
 
 
-def _imported(name: str) -> ModuleType:
-    """Import a module, and look for garbage neither meanwhile nor ever among what it brings.
+def _import_without_gc(name: str) -> None:
+    """Imports a module without looking for garbage, then or later, among its objects.
 
-    Of torch's objects there are so many that looking takes as long as importing them.
+    Among torch's many objects the search takes as long as the import.
     """
     if name in sys.modules or not gc.isenabled():
-        return importlib.import_module(name)
+        importlib.import_module(name)
+        return
     gc.disable()
     try:
-        return importlib.import_module(name)
+        importlib.import_module(name)
     finally:
         gc.freeze()
         gc.enable()
 
 
+def pufferlibs() -> set[str]:
+    """Returns the environments that PufferLib's own command has, by its ini files."""
+    folder = Path(importlib.util.find_spec("pufferlib").submodule_search_locations[0], "config")
+    names = {"default"}
+    for path in folder.glob("**/*.ini"):
+        ini = configparser.ConfigParser(interpolation=None)
+        ini.read(path, encoding="utf-8")
+        names.update(ini.get("base", "env_name", fallback="").split())
+    return names
+
+
+def become_pufferlib(words: Sequence[str]) -> NoReturn:
+    """Replaces this process by PufferLib's own command, with the same words.
+
+    Raises:
+        UsageError: PufferLib has no such environment.
+    """
+    mode, name, *_ = words
+    names = pufferlibs()
+    if name not in names:
+        near = suggest(name, [ENV_NAME, *sorted(names)])
+        ours = f"; ours is {ENV_NAME}: puffer {mode} {ENV_NAME} …"
+        raise UsageError(f"{name}: no such environment, here or in PufferLib{near or ours}")
+    command = [sys.executable, "-m", "pufferlib.pufferl", *words]
+    # PufferLib imports pynvml, and torch warns of that.
+    ignored = "ignore:The pynvml package is deprecated:FutureWarning"
+    warnings = ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), ignored)))
+    os.execve(sys.executable, command, os.environ | {"PYTHONWARNINGS": warnings})
+
+
 def usage() -> str:
-    """What `puffer --help` prints."""
+    """Returns the text of `puffer --help`."""
     lines = [f"usage: puffer <mode> {ENV_NAME} …", ""]
     for name, mode in MODES.items():
         lines += [f"  puffer {name} {ENV_NAME} {mode.usage}", f"      {mode.meaning}"]

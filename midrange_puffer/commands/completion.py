@@ -1,4 +1,4 @@
-"""What a shell offers at a press of TAB, by argcomplete; nothing heavy is imported for it.
+"""Completion of command lines in a shell, by argcomplete; nothing heavy is imported for it.
 
 Switched on in bash and zsh by: eval "$(register-python-argcomplete puffer)"
 """
@@ -8,13 +8,12 @@ import os
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import argcomplete
 from argcomplete.completers import FilesCompleter
 
-from midrange_puffer.commands.arguments import Parser
-from midrange_puffer.commands.environments import ENV_NAME
-from midrange_puffer.commands.options.configured import ConfigParser
+from midrange_puffer.commands.option import ENV_NAME, Parser
 from midrange_puffer.config.key import Key
 from midrange_puffer.config.reading import data_dir, installed
 from midrange_puffer.config.schema import schema
@@ -27,28 +26,28 @@ from midrange_puffer.train.run_folder import BEST, LATEST
 
 
 def complete(modes: Iterable[str], room: str) -> None:
-    """Answer the shell that asks, and end this process.
+    """Prints the completions of the line that a shell gives, and ends this process.
 
     Args:
-        modes: the names of all.
-        room: the package of their options.
+        modes: names of all modes.
+        room: the package of their modules.
     """
     top = argparse.ArgumentParser("puffer", allow_abbrev=False)
     top.add_argument("--version", action="store_true")
     modes_parser = top.add_subparsers()
     for mode in modes:
         parser = modes_parser.add_parser(mode, allow_abbrev=False).add_subparsers()
-        if mode in os.environ["COMP_LINE"].split():  # no other one's options are asked for
-            options = [_options(mode, import_module(f"{room}.{mode}").parser())]
+        if mode in os.environ["COMP_LINE"].split():  # the options of other modes are not needed
+            options = [_options(mode, Parser(mode, "", import_module(f"{room}.{mode}").Options))]
         else:
             options = []
         parser.add_parser(ENV_NAME, parents=options, add_help=False, allow_abbrev=False)
     argcomplete.autocomplete(top)
 
 
-def _options(mode: str, parser: Parser) -> Parser:
-    """A mode's options, with those of the configuration where it takes them, and their values."""
-    if isinstance(parser, ConfigParser):
+def _options(mode: str, parser: Parser[Any]) -> Parser[Any]:
+    """Returns a mode's parser, with the configuration's keys if it takes them, and completers."""
+    if parser.takes_config:
         for section, keys in schema().items():
             for key in keys.values():
                 parser.add_key(key, key.name if section == "base" else f"{section}.{key.name}")
@@ -60,7 +59,7 @@ def _options(mode: str, parser: Parser) -> Parser:
 
 
 def _completer(key: Key | None) -> Callable[..., Iterable[str]]:
-    """What gives the values of a key, or files where it takes any text."""
+    """Returns the completer of a key: its values, or files if it takes any text."""
     names = () if key is None else (*map(str, key.words), *key.choices)
     if names or (key is not None and key.kind is not str):
         return lambda **_: names
@@ -68,33 +67,33 @@ def _completer(key: Key | None) -> Callable[..., Iterable[str]]:
 
 
 def _with_files(names: Iterable[str], *suffixes: str) -> Callable[..., Iterable[str]]:
-    """What gives these names, and files with one of the suffixes."""
+    """Returns a completer that offers names, and files with one of the suffixes."""
     files = FilesCompleter([suffix.removeprefix(".") for suffix in suffixes])
     return lambda prefix, **_: [*names, *files(prefix)]
 
 
 def _runs(**_: object) -> list[str]:
-    """The runs that can be gone on with, in the default data directory."""
-    found = Path(data_dir([])).glob(f"*/{run_folder.STATE}")
-    return [LATEST, *sorted(path.parent.name for path in found)]
+    """Returns the runs in the default data directory that can be resumed."""
+    states = Path(data_dir([])).glob(f"*/{run_folder.STATE}")
+    return [LATEST, *sorted(path.parent.name for path in states)]
 
 
 def _sweeps(**_: object) -> list[str]:
-    """The sweeps of the default data directory."""
-    found = sweeps_folder(data_dir([])).glob(f"*/{Record.CONFIG}")
-    return [LATEST, *sorted(path.parent.name for path in found)]
+    """Returns the sweeps of the default data directory."""
+    configs = sweeps_folder(data_dir([])).glob(f"*/{Record.CONFIG}")
+    return [LATEST, *sorted(path.parent.name for path in configs)]
 
 
-_PLAYERS = (*MODEL_SUFFIXES, ".py")  # end the names of files of models and of functions
+_SUFFIXES = (*MODEL_SUFFIXES, ".py")  # of files of models and of functions
 _MODELS = (LATEST, BEST, *shipped_models())
-_WHO = _with_files((HUMAN, *PILOTS, *_MODELS), *_PLAYERS)
-# Of an option, or of the option of one mode alone.
+_PLAYER = _with_files((HUMAN, *PILOTS, *_MODELS), *_SUFFIXES)
+# Completers by option, or by mode and option.
 _VALUES = {
     "--load-model-path": _with_files(_MODELS, *MODEL_SUFFIXES),
-    "--opponent": _with_files((*PILOTS, SELF, ALL, *_MODELS), *_PLAYERS),
-    "--env.opponent": _with_files((*PILOTS, SELF, POOL, *_MODELS), *_PLAYERS),
-    "--red": _WHO,
-    "--blue": _WHO,
+    "--opponent": _with_files((*PILOTS, SELF, ALL, *_MODELS), *_SUFFIXES),
+    "--env.opponent": _with_files((*PILOTS, SELF, POOL, *_MODELS), *_SUFFIXES),
+    "--red": _PLAYER,
+    "--blue": _PLAYER,
     "--config": _with_files(installed(), ".ini"),
     "--resume": _runs,
     "sweep --resume": _sweeps,

@@ -1,24 +1,27 @@
-"""`puffer envelope midrange`: from where a missile hits, as a table and as pictures."""
+"""`puffer envelope midrange`: the ranges from which a missile hits, as a table and as pictures."""
 
-import argparse
 import math
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-
-from midrange_puffer.commands.options.envelope import ASPECT, OFF_BORESIGHT, TABLE
+from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.files import write_json
-from midrange_puffer.game.envelope import FULL, LEAST_STEP, Envelope, build
+from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.game.envelope import FULL, LEAST_STEP, RELEVANT, Envelope, build
+from midrange_puffer.game.parameters import resolve
 from midrange_puffer.names import shown
-from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
+from midrange_puffer.show.figures import require_matplotlib
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+TABLE, ASPECT, OFF_BORESIGHT = "envelope.npz", "aspect.png", "off_boresight.png"
 ASPECTS = {"nose-on": 0.0, "beam": 1.0, "tail-on": -2.0}  # of the rows printed, diamond angles
 POINT_BLANK = 1000.0  # m
-RANGES = {  # of the columns: what `Edges` calls them
+RANGES = {  # column -> its name in `Edges`
     "R_min": "minimum",
     "no escape\nfrom": "inner",
     "to\nR_NEZ": "nez",
@@ -27,8 +30,39 @@ RANGES = {  # of the columns: what `Edges` calls them
 }
 
 
-def main(options: argparse.Namespace) -> int:
-    """Build and draw, with what `options.envelope` has read; return the exit status."""
+DESCRIPTION = (
+    "Fly missiles out at every aspect, off-boresight angle and speed, and find the ranges from "
+    "which they hit. This takes about half a minute. A shorter env.physics_dt than "
+    f"{LEAST_STEP:g} s is taken as {LEAST_STEP:g} s: shorter steps take longer and change the "
+    "ranges little."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, and a value for all `parameters`."""
+
+    out: str = option.value(f"folder for {TABLE}, {ASPECT} and {OFF_BORESIGHT}", "envelope")
+    json: str | None = option.json()
+    game: dict[str, int | float] = option.game(RELEVANT)
+    parameters: dict[str, int | float] = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer envelope midrange`."""
+    options = option.Parser("envelope", DESCRIPTION, Options).read(argv)
+    require_matplotlib()
+    parameters = resolve(options.game)
+    open_folder(Path(options.out))
+    return replace(options, parameters=parameters)
+
+
+def main(options: Options) -> int:
+    """Builds and draws the envelope; returns the exit status."""
+    from rich.console import Console
+
+    from midrange_puffer.show.envelope_plot import plot_aspect, plot_off_boresight
+
     parameters, folder = options.parameters, Path(options.out)
     if parameters["physics_dt"] < LEAST_STEP:
         print(f"physics_dt = {parameters['physics_dt']:g}: flown in steps of {LEAST_STEP:g} s")
@@ -52,7 +86,7 @@ def main(options: argparse.Namespace) -> int:
 
 
 def nose_on(envelope: Envelope) -> list[dict[str, float | str]]:
-    """The ranges [m] by aspect and by speeds [m/s], of launchers with their nose on the target."""
+    """Returns ranges [m] by aspect and speeds [m/s]; the launcher's nose is on the target."""
     grid = envelope.grid
     speeds = [0, len(grid.launch_speeds) // 2, len(grid.launch_speeds) - 1]
     return [
@@ -70,8 +104,11 @@ def nose_on(envelope: Envelope) -> list[dict[str, float | str]]:
     ]
 
 
-def format_table(rows: list[dict[str, float | str]]) -> Table:
-    """The rows of `nose_on` as a table for rich to print, ranges in km."""
+def format_table(rows: list[dict[str, float | str]]) -> "Table":
+    """Returns the rows of `nose_on` as a table for rich, ranges in km."""
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1))
     table.add_column("target")
     for heading in ("launched\nm/s", "target\nm/s", *RANGES):
@@ -87,12 +124,11 @@ def format_table(rows: list[dict[str, float | str]]) -> Table:
 
 
 def count(envelope: Envelope) -> dict[str, int]:
-    """In how many geometries hits are not one interval of ranges.
+    """Counts the geometries in which hits are not one interval of ranges.
 
     Returns:
-        geometries: all; unreachable: nothing is hit beyond `POINT_BLANK`; split: hits on a target
-        that flies on come in several stretches; gaps: below R_NEZ are ranges from which some
-        evasion escapes.
+        geometries: all; unreachable: no hit beyond `POINT_BLANK`; split: several stretches of hits
+        on a target that flies on; gaps: ranges below R_NEZ from which some evasion escapes.
     """
     return {
         "geometries": envelope.aero.size,
@@ -103,7 +139,7 @@ def count(envelope: Envelope) -> dict[str, int]:
 
 
 def describe(counts: dict[str, int]) -> str:
-    """The `count`s in words."""
+    """Returns the counts in words."""
     split, gaps, unreachable = (
         f"{100 * counts[name] / counts['geometries']:.0f} %"
         for name in ("split", "gaps", "unreachable")

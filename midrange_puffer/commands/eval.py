@@ -1,36 +1,100 @@
-"""`puffer eval midrange`: how well a trained policy fights, with figures that can be repeated."""
+"""`puffer eval midrange`: results of a trained policy against opponents, repeatable by the seed."""
 
-import argparse
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-from torch import nn
 
-from midrange_puffer.commands.models import load_models, load_opponent
+from midrange_puffer.commands import option
+from midrange_puffer.commands.models import (
+    OPPONENT,
+    find_opponent,
+    load_models,
+    load_opponent,
+    model_path,
+    threads_of,
+)
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.contest.evaluation import fight, summarize
-from midrange_puffer.contest.match import Contestant
-from midrange_puffer.errors import UserError, memory_advice
-from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import PILOTS, SELF
+from midrange_puffer.config.key import check_even
+from midrange_puffer.envs.rendering import require_pygame
+from midrange_puffer.errors import UsageError, UserError, memory_advice
+from midrange_puffer.files import open_folder, write_json
+from midrange_puffer.game.parameters import ALL, PILOTS, SELF
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import title
-from midrange_puffer.replays.recorder import KINDS, FightRecorder, save_instructive
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from torch import nn
+
+    from midrange_puffer.contest.match import Contestant
+    from midrange_puffer.replays.recorder import FightRecorder
 
 
-def main(options: argparse.Namespace) -> int:
-    """Evaluate, with what `options.eval` has read; return the exit status."""
+DESCRIPTION = (
+    "Measure a trained policy. The game is the one that the policy was trained for. The pilots "
+    "are those of the parameter table, even if training changed them."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, the `model`'s path and the names of the `opponents`."""
+
+    load_model_path: str = option.load_model_path()
+    data_dir: str = option.data_dir()
+    policy_name: str | None = option.policy_name()
+    opponent: str = option.value(f"{OPPONENT}, or all: each pilot in turn", ALL)
+    episodes: int = option.value(
+        "engagements with each opponent", 1000, 2, 2_000_000, check=check_even
+    )
+    seed: int = option.seed()
+    greedy: bool = option.greedy()
+    save_replays: int = option.value(
+        "how many replays to keep of each kind, for each opponent. The kinds: lost; closest (won "
+        "or drawn, and a missile passed nearest); longest; first", 0, 0, 1000
+    )  # fmt: skip
+    replay_dir: str = option.value("folder for the replays", "replays")
+    render: bool = option.flag(
+        "show the fights in a window, one after another, and measure nothing"
+    )
+    threads: int | str = option.threads()
+    json: str | None = option.json()
+    game: dict[str, int | float] = option.game()
+    model: Path = option.settled()
+    opponents: tuple[str, ...] = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer eval midrange`."""
+    options = option.Parser("eval", DESCRIPTION, Options).read(argv)
+    if options.render and (options.save_replays or options.json):
+        raise UsageError(
+            "command line: --render measures nothing: leave out --save-replays and --json"
+        )
+    threads_of(options.threads)
+    model = model_path(options.load_model_path, options.data_dir)
+    opponents = PILOTS
+    if options.opponent != ALL:
+        opponents = (find_opponent(options.opponent, options.data_dir),)
+    if options.render:
+        require_pygame()
+    elif options.save_replays:
+        open_folder(Path(options.replay_dir))
+    return replace(options, model=model, opponents=opponents)
+
+
+def main(options: Options) -> int:
+    """Evaluates the policy; returns the exit status."""
+    import torch
+
     torch.set_num_threads(1)  # small batches are slower with more
     path = options.model
-    [(policy, model)], parameters = load_models([path], options, teams=True)
+    [(policy, entries)], parameters = load_models([path], options.game, options.policy_name)
     opponents = {name: load_opponent(name, policy) for name in options.opponents}
     if options.render:
         from midrange_puffer.show.view.watch import watch
@@ -38,11 +102,11 @@ def main(options: argparse.Namespace) -> int:
         watch(policy, path.stem, opponents, options.seed, options.greedy, **parameters)
         return 0
     with memory_advice(
-        f"try a smaller one of --episodes {options.episodes}, --threads {options.threads}, "
-        f"--save-replays {options.save_replays}"
+        f"try a smaller one of --episodes {options.episodes}, --threads "
+        f"{threads_of(options.threads)}, --save-replays {options.save_replays}"
     ):
-        results, replays, mishap = _measure(path, policy, opponents, options, parameters)
-    _report(path, model, results, options, parameters)
+        results, replays, mishap = _measure(policy, opponents, options, parameters)
+    _report(entries, results, options, parameters)
     if mishap is not None:
         raise mishap
     if options.save_replays:
@@ -52,21 +116,22 @@ def main(options: argparse.Namespace) -> int:
 
 
 def _measure(
-    path: Path,
-    policy: nn.Module,
-    opponents: Mapping[str, Contestant],
-    options: argparse.Namespace,
+    policy: "nn.Module",
+    opponents: Mapping[str, "Contestant"],
+    options: Options,
     parameters: Mapping[str, float],
 ) -> tuple[dict[str, dict[str, object]], list[Path], Exception | None]:
-    """Fight the opponents, one after another.
+    """Lets the policy fight the opponents, one after another.
 
     Returns:
-        What `summarize` returns for each; the replays that were kept; and why not all of them were,
-        which is to be raised when nothing else can be lost by it.
+        The results of `summarize` by opponent; the replays kept; and the error that kept a replay
+        from being saved, which is raised after the results are reported.
     """
+    from midrange_puffer.contest.evaluation import fight, summarize
+
     results, replays, mishap = {}, [], None
     for name, opponent in opponents.items():
-        recorders = _recorders(path, name, opponent, options, parameters)
+        recorders = _recorders(name, opponent, options, parameters)
         with progress_bar(name, options.episodes) as advance:
             records = fight(
                 policy,
@@ -76,97 +141,110 @@ def _measure(
                 options.greedy,
                 advance,
                 recorders,
-                threads=options.threads,
+                threads=threads_of(options.threads),
                 parameters=parameters,
             )
         results[name] = summarize(records, parameters)
         if options.save_replays:
             try:
-                replays += _save_replays(path, name, recorders, records, options)
+                replays += _save_replays(name, recorders, records, options)
             except (UserError, RuntimeError) as error:
                 mishap = error
     return results, replays, mishap
 
 
 def _save_replays(
-    path: Path,
     name: str,
-    recorders: Sequence[FightRecorder],
+    recorders: Sequence["FightRecorder"],
     records: Sequence[np.ndarray],
-    options: argparse.Namespace,
+    options: Options,
 ) -> list[Path]:
-    """Save those of the fights with an opponent that are worth a look."""
+    """Saves the most instructive fights with an opponent; returns their files."""
+    from midrange_puffer.replays.recorder import KINDS, save_instructive
+
     count, folder = options.save_replays, Path(options.replay_dir)
-    who = f"{path.resolve().parent.name}_{path.stem}"
+    model = f"{options.model.resolve().parent.name}_{options.model.stem}"
     total = min(len(KINDS) * count, options.episodes)
     with progress_bar(f"{name}: replays", total) as advance:
-        return save_instructive(recorders, records, count, folder, who, advance)
-
-
-def _report(
-    path: Path,
-    model: Mapping[str, object],
-    results: Mapping[str, dict[str, object]],
-    options: argparse.Namespace,
-    parameters: Mapping[str, float],
-) -> None:
-    """Print the results by opponent, and write them where `options` say."""
-    episodes, seed, greedy = options.episodes, options.seed, options.greedy
-    how = "likeliest actions" if greedy else "actions drawn from the policy"
-    who = "each opponent" if len(results) > 1 else shown(*results)
-    print(f"{shown(path)}: {episodes} engagements with {who}, half of them in each seat, {how}")
-    for line in describe(model):
-        print(line)
-    Console().print(format_table(results))
-    if options.json:
-        report = {"model": str(path), "episodes": episodes, "seed": seed, "greedy": greedy}
-        report |= {"parameters": parameters, "opponents": results}
-        report |= {"mean": mean(results.values())}
-        report |= {"panel": model["panel"], "metadata": model["metadata"]}
-        write_json(options.json, report)
-
-
-def describe(model: Mapping[str, object]) -> list[str]:
-    """In words, what a model's file says of its rating in training, and the user's own metadata."""
-    lines = []
-    if (panel := model["panel"]) is not None:
-        lines.append(
-            f"rated in training: panel score {panel['score']:.3f}, the least "
-            f"{panel['worst_score']:.3f} against {shown(panel['worst_pilot'])}, {panel['games']} "
-            "engagements with each pilot"
-        )
-    if model["metadata"]:
-        pairs = (
-            f"{name}={value if isinstance(value, str) else json.dumps(value)}"
-            for name, value in model["metadata"].items()
-        )
-        lines.append(f"metadata: {shown(', '.join(pairs))}")
-    return lines
+        return save_instructive(recorders, records, count, folder, model, advance)
 
 
 def _recorders(
-    model: Path,
-    name: str,
-    opponent: Contestant,
-    options: argparse.Namespace,
-    parameters: Mapping[str, float],
-) -> tuple[FightRecorder | None, ...]:
-    """Of the engagements with an opponent as red and as blue; None if no replays are wanted."""
+    name: str, opponent: "Contestant", options: Options, parameters: Mapping[str, float]
+) -> tuple["FightRecorder | None", ...]:
+    """Returns the recorders of the fights as red and as blue; None if no replays are wanted."""
+    from midrange_puffer.replays.recorder import FightRecorder
+
     if not options.save_replays:
         return None, None
-    own = shown(model.stem)
+    own = shown(options.model.stem)
     enemy = None if isinstance(opponent, str) else own if name == SELF else shown(title(name))
-    meta = {"model": shown(model), "opponent": shown(name), "greedy": options.greedy}
+    meta = {"model": shown(options.model), "opponent": shown(name), "greedy": options.greedy}
     return tuple(
         FightRecorder(names, options.episodes // 2, options.seed, parameters, meta)
         for names in ((own, enemy), (enemy, own))
     )
 
 
-def format_table(results: Mapping[str, dict[str, object]]) -> Table:
-    """The results of `evaluate` by opponent, as a table for rich to print."""
+def _report(
+    entries: Mapping[str, object],
+    results: Mapping[str, dict[str, object]],
+    options: Options,
+    parameters: Mapping[str, float],
+) -> None:
+    """Prints the results by opponent, and writes them to --json.
+
+    Args:
+        entries: of the model's file.
+        results: by opponent.
+        options: of the command line.
+        parameters: of the game.
+    """
+    from rich.console import Console
+
+    episodes, seed, greedy = options.episodes, options.seed, options.greedy
+    how = "likeliest actions" if greedy else "actions drawn from the policy"
+    opponents = "each opponent" if len(results) > 1 else shown(*results)
+    print(
+        f"{shown(options.model)}: {episodes} engagements with {opponents}, half of them in each "
+        f"seat, {how}"
+    )
+    for line in describe(entries):
+        print(line)
+    Console().print(format_table(results))
+    if options.json:
+        report = {"model": str(options.model), "episodes": episodes, "seed": seed, "greedy": greedy}
+        report |= {"parameters": parameters, "opponents": results}
+        report |= {"mean": mean(results.values())}
+        report |= {"panel": entries["panel"], "metadata": entries["metadata"]}
+        write_json(options.json, report)
+
+
+def describe(entries: Mapping[str, object]) -> list[str]:
+    """Returns a model's rating in training and the user's own metadata, in words."""
+    lines = []
+    if (panel := entries["panel"]) is not None:
+        lines.append(
+            f"rated in training: panel score {panel['score']:.3f}, the least "
+            f"{panel['worst_score']:.3f} against {shown(panel['worst_pilot'])}, {panel['games']} "
+            "engagements with each pilot"
+        )
+    if entries["metadata"]:
+        pairs = (
+            f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+            for name, value in entries["metadata"].items()
+        )
+        lines.append(f"metadata: {shown(', '.join(pairs))}")
+    return lines
+
+
+def format_table(results: Mapping[str, dict[str, object]]) -> "Table":
+    """Returns the results of `evaluate` by opponent, as a table for rich."""
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, leading=1)
-    longest = max(map(len, PILOTS))  # of another the line above the table has the whole name
+    longest = max(map(len, PILOTS))  # the line above the table names others
     table.add_column("opponent", no_wrap=True, min_width=longest, max_width=longest)
     for heading in ("win", "draw", "loss"):
         table.add_column(f"{heading} %\n95 % c.i.", justify="right", no_wrap=True)
@@ -180,7 +258,9 @@ def format_table(results: Mapping[str, dict[str, object]]) -> Table:
     return table
 
 
-def _add_row(table: Table, name: str, result: Mapping[str, object]) -> None:
+def _add_row(table: "Table", name: str, result: Mapping[str, object]) -> None:
+    from rich.text import Text
+
     table.add_row(
         Text(shown(name)),
         *(format_share(result, outcome) for outcome in ("win", "draw", "loss")),
@@ -194,9 +274,10 @@ def _add_row(table: Table, name: str, result: Mapping[str, object]) -> None:
 
 
 def mean(results: Collection[Mapping[str, object]]) -> dict[str, float | None]:
-    """The means of what `evaluate` returns over opponents, each counting alike; no intervals.
+    """Returns the means over opponents of the results of `evaluate`, without intervals.
 
-    Where only some have a figure, as the range of shots, it is the mean of theirs.
+    Each opponent has the same weight. Opponents without a figure, as the range of shots, are left
+    out of its mean.
     """
     names = ("win", "draw", "loss", "score", "shots", "hit_rate", "launch_range", "length")
     means = {}
@@ -207,7 +288,7 @@ def mean(results: Collection[Mapping[str, object]]) -> dict[str, float | None]:
 
 
 def format_share(result: Mapping[str, object], outcome: str) -> str:
-    """The share of an outcome in percent, and below it its 95 % interval, in little room."""
+    """Returns an outcome's share in percent, and its 95 % interval on the next line."""
     shares = f"{100 * result[outcome]:.1f}"
     if f"{outcome}_ci95" in result:
         low, high = result[f"{outcome}_ci95"]

@@ -1,77 +1,74 @@
 """`puffer export midrange`: a policy as an ONNX file, for any program that can fly it."""
 
-import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import nn
 
-from midrange_puffer.commands.models import load_models
-from midrange_puffer.commands.options.export import TOLERANCE
+from midrange_puffer.commands import option
+from midrange_puffer.commands.models import load_models, model_path
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.contest.match import Fight, play
-from midrange_puffer.errors import UserError
+from midrange_puffer.errors import UsageError, UserError
 from midrange_puffer.files import write_whole
-from midrange_puffer.game.parameters import PILOTS, sizes_of
+from midrange_puffer.game.parameters import EXPORTED, PILOTS, sizes_of
 from midrange_puffer.names import shown
-from midrange_puffer.policies.exported import ExportedPolicy, Graph, to_onnx
-from midrange_puffer.policies.own_policy import MEMORY
+from midrange_puffer.policies.models import MODELS, require_onnx
 
+if TYPE_CHECKING:
+    from torch import nn
+
+# The greatest difference allowed between onnxruntime and torch, of 1 + an output's largest |value|
+# seen. Not of each value: one near 0 is the sum of terms as large as the largest, each rounded to
+# float32.
+TOLERANCE = 1e-5
 STARTS = 32  # engagements in either seat, against all pilots, in which outputs are compared
 
 
+DESCRIPTION = (
+    "Write a policy as an ONNX file. The file is written only if onnxruntime computes from it "
+    "what torch computes, in fights against the pilots, to "
+    f"{TOLERANCE:g} of 1 + an output's largest |value|. The file takes the place of a {MODELS} "
+    "in every command but training. Any program with an ONNX runtime can fly it: its metadata "
+    "say what it sees and does."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, and the `model`'s path."""
+
+    load_model_path: str = option.load_model_path(MODELS)
+    data_dir: str = option.data_dir()
+    policy_name: str | None = option.policy_name()
+    onnx: str = option.output(f"the file to write, *{EXPORTED}", EXPORTED)
+    model: Path = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer export midrange`."""
+    options = option.Parser("export", DESCRIPTION, Options).read(argv)
+    require_onnx("onnx", "onnxruntime", "onnxscript")
+    model = model_path(options.load_model_path, options.data_dir)
+    if model.suffix == EXPORTED:
+        raise UsageError(f"{model}: is exported already; expected a run folder's {MODELS}")
+    return replace(options, model=model)
+
+
 class ExportError(UserError):
-    """onnxruntime does not compute what torch does."""
+    """A difference between the outputs of onnxruntime and torch."""
 
 
-class Comparison:
-    """Has a policy and its exported form compute the same, decision by decision of fights.
+def main(options: Options) -> int:
+    """Exports the policy; returns the exit status."""
+    import torch
 
-    Both are given what is seen and what the policy remembers, and all that they give is compared,
-    the next memory, too. Were each to remember for itself, rounding would add up from decision to
-    decision.
+    from midrange_puffer.policies.exported import ExportedPolicy, to_onnx
 
-    Attributes:
-        observations: how many both have seen.
-    """
-
-    def __init__(
-        self, policy: nn.Module, exported: nn.Module, num_envs: int, sizes: tuple[int, int]
-    ) -> None:
-        self._graphs = Graph(policy), Graph(exported)
-        self._sides = slice(0, sizes[0]), slice(sizes[0], None)  # the fighters of a seat
-        shape = num_envs, sum(sizes), policy.memory_size
-        self._memory = [torch.zeros(shape) for _ in MEMORY] if policy.memory_size else []
-        self._largest = self._differences = np.float32(0)  # of each output
-        self.observations = 0
-
-    @property
-    def difference(self) -> float:
-        """The largest so far, of 1 + an output's largest |value|."""
-        return float(np.max(self._differences / (1 + self._largest)))  # max() may lose a NaN
-
-    @torch.inference_mode()
-    def watch(self, seat: int, pending: np.ndarray, seen: np.ndarray, commands: np.ndarray) -> None:
-        """Look at what the policy sees in `seat`, its fight's index: a `match.Watch`."""
-        side, rows = self._sides[seat], torch.from_numpy(np.flatnonzero(pending))
-        observations = torch.from_numpy(seen)[rows, side].flatten(0, 1)
-        before = [memory[rows, side].flatten(0, 1) for memory in self._memory]
-        wanted, found = (graph(observations, *before) for graph in self._graphs)
-        for memory, after in zip(self._memory, wanted[-len(MEMORY) :], strict=False):
-            memory[rows, side] = after.unflatten(0, (len(rows), -1))
-        wanted, found = (torch.cat(outputs, dim=1).numpy() for outputs in (wanted, found))
-        self._largest = np.maximum(self._largest, np.abs(wanted).max(axis=0))
-        self._differences = np.maximum(self._differences, np.abs(found - wanted).max(axis=0))
-        self.observations += len(observations)
-
-
-def main(options: argparse.Namespace) -> int:
-    """Export, with what `options.export` has read; return the exit status."""
     torch.set_num_threads(1)  # small batches are slower with more
     path, out = options.model, Path(options.onnx)
-    [(policy, entries)], parameters = load_models([path], options, teams=True)
+    [(policy, entries)], parameters = load_models([path], {}, options.policy_name)
     data = to_onnx(policy, entries)
     with progress_bar("comparing with torch", 2 * STARTS) as advance:
         exported = ExportedPolicy(data, out)
@@ -86,25 +83,28 @@ def main(options: argparse.Namespace) -> int:
 
 
 def compare(
-    policy: nn.Module,
-    exported: nn.Module,
+    policy: "nn.Module",
+    exported: "nn.Module",
     progress: Callable[[int], None] = lambda count: None,
     *,
     parameters: Mapping[str, float],
 ) -> tuple[int, float]:
-    """Let a policy fight all pilots, in either seat, and an exported one see what it sees.
+    """Compares the outputs of a policy and its exported form in fights against all pilots.
 
     Args:
+        policy: flies, in either seat.
+        exported: computes from the same observations.
         progress: called now and then with the number of engagements ended since.
         parameters: a value for every row of csrc/params.h.
 
     Returns:
-        How many observations both have seen, and the largest difference between what they make of
-        them, of 1 + an output's largest |value|.
+        The number of observations, and the largest difference, of 1 + an output's largest |value|.
 
     Raises:
         ExportError: A difference is above TOLERANCE.
     """
+    from midrange_puffer.contest.match import Fight, play
+
     pilots = ",".join(PILOTS)
     comparison = Comparison(policy, exported, STARTS, sizes_of(parameters))
     fights = [Fight(policy, pilots), Fight(pilots, policy)]
@@ -116,3 +116,60 @@ def compare(
             f"up to {difference:.1e} of 1 + an output's largest |value|; {TOLERANCE:g} is allowed"
         )
     return observations, difference
+
+
+class Comparison:
+    """A comparison of a policy and its exported form, decision by decision of fights.
+
+    Both get the same observations and the same memory. All outputs are compared, the next memory,
+    too. If each kept its own memory, rounding errors would add up from decision to decision.
+
+    Attributes:
+        observations: number of those compared.
+    """
+
+    def __init__(
+        self, policy: "nn.Module", exported: "nn.Module", num_envs: int, sizes: tuple[int, int]
+    ) -> None:
+        import torch
+
+        from midrange_puffer.policies.exported import Graph
+        from midrange_puffer.policies.own_policy import MEMORY
+
+        self._graphs = Graph(policy), Graph(exported)
+        self._sides = slice(0, sizes[0]), slice(sizes[0], None)  # the fighters of a seat
+        shape = num_envs, sum(sizes), policy.memory_size
+        self._memory = [torch.zeros(shape) for _ in MEMORY] if policy.memory_size else []
+        self._largest = self._differences = np.float32(0)  # of each output
+        self.observations = 0
+
+    @property
+    def difference(self) -> float:
+        """The largest so far, of 1 + an output's largest |value|."""
+        return float(np.max(self._differences / (1 + self._largest)))  # max() may lose a NaN
+
+    def watch(
+        self, seat: int, pending: np.ndarray, observations: np.ndarray, commands: np.ndarray
+    ) -> None:
+        """Compares what both compute of a decision; a `match.Watch`.
+
+        Args:
+            seat: of the policy: the index of its fight.
+            pending: bool [engagements], True where a decision is made.
+            observations: of all fighters of all engagements.
+            commands: unused.
+        """
+        import torch
+
+        side, rows = self._sides[seat], torch.from_numpy(np.flatnonzero(pending))
+        with torch.inference_mode():
+            inputs = torch.from_numpy(observations)[rows, side].flatten(0, 1)
+            before = [memory[rows, side].flatten(0, 1) for memory in self._memory]
+            expected, actual = (graph(inputs, *before) for graph in self._graphs)
+            after = expected[len(expected) - len(self._memory) :]
+            for memory, value in zip(self._memory, after, strict=True):
+                memory[rows, side] = value.unflatten(0, (len(rows), -1))
+            expected, actual = (torch.cat(out, dim=1).numpy() for out in (expected, actual))
+        self._largest = np.maximum(self._largest, np.abs(expected).max(axis=0))
+        self._differences = np.maximum(self._differences, np.abs(actual - expected).max(axis=0))
+        self.observations += len(inputs)

@@ -1,46 +1,171 @@
-"""`puffer league midrange`: checkpoints and pilots, everybody against everybody."""
+"""`puffer league midrange`: ratings of checkpoints and pilots, which all fight each other."""
 
-import argparse
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from rich.console import Console
 
-from midrange_puffer.commands.models import load_models
+from midrange_puffer.commands import option
+from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, threads_of
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.contest.match import Contestant, rate_pilots, round_robin
-from midrange_puffer.contest.ratings import ANCHORS, MEAN, Pairing, is_standard, nash_weights
-from midrange_puffer.contest.standings import (
-    Standings,
-    format_cycles,
-    format_matrices,
-    format_ratings,
-    format_report,
-    rank,
+from midrange_puffer.config.key import check_even
+from midrange_puffer.contest.ratings import (
+    ANCHORS,
+    GAMES,
+    MEAN,
+    Pairing,
+    is_standard,
+    nash_weights,
 )
+from midrange_puffer.errors import UsageError
 from midrange_puffer.files import write_json
-from midrange_puffer.game.parameters import ALL, CONTROLLERS, pilots_of
+from midrange_puffer.game.parameters import ALL, CONTROLLERS, PILOTS, pilot_names, pilots_of
 from midrange_puffer.names import shown
-from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.mix import NASH, NashMember, write_nash
+from midrange_puffer.policies.mix import (
+    FUNCTION,
+    MODEL,
+    NASH,
+    NashMember,
+    file_of,
+    kind_of,
+    short_names,
+    write_nash,
+)
+from midrange_puffer.policies.models import MODELS, check_is_model, spread
+from midrange_puffer.policies.own_code import absolute
+from midrange_puffer.show.figures import check_picture, require_matplotlib
+from midrange_puffer.train import run_folder
 
+if TYPE_CHECKING:
+    from midrange_puffer.contest.match import Contestant
+    from midrange_puffer.contest.standings import Standings
+
+NONE = "none"  # of the pilots
 LEAST_SHARE = 0.005  # of a model in a Nash mixture; those below are left out
 
 
-def main(options: argparse.Namespace) -> int:
-    """Hold a league, with what `options.league` has read; return the exit status."""
+DESCRIPTION = (
+    "Let checkpoints and pilots fight, all against all, and rate them. Without a run or files "
+    "only the pilots fight. The game is the one that the models were trained for. The pilots "
+    "are those of the parameter table."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, and the players.
+
+    Attributes:
+        models: files, by name: as much of the path as tells them apart.
+        functions: the user's own, as `own_code` takes them, by name.
+        players: the names of all.
+    """
+
+    files: tuple[str, ...] = option.files(
+        f"models: {option.MODEL_FILES}; or functions of your own: module:name, file.py:name"
+    )
+    run: str | None = option.value(
+        "a run whose checkpoints take part: its folder, its name or latest", None
+    )
+    checkpoints: int = option.value(
+        "most checkpoints of the run that take part; they are spread over the run, and the first "
+        "and the last are among them", 8, 1, 1000
+    )  # fmt: skip
+    pilots: str = option.value(
+        f"pilots that take part: {ALL}, {NONE} or names separated by commas", ALL
+    )
+    games: int = option.value("engagements of each pairing", GAMES, 2, 1_000_000, check=check_even)
+    seed: int = option.seed()
+    greedy: bool = option.greedy()
+    threads: int | str = option.threads()
+    json: str | None = option.json()
+    nash: str | None = option.value(
+        "write the models' Nash mixture to this file: shares that none of them beats. nash:FILE is "
+        "a contestant then", None
+    )  # fmt: skip
+    out: str | None = option.value("write a picture to this file", None, check=check_picture)
+    data_dir: str = option.data_dir()
+    policy_name: str | None = option.policy_name()
+    game: dict[str, int | float] = option.game()
+    models: dict[str, Path] = option.settled()
+    functions: dict[str, str] = option.settled()
+    players: tuple[str, ...] = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer league midrange`."""
+    options = option.Parser("league", DESCRIPTION, Options).read(argv)
+    if options.out:
+        require_matplotlib()
+    threads_of(options.threads)
+    models = _find_models(options)
+    functions = _find_functions(options.files, models)
+    players = (*_read_pilots(options.pilots), *models, *functions)
+    if options.nash is not None and not models:
+        raise UsageError("--nash: is a mixture of models, and none takes part")
+    if len(players) < 2:
+        raise UsageError("a league needs two players: a run, models' files or pilots")
+    return replace(options, models=models, functions=functions, players=players)
+
+
+def _find_models(options: Options) -> dict[str, Path]:
+    """Returns the model files that take part, by name.
+
+    Raises:
+        CheckpointError: A run or file does not exist.
+    """
+    files = (file for file in options.files if kind_of(file) != FUNCTION)
+    named = (find_opponent(file, options.data_dir, (MODEL,), "player") for file in files)
+    paths = [file_of(name) for name in named]
+    if options.run:
+        folder = run_folder.find_run(options.run, options.data_dir)
+        paths += spread(sorted(folder.glob(MODELS)), options.checkpoints)
+    paths = list(dict.fromkeys(path.resolve() for path in paths))
+    for path in paths:
+        check_is_model(path)
+    for length in range(1, max((len(path.parts) for path in paths), default=1)):
+        names = ["/".join(path.with_suffix("").parts[-length:]) for path in paths]
+        if len({*names, *PILOTS}) == len(names) + len(PILOTS):
+            return dict(zip(names, paths, strict=True))
+    return {str(path): path for path in paths}  # some differ only in their suffixes
+
+
+def _find_functions(files: Sequence[str], models: Collection[str]) -> dict[str, str]:
+    """Returns the user's own functions among the files, by name; no name is that of a model."""
+    given = [absolute(file) for file in files if kind_of(file) == FUNCTION]
+    return {name if short in models else short: name for name, short in short_names(given).items()}
+
+
+def _read_pilots(text: str) -> tuple[str, ...]:
+    """Returns the pilots of --pilots: "all", "none", or names separated by commas.
+
+    Raises:
+        UsageError: A pilot does not exist or is named twice.
+    """
+    try:
+        return () if text == NONE else pilot_names(text)
+    except ValueError as error:
+        raise UsageError(f"command line: --pilots: {error}") from None
+
+
+def main(options: Options) -> int:
+    """Holds the league; returns the exit status."""
+    import torch
+
+    from midrange_puffer.contest.standings import format_report, rank
+
     torch.set_num_threads(1)  # small batches are slower with more
     paths = options.models
-    models, parameters = load_models(list(paths.values()), options, teams=True)
+    models, parameters = load_models(list(paths.values()), options.game, options.policy_name)
     policies = {name: policy for name, (policy, _) in zip(paths, models, strict=True)}
-    functions = {name: load_contestant(text) for name, text in options.functions.items()}
+    functions = {name: load_opponent(text) for name, text in options.functions.items()}
     pilots = pilots_of(parameters) if options.pilots == ALL else ()
     players = {name: name for name in (*options.players, *pilots)} | policies | functions
     results = _play(players, options, parameters)
-    fixed, scale = choose_anchors(players, parameters, options.threads)
+    fixed, scale = choose_anchors(players, parameters, threads_of(options.threads))
     standings = rank(list(players), results, fixed)
     _print(standings, options, scale)
     steps = {name: meta["agent_steps"] for name, (_, meta) in zip(paths, models, strict=True)}
@@ -59,14 +184,16 @@ def main(options: argparse.Namespace) -> int:
     if options.out:
         from midrange_puffer.show.league_plot import plot_standings
 
-        plot_standings(standings, group_runs(paths, steps), options.out)
+        plot_standings(standings, _group_runs(paths, steps), options.out)
     return 0
 
 
 def choose_anchors(
     players: Collection[str], parameters: Mapping[str, float], threads: int = 1
 ) -> tuple[dict[str, float], str]:
-    """The ratings that are fixed in a league of these players, and in words what that means."""
+    """Returns the fixed ratings in a league of these players, and what they mean in words."""
+    from midrange_puffer.contest.match import rate_pilots
+
     pilots = [name for name in players if name in CONTROLLERS]
     if not pilots:
         return {}, f"no pilots: ratings compare only within this league, their mean is {MEAN:.0f}"
@@ -80,18 +207,18 @@ def choose_anchors(
     )
 
 
-def group_runs(
+def _group_runs(
     paths: Mapping[str, Path], steps: Mapping[str, int]
 ) -> dict[Path, list[tuple[int, str]]]:
-    """Run folder -> its (agent steps, player's name), the earliest first."""
+    """Returns (agent steps, player's name) by run folder, the earliest first."""
     runs: dict[Path, list[tuple[int, str]]] = {}
     for name, path in paths.items():
         runs.setdefault(path.parent, []).append((steps[name], name))
     return {folder: sorted(points) for folder, points in runs.items()}
 
 
-def _write_nash(path: Path, models: Mapping[str, Path], standings: Standings) -> None:
-    """Write the models' Nash mixture, and print it."""
+def _write_nash(path: Path, models: Mapping[str, Path], standings: "Standings") -> None:
+    """Writes the models' Nash mixture, and prints it."""
     places = [standings.names.index(name) for name in models]
     scores = standings.payoffs.scores[np.ix_(places, places)].copy()
     np.fill_diagonal(scores, 0.5)
@@ -110,10 +237,10 @@ def _write_nash(path: Path, models: Mapping[str, Path], standings: Standings) ->
 
 
 def _play(
-    players: Mapping[str, Contestant],
-    options: argparse.Namespace,
-    parameters: Mapping[str, float],
+    players: Mapping[str, "Contestant"], options: Options, parameters: Mapping[str, float]
 ) -> list[Pairing]:
+    from midrange_puffer.contest.match import round_robin
+
     pairings = len(players) * (len(players) - 1) // 2
     with progress_bar(f"{pairings} pairings", pairings * options.games) as advance:
         return round_robin(
@@ -122,12 +249,16 @@ def _play(
             options.seed,
             options.greedy,
             advance,
-            threads=options.threads,
+            threads=threads_of(options.threads),
             parameters=parameters,
         )
 
 
-def _print(standings: Standings, options: argparse.Namespace, scale: str) -> None:
+def _print(standings: "Standings", options: Options, scale: str) -> None:
+    from rich.console import Console
+
+    from midrange_puffer.contest.standings import format_cycles, format_matrices, format_ratings
+
     console = Console(highlight=False)
     how = "likeliest actions" if options.greedy else "actions drawn from the policies"
     print(f"{options.games} engagements a pairing, each start fought in both seats; {how}")

@@ -1,73 +1,179 @@
-"""The models that a command line names, loaded."""
+"""Models, opponents and games that a command line names: checked first, loaded later.
 
-import argparse
-from collections.abc import Sequence
+Only the functions that load need torch, and import it themselves.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from torch import nn
-
-from midrange_puffer.commands.arguments import (
-    given_parameters,
-    policy_names,
-    resolve_game,
-)
+from midrange_puffer.commands.option import policy_names
+from midrange_puffer.config.machine import MOST_THREADS
 from midrange_puffer.config.schema import game_parameters
-from midrange_puffer.contest.match import Contestant
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import SELF
-from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.loading import load_policy
-from midrange_puffer.policies.own_policy import own_policy
+from midrange_puffer.game.parameters import PILOTS, SELF, blindness, resolve
+from midrange_puffer.policies.mix import (
+    FIGHTERS,
+    FILE,
+    FUNCTION,
+    MODEL,
+    file_of,
+    kind_of,
+    parse_mix,
+)
+from midrange_puffer.policies.models import check_is_model, is_shipped, path_of
+from midrange_puffer.train import run_folder
+from midrange_puffer.train.machine import physical_cores, usable_cores
+from midrange_puffer.train.run_folder import settled_mix
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from midrange_puffer.contest.match import Contestant
+
+OPPONENT = (
+    f"{', '.join(PILOTS)}, self, another model as in --load-model-path, a function of your own "
+    "(module:name or file.py:name), or a mix such as shooter:1,fighter.onnx:3"
+)
 
 
-def load_model(options: argparse.Namespace) -> tuple[nn.Module, dict[str, int | float]]:
-    """Load `options.model`.
-
-    Returns:
-        The policy, and the parameters of its game, as of `load_models`.
+def threads_of(threads: int | str) -> int:
+    """Returns the number of threads that --threads asks for.
 
     Raises:
-        UsageError: Not a model of this version, or parameters at odds.
+        UsageError: There are fewer cores.
     """
-    [(policy, _)], parameters = load_models([options.model], options)
-    return policy, parameters
+    if isinstance(threads, str):  # auto
+        return min(usable_cores(), MOST_THREADS)
+    if threads > (cores := physical_cores()):
+        raise UsageError(
+            f"command line: --threads: {threads}: there are {cores} physical cores; use "
+            f"auto or at most {cores}"
+        )
+    return threads
+
+
+def model_path(text: str, data_dir: str) -> Path:
+    """Returns the existing file that --load-model-path names.
+
+    Args:
+        text: the option's value.
+        data_dir: folder of the runs.
+
+    Raises:
+        CheckpointError: No such file or run exists, the run has no model, or `best` is asked for
+            and no checkpoint was rated.
+        UsageError: No such model comes with the package.
+    """
+    if kind_of(text) == FUNCTION:
+        raise UsageError(
+            f"command line: --load-model-path: {text}: is a function, not a model; functions are "
+            "taken as --opponent by eval and plot, as --red and --blue by play, as a FILE by "
+            "league, and as env.opponent by train"
+        )
+    path = path_of(text) if is_shipped(text) else run_folder.find_model(text, data_dir)
+    check_is_model(path)
+    return path
+
+
+def find_opponent(
+    text: str, data_dir: str, allowed: Sequence[str] = FIGHTERS, argument: str = "opponent"
+) -> str:
+    """Returns a contestant or a mix in the form that `load_contestant` takes; its models exist.
+
+    Args:
+        text: in the form of policies/mix.py, or "self".
+        data_dir: folder of the runs.
+        allowed: kinds of contestants allowed in it.
+        argument: the option that gives the text, for errors.
+
+    Raises:
+        UsageError: No such contestant, file or run exists.
+    """
+    if text == SELF:
+        return text
+    text = settled_mix(text, data_dir)
+    try:
+        names = parse_mix(text, allowed, argument)
+    except UsageError:
+        raise
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    for name in names:
+        if kind_of(name) == MODEL:
+            check_is_model(file_of(name))
+    return text.removeprefix(FILE) if kind_of(text) == MODEL else text
+
+
+def resolve_game(
+    parameters: Mapping[str, int | float], paths: Sequence[Path] = ()
+) -> dict[str, int | float]:
+    """Returns a value for every parameter of a game, which may be of teams.
+
+    Prints a warning if no sensor can have a track.
+
+    Args:
+        parameters: from models and the command line.
+        paths: of the models, for errors.
+
+    Raises:
+        UsageError: The parameters contradict each other.
+    """
+    try:
+        resolved = resolve(parameters, teams=True)
+    except ValueError as error:
+        where = [*map(str, paths[:1]), "the command line"]
+        raise UsageError(f"the parameters of {' and '.join(where)}: {error}") from None
+    if reason := blindness(resolved):
+        print(f"no radar will have a track: {reason}", file=sys.stderr)
+    return resolved
 
 
 def load_models(
-    paths: Sequence[Path], options: argparse.Namespace, teams: bool = False
-) -> tuple[list[tuple[nn.Module, dict[str, object]]], dict[str, int | float]]:
-    """Load models that were trained for the same game; `teams` as of `resolve_game`.
+    paths: Sequence[Path], given: Mapping[str, int | float], policy_name: str | None = None
+) -> tuple[list[tuple["nn.Module", dict[str, object]]], dict[str, int | float]]:
+    """Loads models that were trained for the same game.
+
+    Args:
+        paths: of the models.
+        given: parameters that override those of the models.
+        policy_name: value of --policy-name.
 
     Returns:
-        What `checkpoint.load_policy` gives for each, and a value for every parameter of the game
-        they were trained for, with the pilots and rewards of the table, so that training never
-        moves the yardstick; over both whatever was given as --env.<parameter>.
+        The policy and the entries of each file, as `load_policy` returns them; and a value for
+        every parameter of the game. Pilots and rewards are those of the table, so that results
+        compare even if training changed them.
 
     Raises:
-        UsageError: No such file, not a model of this version, parameters at odds, or code of
-            --policy-name that cannot be used.
+        UsageError: A file does not exist or holds no model of this version, the models were trained
+            for different games, or code of --policy-name cannot be used.
     """
-    for name in policy_names(options):
+    from midrange_puffer.policies.loading import load_policy
+    from midrange_puffer.policies.own_policy import own_policy
+
+    for name in policy_names(policy_name):
         own_policy(name)
     models = [load_policy(path) for path in paths]
-    given = given_parameters(options)
     game: dict[str, object] = {}
     source: dict[str, Path] = {}
-    for path, (_, meta) in zip(paths, models, strict=True):
-        for name, value in game_parameters(meta["env"]).items():
+    for path, (_, entries) in zip(paths, models, strict=True):
+        for name, value in game_parameters(entries["env"]).items():
             if game.setdefault(name, value) != value and name not in given:
                 raise UsageError(
                     f"{name} is {game[name]} in {source[name]} and {value} in {path}: choose one "
                     f"with --env.{name.replace('_', '-')}"
                 )
             source.setdefault(name, path)
-    return models, resolve_game({**game, **given}, paths, teams)
+    return models, resolve_game({**game, **given}, paths)
 
 
-def load_opponent(text: str, policy: nn.Module) -> Contestant:
-    """Who is meant by what `arguments.find_opponent` gives; `policy` itself for "self".
+def load_opponent(text: str, policy: "nn.Module | None" = None) -> "Contestant":
+    """Returns the contestant that `find_opponent` has named; of "self" the `policy`.
 
     Raises:
-        UsageError: Not a model of this version, or a function that cannot be used.
+        UsageError: The file holds no model of this version, or a function cannot be used.
     """
+    from midrange_puffer.policies.contestants import load_contestant
+
     return policy if text == SELF else load_contestant(text)

@@ -1,26 +1,22 @@
 """`puffer panel midrange`: a fixed test of a policy, which anyone can repeat and quote."""
 
-import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-import torch
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from midrange_puffer import __version__
-from midrange_puffer.commands.exploit import StoppedEarlyError, exploit, tell
-from midrange_puffer.commands.models import load_models
+from midrange_puffer.commands import exploit as exploit_mode
+from midrange_puffer.commands import option
+from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, threads_of
 from midrange_puffer.commands.progress import progress_bar
-from midrange_puffer.contest.match import Contestant
 from midrange_puffer.contest.panel import (
     EPISODES,
     GROUPS,
     SEED,
     VERSION,
     Row,
+    check_episodes,
     digest,
     format_report,
     meet_row,
@@ -28,23 +24,131 @@ from midrange_puffer.contest.panel import (
 )
 from midrange_puffer.contest.ratings import Pairing, is_standard
 from midrange_puffer.errors import UsageError, memory_advice
-from midrange_puffer.files import write_json
+from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.parameters import is_team, sizes_of
 from midrange_puffer.names import shown
-from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.mix import title
-from midrange_puffer.replays.recorder import FightRecorder, save_instructive
+from midrange_puffer.policies.mix import MODEL, file_of, kind_of, title
+from midrange_puffer.policies.models import require_onnx
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from midrange_puffer.contest.match import Contestant
+    from midrange_puffer.replays.recorder import FightRecorder
 
 
-def main(options: argparse.Namespace) -> int:
-    """Hold the panel, with what `options.panel` has read; return the exit status."""
+DESCRIPTION = (
+    "Test a policy by a fixed panel: the scripted pilots, wide families of them, and frozen "
+    "networks. Its figures can be quoted, with the panel's version and the seed. A model's "
+    "game is the one that it was trained for. The pilots are those of the parameter table."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, and the policy.
+
+    Attributes:
+        candidate: the policy, as `load_contestant` takes it.
+        model: its file; None if it is not one model.
+        exploiters: options of its exploiters; None without --exploit.
+    """
+
+    files: tuple[str, ...] = option.files(
+        f"the policy: {option.MODEL_FILES}; a run, as in --load-model-path of eval; a function of "
+        "your own: module:name, file.py:name; a pilot; or a mix of these"
+    )
+    episodes: int = option.value(
+        "engagements with each row", EPISODES, 2, 1_000_000, check=check_episodes
+    )
+    seed: int = option.seed(
+        "seed of the starts, the actions and the wide families. The public panel is of "
+        f"{SEED}; another one may be kept secret", SEED
+    )  # fmt: skip
+    greedy: bool = option.greedy()
+    replay_dir: str | None = option.value(
+        "also keep a replay of each row in this folder: an engagement that was lost, or else one "
+        "in which a missile passed nearest", None
+    )  # fmt: skip
+    exploit: bool = option.flag(
+        "then train exploiters of the policy, as `puffer exploit` does, and report how fast they "
+        "learn to beat it; --budget, --start, --seeds and --out are of these"
+    )
+    budget: int = option.same_as(exploit_mode.Options, "budget")
+    start: str = option.same_as(exploit_mode.Options, "start")
+    seeds: int = option.same_as(exploit_mode.Options, "seeds")
+    out: str | None = option.same_as(exploit_mode.Options, "out")
+    threads: int | str = option.threads()
+    json: str | None = option.json()
+    data_dir: str = option.data_dir()
+    policy_name: str | None = option.policy_name()
+    game: dict[str, int | float] = option.game()
+    candidate: str = option.settled()
+    model: Path | None = option.settled()
+    exploiters: exploit_mode.Options | None = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer panel midrange`."""
+    options = option.Parser("panel", DESCRIPTION, Options).read(argv)
+    if len(options.files) != 1:
+        given = ", ".join(options.files) or "none"
+        raise UsageError(f"command line: FILE: {given}: the panel takes one policy at a time")
+    require_onnx("onnx", "onnxruntime")
+    threads_of(options.threads)
+    candidate = find_opponent(options.files[0], options.data_dir, argument="FILE")
+    model = file_of(candidate) if kind_of(candidate) == MODEL else None
+    if options.out and not options.exploit:
+        raise UsageError("command line: --out: is the picture of --exploit, which is not given")
+    exploiters = _exploiters(options, model) if options.exploit else None
+    if options.replay_dir:
+        open_folder(Path(options.replay_dir))
+    return replace(options, candidate=candidate, model=model, exploiters=exploiters)
+
+
+def _exploiters(options: Options, model: Path | None) -> exploit_mode.Options:
+    """Returns the options of the exploiters of a model.
+
+    Raises:
+        UserError: The policy is no model, or the exploiters cannot be trained.
+    """
+    if model is None:
+        raise UsageError(
+            f"command line: --exploit: {options.files[0]}: is no model; exploiters are trained "
+            f"against one model's file, not against a function, a pilot or a mix"
+        )
+    if options.greedy:
+        raise UsageError(
+            "command line: --exploit: not with --greedy: exploiters are trained and measured "
+            "against actions drawn from the policy"
+        )
+    exploiters = exploit_mode.Options(
+        data_dir=options.data_dir,
+        policy_name=options.policy_name,
+        budget=options.budget,
+        start=options.start,
+        seeds=options.seeds,
+        out=options.out,
+        seed=options.seed,
+        game=options.game,
+        model=model,
+    )
+    exploit_mode.check(exploiters)
+    return exploiters
+
+
+def main(options: Options) -> int:
+    """Holds the panel; returns the exit status."""
+    import torch
+
     torch.set_num_threads(1)  # small batches are slower with more
     candidate, parameters = _load(options)
     rows = rows_of(options.seed)
     with memory_advice(
-        f"try a smaller one of --episodes {options.episodes}, --threads {options.threads}"
+        f"try a smaller one of --episodes {options.episodes}, --threads "
+        f"{threads_of(options.threads)}"
     ):
-        met = [_meet(candidate, row, options, parameters) for row in rows]
+        results = [_meet(candidate, row, options, parameters) for row in rows]
     differences = _differences(options, parameters)
     report = {
         "candidate": options.candidate,
@@ -54,49 +158,48 @@ def main(options: argparse.Namespace) -> int:
         "is_public": not differences,
         "parameters": parameters,
         "exploit": None,
-        **format_report(rows, [result for result, _ in met], parameters),
+        **format_report(rows, [result for result, _ in results], parameters),
     }
-    for row, (_, replay) in zip(report["rows"], met, strict=True):
+    for row, (_, replay) in zip(report["rows"], results, strict=True):
         row["replay"] = replay and str(replay)
     _print(report, differences)
     if options.json:
         write_json(options.json, report)
-    return 0 if options.exploit is None else _exploit(report, options)
-
-
-def _exploit(report: Mapping[str, object], options: argparse.Namespace) -> int:
-    """Train exploiters of the candidate, and add them to its report; return the exit status."""
+    if options.exploiters is None:
+        return 0
     try:
-        found = exploit(options.exploit)
-    except StoppedEarlyError as stopped:
+        exploited = exploit_mode.exploit(options.exploiters)
+    except exploit_mode.StoppedEarlyError as stopped:
         return stopped.status
-    tell(found, options.out)
+    exploit_mode.print_report(exploited, options.out)
     if options.json:
-        write_json(options.json, {**report, "exploit": found})
+        write_json(options.json, {**report, "exploit": exploited})
     return 0
 
 
-def _load(options: argparse.Namespace) -> tuple[Contestant, dict[str, float]]:
-    """The candidate, and the parameters of the game.
+def _load(options: Options) -> tuple["Contestant", dict[str, float]]:
+    """Returns the candidate, and the parameters of the game.
 
     Raises:
-        UsageError: It is of teams.
+        UsageError: The game is of teams.
     """
     paths = [options.model] if options.model else []
-    models, parameters = load_models(paths, options, teams=True)
+    models, parameters = load_models(paths, options.game, options.policy_name)
     if is_team(parameters):
         red, blue = sizes_of(parameters)
         raise UsageError(
             f"panel: a fixed test of one against one; {title(options.candidate)} flies with "
             f"red_size = {red}, blue_size = {blue}: use eval and league"
         )
-    return models[0][0] if models else load_contestant(options.candidate), parameters
+    return models[0][0] if models else load_opponent(options.candidate), parameters
 
 
 def _meet(
-    candidate: Contestant, row: Row, options: argparse.Namespace, parameters: Mapping[str, float]
+    candidate: "Contestant", row: Row, options: Options, parameters: Mapping[str, float]
 ) -> tuple[Pairing, Path | None]:
-    """Fight a row, and keep its replay if that is wanted."""
+    """Fights a row; returns the result, and the replay's file or None."""
+    from midrange_puffer.replays.recorder import save_instructive
+
     recorders = _recorders(row, options, parameters) if options.replay_dir else (None, None)
     with progress_bar(row.name, options.episodes) as advance:
         result, records = meet_row(
@@ -107,20 +210,22 @@ def _meet(
             options.greedy,
             advance,
             recorders,
-            threads=options.threads,
+            threads=threads_of(options.threads),
             parameters=parameters,
         )
-    replay = None
-    if options.replay_dir:
-        who, folder = title(options.candidate), Path(options.replay_dir)
-        [replay] = save_instructive(recorders, records, 1, folder, who, most=1)
+    if not options.replay_dir:
+        return result, None
+    name, folder = title(options.candidate), Path(options.replay_dir)
+    [replay] = save_instructive(recorders, records, 1, folder, name, most=1)
     return result, replay
 
 
 def _recorders(
-    row: Row, options: argparse.Namespace, parameters: Mapping[str, float]
-) -> tuple[FightRecorder, FightRecorder]:
-    """Of the engagements with a row as red and as blue."""
+    row: Row, options: Options, parameters: Mapping[str, float]
+) -> tuple["FightRecorder", "FightRecorder"]:
+    """Returns the recorders of the fights as red and as blue."""
+    from midrange_puffer.replays.recorder import FightRecorder
+
     own, enemy = shown(title(options.candidate)), row.name
     meta = {"model": shown(options.candidate), "opponent": enemy, "greedy": options.greedy}
     half = options.episodes // 2
@@ -130,8 +235,8 @@ def _recorders(
     )
 
 
-def _differences(options: argparse.Namespace, parameters: Mapping[str, float]) -> list[str]:
-    """In what this differs from the public panel."""
+def _differences(options: Options, parameters: Mapping[str, float]) -> list[str]:
+    """Returns the differences of this test from the public panel, in words."""
     differences = []
     if options.seed != SEED:
         differences.append(f"seed {options.seed}")
@@ -145,7 +250,9 @@ def _differences(options: argparse.Namespace, parameters: Mapping[str, float]) -
 
 
 def _print(report: Mapping[str, object], differences: Sequence[str]) -> None:
-    """Print what the candidate came to."""
+    """Prints the candidate's report."""
+    from rich.console import Console
+
     digits = f", sha256 {report['sha256']}" if report["sha256"] else ""
     print(f"{shown(report['candidate'])}{digits}")
     print(
@@ -163,8 +270,12 @@ def _print(report: Mapping[str, object], differences: Sequence[str]) -> None:
         print(f"rating by the pilots: {report['rating']:.0f} ± {half_width:.0f}")
 
 
-def format_table(report: Mapping[str, object]) -> Table:
-    """The rows and the means of a report, for rich to print."""
+def format_table(report: Mapping[str, object]) -> "Table":
+    """Returns the rows and the means of a report, as a table for rich."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 2, 0, 0))
     table.add_column("row", no_wrap=True)
     for heading in ("win %", "draw %", "loss %", "score", "95 % c.i."):

@@ -1,31 +1,131 @@
-"""`puffer play midrange`: fly against a pilot, a policy or each other, or look on."""
+"""`puffer play midrange`: hand flying against a pilot, a policy or another human, or watching."""
 
-import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from midrange_puffer.commands.arguments import given_parameters, resolve_game
+from midrange_puffer.commands import option
+from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, resolve_game
+from midrange_puffer.envs.rendering import require_pygame
 from midrange_puffer.errors import UsageError
-from midrange_puffer.game.parameters import HUMAN, WINGMEN, is_team, sizes_of
+from midrange_puffer.files import open_folder
+from midrange_puffer.game.parameters import (
+    HUMAN,
+    LADDER,
+    PILOTS,
+    WINGMEN,
+    is_team,
+    sizes_of,
+    suggest,
+)
 from midrange_puffer.names import shown
-from midrange_puffer.policies.contestants import load_contestant
-from midrange_puffer.policies.mix import FUNCTION, kind_of, title
-from midrange_puffer.replays.session import Session
+from midrange_puffer.policies.mix import (
+    BEST,
+    FIGHTERS,
+    FUNCTION,
+    LATEST,
+    MODEL,
+    file_of,
+    kind_of,
+    title,
+)
+from midrange_puffer.policies.models import CHAMPION, shipped_models
+from midrange_puffer.train.run_folder import settled_mix
 
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
+    from midrange_puffer.replays.session import Session
+
+AUTO_BLUE = "auto"  # the champion, which flies alone, or in teams the best of the pilots
+PLAYERS = (
+    f"{HUMAN}; from easy to hard {', '.join(LADDER)}, {', '.join(shipped_models())} (models that "
+    f"come with the package), {LATEST} (the newest model of all runs), {BEST} (the best-rated one "
+    f"of the newest run), RUN/{BEST}, a run or a model's file; or a function of your own "
+    "(module:name or file.py:name)"
+)
 
 
-def main(options: argparse.Namespace) -> int:
-    """Play, with what `options.play` has read; return the exit status."""
+DESCRIPTION = (
+    "Fly by hand against a pilot, a trained policy or a human at the same keyboard, or watch "
+    "two of them fight. It begins with the keys; O takes the easiest pilot, then harder ones. "
+    "Teams fly with --env.red-size and --env.blue-size: you fly one fighter, and may change."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, and the files of the `models` that fly, by contestant."""
+
+    red: str = option.value(f"who flies red: {PLAYERS}", HUMAN)
+    blue: str = option.value(
+        f"who flies blue, as --red; auto: {CHAMPION}, in teams {WINGMEN}", AUTO_BLUE
+    )
+    wingmen: str = option.value(
+        "who flies the others of a human's side in teams, as --red; the human may take over",
+        WINGMEN,
+    )
+    data_dir: str = option.data_dir()
+    policy_name: str | None = option.policy_name()
+    seed: int = option.seed("seed of the starts and the policies' actions")
+    greedy: bool = option.flag("policies take the likeliest action instead of drawing one")
+    save: str | None = option.value(
+        "folder for a replay of every fight; without it F5 still saves one", None
+    )
+    game: dict[str, int | float] = option.game()
+    models: dict[str, Path] = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer play midrange`.
+
+    Returns:
+        The options; `red`, `blue` and `wingmen` are as `load_contestant` takes them, or "human".
+
+    Raises:
+        UserError: An option or a file is wrong, or pygame is missing.
+    """
+    options = option.Parser("play", DESCRIPTION, Options).read(argv)
+    require_pygame()
+    if options.save:
+        open_folder(Path(options.save))
+    blue = options.blue
+    if blue == AUTO_BLUE:
+        sizes = (options.game.get(name, 1) for name in ("red_size", "blue_size"))
+        blue = WINGMEN if max(sizes) > 1 else CHAMPION
+    players = [_player(text, options.data_dir) for text in (options.red, blue, options.wingmen)]
+    red, blue, wingmen = players
+    if wingmen == HUMAN:
+        raise UsageError(
+            f"command line: --wingmen: {HUMAN}: must be a pilot, a model or a function"
+        )
+    models = {text: file_of(text) for text in players if kind_of(text) == MODEL}
+    return replace(options, red=red, blue=blue, wingmen=wingmen, models=models)
+
+
+def _player(text: str, data_dir: str) -> str:
+    """Returns the player of a seat: "human", or a single contestant."""
+    if text == HUMAN:
+        return text
+    text = settled_mix(text, data_dir)
+    if kind_of(text) not in FIGHTERS:
+        names = (HUMAN, LATEST, BEST, *shipped_models(), *PILOTS)
+        raise UsageError(f"{text!r}: must be {PLAYERS}{suggest(text, names)}")
+    return find_opponent(text, data_dir)
+
+
+def main(options: Options) -> int:
+    """Plays until the window is closed; returns the exit status."""
+    from midrange_puffer.replays.session import Session
+
     folder = Path(options.save) if options.save else None
     contestants, names, parameters = load_contestants(options)
     _play(Session(contestants, names, options.seed, options.greedy, **parameters), folder)
     return 0
 
 
-def _play(session: Session, folder: Path | None) -> None:
-    """Open a window for a session until it is closed; at the end print what was saved."""
+def _play(session: "Session", folder: Path | None) -> None:
+    """Shows a session in a window until it is closed; prints the files saved."""
     import pygame
 
     from midrange_puffer.show.play.loop import Game
@@ -43,20 +143,20 @@ def _play(session: Session, folder: Path | None) -> None:
 
 
 def load_contestants(
-    options: argparse.Namespace,
+    options: Options,
 ) -> tuple[list["Contestant | list[Contestant]"], list[str], dict[str, int | float]]:
-    """Who flies red and blue, as `options` say.
+    """Loads the players of red and blue.
 
     Returns:
-        The contestants, as `Session` takes them; what they are called; and the parameters of the
-        game that the policies among them were trained for, under those given.
+        The contestants, as `Session` takes them; their names; and the parameters of the game that
+        the policies among them were trained for, overridden by those given.
 
     Raises:
-        UsageError: Models that cannot be used, or of different games.
+        UsageError: Models cannot be used, or were trained for different games.
     """
     texts = [options.red, options.blue]
-    flyers, parameters = _load([*texts, options.wingmen], options)
-    contestants, names = [flyers[text] for text in texts], [shown(title(text)) for text in texts]
+    players, parameters = _load([*texts, options.wingmen], options)
+    contestants, names = [players[text] for text in texts], [shown(title(text)) for text in texts]
     if not is_team(parameters):
         if options.wingmen != WINGMEN:
             raise UsageError(
@@ -65,27 +165,24 @@ def load_contestants(
         return contestants, names, parameters
     for side, size in enumerate(sizes_of(parameters)):
         if texts[side] == HUMAN and size > 1:
-            contestants[side] = [HUMAN, *[flyers[options.wingmen]] * (size - 1)]
+            contestants[side] = [HUMAN, *[players[options.wingmen]] * (size - 1)]
             names[side] = f"{HUMAN}, {shown(title(options.wingmen))}"
     return contestants, names, parameters
 
 
 def _load(
-    texts: list[str], options: argparse.Namespace
+    texts: Sequence[str], options: Options
 ) -> tuple[dict[str, "Contestant"], dict[str, int | float]]:
-    """Who is meant by each text, and the parameters of the game, as of `load_contestants`."""
-    flyers: dict[str, Contestant] = {
-        text: load_contestant(text) if kind_of(text) == FUNCTION else text for text in texts
+    """Returns the contestant of each text, and the parameters of the game."""
+    players: dict[str, Contestant] = {
+        text: load_opponent(text) if kind_of(text) == FUNCTION else text for text in texts
     }
     paths = options.models
-    if not paths:
-        return flyers, resolve_game(given_parameters(options), teams=True)
-    # Here, so that a fight without a policy begins without torch, at once.
+    if not paths:  # torch is not imported, so that the fight begins at once
+        return players, resolve_game(options.game)
     import torch
 
-    from midrange_puffer.commands.models import load_models
-
     torch.set_num_threads(1)  # small batches are slower with more
-    models, parameters = load_models(list(paths.values()), options, teams=True)
+    models, parameters = load_models(list(paths.values()), options.game, options.policy_name)
     policies = {text: policy for text, (policy, _) in zip(paths, models, strict=True)}
-    return flyers | policies, parameters
+    return players | policies, parameters

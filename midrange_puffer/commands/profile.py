@@ -1,44 +1,67 @@
 """`puffer profile midrange`: where the time of training goes, as a table and as a trace."""
 
-import argparse
 import contextlib
 import io
 import math
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from midrange_puffer.commands.options.profile import REPORT, TRACE
+from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
+from midrange_puffer.config.checks import check_update
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import open_folder, write_json, write_whole
 from midrange_puffer.names import shown
-from midrange_puffer.train import ranks
 from midrange_puffer.train.loggers import TRACKERS
-from midrange_puffer.train.profiling import (
-    LABELS,
-    TRACED,
-    WARM_UP,
-    Measurement,
-    TracedProfile,
-)
-from midrange_puffer.train.ranks import launch
-from midrange_puffer.train.run import planned_run, train
-from midrange_puffer.train.run_folder import Run
-from midrange_puffer.train.stop_signals import StopSignals
 
-ENDLESS = 10**13  # agent decisions: it is the measurement that ends the run
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from midrange_puffer.train.profiling import Measurement
+    from midrange_puffer.train.run_folder import Run
+    from midrange_puffer.train.stop_signals import StopSignals
+
+REPORT, TRACE = "profile.json", "trace.json.gz"
+ENDLESS = 10**13  # agent decisions: the measurement ends the run
 REST, BETWEEN = "rest", "bookkeeping"
 
 
-def main(options: argparse.Namespace) -> int:
-    """Measure, with what `options.profile` has read; return the exit status."""
+DESCRIPTION = (
+    "Measure where the time of some updates of a training goes, and trace one more update."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, the configuration's `overrides`, and the `words` for a rank."""
+
+    config: str | None = option.config()
+    updates: int = option.value("how many updates are measured", 10, 1, 1_000_000)
+    out: str = option.value(f"the folder for {REPORT} and {TRACE}", "profile")
+    ranks: int | None = option.ranks()
+    max_restarts: int | None = option.max_restarts()
+    overrides: tuple[str, ...] = option.overrides()
+    words: list[str] = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer profile midrange`."""
+    options = option.Parser("profile", DESCRIPTION, Options).read(argv)
+    option.check_ranks(options.ranks, options.max_restarts)
+    if not option.is_rank():
+        check_update(load_config(options.config, options.overrides))
+    return replace(options, words=option.words_of_a_rank("profile", argv))
+
+
+def main(options: Options) -> int:
+    """Measures; returns the exit status."""
+    from midrange_puffer.train import ranks
+    from midrange_puffer.train.ranks import launch
+    from midrange_puffer.train.stop_signals import StopSignals
+
     if options.ranks is not None:
         return launch(options.words, options.ranks, options.max_restarts or 0)
     out = Path(options.out)
@@ -59,8 +82,10 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> Run:
-    """The run that is measured, which no tracker hears of."""
+def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> "Run":
+    """Returns the run to measure, without trackers."""
+    from midrange_puffer.train.run import planned_run
+
     config = load_config(config_path, overrides)
     silent = config.replaced("base", "a profile", **dict.fromkeys(TRACKERS, False))
     run = planned_run(silent, folder)
@@ -68,11 +93,18 @@ def _plan(folder: Path, config_path: str | None, overrides: Sequence[str]) -> Ru
     return replace(run, config=endless)
 
 
-def _measure(run: Run, signals: StopSignals, updates: int, trace: Path) -> Measurement:
-    """Let a run go on for so long, silently."""
+def _measure(run: "Run", signals: "StopSignals", updates: int, trace: Path) -> "Measurement":
+    """Runs and measures so many updates, silently."""
+    from midrange_puffer.train import ranks
+    from midrange_puffer.train.profiling import TRACED, WARM_UP, Measurement, TracedProfile
+    from midrange_puffer.train.run import train
+
     device = run.config["train"]["device"]
     profile = TracedProfile(device)  # of the trainers of all stages
-    with _progress(WARM_UP + updates + TRACED) as advance:
+    bar = contextlib.nullcontext(lambda count: None)
+    if ranks.is_first():
+        bar = progress_bar("updates", WARM_UP + updates + TRACED)
+    with bar as advance:
         measurement = Measurement(
             profile, device, updates, trace if ranks.is_first() else None, advance
         )
@@ -81,19 +113,13 @@ def _measure(run: Run, signals: StopSignals, updates: int, trace: Path) -> Measu
     return measurement
 
 
-def _progress(updates: int) -> contextlib.AbstractContextManager[Callable[[int], None]]:
-    if ranks.is_first():
-        return progress_bar("updates", updates)
-    return contextlib.nullcontext(lambda count: None)
-
-
-def make_report(measurement: Measurement, run: Run) -> dict[str, object]:
-    """What was measured, for profile.json.
+def make_report(measurement: "Measurement", run: "Run") -> dict[str, object]:
+    """Returns the measurement, for profile.json.
 
     Returns:
-        seconds and agent decisions of an update; its parts, as of `divide`; the machine meanwhile,
-        as far as it is known; how many times as long the update in the trace took, its operators,
-        and the configuration.
+        Seconds and agent decisions of an update; its parts, as `divide` returns them; the known
+        readings of the machine; the factor by which the trace slowed its update, the operators of
+        that update, and the configuration.
     """
     seconds, decisions = measurement.seconds, measurement.decisions
     return {
@@ -117,42 +143,46 @@ def divide(
     seconds: float,
     decisions: float,
 ) -> list[dict[str, object]]:
-    """The parts of an update, each with what is in it, down to what is in none of them.
+    """Returns the parts of an update and their own parts, with the rest of each.
 
     Args:
         parts: seconds of each.
-        parents: what each lies in; None: in the update.
+        parents: the part that each lies in; None: in the update.
         seconds: of the update.
         decisions: agent decisions of the update.
 
     Returns:
-        For each part its name, what it is `of` (None: the update), its seconds, its share of the
-        update and seconds_per_million agent decisions.
+        For each part its name, the part it is `of` (None: the update), its seconds, its share of
+        the update and seconds_per_million agent decisions.
     """
-    found: list[tuple[str, str | None, float]] = []
+    from midrange_puffer.train.profiling import LABELS
+
+    rows: list[tuple[str, str | None, float]] = []
     for whole in (name for name in parts if parents[name] is None):
         label = LABELS.get(whole, whole)
-        found.append((label, None, parts[whole]))
+        rows.append((label, None, parts[whole]))
         inner = {LABELS.get(name, name): parts[name] for name in parts if parents[name] == whole}
         if inner:
             rest = parts[whole] - sum(inner.values())
-            found += [(name, label, inner[name]) for name in sorted(inner, key=inner.get)[::-1]]
-            found.append((REST, label, rest))
-    found.append((BETWEEN, None, seconds - sum(its for _, of, its in found if of is None)))
+            rows += [(name, label, inner[name]) for name in sorted(inner, key=inner.get)[::-1]]
+            rows.append((REST, label, rest))
+    rows.append((BETWEEN, None, seconds - sum(time for _, parent, time in rows if parent is None)))
     return [
         {
             "part": name,
-            "of": of,
-            "seconds": its,
-            "share": its / seconds,
-            "seconds_per_million": its / decisions * 1e6,
+            "of": parent,
+            "seconds": time,
+            "share": time / seconds,
+            "seconds_per_million": time / decisions * 1e6,
         }
-        for name, of, its in found
+        for name, parent, time in rows
     ]
 
 
 def print_report(report: Mapping[str, object]) -> None:
-    """Print the tables of a report."""
+    """Prints the tables of a report."""
+    from rich.console import Console
+
     console = Console(highlight=False)
     console.print(
         f"An update of {report['decisions']:,.0f} decisions takes {report['seconds']:.3f} s, "
@@ -167,8 +197,11 @@ def print_report(report: Mapping[str, object]) -> None:
     console.print(format_operators(report))
 
 
-def format_parts(report: Mapping[str, object]) -> Table:
-    """The parts of an update as a table."""
+def format_parts(report: Mapping[str, object]) -> "Table":
+    """Returns the parts of an update as a table."""
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("part")
     for column in ("ms", "share", "s per million\ndecisions"):
@@ -187,8 +220,12 @@ def format_parts(report: Mapping[str, object]) -> Table:
     return table
 
 
-def format_operators(report: Mapping[str, object]) -> Table:
-    """The costliest operators as a table."""
+def format_operators(report: Mapping[str, object]) -> "Table":
+    """Returns the costliest operators as a table."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("operator")
     for column in ("calls", "ms", "share"):

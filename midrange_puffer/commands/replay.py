@@ -1,18 +1,140 @@
 """`puffer replay midrange`: fly replays again, bit for bit, and show them."""
 
-import argparse
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
+from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import sizes_of
 from midrange_puffer.names import shown, versus
-from midrange_puffer.replays.replay import Replay, ReplayError
-from midrange_puffer.show.view import film
+from midrange_puffer.policies import models
+from midrange_puffer.replays.replay import SUFFIX, Replay, ReplayError
+from midrange_puffer.show.view import MODES, PLANE, film
+
+EXAMPLE = "example"  # names the replay that comes with the package
+FILMS = ("gif", "mp4")
+# Options that write a file, which ends in the option's name. Films come first: a film may be
+# refused for its length, before anything else is written.
+OUTPUTS = (*FILMS, "acmi", "html")
+# Option -> argument of `film.write_film`.
+FILM_OPTIONS = {
+    "size": "size",
+    "fps": "fps",
+    "speed": "speed",
+    "view": "mode",
+    "picture": "picture",
+    "follow": "follow",
+}
 
 
-def main(options: argparse.Namespace) -> int:
-    """Replay, with what `options.replay` has read; return the exit status."""
+def _film_option(meaning: str, default: object, *limits: float, **allowed: Any) -> Any:
+    """Declares an option of a film, None if it is not given."""
+    return option.value(
+        f"{meaning}, {default} if not given", None, *limits, hides_default=True, **allowed
+    )
+
+
+def _check_size(text: str) -> None:
+    if not re.fullmatch(r"[1-9]\d{1,3}x[1-9]\d{1,3}", text):
+        raise ValueError("must be width x height, as 1280x720")
+    film.check_size(_read_size(text))
+
+
+def _read_size(text: str) -> tuple[int, int]:
+    width, height = map(int, text.split("x"))
+    return width, height
+
+
+DESCRIPTION = (
+    "Fly replays again, bit for bit, and compare every state hash. Of one replay it can also "
+    "write a page, a recording or films."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode, and what they ask for.
+
+    Attributes:
+        paths: the replays' files.
+        outputs: the files to write, by option.
+        film: arguments of `film.write_film` that are given.
+    """
+
+    files: tuple[str, ...] = option.files(
+        f"replays, *{SUFFIX}; {EXAMPLE} = one that comes with the package"
+    )
+    verify: bool = option.flag("only fly the replays and compare; the same as no option")
+    gif: str | None = option.output("a film", ".gif", None)
+    mp4: str | None = option.output("a film", ".mp4", None)
+    acmi: str | None = option.output(
+        "a recording for Tacview; in a zip if it ends in .zip.acmi", ".acmi", None
+    )
+    html: str | None = option.output(
+        "a page for any browser, which needs no network", ".html", None
+    )
+    size: str | None = _film_option(
+        "size of a film (px)", "{}x{}".format(*film.SIZE), check=_check_size
+    )
+    fps: int | None = _film_option("pictures a second of a film", film.FPS, 1, 50)
+    speed: float | None = _film_option(
+        "seconds of the engagement in one second of the film", film.SPEED, 0.01, 100
+    )
+    view: str | None = _film_option("what a film shows", PLANE, choices=MODES)
+    picture: str | None = _film_option(
+        "of a fight with sensors: the truth, what a side knows, or all side by side",
+        film.TRUTH,
+        choices=tuple(film.PICTURES),
+    )
+    follow: str | None = _film_option(
+        f"whom a film follows: a fighter, as red_0 in teams, or {film.ALL}; several, separated by "
+        "commas, side by side",
+        film.ALL,
+    )
+    paths: list[str | Path] = option.settled()
+    outputs: dict[str, str] = option.settled()
+    film: dict[str, object] = option.settled()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads and checks the words after `puffer replay midrange`."""
+    options = option.Parser("replay", DESCRIPTION, Options).read(argv)
+    outputs = {name: path for name in OUTPUTS if (path := getattr(options, name))}
+    if not options.files:
+        raise UsageError(
+            f"no file is given; training and eval --save-replays write replays, *{SUFFIX}; "
+            f"`{EXAMPLE}` is one that comes with the package"
+        )
+    if outputs and len(options.files) > 1:
+        output = next(iter(outputs))
+        raise UsageError(f"--{output}: takes one replay, not {len(options.files)}")
+    if outputs and options.verify:
+        output = next(iter(outputs))
+        raise UsageError(f"--verify: writes nothing; --{output} alone compares and writes")
+    given = {name: getattr(options, name) for name in FILM_OPTIONS}
+    given = {name: value for name, value in given.items() if value is not None}
+    films = [path for name, path in outputs.items() if name in FILMS]
+    for name in given:
+        if not films:
+            raise UsageError(f"--{name}: has no effect without --gif or --mp4")
+    for path in films:
+        film.require_film(path)
+    if "size" in given:
+        given["size"] = _read_size(given["size"])
+    return replace(
+        options,
+        paths=[models.EXAMPLE if file == EXAMPLE else file for file in options.files],
+        outputs=outputs,
+        film={FILM_OPTIONS[name]: value for name, value in given.items()},
+    )
+
+
+def main(options: Options) -> int:
+    """Flies the replays and writes the outputs; returns the exit status."""
     refused = []
     for path in options.paths:
         try:
@@ -23,16 +145,16 @@ def main(options: argparse.Namespace) -> int:
     if refused:
         raise ReplayError(*refused)
     for kind, path in options.outputs.items():
-        write(replay, kind, path, options.film)
+        _write(replay, kind, path, options.film)
         print(shown(path))
     return 0
 
 
 def verified(path: str | Path) -> Replay:
-    """Read a replay and fly it to its end.
+    """Reads a replay and flies it to its end.
 
     Raises:
-        ReplayError: It cannot be read, or does not go as it went.
+        ReplayError: It cannot be read, or the flight differs from the recorded one.
     """
     replay = Replay.read(path)
     try:
@@ -43,33 +165,36 @@ def verified(path: str | Path) -> Replay:
 
 
 def describe(path: str | Path, replay: Replay) -> str:
-    """What a replay is, which was verified."""
-    who = versus([shown(name) for name in replay.names], sizes_of(replay.parameters))
+    """Returns a line about a verified replay."""
+    players = versus([shown(name) for name in replay.names], sizes_of(replay.parameters))
     return (
-        f"{shown(path)}: {who}, {shown(replay.outcome)} after "
+        f"{shown(path)}: {players}, {shown(replay.outcome)} after "
         f"{replay.duration:.0f} s; bit-exact: {replay.decisions} decisions, final state hash "
         f"{replay.hashes[-1]:016x}"
     )
 
 
-def write(replay: Replay, kind: str, path: str, told: Mapping[str, object]) -> None:
-    """Write one of OUTPUTS.
+def _write(replay: Replay, kind: str, path: str, arguments: Mapping[str, object]) -> None:
+    """Writes one of OUTPUTS.
 
     Args:
-        told: arguments of `film.write_film`.
+        replay: to show.
+        kind: of OUTPUTS.
+        path: of the file.
+        arguments: of `film.write_film`.
 
     Raises:
-        UserError: It could not be written, or what writes it is not installed.
+        UserError: The file cannot be written, or a package for it is missing.
     """
     if kind == "acmi":
         from midrange_puffer.replays.acmi import write_acmi
 
         write_acmi(replay, path)
-    elif kind == "html":
-        from midrange_puffer.show.page import write_page
+        return
+    with progress_bar(path, replay.decisions) as advance:
+        if kind == "html":
+            from midrange_puffer.show.page import write_page
 
-        with progress_bar(path, replay.decisions) as advance:
             write_page(replay, path, advance)
-    else:
-        with progress_bar(path, replay.decisions) as advance:
-            film.write_film(replay, path, **told, progress=advance)
+        else:
+            film.write_film(replay, path, **arguments, progress=advance)

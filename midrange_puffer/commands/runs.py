@@ -1,17 +1,13 @@
 """`puffer runs midrange`: the runs in a table; and their curves, for `puffer plot --run`."""
 
-import argparse
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from midrange_puffer.commands import option
 from midrange_puffer.files import write_json, write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.policies.models import parse_metadata
@@ -23,13 +19,35 @@ from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.run_files import read_metrics
 from midrange_puffer.train.run_folder import RunInfo, find_runs, format_began, read_run
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 FOLDERS = re.compile(r"(?<![^:,])/([^,:]*/)?")  # of whole paths, one or several in a value
 NUMBERS = ("M steps", "time", "score", "best")
 HEADINGS = ("run", "began", "state", *NUMBERS, "made from")
 
 
-def main(options: argparse.Namespace) -> int:
-    """List the runs, with what `options.runs` has read; return the exit status."""
+DESCRIPTION = "List the runs: when each began, how far it is, and what it was made from."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of this mode."""
+
+    data_dir: str = option.data_dir()
+    last: int = option.value("list the last so many runs", 20, 1, 1_000_000)
+    json: str | None = option.json()
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Reads the words after `puffer runs midrange`."""
+    return option.Parser("runs", DESCRIPTION, Options).read(argv)
+
+
+def main(options: Options) -> int:
+    """Lists the runs; returns the exit status."""
+    from rich.console import Console
+
     infos = find_runs(options.data_dir)
     if not infos:
         where = shown(options.data_dir)
@@ -42,8 +60,12 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-def format_table(infos: Sequence[RunInfo]) -> Table:
-    """The runs, a row each, the earliest first, as a table for rich to print."""
+def format_table(infos: Sequence[RunInfo]) -> "Table":
+    """Returns the runs as a table for rich, the earliest first."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for heading in HEADINGS[:-1]:
         justify = "right" if heading in NUMBERS else "left"
@@ -57,7 +79,7 @@ def format_table(infos: Sequence[RunInfo]) -> Table:
 
 
 def format_page(infos: Sequence[RunInfo], figure: str) -> str:
-    """A web page: the runs in a table, and a figure, an element of HTML."""
+    """Returns a web page: the runs in a table, and a figure, an element of HTML."""
     rows = ["<tr>" + "".join(f"<th>{heading}</th>" for heading in HEADINGS) + "</tr>"]
     for info in infos:
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(info)) + "</tr>")
@@ -66,7 +88,7 @@ def format_page(infos: Sequence[RunInfo], figure: str) -> str:
 
 
 def _cells(info: RunInfo) -> list[str]:
-    """What stands under HEADINGS."""
+    """Returns a run's cells, one for each of HEADINGS."""
     metrics, goal = info.metrics, info.config["train"]["total_timesteps"]
     steps, seconds = metrics.get("agent_steps"), metrics.get("uptime")
     return [
@@ -82,13 +104,13 @@ def _cells(info: RunInfo) -> list[str]:
 
 
 def _format_origin(info: RunInfo) -> str:
-    """The file, and what the command line said besides, without the folders of whole paths."""
+    """Returns a run's ini file and overrides, without the folders of absolute paths."""
     given = (f"--{key} {FOLDERS.sub('', value)}" for key, value in info.given.items())
     return shown(" ".join([info.made_from, *given]).strip())
 
 
 def _entry(info: RunInfo) -> dict[str, object]:
-    """A run as it stands in the JSON file."""
+    """Returns a run's entry in the JSON file."""
     names = ("agent_steps", "uptime", "environment/score", "league/rating")
     return {
         "run": str(info.folder),
@@ -108,13 +130,13 @@ def _optional(value: float | None, form: str) -> str:
 
 
 def plot_runs(folders: Sequence[Path], out: str) -> None:
-    """Draw the learning curves of runs into a picture, or a page that also has their table.
+    """Draws the learning curves of runs into a picture, or into a page that also has their table.
 
-    Runs of the same name have their folders beside it. A run whose configuration cannot be read
-    has no row in the table.
+    If two runs have the same name, all are named by their folders. A run whose configuration cannot
+    be read has no row in the table.
 
     Raises:
-        UsageError: Nothing was logged yet.
+        UsageError: The runs have logged nothing yet.
         WriteError: The file could not be written.
     """
     names = [folder.name for folder in folders]

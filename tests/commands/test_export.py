@@ -21,6 +21,7 @@ from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls
 from midrange_puffer.game.observation import OBSERVATION_VERSION, STG_FEATURES
 from midrange_puffer.game.parameters import resolve
+from midrange_puffer.policies import exported
 from midrange_puffer.policies.exported import ExportedPolicy
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.player import Player
@@ -234,8 +235,8 @@ def test_nothing_is_written_where_onnxruntime_differs(tmp_path, monkeypatch, whe
     out.write_bytes(b"as it was")
     before = sorted(tmp_path.iterdir())
     monkeypatch.setattr(Spoilt, "where", where)
-    monkeypatch.setattr(export, "ExportedPolicy", Spoilt)
-    monkeypatch.setattr(export, "to_onnx", lambda *of: made.exported.read_bytes())
+    monkeypatch.setattr(exported, "ExportedPolicy", Spoilt)
+    monkeypatch.setattr(exported, "to_onnx", lambda *_: made.exported.read_bytes())
     with pytest.raises(export.ExportError, match=r"nothing is written: in .* differ by up to"):
         run_export("--load-model-path", made.model, "--onnx", out)
     assert out.read_bytes() == b"as it was"
@@ -244,7 +245,7 @@ def test_nothing_is_written_where_onnxruntime_differs(tmp_path, monkeypatch, whe
 
 def test_what_cannot_be_exported_is_refused_at_once(tmp_path, monkeypatch):
     made = exports.make(tmp_path)
-    monkeypatch.setattr(export, "to_onnx", None)  # nobody comes so far
+    monkeypatch.setattr(exported, "to_onnx", None)  # nobody comes so far
     for words, reason in (
         ((), "--onnx is missing"),
         (("--onnx", tmp_path / "x.pt"), r"x\.pt: must end in \.onnx"),

@@ -46,7 +46,7 @@ def test_every_checkpoint_meets_every_exploiter(run, tmp_path, monkeypatch, caps
         drawn.append(arguments)
         return draw_population(*arguments)
 
-    monkeypatch.setattr("midrange_puffer.commands.population.draw_population", draw)
+    monkeypatch.setattr("midrange_puffer.commands.plot.draw_population", draw)
     out = tmp_path / "population.png"
     assert plot(run, out) == 0
     assert out.read_bytes().startswith(b"\x89PNG")

@@ -32,7 +32,7 @@ def test_what_is_over_soon_leaves_a_log_as_it_was(capsys):
 AWAIT = """
 import sys
 from midrange_puffer.commands import cli
-cli._imported = lambda name: sys.modules[__name__]
+cli.importlib.import_module = lambda name: sys.modules[__name__]
 read = main = lambda words: 0
 sys.exit(cli.run(sys.argv[1], []))
 """

@@ -10,8 +10,9 @@ from policies import Constant, random_policy
 from torch import nn
 
 from midrange_puffer import FEATURES, Midrange, Simulation
-from midrange_puffer.commands import arguments, cli
-from midrange_puffer.commands.options import eval as eval_options
+from midrange_puffer.commands import cli
+from midrange_puffer.commands import eval as eval_command
+from midrange_puffer.commands import models as command_models
 from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.contest.ratings import score_interval
@@ -238,8 +239,8 @@ def test_eval_repeats_itself(trained):
 
 
 def test_eval_with_more_threads_is_the_same(trained, monkeypatch):
-    monkeypatch.setattr(arguments, "physical_cores", lambda: 3)
-    monkeypatch.setattr(arguments, "usable_cores", lambda: 3)
+    monkeypatch.setattr(command_models, "physical_cores", lambda: 3)
+    monkeypatch.setattr(command_models, "usable_cores", lambda: 3)
     first, *others = (run_eval(trained, f"--threads={count}") for count in (1, 3, "auto"))
     assert others == [first, first]
 
@@ -253,9 +254,9 @@ def test_eval_with_more_threads_is_the_same(trained, monkeypatch):
     ],
 )
 def test_threads_that_cannot_be_are_refused(trained, monkeypatch, count, reason):
-    monkeypatch.setattr(arguments, "physical_cores", lambda: 3)
+    monkeypatch.setattr(command_models, "physical_cores", lambda: 3)
     with pytest.raises(UsageError, match=f"--threads: {reason}"):
-        eval_options.read(["--train.data-dir", str(trained), f"--threads={count}"])
+        eval_command.read(["--train.data-dir", str(trained), f"--threads={count}"])
 
 
 def test_the_yardstick_is_the_games_and_not_the_trainings(trained):

@@ -10,8 +10,7 @@ import runs
 from flips import flipped
 from quick_fights import SHORT
 
-from midrange_puffer.commands import cli
-from midrange_puffer.commands.options import play
+from midrange_puffer.commands import cli, play
 from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.evaluation import evaluate
 from midrange_puffer.envs.gym_vector import MidrangeVectorEnv

@@ -3,7 +3,6 @@
 Rows that a test needs are declared to be of version 2, and taken out of what was written before.
 """
 
-from argparse import Namespace
 from pathlib import Path
 
 import frozen
@@ -160,10 +159,10 @@ def test_a_model_from_before_a_row_is_of_the_game_with_its_neutral_value(tmp_pat
     """Not of the one with the default: 5 s from launch to launch."""
     added("launch_interval", 1)
     path = save_old(tmp_path / "old.pt", "launch_interval")
-    [(_, model)], game = load_models([path], Namespace())
+    [(_, model)], game = load_models([path], {})
     assert model["env"]["launch_interval"] == game["launch_interval"] == 1
     assert model["rules_version"] == RULES_VERSION
-    _, game = load_models([path], Namespace(launch_interval=2.0))
+    _, game = load_models([path], {"launch_interval": 2.0})
     assert game["launch_interval"] == 2
 
 
@@ -172,7 +171,7 @@ def test_a_model_of_older_rules_is_loaded_without_a_word(tmp_path, version, recw
     """It plays the same game: only last bits differ."""
     path = frozen.save(tmp_path / "old.pt", frozen.policy())
     torch.save(torch.load(path) | {"rules_version": version}, path)
-    [(_, model)], _ = load_models([path], Namespace())
+    [(_, model)], _ = load_models([path], {})
     assert model["rules_version"] == RULES_VERSION
     assert (*recwarn, *capsys.readouterr()) == ("", "")
 
@@ -182,7 +181,7 @@ def test_models_from_before_a_row_and_after_it_may_be_of_different_games(tmp_pat
     old = save_old(tmp_path / "old.pt", "launch_interval")
     new = frozen.save(tmp_path / "new.pt", frozen.policy())
     with pytest.raises(UsageError, match=r"launch_interval is 1.* in .*old.pt and 5.* in .*new"):
-        load_models([old, new], Namespace())
+        load_models([old, new], {})
 
 
 def test_a_model_of_later_rules_is_refused_by_the_name_of_what_is_new(tmp_path):
@@ -191,7 +190,7 @@ def test_a_model_of_later_rules_is_refused_by_the_name_of_what_is_new(tmp_path):
     model["env"]["wind"] = 0.0
     torch.save(model | {"rules_version": RULES_VERSION + 1}, path)
     with pytest.raises(UsageError, match=r"wind = 0.0: no such parameter"):
-        load_models([path], Namespace())
+        load_models([path], {})
 
 
 # Runs

@@ -7,7 +7,7 @@ import runs
 
 from midrange_puffer import Simulation
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.options import play as play_options
+from midrange_puffer.commands import play as play_options
 from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UserError

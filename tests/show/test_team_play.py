@@ -6,7 +6,7 @@ from keyboard import SIZE, Player, count
 from team_fights import sized
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands.options import play as play_options
+from midrange_puffer.commands import play as play_options
 from midrange_puffer.commands.play import load_contestants
 from midrange_puffer.errors import UserError
 from midrange_puffer.replays.replay import Replay

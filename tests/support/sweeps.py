@@ -8,8 +8,7 @@ import pytest
 import runs
 
 from midrange_puffer.commands import cli
-from midrange_puffer.commands import sweep as command
-from midrange_puffer.sweep.workers import workers_of
+from midrange_puffer.sweep import workers
 
 SMALL = """
 [sweep]
@@ -57,4 +56,4 @@ def resume(folder: Path, *options: str) -> int:
 def fake_trials(monkeypatch: pytest.MonkeyPatch, acts: str) -> None:
     """Let the trials of sweeps in this process be acts of `fake_trial`, with commas between."""
     words = (fake_trial.__file__, acts)
-    monkeypatch.setattr(command, "workers_of", functools.partial(workers_of, command=words))
+    monkeypatch.setattr(workers, "workers_of", functools.partial(workers.workers_of, command=words))

@@ -10,8 +10,7 @@ import runs
 import torch
 
 from midrange_puffer.checkpoint import CheckpointError, best, load_policy
-from midrange_puffer.commands import cli
-from midrange_puffer.commands.options import play
+from midrange_puffer.commands import cli, play
 from midrange_puffer.config.configuration import format_config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.errors import UsageError

@@ -1,6 +1,7 @@
 """Training with continuous actions, and what its model files and configurations say of them."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import frozen
@@ -10,8 +11,7 @@ import runs
 import torch
 from continuous import CONTINUOUS, fresh_policy, save
 
-from midrange_puffer.commands.exploit import training
-from midrange_puffer.commands.options import exploit
+from midrange_puffer.commands import exploit
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.sections import ANEW
@@ -167,10 +167,10 @@ def test_it_holds_for_a_whole_run(tmp_path, text, message):
 def test_an_exploiter_has_the_kind_of_its_model(tmp_path):
     path = save(tmp_path / "a.pt", fresh_policy())
     options = exploit.read([f"--load-model-path={path}"])
-    words = training(ANEW, resolve({}), options)
+    words = exploit.training(ANEW, resolve({}), options)
     assert load_config(options.config, words)["env"]["action_mode"] == "continuous"
-    options.words = ["--env.action-mode=discrete"]
+    options = replace(options, overrides=("--env.action-mode=discrete",))
     with pytest.raises(
         UsageError, match="action-mode=discrete: is always continuous for an exploiter"
     ):
-        training(ANEW, resolve({}), options)
+        exploit.training(ANEW, resolve({}), options)

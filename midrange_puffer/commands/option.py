@@ -1,0 +1,385 @@
+"""Options of the command line: fields of a frozen dataclass, read by argparse.
+
+Each mode has a class `Options`. A field that `value`, or a function like it, declares is an option
+of the same name. The field's annotation is the option's type, and the order of the fields is that
+of `--help`. Nothing heavy, such as torch or rich, is imported here.
+"""
+
+import argparse
+import os
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar, get_args, get_type_hints
+
+import psutil
+
+from midrange_puffer._threads import MAX_THREADS
+from midrange_puffer.config.hints import option_of
+from midrange_puffer.config.key import AUTO, Key
+from midrange_puffer.config.machine import MOST_THREADS
+from midrange_puffer.config.reading import help_sections_of
+from midrange_puffer.config.schema import schema
+from midrange_puffer.errors import UsageError
+from midrange_puffer.files import check_writable
+from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, suggest
+from midrange_puffer.policies.mix import BEST, LATEST
+from midrange_puffer.policies.models import MODELS, shipped_models
+from midrange_puffer.policies.own_code import check_form
+
+MODEL_FILES = (
+    f"{MODELS} of a run folder, *{EXPORTED} of puffer export, or one that comes with "
+    f"the package: {', '.join(shipped_models())}"
+)
+ENV_NAME = "midrange"
+GAME = "env."  # begins the options of the game's parameters
+_ADD = "add"  # in a field's metadata: the function that adds its option to a parser
+
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+T = TypeVar("T", bound=_Dataclass)
+_Adder = Callable[["Parser[Any]", str, tuple[type, ...]], None]  # of a field's name and types
+
+
+def value(
+    meaning: str,
+    default: object = MISSING,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    *,
+    words: tuple[object, ...] = (),
+    choices: tuple[str, ...] = (),
+    check: Callable[[Any], object] | None = None,
+    unit: str = "",
+    hides_default: bool = False,
+) -> Any:
+    """Declares a field that is the option `--name VALUE`; of a bool, the flag `--name`.
+
+    Args:
+        meaning: shown by `--help`.
+        default: without one the option must be given.
+        minimum: inclusive, of a number.
+        maximum: inclusive, of a number.
+        words: values allowed besides those of the type, such as "auto".
+        choices: the only strings allowed; empty: any.
+        check: raises ValueError for a value that is not allowed.
+        unit: shown behind the meaning.
+        hides_default: True if `--help` does not show the default.
+    """
+    shown = argparse.SUPPRESS if default is MISSING or hides_default else default
+    key = Key("", str, meaning, shown, minimum, maximum, words, choices, check, unit)
+
+    def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
+        kind = next(kind for kind in (bool, int, float, str) if kind in types)
+        parser.add_key(replace(key, name=name, kind=kind))
+
+    return _field(add, default)
+
+
+def flag(meaning: str) -> Any:
+    """Declares a field that is True if the option `--name` is given."""
+    return value(meaning, False)
+
+
+def output(meaning: str, end: str, default: object = MISSING) -> Any:
+    """Declares the option of a file to write, whose name ends in `end` and whose folder exists."""
+
+    def check(path: str) -> None:
+        if not path.endswith(end):
+            raise ValueError(f"must end in {end}")
+        check_writable(path)
+
+    return value(meaning, default, check=check)
+
+
+def files(meaning: str) -> Any:
+    """Declares a field for any number of words that belong to no option."""
+
+    def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
+        parser.add_argument(name, nargs="*", metavar="FILE", help=meaning)
+        parser.usage = "%(prog)s [FILE …] [--option VALUE …]"
+
+    return _field(add, ())
+
+
+def several(metavar: str, meaning: str) -> Any:
+    """Declares the option `--name VALUE …`."""
+
+    def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
+        parser.add_argument(f"--{name}", nargs="+", metavar=metavar, default=(), help=meaning)
+
+    return _field(add, ())
+
+
+def same_as(options: type[_Dataclass], name: str) -> Any:
+    """Declares the option that another mode has under this name."""
+    other = options.__dataclass_fields__[name]
+    return field(default=other.default, metadata=other.metadata)
+
+
+def load_model_path(names: str = MODEL_FILES) -> Any:
+    """Declares --load-model-path, which takes one of `names`."""
+    return value(
+        f"{names}; a run's folder or name = its newest model, RUN/{BEST} = its best-rated one; "
+        f"{LATEST} = the newest of all runs; {BEST} = the best-rated one of the newest run",
+        LATEST,
+    )
+
+
+def policy_name() -> Any:
+    """Declares --policy-name: the code of models whose policy is not the package's."""
+    return value(
+        "policies of your own that the models are of, as in their training: module:Class or "
+        "file.py:Class, separated by commas",
+        None,
+        check=lambda text: [check_form(name) for name in policy_names(text)],
+    )
+
+
+def policy_names(text: str | None) -> list[str]:
+    """Returns the names in a value of --policy-name."""
+    return [name.strip() for name in text.split(",")] if text is not None else []
+
+
+def data_dir() -> Any:
+    """Declares --train.data-dir, the folder of the runs."""
+    key = schema()["train"]["data_dir"]
+    return _field(lambda parser, *_: parser.add_key(key, "train.data_dir"), key.default)
+
+
+def json() -> Any:
+    """Declares --json, a file whose folder exists."""
+    return value("also write the results to this file", None, check=check_writable)
+
+
+def seed(meaning: str = "seed of the starts and the actions", default: int = 0) -> Any:
+    """Declares --seed."""
+    return value(meaning, default, 0, 2**63 - 1)
+
+
+def greedy() -> Any:
+    """Declares --greedy."""
+    return flag("take the likeliest action instead of drawing one")
+
+
+def threads() -> Any:
+    """Declares --threads, for `models.threads_of`."""
+    meaning = (
+        "threads that fly the engagements and compute the policies; the result does not depend "
+        f"on it. auto = the cores, at most {MOST_THREADS}"
+    )
+    return value(meaning, "auto", 1, MAX_THREADS, words=AUTO)
+
+
+def game(names: Iterable[str] | None = None) -> Any:
+    """Declares the field `game`: parameters given as --env.<parameter>, by name.
+
+    Args:
+        names: of the parameters; None: all but the rewards.
+    """
+
+    def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
+        keys = schema()["env"]
+        flown = [key for key in keys if key in PARAMETERS and PARAMETERS[key].group != "reward"]
+        for key in flown if names is None else names:
+            parser.add_key(replace(keys[key], default=argparse.SUPPRESS), f"{GAME}{key}")
+
+    return _field(add, MISSING, dict)
+
+
+def config() -> Any:
+    """Declares --config."""
+    meaning = "an ini file whose values replace the defaults: configs/default.ini, or a run's "
+    return value(f"{meaning}config.ini", None)
+
+
+def ranks() -> Any:
+    """Declares --ranks, for `check_ranks`."""
+    return value("learn in so many processes of this machine, side by side", None, 1, 10**6)
+
+
+def max_restarts() -> Any:
+    """Declares --max-restarts, for `check_ranks`."""
+    meaning = "how often to go on from the last checkpoint after one has failed"
+    return value(meaning, None, 0, 1000)
+
+
+def overrides(is_listed: bool = True) -> Any:
+    """Declares the field `overrides`: the words of the configuration, --section.key VALUE.
+
+    Args:
+        is_listed: True if `--help` lists the keys.
+    """
+
+    def add(parser: "Parser[Any]", name: str, types: tuple[type, ...]) -> None:
+        parser.takes_config = is_listed
+        if is_listed:
+            parser.usage = "%(prog)s [--option VALUE …] [--section.key VALUE …]"
+
+    return _field(add, ())
+
+
+def settled() -> Any:
+    """Declares a field that is no option: the mode's `read` sets it."""
+    return field(default=None)
+
+
+def _field(add: _Adder, default: object, factory: Any = MISSING) -> Any:
+    return field(default=default, default_factory=factory, metadata={_ADD: add})
+
+
+class Parser(argparse.ArgumentParser, Generic[T]):
+    """Reads a mode's `Options`. In names '-' and '_' are the same; errors are UsageErrors.
+
+    Attributes:
+        keys: by option.
+        takes_config: True if every key of the configuration is an option, too.
+    """
+
+    def __init__(self, mode: str, description: str, options: type[T]) -> None:
+        super().__init__(
+            f"puffer {mode} {ENV_NAME}",
+            usage="%(prog)s [--option VALUE …]",
+            description=description,
+            allow_abbrev=False,
+        )
+        self.keys: dict[str, Key] = {}
+        self.takes_config = False
+        self._options = options
+        self._words: Sequence[str] = ()
+        annotations = get_type_hints(options)
+        for item in fields(options):
+            if add := item.metadata.get(_ADD):
+                annotation = annotations[item.name]
+                add(self, item.name, get_args(annotation) or (annotation,))
+
+    def add_key(self, key: Key, option: str | None = None) -> None:
+        """Adds the option of a key: `--option VALUE`, or a flag if the key is a bool.
+
+        Args:
+            key: of the value; it becomes the attribute `key.name`, or, of a parameter of the game,
+                `option`.
+            option: its name; None: the key's.
+        """
+        option = option or key.name
+        name = f"--{option}".replace("_", "-")
+        unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
+        text = f"{key.meaning}{unit}"
+        self.keys[name] = key
+        dest = option if option.startswith(GAME) else key.name
+        if key.kind is bool:
+            self.add_argument(name, dest=dest, action="store_true", help=text)
+            return
+        default = "" if key.default is argparse.SUPPRESS else f"; default {key.default}"
+        self.add_argument(
+            name,
+            dest=dest,
+            type=_reader(key),
+            default=key.default,
+            metavar=key.kind.__name__.upper(),
+            help=f"{text} [{key.allowed}{default}]".replace("%", "%%"),
+        )
+
+    def read(self, argv: Sequence[str]) -> T:
+        """Reads the words after the environment's name.
+
+        Raises:
+            UsageError: An option is unknown, wrong or missing.
+        """
+        self._words = argv  # `--help` also lists the keys of code that they name
+        namespace, rest = self.parse_known_intermixed_args([_dashed(word) for word in argv])
+        values = vars(namespace)
+        declared = {item.name: item for item in fields(self._options)}
+        if "overrides" in declared:
+            values["overrides"] = tuple(rest)
+        elif rest:
+            name = rest[0].partition("=")[0]
+            raise UsageError(
+                f"command line: {name}: no such option{suggest(name, self._option_string_actions)}"
+            )
+        for name, item in declared.items():
+            if item.default is item.default_factory is MISSING and name not in values:
+                meaning = self.keys[f"--{name}"].meaning
+                raise UsageError(f"command line: --{name} is missing: {meaning}")
+        parameters = [name for name in values if name.startswith(GAME)]
+        if "game" in declared:
+            values["game"] = {name.removeprefix(GAME): values.pop(name) for name in parameters}
+        return self._options(**values)
+
+    def format_help(self) -> str:
+        """Returns the mode's own options, then, if it takes them, all keys of the configuration."""
+        if not self.takes_config:
+            return super().format_help()
+        lines = [
+            super().format_help(),
+            "Every key below may stand in an ini file, in its section, and is an option here:",
+            "--section.key VALUE, or --key VALUE for a key of [base]. '-' and '_' are the same.",
+            "The default is on the right.",
+        ]
+        for section, keys in help_sections_of(self._words).items():
+            lines += ["", f"[{section}]"]
+            for key in keys.values():
+                unit = f" ({key.unit})" if key.unit not in ("", "1") else ""
+                text = f"{key.meaning}{unit} [{key.allowed}]"
+                lines.append(f"  {option_of(section, key.name):<44} {key.default}")
+                lines += textwrap.wrap(text, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        return "\n".join([*lines, ""])
+
+    def error(self, message: str) -> NoReturn:
+        """Raises UsageError; argparse calls it for an option that cannot be read."""
+        raise UsageError(f"command line: {message}")
+
+
+def is_rank() -> bool:
+    """True if torchrun or --ranks has started this process; the first rank reports for all."""
+    # torchrun sets it, and torch.distributed.is_torchelastic_launched() looks at it.
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def check_ranks(count: int | None, restarts: int | None) -> None:
+    """Checks --ranks and --max-restarts.
+
+    Raises:
+        UsageError: They do not fit each other or the machine, or this is a rank already.
+    """
+    if count is None:
+        if restarts is not None:
+            raise UsageError(f"--max-restarts = {restarts}: is for --ranks; give both")
+        return
+    if is_rank():
+        raise UsageError(f"--ranks = {count}: torchrun has launched this rank; use one of the two")
+    if count > (cores := psutil.cpu_count()):
+        raise UsageError(f"--ranks = {count}: must be at most {cores}, the cores of this machine")
+
+
+def words_of_a_rank(mode: str, argv: Sequence[str]) -> list[str]:
+    """Returns the words after `puffer` for each rank of the job that `argv` asks for."""
+
+    @dataclass(frozen=True)
+    class Ranks:
+        ranks: int | None = ranks()
+        max_restarts: int | None = max_restarts()
+        overrides: tuple[str, ...] = overrides()
+
+    return [mode, ENV_NAME, *Parser(mode, "", Ranks).read(argv).overrides]
+
+
+def _reader(key: Key) -> Callable[[str], object]:
+    def read(text: str) -> object:
+        try:
+            return key.parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{text}: {error}") from None
+
+    return read
+
+
+def _dashed(word: str) -> str:
+    """Returns an option's name with '-' for '_'; any other word as it is."""
+    if not word.startswith("--"):
+        return word
+    name, equals, value = word.partition("=")
+    return name.replace("_", "-") + equals + value
