@@ -160,7 +160,7 @@ class Arena:
         render_mode: str | None,
         isa: str,
         threads: int,
-        parameters: Mapping[str, float],
+        parameters: Mapping[str, object],
         seed: int = 0,
         pool: str | Path | None = None,
     ) -> None:
@@ -202,7 +202,7 @@ class Arena:
                 # Here, so that only environments with a pool import torch.
                 from midrange_puffer.envs.pool_crew import PoolGroup
 
-                groups.append(PoolGroup(core, self.seat, self.action_mode, Path(pool), seed))
+                groups.append(PoolGroup(core, self.seat, self.action_mode, Path(str(pool)), seed))
             elif kind == OTHERS:
                 make_crew = partial(
                     OutsideCrew, others.outsiders, count, threads=self._threads,
@@ -258,9 +258,11 @@ class Arena:
         self.observations, self.rewards = observations, rewards
         self.terminations, self.truncations = terminations, truncations
         self.final_observations = final_observations
-        buffers = observations, rewards, terminations, truncations, final_observations
         for group, rows in zip(self.groups, self.rows, strict=True):
-            group.bind(*(None if buffer is None else buffer[rows] for buffer in buffers))
+            final = None if final_observations is None else final_observations[rows]
+            group.bind(
+                observations[rows], rewards[rows], terminations[rows], truncations[rows], final
+            )
 
     @property
     def isa(self) -> str:

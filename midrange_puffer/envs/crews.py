@@ -44,12 +44,15 @@ class Crew(Protocol):
 
         The observations change afterwards. The dead of teams get zeros.
         """
+        ...
 
     def end(self, envs: np.ndarray) -> list[str]:
         """Draws new members for these engagements, int [n]; returns the names of the old ones."""
+        ...
 
     def names(self) -> list[str]:
         """Returns the name of the member that flies each engagement now."""
+        ...
 
 
 def find_crew(
@@ -83,6 +86,7 @@ def find_crew(
             name = opponent.stem
         else:
             name = type(opponent).__name__ if is_module(opponent) else name_of(opponent)
+        assert not isinstance(contestant, str | Mixed)  # which only a text can name
         mixed = Mixed({"agent": 1.0}, (Outsider(name, 1.0, contestant),))
     mixed.check_observation(argument, observation, features, f"observation = {observation!r}")
     return mixed
@@ -167,7 +171,7 @@ class Flight:
 
     def __init__(self, columns: slice, make_crew: MakeCrew) -> None:
         self._columns, self._make_crew = columns, make_crew
-        self.crew: Crew | None = None
+        self.crew: Crew | None = None  # until the first reset
 
     def reset(self, seed: int) -> None:
         """Starts with a new crew."""
@@ -177,7 +181,8 @@ class Flight:
         """Writes the crew's part of the controls [num_envs, core's agents, 3]."""
         observations, controls = observations[:, self._columns], controls[:, self._columns]
         rows = observations.reshape(-1, observations.shape[-1])
-        controls[:] = self.crew.act(rows).reshape(controls.shape)
+        if self.crew is not None:
+            controls[:] = self.crew.act(rows).reshape(controls.shape)
 
 
 class FlownGroup(Group):
@@ -216,7 +221,7 @@ class FlownGroup(Group):
         self._flown = sorted((*own, *enemies))  # the core's agents, by their numbers as fighters
         self._own = self._columns(agents)
         self._enemies = Flight(self._columns(enemies), make_crew) if make_crew else None
-        self._flights = [self._enemies] if make_crew else []
+        self._flights = [self._enemies] if self._enemies else []
         if make_wingmen:
             self._flights.append(Flight(self._columns(own[1:]), make_wingmen))
         self._seed = seed
@@ -227,26 +232,30 @@ class FlownGroup(Group):
         first = self._flown.index(fighters[0])
         return slice(first, first + len(fighters))
 
-    def bind(self, *outputs: np.ndarray | None) -> None:
+    def bind(
+        self,
+        observations: np.ndarray,
+        rewards: np.ndarray,
+        terminals: np.ndarray,
+        truncations: np.ndarray,
+        final_observations: np.ndarray | None = None,
+    ) -> None:
         """Takes the buffers of the agents; the core gets other ones, for all its agents."""
-        super().bind(*outputs)
+        super().bind(observations, rewards, terminals, truncations, final_observations)
         envs = self.core.num_envs
         flown = (envs, self.core.agents // envs)
         self._controls_of_all = np.zeros((*flown, 3), np.float32)
-        self._results = [
-            None if output is None else np.zeros((*flown, *output.shape[1:]), output.dtype)
-            for output in self._outputs
-        ]
+        outputs = [output for output in self._outputs if output is not None]
+        self._results = [np.zeros((*flown, *output.shape[1:]), output.dtype) for output in outputs]
         # Views of the same with a row for each agent of the core.
-        self._flat = [
-            None if array is None else array.reshape(self.core.agents, *array.shape[2:])
+        self._flat: list[np.ndarray] = [
+            array.reshape(self.core.agents, *array.shape[2:])
             for array in (self._controls_of_all, *self._results)
         ]
         # (destination, source) views of the agents' results, by engagement.
         self._copies = [
             (output.reshape(envs, -1, *output.shape[1:]), results[:, self._own])
-            for output, results in zip(self._outputs, self._results, strict=True)
-            if output is not None
+            for output, results in zip(outputs, self._results, strict=True)
         ]
 
     def reset(self, seed: int) -> None:
@@ -274,7 +283,11 @@ class FlownGroup(Group):
         own[:] = self._controls(actions).reshape(own.shape)
         for flight in self._flights:
             flight.act(self._results[0], self._controls_of_all)
-        self.core.step_continuous(*self._flat, *self.states)
+        controls, observations, rewards, terminals, truncations, *final = self._flat
+        self.core.step_continuous(
+            controls, observations, rewards, terminals, truncations, final[0] if final else None,
+            *self.states,
+        )  # fmt: skip
         self._fresh = super().collect()
         self._end()
         for output, results in self._copies:
@@ -286,7 +299,7 @@ class FlownGroup(Group):
         if not len(self._fresh):
             return
         for flight in self._flights:
-            names = flight.crew.end(self._fresh["env"])
+            names = flight.crew.end(self._fresh["env"]) if flight.crew else []
             if flight is self._enemies:
                 self._ended = names
         self._opponents += self._ended
@@ -303,7 +316,7 @@ class FlownGroup(Group):
         crew = self._enemies and self._enemies.crew
         if crew and not self.core.get_fighter(0, other * self.core.red_size)["pilot"]:
             names[other] = Path(crew.names()[0]).stem
-        return tuple(names)
+        return names[0], names[1]
 
     def opponents_of(self, records: np.ndarray) -> np.ndarray:
         """Returns the opponents' names, of pilots and of the crew's members."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
     from midrange_puffer.policies.contestants import Mixed
 
-NO_OPPONENT = object()  # as the opponent: both sides are agents
+NO_OPPONENT: Any = object()  # as the opponent: both sides are agents
 # Prefixes of options' names for red and blue: with agents on both sides, and by the agent's seat.
 EQUALS = ("red_", "blue_")
 BY_SEAT = (("", "enemy_"), ("enemy_", ""))
@@ -100,7 +100,7 @@ def _checked(name: str, value: object, quantity: _Quantity, num_envs: int) -> np
 
 
 def place(
-    core: _core.Core, env: int, options: Mapping[str, np.ndarray], prefixes: tuple[str, str]
+    core: _core.Core, env: int, options: Mapping[str, np.ndarray], prefixes: tuple[str, ...]
 ) -> None:
     """Moves the fighters of an engagement that has just started to the places in the options.
 
@@ -127,8 +127,8 @@ def place(
             cosine, sine = _core.direction(-own["off_boresight_deg"])
             fighter["direction_x"] = ahead[0] * cosine - ahead[1] * sine
             fighter["direction_y"] = ahead[0] * sine + ahead[1] * cosine
-        fighter["speed"] = own.get("speed", fighter["speed"])
-        fighter["ammunition"] = int(own.get("ammunition", fighter["ammunition"]))
+        given = fighter | own
+        fighter["speed"], fighter["ammunition"] = given["speed"], int(given["ammunition"])
         core.set_fighter(env, seat, fighter)
 
 
@@ -157,7 +157,7 @@ class EpisodeArena(Arena):
         render_mode: str | None,
         isa: str,
         threads: int,
-        parameters: Mapping[str, float],
+        parameters: Mapping[str, object],
         wingmen: "Opponent | None" = None,
         auto_reset: bool = True,
     ) -> None:
@@ -319,8 +319,8 @@ class EpisodeArena(Arena):
         """
         if not self._started:
             raise gymnasium.error.ResetNeeded("reset() before render()")
-        return self.view.rgb() if self.render_mode == "rgb_array" else None
+        return self.view.rgb() if self.view and self.render_mode == "rgb_array" else None
 
     def _show(self) -> None:
-        if self.render_mode == "human":
+        if self.view and self.render_mode == "human":
             self.view.show()

@@ -63,8 +63,8 @@ class Ledger:
             values = [np.concatenate(both) for both in zip(self._kept, values, strict=True)]
         is_due = values[0] + self._longest <= step
         self._kept = [column[~is_due] for column in values]
-        _, records, *columns = (column[is_due] for column in values)
-        return records.view(_core.RECORD), columns
+        _, due, *others = (column[is_due] for column in values)
+        return due.view(_core.RECORD), others
 
     def _take_begins(self, records: np.ndarray) -> np.ndarray:
         """Returns the steps at which these engagements began, [records]."""
@@ -164,7 +164,8 @@ class Group:
         """Returns who flies red and blue in the first engagement: "agent" or pilots, each once."""
         names = [tuple(CONTROLLERS)[index] for index in self.core.read("fighter")["pilot"][0]]
         sides = names[: self.core.red_size], names[self.core.red_size :]
-        return tuple(", ".join(dict.fromkeys(side)) for side in sides)
+        red, blue = (", ".join(dict.fromkeys(side)) for side in sides)
+        return red, blue
 
     def flown_sides(self) -> list[tuple[slice, slice]]:
         """Returns the fighters of each side that agents fly, and those of its enemy."""

@@ -4,7 +4,7 @@ Importing this registers it, as does importing its public name, `midrange_puffer
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class MidrangeEnv(gymnasium.Env):
         in_nez_share, between_share, wasted_share of them.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES)}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - an instance has more
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class MidrangeEnv(gymnasium.Env):
         render_mode: str | None = None,
         isa: str = "auto",
         wingmen: "Opponent" = WINGMEN,
-        **parameters: float,
+        **parameters: float | str,
     ) -> None:
         self._arena = EpisodeArena(
             MidrangeEnv, 1, for_one(opponent, action_mode), seat, observation, action_mode,

@@ -1,7 +1,7 @@
 """MidrangeVectorEnv: many engagements at once for Gymnasium, by the C core itself."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def spread(name: str, values: np.ndarray | Sequence, envs: np.ndarray, num_envs:
     return {name: array, f"_{name}": mask}
 
 
-if gymnasium.__version__.startswith("0."):
+if TYPE_CHECKING or gymnasium.__version__.startswith("0."):  # types of the version in .venv
 
     class VectorBase(gymnasium.vector.VectorEnv, gymnasium.experimental.vector.VectorEnv):
         """A vector environment of Gymnasium 0.29, of both its kinds: `make_vec` means the second.
@@ -50,14 +50,14 @@ if gymnasium.__version__.startswith("0."):
         Its constructor takes num_envs, and the spaces of one environment.
         """
 
-        metadata: ClassVar[dict[str, object]] = {}
+        metadata: dict[str, Any] = {}  # noqa: RUF012 - an instance has more
         closed = True  # until it is constructed, so that `__del__` does not close it before
 
         def reset_wait(
             self, seed: int | None = None, options: Mapping[str, object] | None = None
         ) -> tuple[np.ndarray, dict]:
             """Makes the second half of `reset`; the first does nothing."""
-            return self.reset(seed=seed, options=options)
+            return self.reset(seed=seed, options=None if options is None else dict(options))
 
         def step_async(self, actions: np.ndarray) -> None:
             """Makes the first half of `step`."""
@@ -70,6 +70,7 @@ if gymnasium.__version__.startswith("0."):
     def final_infos(arena: EpisodeArena, records: np.ndarray) -> dict:
         """Returns the infos of a step that ended the engagements of these records, one or more."""
         envs, count = records["env"], arena.num_envs
+        assert arena.final_observations is not None  # as the arena resets by itself
         return {
             **spread("final_observation", arena.final_observations[envs], envs, count),
             **spread("final_info", arena.infos(records), envs, count),
@@ -160,7 +161,7 @@ class MidrangeVectorEnv(VectorBase):
         isa: str = "auto",
         threads: int = 1,
         wingmen: "Opponent" = WINGMEN,
-        **parameters: float,
+        **parameters: float | str,
     ) -> None:
         self._arena = EpisodeArena(
             MidrangeVectorEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
@@ -221,7 +222,8 @@ class MidrangeVectorEnv(VectorBase):
         records = arena.step(actions)
         infos = final_infos(arena, records) if len(records) else {}
         results = (arena.observations, arena.rewards, arena.terminations, arena.truncations)
-        return (*map(self._own, results), infos)
+        observations, rewards, terminations, truncations = map(self._own, results)
+        return observations, rewards, terminations, truncations, infos
 
     def _own(self, results: np.ndarray) -> np.ndarray:
         return results.copy() if self._copy else results
@@ -246,7 +248,7 @@ class MidrangeVectorEnv(VectorBase):
 
 
 def make_vector_env(
-    num_envs: int, max_episode_steps: int | None = None, **kwargs: object
+    num_envs: int, max_episode_steps: int | None = None, **kwargs: Any
 ) -> MidrangeVectorEnv:
     """Makes the environment for `gymnasium.make_vec`; version 0.29 gives max_episode_steps always.
 

@@ -12,7 +12,7 @@ from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_rew
 from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.observation import features_of
-from midrange_puffer.game.parameters import OPTIONS, checked_seed, is_team, sizes_of
+from midrange_puffer.game.parameters import OPTIONS, Parameters, checked_seed, is_team, sizes_of
 from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import MIDRANGE, OwnCodeError, Setting
 from midrange_puffer.puffer_import import pufferlib
@@ -84,7 +84,15 @@ class Midrange(pufferlib.PufferEnv):
         functions (`mix.short_names`), and draw_vs_self.
     """
 
-    metadata: ClassVar[dict[str, object]] = {"render_modes": list(RENDER_MODES)}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - an instance has more
+    # PufferLib's buffers, one row an agent.
+    observations: np.ndarray
+    actions: np.ndarray
+    rewards: np.ndarray
+    terminals: np.ndarray
+    truncations: np.ndarray
+    masks: np.ndarray
+    num_agents: int
     # Names in FEATURES or STG_FEATURES of the features that `own_reward` gets.
     reward_features: ClassVar[tuple[str, ...]] = ()
 
@@ -116,7 +124,7 @@ class Midrange(pufferlib.PufferEnv):
         threads: int = 1,
         pool: str | Path | None = None,
         render_mode: str | None = None,
-        **parameters: float,
+        **parameters: Setting,
     ) -> None:
         settings = self._take_settings(parameters)
         self._arena = arena = Arena(
@@ -187,7 +195,7 @@ class Midrange(pufferlib.PufferEnv):
         """
         return settings_of_reward(cls, Midrange) if cls._has_own_reward() else {}
 
-    def _take_settings(self, parameters: dict[str, object]) -> dict[str, object]:
+    def _take_settings(self, parameters: dict[str, Setting]) -> dict[str, Setting]:
         """Takes the arguments of `own_reward` out of the parameters, or their defaults."""
         settings = self.reward_settings()
         for name in settings.keys() & parameters.keys():
@@ -297,10 +305,13 @@ class Midrange(pufferlib.PufferEnv):
         Raises:
             KeyboardInterrupt: the window was closed.
         """
+        view = self._arena.view
+        if view is None:
+            return None
         if self.render_mode == "rgb_array":
-            return self._arena.view.rgb()
+            return view.rgb()
         if self.render_mode == "human":
-            self._arena.view.show()
+            view.show()
         return None
 
     def close(self) -> None:
@@ -327,7 +338,7 @@ def env_class(name: str) -> type[Midrange]:
     return loaded
 
 
-def try_out(name: str, env: dict[str, object]) -> None:
+def try_out(name: str, env: Parameters) -> None:
     """Makes some decisions in the environment of a configuration, to check its reward.
 
     Args:

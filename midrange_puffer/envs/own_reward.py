@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, keywords, sizes_of, suggest
 from midrange_puffer.game.records import SHAPING, outcomes
 from midrange_puffer.policies.own_code import OwnCodeError, Setting, settings_of, where_raised
-from midrange_puffer.puffer_import import pufferlib
+
+if TYPE_CHECKING:
+    from midrange_puffer.envs.midrange import Midrange
 
 # The parts of the environment's own reward.
 OURS = ("result", *SHAPING)
@@ -233,10 +235,10 @@ class OwnReward:
 
     def __init__(
         self,
-        env: pufferlib.PufferEnv,
+        env: "Midrange",
         groups: Sequence[Group],
         rows: Sequence[slice],
-        settings: Mapping[str, object],
+        settings: Mapping[str, Setting],
     ) -> None:
         self._env, self._groups, self._rows, self._settings = env, groups, rows, settings
         self._name = f"{type(env).__name__}.own_reward"
@@ -291,7 +293,7 @@ class OwnReward:
         ended = [*zip(self._groups, self._rows, fresh, strict=True)]
         before, after = ([*zip(self._sides, x, strict=True)] for x in (self._before, self._final))
         decision = Decision(
-            before=Moment(self._features, before),
+            before=Moment(self._features or {}, before),
             after=Moment(self._final_features(), after),
             actions=actions,
             rewards=env.rewards.copy(),
@@ -318,8 +320,10 @@ class OwnReward:
         features = self._features_in(self._env.observations)
         if features:
             ended = np.flatnonzero(self._env.terminals | self._env.truncations)
+            final = self._env.final_observations
+            assert final is not None  # as there are reward_features
             for name, column in self._columns.items():
-                features[name][ended] = self._env.final_observations[ended, column]
+                features[name][ended] = final[ended, column]
         return features
 
     def _take(self, parts: object) -> None:
@@ -340,11 +344,10 @@ class OwnReward:
 
     def _check_part(self, name: str, values: object) -> None:
         """Raises OwnCodeError if a part of the reward is not a number for each agent."""
-        is_array, shape = isinstance(values, np.ndarray), (self._env.num_agents,)
-        if is_array and values.shape == shape and values.dtype.kind in "fiub":
-            return
-        kind = f"a {type(values).__name__}"
-        if is_array:
+        shape, kind = (self._env.num_agents,), f"a {type(values).__name__}"
+        if isinstance(values, np.ndarray):
+            if values.shape == shape and values.dtype.kind in "fiub":
+                return
             kind = f"of shape {values.shape} and type {values.dtype}"
         raise OwnCodeError(
             f"{self._name}: its part {name} is {kind}, expected an array of shape {shape}, a "

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class MidrangeParallelEnv(ParallelEnv):
         `opponent`, for the agent's side.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012 - an instance has more
         "name": "midrange_v0",
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": True,
@@ -91,7 +91,7 @@ class MidrangeParallelEnv(ParallelEnv):
         action_mode: str = OPTIONS["action_mode"].default,
         render_mode: str | None = None,
         isa: str = "auto",
-        **parameters: float,
+        **parameters: float | str,
     ) -> None:
         self._arena = arena = EpisodeArena(
             MidrangeParallelEnv, 1, NO_OPPONENT, SEATS[0], observation, action_mode, render_mode,

@@ -27,6 +27,7 @@ class View(Protocol):
 
     def rgb(self) -> "np.ndarray":
         """Returns the present picture, uint8 [height, width, 3]."""
+        ...
 
     def show(self) -> None:
         """Shows the time since the last call in the window, as long as it lasted."""

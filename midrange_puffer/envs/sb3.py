@@ -48,7 +48,7 @@ class MidrangeVecEnv(VecEnv):
         isa: str = "auto",
         threads: int = 1,
         wingmen: "Opponent" = WINGMEN,
-        **parameters: float,
+        **parameters: float | str,
     ) -> None:
         self._arena = EpisodeArena(
             MidrangeVecEnv, num_envs, opponent, seat, observation, action_mode, render_mode, isa,
@@ -119,11 +119,13 @@ class MidrangeVecEnv(VecEnv):
         """
         arena = self._arena
         records = arena.step(self._actions)
+        final_observations = arena.final_observations
+        assert final_observations is not None  # as the arena resets by itself
         infos: list[dict[str, Any]] = [
             {"TimeLimit.truncated": truncated} for truncated in arena.truncations.tolist()
         ]
         for env, info in zip(records["env"].tolist(), arena.infos(records), strict=True):
-            observation = arena.final_observations[env].copy()
+            observation = final_observations[env].copy()
             infos[env] |= info | {
                 "terminal_observation": observation,
                 "is_success": bool(info["win"]),

@@ -42,7 +42,7 @@ class Option:
 
     name: str
     kind: type
-    default: int | str
+    default: Any  # of this kind
     meaning: str
     minimum: int | None = None
     maximum: int | None = None
@@ -77,7 +77,7 @@ SCRIPTED = "pilots"  # the group of engagements against pilots
 EXPORTED = ".onnx"  # ends the names of exported policies (exported.py)
 MODEL_SUFFIXES = (".pt", EXPORTED)
 MAP_PILOTS: tuple[str, ...] = _core.map_pilots()  # use the missile envelope
-SEATS: tuple[str, ...] = ("red", "blue")
+SEATS: tuple[str, str] = ("red", "blue")
 OBSERVATIONS: tuple[str, ...] = tuple(_core.OBSERVATIONS)
 # The parameters that determine the agents' observations and actions.
 OBSERVED: tuple[str, ...] = ("sensing", "red_size", "blue_size")
