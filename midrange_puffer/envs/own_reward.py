@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import PARAMETERS, SEATS, keywords, sizes_of, suggest
 from midrange_puffer.game.records import SHAPING, outcomes
 from midrange_puffer.policies.own_code import OwnCodeError, Setting, settings_of, where_raised
-
-if TYPE_CHECKING:
-    from midrange_puffer.envs.midrange import Midrange
 
 # The parts of the environment's own reward.
 OURS = ("result", *SHAPING)
@@ -220,6 +217,28 @@ def settings_of_reward(env_class: type, base: type) -> dict[str, Setting]:
     return settings
 
 
+class RewardedEnv(Protocol):
+    """The part of Midrange that `OwnReward` uses."""
+
+    parameters: dict[str, Any]
+    observation: str
+    num_agents: int
+    observations: np.ndarray
+    rewards: np.ndarray
+    terminals: np.ndarray
+    truncations: np.ndarray
+    final_observations: np.ndarray | None
+
+    @property
+    def reward_features(self) -> tuple[str, ...]:
+        """Names of the features that `own_reward` gets."""
+        ...
+
+    def own_reward(self, decision: Decision, **settings: Any) -> Mapping[str, np.ndarray]:
+        """Returns the parts of the reward by name."""
+        ...
+
+
 class OwnReward:
     """Adds the rewards of a subclass's `own_reward` to those of Midrange, and logs their sums.
 
@@ -235,7 +254,7 @@ class OwnReward:
 
     def __init__(
         self,
-        env: "Midrange",
+        env: RewardedEnv,
         groups: Sequence[Group],
         rows: Sequence[slice],
         settings: Mapping[str, Setting],
