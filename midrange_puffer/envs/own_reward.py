@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -228,11 +228,7 @@ class RewardedEnv(Protocol):
     terminals: np.ndarray
     truncations: np.ndarray
     final_observations: np.ndarray | None
-
-    @property
-    def reward_features(self) -> tuple[str, ...]:
-        """Names of the features that `own_reward` gets."""
-        ...
+    reward_features: ClassVar[tuple[str, ...]]
 
     def own_reward(self, decision: Decision, **settings: Any) -> Mapping[str, np.ndarray]:
         """Returns the parts of the reward by name."""
