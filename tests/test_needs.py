@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from browser import NAMES, VARIABLE, find_program
+from needs import nightly
 
 SKIPPED = """
 from needs import need
@@ -46,7 +47,7 @@ def test_a_browser_is_the_one_that_is_named_or_none(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("side_by_side", [[], ["-n", "1"]], ids=str)
+@pytest.mark.parametrize("side_by_side", [nightly([]), ["-n", "1"]], ids=str)
 def test_the_last_lines_say_what_was_missing_and_how_to_get_it(tmp_path, side_by_side):
     (tmp_path / "test_it.py").write_text(SKIPPED)
     tests = Path(__file__).parent

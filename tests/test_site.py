@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from places import ROOT
@@ -15,40 +16,41 @@ from midrange_puffer.config.schema import schema
 from midrange_puffer.game.observation import RADAR_FEATURES, STG_FEATURES
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 
-# What `make docs` runs, so that its words are tested, too.
+# The words of `make docs`, so that they are tested, too.
 BUILD = re.search(r"mkdocs (build .*)", (ROOT / "Makefile").read_text())[1].split()
 
 
-def build(place, folder) -> subprocess.CompletedProcess:
-    """Build the site of the mkdocs.yml in `place` into `folder`."""
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "mkdocs", *BUILD, "--site-dir", str(folder)],
-        cwd=place,
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess]:
+    """The site with three mistakes added, and its build."""
+    folder = tmp_path_factory.mktemp("site")
+    for name in ("mkdocs.yml", "tools"):
+        (folder / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    with (folder / "docs" / "export.md").open("a") as page:
+        page.write("\n[page](nowhere.md) [anchor](training.md#nowhere)\n")
+    (folder / "docs" / "lonely.md").write_text("# Lonely\n")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "mkdocs", *BUILD, "--site-dir", "site"],
+        cwd=folder,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=120,
     )
+    return folder / "site", done
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    done = build(ROOT, folder)
-    assert done.returncode == 0, done.stdout
-    return folder
+@pytest.fixture
+def site(built) -> Path:
+    return built[0]
 
 
 @pytest.mark.slow
-def test_a_dead_link_or_anchor_or_a_page_out_of_the_nav_fails(tmp_path):
-    for name in ("mkdocs.yml", "tools"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    with (tmp_path / "docs" / "export.md").open("a") as page:
-        page.write("\n[page](nowhere.md) [anchor](training.md#nowhere)\n")
-    (tmp_path / "docs" / "lonely.md").write_text("# Lonely\n")
-    done = build(tmp_path, tmp_path / "site")
+def test_a_dead_link_or_anchor_or_a_page_out_of_the_nav_fails(built):
+    """And nothing else: without these three mistakes the build succeeds."""
+    _, done = built
     assert done.returncode != 0
     for said in ("'nowhere.md'", "'training.md#nowhere'", "lonely.md", "with 3 warnings"):
         assert said in done.stdout

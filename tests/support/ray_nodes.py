@@ -102,6 +102,16 @@ def is_collector(process: psutil.Process) -> bool:
     return False
 
 
+def collectors(found: Cluster) -> list[psutil.Process]:
+    """Returns the processes of the collectors at work on a cluster, the oldest first."""
+    children = []
+    for node in found.list_all_nodes():
+        for info in node.all_processes["raylet"]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                children += psutil.Process(info.process.pid).children()
+    return sorted(filter(is_collector, children), key=lambda process: process.create_time())
+
+
 def kill_node(found: Cluster, worker: int) -> None:
     """Kill the node that runs a process of Ray's, by that one's id, as a loss of power would."""
     raylet = psutil.Process(worker).ppid()

@@ -17,6 +17,7 @@ import runs
 import strangers
 import torch
 from fake_actors import FakeActors
+from needs import nightly
 
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.train import run_folder
@@ -25,6 +26,7 @@ from midrange_puffer.train.cluster.collector import RayActors
 from midrange_puffer.train.cluster.collectors import Collectors
 from midrange_puffer.train.cluster.connect import ClusterError, connected
 from midrange_puffer.train.machine import usable_cores
+from midrange_puffer.training import Trainer, load_config
 
 pytestmark = pytest.mark.slow
 
@@ -101,6 +103,27 @@ def test_what_rows_tell_of_collectors(tmp_path, joined):
     assert whole <= rows[-1]["performance/eval"]  # which is of all updates
 
 
+def test_a_killed_collector_is_lost_and_the_run_goes_on(tmp_path, cluster, joined):
+    """And so it does with nodes and learners that are killed: test_cluster_chaos.py."""
+    counts = []
+
+    def kill_one(trainer: Trainer, row: dict[str, float]) -> None:
+        if not counts:
+            ray_nodes.collectors(cluster)[0].kill()
+        counts.append(row["cluster/lost"])
+        if row["cluster/lost"] and row["cluster/collectors"]:
+            trainer.stop()
+
+    values = {"cluster.engine": "ray", "cluster.max_collectors": 2, "vec.backend": "auto"}
+    values |= {"train.data_dir": tmp_path, "train.run_name": "run", "train.total_timesteps": 1e8}
+    with Trainer(load_config(runs.small_config(tmp_path), values), callbacks=[kill_one]) as trainer:
+        trainer.run()
+    assert counts[0] == 0
+    assert counts[-1] == 1
+    steps = [row["agent_steps"] for row in runs.rows(tmp_path / "run")]
+    assert steps == list(range(1024, 1024 * len(counts) + 1, 1024))
+
+
 def test_stages_and_the_pool_are_what_they_are_in_one_process(
     tmp_path, cluster, joined, monkeypatch
 ):
@@ -126,16 +149,17 @@ def test_stages_and_the_pool_are_what_they_are_in_one_process(
     assert mirrors(folder) == []
 
 
-def test_collectors_fly_teams_of_the_sizes_of_each_stage(tmp_path, joined):
+@pytest.mark.parametrize("names", [["one"], nightly(["one", "two"])], ids=["once", "twice"])
+def test_collectors_fly_teams_of_the_sizes_of_each_stage(tmp_path, joined, names):
     """Against the pool, too; a second run is the same."""
     words = [*RAY, *runs.TEAM, "--env.opponent=self:1,pool:1,shooter:2"]
     words += ["--curriculum.stages=twos,threes", "--curriculum.twos.max-steps=3000"]
     words += ["--curriculum.threes.env.red-size=3", "--train.minibatch-size=256"]
-    for name in ("one", "two"):
+    for name in names:
         (tmp_path / name).mkdir()
         assert runs.train(tmp_path / name, *words) == 0
-    one, two = (runs.timeless(tmp_path / name / "run") for name in ("one", "two"))
-    assert one == two
+    one, *others = (runs.timeless(tmp_path / name / "run") for name in names)
+    assert others == [one] * len(others)
     # An update of twos: 160 agents x 16 decisions, less those of the dead.
     assert 0.8 * 2560 < one[0]["agent_steps"] <= 2560
     assert [row["curriculum/stage"] for row in one] == sorted(

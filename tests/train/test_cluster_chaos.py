@@ -1,6 +1,5 @@
 """Training on a Ray cluster of several nodes, while what runs it is killed and added."""
 
-import contextlib
 import json
 import subprocess
 import sys
@@ -8,7 +7,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 import ray_nodes
 
@@ -81,20 +79,10 @@ class Job:
         return self._output.read_text()
 
 
-def collectors(cluster) -> list[psutil.Process]:
-    """The processes of the collectors at work on a cluster, in the order of their start."""
-    found = []
-    for node in cluster.list_all_nodes():
-        for info in node.all_processes["raylet"]:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                found += psutil.Process(info.process.pid).children()
-    return sorted(filter(ray_nodes.is_collector, found), key=lambda process: process.create_time())
-
-
 def none_is_left(cluster) -> None:
     """See that the collectors of a learner that is gone end, too."""
     latest = time.monotonic() + PATIENCE
-    while left := collectors(cluster):
+    while left := ray_nodes.collectors(cluster):
         assert time.monotonic() < latest, left
         time.sleep(0.05)
 
@@ -109,10 +97,10 @@ def disturbed(cluster, tmp_path_factory) -> Job:
     job = Job(folder / "run", *words)
     try:
         job.goes_on(lambda row: row["cluster/collectors"] == 2)
-        collectors(cluster)[0].kill()
+        ray_nodes.collectors(cluster)[0].kill()
         job.goes_on(lambda row: row["cluster/collectors"] == 1)
         job.goes_on(lambda row: row["cluster/collectors"] == 2)
-        ray_nodes.kill_node(cluster, collectors(cluster)[0].pid)
+        ray_nodes.kill_node(cluster, ray_nodes.collectors(cluster)[0].pid)
         job.goes_on(lambda row: row["cluster/collectors"] == 1, updates=5)
         ray_nodes.add_node(cluster)
         job.goes_on(lambda row: row["cluster/collectors"] == 2, updates=5)
