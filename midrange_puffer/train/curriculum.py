@@ -1,4 +1,4 @@
-"""The curriculum: which stage a run is in, and when it moves on."""
+"""The curriculum: the present stage of a run, and the condition for the next one."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -8,18 +8,18 @@ from midrange_puffer.config.schema import STAGE
 
 
 class Curriculum:
-    """Where a run stands in its curriculum: the stage, since when, and how it went lately.
+    """The position of a run in its curriculum: the stage, its start and its recent scores.
 
-    A run without a curriculum is from start to end in the one stage that its configuration is.
+    A run without a curriculum has one stage, its configuration.
 
     Args:
         config: of the run, with all its stages.
-        state: the trainer state of a run that goes on, by which it is in the stage it was in.
+        state: the trainer state of a resumed run, which has its stage; None: a new run.
 
     Attributes:
         stages: the names of all stages, in their order.
-        index: of the present one.
-        start: its beginning, in agent decisions of the run.
+        index: of the present stage.
+        start: of the present stage, in agent decisions of the run.
 
     Raises:
         ConfigError: The run is in a stage that the configuration no longer names.
@@ -52,7 +52,7 @@ class Curriculum:
 
     @property
     def state(self) -> dict[str, object] | None:
-        """What a resumed run needs of it; None without a curriculum."""
+        """The entry of the trainer state; None without a curriculum."""
         if self.stage is None:
             return None
         scores = [float(score) for score in self._scores]
@@ -60,12 +60,12 @@ class Curriculum:
 
     @property
     def config(self) -> Config:
-        """The run's configuration as it is in this stage."""
+        """The run's configuration in this stage."""
         return stage_config(self._config, self.stage) if self.stage else self._config
 
     @property
     def score(self) -> float | None:
-        """The mean of the last curriculum.episodes finished engagements; None before the first."""
+        """The mean score of the last curriculum.episodes engagements; None before the first."""
         return sum(self._scores) / len(self._scores) if self._scores else None
 
     @property
@@ -77,11 +77,11 @@ class Curriculum:
         return {"curriculum/stage": self.index + 1, **score}
 
     def observe(self, scores: Sequence[float]) -> None:
-        """Count the scores of engagements that finished: win 1, draw 0.5, loss 0."""
+        """Adds the scores of engagements that ended: win 1, draw 0.5, loss 0."""
         self._scores.extend(scores)
 
     def is_passed(self, steps: int) -> bool:
-        """Whether it is time for the next stage, after `steps` agent decisions of the run."""
+        """True if the next stage is due after `steps` agent decisions of the run."""
         if self.index + 1 >= len(self.stages):
             return False
         limits = self._config[STAGE + self.stage]
@@ -91,7 +91,7 @@ class Curriculum:
         return by_score or (longest is not None and steps - self.start >= longest)
 
     def advance(self, steps: int) -> None:
-        """Enter the next stage, after `steps` agent decisions of the run."""
+        """Enters the next stage after `steps` agent decisions of the run."""
         self.index += 1
         self.start = steps
         self._scores.clear()
@@ -101,5 +101,5 @@ class Curriculum:
 
 
 def format_stage(stages: Sequence[str], number: int) -> str:
-    """A stage in words, such as "stage 2/4 survive"."""
+    """Formats a stage, such as "stage 2/4 survive"."""
     return f"stage {number}/{len(stages)} {stages[number - 1]}"

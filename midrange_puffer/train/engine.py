@@ -22,7 +22,7 @@ Outputs = tuple[torch.Tensor, torch.Tensor]
 
 
 class TimeStep(NamedTuple):
-    """What the environments return for n agents before a decision.
+    """The environments' results for n agents before a decision.
 
     Attributes:
         observations: float32 [n, features].

@@ -1,4 +1,4 @@
-"""The machine that this process runs on, as a configuration is settled for it."""
+"""The machine of this process, for which a configuration is settled."""
 
 import os
 
@@ -13,8 +13,8 @@ _CORES = Key(CORES, int, "most cores that this process may count on", None, 1, 1
 
 
 def this_machine() -> Machine:
-    """What this process may use."""
-    # Only here: who asks for cores alone need not wait for torch.
+    """Returns the resources that this process may use."""
+    # Imported here, since the functions below need no torch.
     import torch
 
     from midrange_puffer.train import ranks
@@ -32,14 +32,15 @@ def this_machine() -> Machine:
 
 
 def physical_cores() -> int:
-    """Those of the machine."""
+    """Returns the number of physical cores of the machine."""
     return psutil.cpu_count(logical=False) or 1
 
 
 def usable_cores(ranks_here: int = 1) -> int:
-    """Physical cores for this process: its share of the threads of all of them.
+    """Returns the number of physical cores for this process, at least 1.
 
-    The ranks of a machine divide them among themselves; a process may be given fewer: `CORES`.
+    This is the process's share of the machine's hardware threads, in units of cores. The ranks of a
+    machine divide it evenly. The variable `CORES` can lower it.
 
     Raises:
         UsageError: That variable is not a number of cores.

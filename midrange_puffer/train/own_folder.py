@@ -1,4 +1,4 @@
-"""Temporary folders that are removed, however their owner ends."""
+"""Temporary folders that are removed even if their owner is killed."""
 
 import contextlib
 import fcntl
@@ -9,13 +9,14 @@ from pathlib import Path
 
 
 class OwnFolder:
-    """A temporary folder; if its process is killed, the next that makes one like it removes it.
+    """A temporary folder of this process.
 
-    By a lock on it, which ends with the process, others see that it has an owner.
+    The process holds a lock on the folder, which ends with the process. The next process that makes
+    a folder with the same prefix removes those without a lock.
 
     Args:
-        prefix: of its name, and of all that are like it.
-        parent: where it is made.
+        prefix: of the folder's name.
+        parent: where the folder is made.
 
     Attributes:
         path: of the folder.
@@ -23,25 +24,25 @@ class OwnFolder:
 
     def __init__(self, prefix: str, parent: str | Path) -> None:
         for path in Path(parent).glob(f"{prefix}*"):
-            with contextlib.suppress(OSError):  # it has an owner, or another process removes it
+            with contextlib.suppress(OSError):  # locked, or being removed by another process
                 _remove(path, _lock(path))
         self._handle = None
-        while self._handle is None:  # another process may have been quicker to lock it
+        while self._handle is None:  # another process may have locked it first
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             with contextlib.suppress(BlockingIOError, FileNotFoundError):
                 self._handle = _lock(self.path)
 
     def close(self) -> None:
-        """Remove it, with all that is in it."""
+        """Removes the folder with its content."""
         _remove(self.path, self._handle)
 
 
 def _lock(path: Path) -> int:
-    """Lock a folder; return a handle of it.
+    """Locks a folder; returns its handle.
 
     Raises:
         BlockingIOError: Another process has locked it.
-        OSError: It is gone, or none of ours: in /tmp others may have a link or a pipe so named.
+        OSError: It is gone, or is another user's, or a link or a pipe of this name.
     """
     handle = os.open(path, os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

@@ -1,7 +1,7 @@
-"""The pool of frozen policies that a learner fights: who is in it, and how often each is met.
+"""The pool of frozen policies that a learner fights: its members, and their sampling weights.
 
-The learner keeps it in one file of its run folder (policies/pool_file.py); the environments read
-that (envs/pool_crew.py), in whatever process they run.
+The learner writes the pool to a file in its run folder (policies/pool_file.py). The environments
+read the file, in this or another process.
 """
 
 import hashlib
@@ -20,35 +20,35 @@ from midrange_puffer.policies.pool_file import Member, PoolError, format_members
 
 PFSP = "pfsp"  # prioritised fictitious self-play
 UNIFORM = "uniform"
-COPIES = "pool"  # the run folder's folder for copies of the models that pool.include names
+COPIES = "pool"  # the folder in the run folder for copies of the models of pool.include
 
-# Why a model of the other kind of game is no member, by whether the run is of teams.
+# Errors for a model of the other kind of game, by whether the run is of teams.
 UNFIT = (
     "is of a team: it cannot fly one against one",
     "is of one against one: it cannot fly in a team",
 )
 
-# The share of the engagements that PFSP gives to all members alike, so that none dies out: without
-# it one that is always beaten would never be met again, though the learner may forget how.
+# The share of the engagements that PFSP divides evenly among all members. Without it a member that
+# always loses would never be met again, and the learner may forget how to beat it.
 EVEN_SHARE = 0.1
 
 
 class Pool:
-    """The members, as the learner keeps them.
+    """The members of a pool, as the learner keeps them.
 
-    The models that `include` names are copied into the run folder by the first `refresh`. From then
-    on the copies are taken, also where the run is resumed, whatever has become of the files.
+    The first `refresh` copies the models of `include` into the run folder. From then on, and in
+    resumed runs, the copies are used even if the original files change or vanish.
 
     Args:
-        folder: the run folder; a pool that stands there is taken up.
+        folder: the run folder; an existing pool is read from it.
         settings: [pool]: size, sampling, power, include, own.
-        in_team: whether its members fly in teams.
+        in_team: True if the members fly in teams.
 
     Raises:
-        PoolError: The pool in the folder is damaged; `include` is not a list of files, has one
-            twice, or too many.
+        PoolError: The pool in the folder is damaged; or `include` is not a list of files, names
+            one twice, or has too many.
         CheckpointError: A model of `include` cannot be used.
-        UsageError: One flies in teams and is not to, or the other way round.
+        UsageError: A model is of teams and the run is not, or the other way round.
     """
 
     FILE = "pool.json"
@@ -57,22 +57,22 @@ class Pool:
         self.path = folder / self.FILE
         self._settings, self._in_team = settings, in_team
         self._written = ""
-        self._copies: dict[Path, bytes] = {}  # still to be written
-        known = read_members(self.path) if self.path.exists() else []
+        self._copies: dict[Path, bytes] = {}  # not yet written
+        saved = read_members(self.path) if self.path.exists() else []
         self.members = self._included(settings["include"])
         if len(self.members) + settings["own"] > settings["size"]:
             raise PoolError(
                 f"pool.size = {settings['size']}: no room for the {len(self.members)} models of "
                 f"pool.include{' and a checkpoint of the run' * settings['own']}"
             )
-        results = {member.name: (member.games, member.score) for member in known}
+        scores = {member.name: (member.games, member.score) for member in saved}
         for member in self.members:
-            member.games, member.score = results.get(member.name, (member.games, member.score))
+            member.games, member.score = scores.get(member.name, (member.games, member.score))
         if settings["own"]:
-            self.members += [member for member in known if member.own]
+            self.members += [member for member in saved if member.own]
 
     def add(self, path: Path, agent_steps: int) -> None:
-        """Let a new checkpoint of this run join, where they do; one too many leaves."""
+        """Adds a checkpoint of this run, if pool.own; a full pool drops one."""
         if not self._settings["own"]:
             return
         own = {member.name: member for member in self.members if _is_checkpoint(member)}
@@ -81,11 +81,11 @@ class Pool:
         self.members = others + _thinned(own.values(), self._settings["size"] - len(others))
 
     def join(self, path: Path, agent_steps: int) -> None:
-        """Let an exploiter of this run join; of more than half the room the most beaten leaves.
+        """Adds an exploiter of this run; of more than half the pool's size the weakest is dropped.
 
         Args:
             path: of its model, within the run folder.
-            agent_steps: of the policy against which it was trained.
+            agent_steps: of the policy that it was trained against.
         """
         place = path.relative_to(self.path.parent)
         name = f"{place.parent.name}/{path.stem}"
@@ -99,13 +99,13 @@ class Pool:
         self.members = others + _thinned(own, self._settings["size"] - len(others))
 
     def observe(self, scores: Mapping[str, Sequence[float]]) -> None:
-        """Count finished engagements: the learner's scores by member; who has left is ignored."""
+        """Counts finished engagements: the learner's scores by member, of present members only."""
         for member in self.members:
             if scores.get(member.name):
                 member.observe(scores[member.name])
 
     def refresh(self) -> None:
-        """Drop members whose file has vanished, weigh the others, and write what has changed.
+        """Drops members whose file has vanished, updates the weights, and writes the file.
 
         Raises:
             WriteError: The file, or the copy of a model, could not be written.
@@ -126,7 +126,7 @@ class Pool:
             self._written = text
 
     def metrics(self) -> dict[str, float]:
-        """The size, and the learner's score against the members: in the mean, and the lowest."""
+        """Returns the size, and the learner's mean and lowest score against the members."""
         scores = [member.score for member in self.members]
         if not scores:
             return {"pool/size": 0}
@@ -140,13 +140,13 @@ class Pool:
         return len(self.members)
 
     def _included(self, text: str | None) -> list[Member]:
-        """The models of pool.include, each loaded once to see that it can be."""
+        """Returns the models of pool.include, each loaded once as a check."""
         members: dict[Path, Member] = {}
         for word in _words(text):
             source = path_of(word).resolve()
             if source in members:
                 raise PoolError(f"pool.include = {text}: {source} is given twice")
-            # By the word, which a resumed run still has, wherever it is resumed.
+            # The digest is of the word, which does not change if the run is resumed elsewhere.
             digest = hashlib.blake2b(word.encode(), digest_size=4).hexdigest()
             suffix = EXPORTED if word.endswith(EXPORTED) else ".pt"
             path = f"{COPIES}/{path_of(word).stem}-{digest}{suffix}"
@@ -175,12 +175,12 @@ class Pool:
         return self.path.parent / member.path
 
     def _weights(self) -> list[float]:
-        """The members' shares: PFSP's (1 - score) ** power, mixed with equal ones, or equal."""
+        """Returns the weights: PFSP's (1 - score) ** power with an even share, or equal ones."""
         count = len(self.members)
         hard = [(1 - member.score) ** self._settings["power"] for member in self.members]
         total = sum(hard)
         if self._settings["sampling"] == UNIFORM or not total:
-            return [1 / count for _ in hard]  # none where every file has vanished
+            return [1 / count for _ in hard]  # empty if every file has vanished
         return [EVEN_SHARE / count + (1 - EVEN_SHARE) * value / total for value in hard]
 
 
@@ -189,9 +189,9 @@ def _is_checkpoint(member: Member) -> bool:
 
 
 def _thinned(members: Iterable[Member], size: int) -> list[Member]:
-    """The oldest, the newest, and others spread over the time between, `size` in all, by age.
+    """Returns `size` members by age: the oldest, the newest, and others spread in between.
 
-    Again and again leaves the one whose neighbours in time are nearest to each other.
+    Members are dropped one by one: always the one whose neighbours are closest in training time.
     """
     by_age = sorted(members, key=lambda member: member.agent_steps)
     while len(by_age) > max(size, 2):
@@ -202,7 +202,7 @@ def _thinned(members: Iterable[Member], size: int) -> list[Member]:
 
 
 def _words(text: str | None) -> list[str]:
-    """The files that pool.include names, as they are written there."""
+    """Returns the files of pool.include as written there."""
     words = [word.strip() for word in text.split(",")] if text else []
     if not all(words):
         raise PoolError(f"pool.include = {text}: must be model files separated by commas")

@@ -35,8 +35,8 @@ UNUSED = ("truncations", "ratio", "importance", "ep_lengths", "ep_indices", "sch
 class RolloutPuffeRL(pufferl.PuffeRL):
     """PuffeRL with this package's rollout, engine and optimizer.
 
-    PuffeRL's thread that reads the machine would keep a failed process from ending; `Utilization`
-    has its place. Every update is timed, by clocks that nobody sets. float32 is computed without
+    `Utilization` replaces PuffeRL's thread that reads the machine: the thread would keep a failed
+    process from ending. Every update is timed, by a monotonic clock. float32 is computed without
     CUDA's mixed precision.
 
     Args:

@@ -189,8 +189,8 @@ def find_run(name: str, data_dir: str | Path) -> Path:
     if Path(name).is_dir() or (data_dir / name).is_dir():
         raise CheckpointError(f"{name}: the run has no {STATE}: it ended before it began")
     runs = sorted((path.parent.name for path in data_dir.glob(f"*/{STATE}")), reverse=True)
-    found = f"the newest runs are {', '.join(runs[:3])}" if runs else "there are no runs"
-    raise CheckpointError(f"{name}: no such run folder, nor one in {data_dir}, where {found}")
+    newest = f"the newest runs are {', '.join(runs[:3])}" if runs else "there are no runs"
+    raise CheckpointError(f"{name}: no such run folder, nor one in {data_dir}, where {newest}")
 
 
 def _newest(folder: Path, pattern: str) -> Path:

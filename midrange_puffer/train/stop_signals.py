@@ -1,4 +1,4 @@
-"""What SIGINT, SIGTERM and SIGHUP do to training: it stops after the update that is under way."""
+"""SIGINT, SIGTERM and SIGHUP during training: it stops after the present update."""
 
 import contextlib
 import os
@@ -10,14 +10,17 @@ from midrange_puffer.train import ranks
 
 
 class StoppedError(UserError):
-    """A signal has come, and the update that is under way cannot be finished."""
+    """A signal has come, and the present update cannot be finished."""
 
 
 class StopSignals:
-    """Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends at once.
+    """Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second exits at once.
 
-    SIGHUP says that the terminal is gone; one that is ignored, as by nohup, stays so. A rank's
-    launcher may pass one on twice, and kills who takes too long: there others are ignored.
+    SIGHUP means that the terminal is gone; if it is ignored, as by nohup, it stays ignored. In a
+    rank a second signal does not exit: its launcher may send one twice, and kills slow ranks.
+
+    Attributes:
+        caught: the number of the signal that has come; 0: none.
     """
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -41,10 +44,10 @@ class StopSignals:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
         if self.caught and ranks.is_loss(error):
-            signal.raise_signal(self.caught)  # the launcher's, because of the rank that was lost
+            signal.raise_signal(self.caught)  # sent by the launcher because a rank was lost
 
     def agree(self) -> int:
-        """The signal that has come to any rank, so that all stop together; 0: none has."""
+        """Returns the signal that has come to any rank, so that all stop together; 0: none."""
         number = max(ranks.gather(self.caught))
         if number:
             self.caught = number
@@ -57,6 +60,6 @@ class StopSignals:
         if self.caught:
             os._exit(128 + number)
         self.caught = number
-        # To stderr; print() may be what was interrupted, and cannot be entered twice.
+        # Not by print(), which may have been interrupted and is not reentrant.
         with contextlib.suppress(OSError):  # the terminal may be gone
             os.write(2, b"stopping after this update; once more to stop at once\n")

@@ -98,10 +98,10 @@ def set_optimizer(
         for name in KEPT[type(optimizer)]:
             value, shape = buffers.get(name), () if name == STEP else parameter.shape
             if not isinstance(value, torch.Tensor) or value.shape != shape:
-                found = list(value.shape) if isinstance(value, torch.Tensor) else "missing"
+                shown_shape = list(value.shape) if isinstance(value, torch.Tensor) else "missing"
                 raise CheckpointError(
                     f"{path}: its optimizer's {name} of the parameter {index} has the shape "
-                    f"{found}, expected {list(shape)}"
+                    f"{shown_shape}, expected {list(shape)}"
                 )
             kept = torch.empty(shape, device=None if name == STEP else parameter.device)
             optimizer.state[parameter][name] = kept.copy_(value)
@@ -138,8 +138,8 @@ def load(path: Path) -> dict[str, object]:
     state.setdefault("reference", None)
     for name, (fits, expected) in _ENTRIES.items():
         if name not in state or not fits(state[name]):
-            found = reprlib.repr(state[name]) if name in state else "missing"
-            raise CheckpointError(f"{path}: its {name} is {found}, expected {expected}")
+            value = reprlib.repr(state[name]) if name in state else "missing"
+            raise CheckpointError(f"{path}: its {name} is {value}, expected {expected}")
     return state
 
 

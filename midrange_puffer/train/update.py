@@ -261,10 +261,10 @@ class Learner:
         their number.
         """
         advantages = draw.advantages
-        known = advantages
+        living = advantages
         if self.experience.masks is not None:
-            known = advantages[self.experience.masks[draw.rows] > 0]
-        scaled = draw.weights * (advantages - known.mean()) / (known.std() + 1e-8)
+            living = advantages[self.experience.masks[draw.rows] > 0]
+        scaled = draw.weights * (advantages - living.mean()) / (living.std() + 1e-8)
         if self._excess is not None:
             scaled -= draw.weights * self._settings["kl_coef"] * self._excess[draw.rows]
         returns = advantages + self.experience.values[draw.rows]

@@ -1,4 +1,4 @@
-"""What a run takes of the machine that it learns on: processors, memory and GPU."""
+"""The utilization of the learner's machine: processors, memory and GPU."""
 
 import contextlib
 import math
@@ -9,38 +9,38 @@ import psutil
 import pynvml
 import torch
 
-INTERVAL = 1.0  # s from one reading to the next: processor time is counted in steps of 10 ms
-MEMORY_INTERVAL = 10.0  # s: to count a process's memory takes Linux some 10 ms
+INTERVAL = 1.0  # s between two readings: processor time is counted in steps of 10 ms
+MEMORY_INTERVAL = 10.0  # s: Linux needs some 10 ms to count a process's memory
 
 
 class Utilization:
-    """Reads the machine for the metrics, in place of PuffeRL's own thread.
+    """Reads the machine for the metrics, in place of PuffeRL's thread.
 
-    That thread gives a hundred times the share of the processors in use, looks at the current GPU
-    whatever the run learns on, and keeps silent in a rank.
+    That thread multiplies the processors' share in use by a hundred, reads the current GPU instead
+    of the run's, and does not read the GPU in a rank.
 
     Args:
-        device: where the run learns, such as "cuda:1". Its other processes must have begun.
+        device: where the run learns, such as "cuda:1". The run's other processes must exist.
     """
 
     def __init__(self, device: str = "cpu") -> None:
         self._device = torch.device(device)
         workers = multiprocessing.active_children()
-        self._processes = [psutil.Process(pid) for pid in (None, *(one.pid for one in workers))]
+        self._processes = [psutil.Process(pid) for pid in [None, *(each.pid for each in workers)]]
         self._cores = (0.0, 0.0)
         self._process_memory, self._next_memory = 0.0, 0.0
-        self._read()  # from here on processor time is counted
+        self._read()  # starts the count of processor time
         self._next = time.monotonic()
 
     def metrics(self) -> dict[str, float]:
-        """What a row of metrics says of the machine, of the time since the reading before.
+        """Returns the machine's metrics for a row, since the last reading.
 
         Returns:
             machine/cpu [% of all cores], machine/memory [% in use], machine/process_cpu [cores used
-            by this process and its workers], machine/process_memory [MiB that they take; what they
-            share counts once, where the system tells], and with CUDA gpu/utilization [% of the
-            time] and gpu/memory [% in use], by whomever; not-a-number for what the driver does not
-            tell.
+            by this process and its workers] and machine/process_memory [MiB of these processes;
+            shared memory counts once if the system reports it]. With CUDA also gpu/utilization [%
+            of the time] and gpu/memory [% in use], of all processes; nan if the driver does not
+            report it.
         """
         if time.monotonic() >= self._next:
             self._read()
@@ -56,12 +56,12 @@ class Utilization:
         return figures
 
     def stop(self) -> None:
-        """Nothing: there is no thread. PuffeRL asks for it where it is closed."""
+        """Does nothing: there is no thread. PuffeRL calls it when it is closed."""
 
     def _read(self) -> None:
         before, self._cores = self._cores, _core_seconds()
-        busy, there = (now - then for now, then in zip(self._cores, before, strict=True))
-        self._cpu_util = 100 * busy / there if there else 0.0
+        busy, total = (now - then for now, then in zip(self._cores, before, strict=True))
+        self._cpu_util = 100 * busy / total if total else 0.0
         self._cpu_mem = psutil.virtual_memory().percent
         self._process_cpu = 0.0
         for process in self._processes:
@@ -77,19 +77,19 @@ class Utilization:
 
 
 def _core_seconds() -> tuple[float, float]:
-    """Seconds that the cores of this machine have been busy, and all of their seconds.
+    """Returns the busy and the total seconds of this machine's cores.
 
-    psutil.cpu_percent counts from its last call by anybody.
+    psutil.cpu_percent is not used: it counts from its last call in the process, by any caller.
     """
     times = psutil.cpu_times()._asdict()
-    there = sum(seconds for kind, seconds in times.items() if not kind.startswith("guest"))
-    return there - times["idle"] - times.get("iowait", 0.0), there
+    total = sum(seconds for kind, seconds in times.items() if not kind.startswith("guest"))
+    return total - times["idle"] - times.get("iowait", 0.0), total
 
 
 def _memory(process: psutil.Process) -> int:
-    """Bytes of memory of a process; none of one that is gone.
+    """Returns the bytes of memory of a process, 0 for an ended one.
 
-    On Linux what n processes share counts an nth in each (PSS).
+    On Linux memory shared by n processes counts 1/n in each (PSS).
     """
     try:
         memory = process.memory_full_info()
@@ -101,7 +101,7 @@ def _memory(process: psutil.Process) -> int:
 
 
 def _utilization(device: torch.device) -> float:
-    """The share of its last second or less in which the GPU was at work [%], by NVML."""
+    """Returns the share of the last second or less in which the GPU was busy [%], by NVML."""
     try:
         return float(torch.cuda.utilization(device))
     except (RuntimeError, pynvml.NVMLError):  # no NVML, or a GPU in parts (MIG)
