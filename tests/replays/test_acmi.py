@@ -1,4 +1,4 @@
-"""Recordings for Tacview, read back by a reader that knows only Tacview's documentation."""
+"""Recordings for Tacview, read by a reader that follows only Tacview's documentation."""
 
 import zipfile
 from math import atan, degrees, hypot
@@ -6,10 +6,12 @@ from math import atan, degrees, hypot
 import acmi_reader
 import numpy as np
 import pytest
+import team_fights
 from replays import record
+from team_fights import EACH_SIZE, sized
 
 from midrange_puffer.game.paths import FLYING, HIT, LOST, SPENT, Paths
-from midrange_puffer.replays.acmi import ALTITUDE, format_acmi, write_acmi
+from midrange_puffer.replays.acmi import ALTITUDE, FIRST_MISSILE, format_acmi, write_acmi
 from midrange_puffer.replays.replay import Replay
 
 EARTH = 6_371_000.0  # m
@@ -27,7 +29,7 @@ def flown(request) -> tuple[Replay, Paths, acmi_reader.Recording]:
 
 
 def bodies(paths: Paths, recording: acmi_reader.Recording):
-    """Each path and the object that it became, as they were launched."""
+    """Returns each path with its object, in the order of launches."""
     fighters = [recording.bodies[1], recording.bodies[2]]
     missiles = [recording.bodies[number] for number in sorted(recording.bodies)[2:]]
     assert len(missiles) == len(paths.missiles)
@@ -53,7 +55,7 @@ def test_everything_is_where_it_was_to_the_metre(flown):
 
 
 def test_everything_points_where_it_flies(flown):
-    """From north clockwise; and what turns left banks to the left, as much as level turns need."""
+    """Headings count from north clockwise; fighters bank as in level turns."""
     _, paths, recording = flown
     for path, body in bodies(paths, recording):
         is_fighter = path in paths.fighters
@@ -112,7 +114,7 @@ def test_how_everything_ended(flown):
 
 
 def test_locks_are_those_of_the_radars_and_the_seekers():
-    """Whom a radar sees at every time, and when each missile's seeker has a lock."""
+    """The radars' targets at every time, and the times of each missile's lock."""
     replay, _ = record(("shooter", "notcher"), seed=1, sensing="radar", start_range_max=40_000)
     paths = replay.paths()
     recording = acmi_reader.read(format_acmi(replay, paths).encode())
@@ -166,3 +168,57 @@ def test_long_recordings_keep_their_time():
     replay, _ = record(("straight",) * 2, physics_dt=0.001, substeps=1, time_limit=1)
     recording = acmi_reader.read(format_acmi(replay, replay.paths()).encode())
     assert recording.times == pytest.approx(np.arange(1001) / 1000, abs=1e-9)
+
+
+# Teams
+
+
+@EACH_SIZE
+def test_all_are_there_and_the_right_ones_have_killed(sizes):
+    replay, _ = team_fights.record(sized(*sizes), ("shooter", "ace"), seed=1)
+    paths = replay.paths()
+    recording = acmi_reader.read(format_acmi(replay, paths).encode())
+    names = [f"red_{n}" for n in range(sizes[0])] + [f"blue_{n}" for n in range(sizes[1])]
+    assert len(recording.bodies) == len(names) + len(paths.missiles)
+    for path, name in zip(paths.fighters, names, strict=True):
+        body = recording.bodies[1 + path.number]
+        side, _, _ = name.partition("_")
+        assert body.texts["CallSign"] == name
+        assert body.texts["Color"] == body.texts["Coalition"] == side.capitalize()
+        assert body.texts["Pilot"] == {"red": "shooter", "blue": "ace"}[side]
+        assert body.removed == (None if path.died is None else pytest.approx(path.died))
+        numbers = body.numbers[round(path.times[-1], 3)]
+        assert (numbers["U"], numbers["V"]) == pytest.approx((path.x[-1], path.y[-1]), abs=0.01)
+    changed, kills = 0, {}
+    for number, path in enumerate(paths.missiles):
+        body = recording.bodies[FIRST_MISSILE + number]
+        assert body.texts["Color"] == recording.bodies[1 + path.owner].texts["Color"]
+        locked = int(body.texts["LockedTarget"], 16)
+        for time, target in zip(path.times, path.targets, strict=True):
+            told = body.locks.get(round(time, 3), {}).get("LockedTarget")
+            changed += told is not None
+            locked = int(told, 16) if told else locked
+            assert locked == 1 + target
+        if path.fate == HIT:
+            kills[path.target] = path.owner, round(path.times[-1], 3)
+        else:
+            assert (body.removed is None) == (path.fate == FLYING)
+    assert changed or sizes == (3, 1)
+    assert kills
+    told = {}
+    for time, kind, parts in recording.events:
+        fields = dict(part.split(":", 1) for part in parts) if kind == "Timeout" else {}
+        if fields.get("Outcome") == "Kill":
+            source, target = (int(fields[name], 16) - 1 for name in ("SourceId", "TargetId"))
+            told[target] = source, round(time, 3)
+    assert told == kills
+    assert recording.events[-1][1:] == ("Bookmark", [replay.outcome])
+
+
+def test_a_wingman_is_flown_by_its_pilot():
+    pilots = ["agent", "evader", "ace"], "crank"
+    replay, _ = team_fights.record(sized(3, 1, time_limit=10), pilots, names=("Ann", "Bob"))
+    recording = acmi_reader.read(format_acmi(replay, replay.paths()).encode())
+    pilots = [recording.bodies[1 + number].texts["Pilot"] for number in range(4)]
+    assert pilots == ["Ann", "evader", "ace", "crank"]
+    assert recording.properties["Title"] == "Ann (3 red) against Bob (1 blue)"

@@ -1,4 +1,4 @@
-"""Wingmen from outside the core, and the human who takes over one after another."""
+"""Crews of a session: wingmen from outside the core, and humans who take over fighters."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,12 @@ from policies import random_policy
 from team_fights import sized
 
 from midrange_puffer import Simulation
+from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.observation import team_rows
-from midrange_puffer.game.parameters import PILOTS
+from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.game.targets import enemies_of, nearest_nose, shot_at
+from midrange_puffer.policies.contestants import load_contestant
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN, PilotCrew, Session
 
@@ -17,7 +19,7 @@ SIZES = [(2, 2), (4, 3), (8, 8)]
 
 
 def bodies(sim: Simulation) -> list[dict]:
-    """Of everything that flies; who flies it aside."""
+    """Returns the states of all bodies, without the fighters' pilots."""
     fighters = [sim.core.get_fighter(0, number) for number in range(sim.core.fighters)]
     fighters = [state | {"pilot": 0} for state in fighters]
     return fighters + [sim.core.get_missile(0, slot) for slot in range(sim.core.slots)]
@@ -25,7 +27,7 @@ def bodies(sim: Simulation) -> list[dict]:
 
 @pytest.mark.parametrize("pilot", PILOTS)
 def test_pilots_beside_the_fight_command_what_they_would_in_it(pilot):
-    """Bit for bit, as pilots of the core: where they fly, and when and at whom they fire."""
+    """Bit for bit, as pilots of the core: flight, launches and targets."""
     for sizes in SIZES:
         game = sized(*sizes, substeps=1)
         native = Simulation(1, 5, pilot, "ace", **game)
@@ -142,11 +144,17 @@ def test_shots_are_at_the_chosen_target_while_it_lives():
     assert ahead in (2, 3, 4)
 
 
-@pytest.mark.parametrize("wingman", ["ace", "policy"])
-def test_a_fight_with_changes_is_taken_back_and_replayed(wingman):
-    if wingman == "policy":
-        wingman = random_policy(observation="team", sizes=(3, 3), seed=1)
-    session = Session(([HUMAN, wingman, wingman], "evader"), ("me", "it"), seed=5, **sized(3, 3))
+CREWS = {  # red's wingmen, and blue
+    "pilots": lambda: ("ace", "evader"),
+    "policy": lambda: (random_policy(observation="team", sizes=(3, 3), seed=1), "evader"),
+    "enemies": lambda: ("evader", random_policy(observation="team", sizes=(3, 3), seed=1)),
+}
+
+
+@pytest.mark.parametrize("crew", CREWS)
+def test_a_fight_with_changes_is_taken_back_and_replayed(crew):
+    wingman, blue = CREWS[crew]()
+    session = Session(([HUMAN, wingman, wingman], blue), ("me", "it"), seed=5, **sized(3, 3))
     hashes = []
 
     def fly(end: int) -> None:
@@ -165,16 +173,39 @@ def test_a_fight_with_changes_is_taken_back_and_replayed(wingman):
     fly(90)
     session.rewind(45)
     assert session.sim.state_hash() == hashes[44]
+    assert session.paths.time == pytest.approx(4.5)
     first = hashes[:90]
     del hashes[45:]
     fly(90)
     assert hashes == first
+    assert (session.sim.fighters["ammo"][0, :3] < 6).any()
     replay = Replay.from_bytes(session.replay().to_bytes())
     replay.verify()
-    assert replay.pilots == ("agent",) * 3 + ("evader",) * 3
+    assert replay.pilots == ("agent",) * 3 + (blue if isinstance(blue, str) else "agent",) * 3
     assert replay.names == ("me", "it")
 
 
-def test_two_humans_on_a_side_are_refused():
-    with pytest.raises(UsageError, match="red: 2 humans; at most one flies on a side"):
-        Session(([HUMAN, HUMAN], "ace"), **sized(2, 2))
+def test_a_session_flies_the_fight_that_is_measured():
+    """The same as `play` flies, with the same draws."""
+    policy = random_policy(observation="team", sizes=(3, 3))
+    game = sized(3, 3, time_limit=60)
+    session = Session((policy, "ace"), seed=6, **game)
+    while not session.over:
+        session.step()
+    [[row]] = play([Fight(policy, "ace")], 1, 6, parameters=resolve(game, teams=True))
+    assert (session.sim.outcome[0], len(session.recorder)) == (row["outcome"], row["decisions"])
+    fired = session.sim.core.read("fighter")["shots"][0]
+    assert [fired[:3].sum(), fired[3:].sum()] == row["shots"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("contestants", "message"),
+    [
+        (lambda: ([HUMAN, HUMAN], "ace"), "red: 2 humans; at most one flies on a side"),
+        (lambda: (["ace"] * 3, "ace"), "red: 3 contestants; red_size is 2"),
+        (lambda: ("ace", ["ace", load_contestant("ace:1,trained:1")]), "blue = ace,trained: "),
+    ],
+)
+def test_contestants_that_do_not_fit_are_refused(contestants, message):
+    with pytest.raises(UsageError, match=message):
+        Session(contestants(), **sized(2, 2))

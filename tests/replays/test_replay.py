@@ -1,12 +1,14 @@
-"""Replays: what is flown again is the same fight, bit for bit; nothing else is taken for one."""
+"""Replays: a fight flown again is the same, bit for bit, and damaged files are refused."""
 
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
+import team_fights
 from quick_fights import SHORT
 from replays import forged, random_controls, record, with_header, with_parameters
+from team_fights import EACH_SIZE, sized
 
 from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
@@ -18,14 +20,14 @@ FIRST_LINE = b"midrange_puffer replay 1\n"
 
 
 def wild_controls(rng: np.random.Generator) -> np.ndarray:
-    """Any numbers at all, which mean something nevertheless."""
+    """Returns arbitrary numbers, which the core clamps."""
     controls = random_controls(rng) + rng.normal(0, 1, (1, 2, 3))
     odd = rng.choice([np.nan, np.inf, -np.inf, -0.0, 1e-40, 1e300], (1, 2, 3))
     return np.where(rng.random((1, 2, 3)) < 0.1, odd, controls)
 
 
 def test_a_thousand_random_fights_are_flown_again_bit_for_bit():
-    """Everybody against everybody, from 1,000 starts; every state is compared, not only some."""
+    """All pairs of pilots from 1,000 starts; every state is compared."""
     pairs = list(product([name for name in CONTROLLERS if name not in WING_PILOTS], repeat=2))
     outcomes = set()
     for number in range(1000):
@@ -44,7 +46,7 @@ def test_a_thousand_random_fights_are_flown_again_bit_for_bit():
 
 
 def test_a_fight_is_kept_in_kilobytes(tmp_path):
-    """A long one, whose seats both do something else at every decision."""
+    """A long fight, in which both seats act differently at every decision."""
     sim = Simulation(seed=1)
     recorder = Recorder(sim, seed=1, pilots=("agent", "agent"), names=("Ann", "Böb"))
     rng = np.random.default_rng(0)
@@ -121,7 +123,10 @@ def test_a_recorder_begins_at_the_start():
 
 
 @pytest.fixture(scope="module")
-def data() -> bytes:
+def data(request) -> bytes:
+    """A file of one against one, or of two against two with the parameter "team"."""
+    if getattr(request, "param", "pair") == "team":
+        return team_fights.record(sized(2, 2, time_limit=20))[0].to_bytes()
     return record(("agent", "crank"), seed=8)[0].to_bytes()
 
 
@@ -146,18 +151,28 @@ def test_a_forgery_of_nothing_is_the_replay(data):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("data", "change", "message"),
     [
-        (lambda p: p.update(missile_trust=1.0), "missile_trust is unknown.*mean 'missile_thrust'"),
-        (lambda p: p.pop("gravity"), r"without the parameters gravity, which version \d"),
-        (lambda p: p.update(gravity=0), "gravity = 0: must be from 1"),
-        (lambda p: p.update(gravity="9.8"), "gravity = '9.8': must be a number"),
-        (lambda p: p.update(start_range_min=9999), "start_range_min = 9999 is above"),
+        ("pair", {"missile_trust": 1.0}, "missile_trust is unknown.*mean 'missile_thrust'"),
+        ("pair", {"gravity": None}, r"without the parameters gravity, which version \d"),
+        ("pair", {"gravity": 0}, "gravity = 0: must be from 1"),
+        ("pair", {"gravity": "9.8"}, "gravity = '9.8': must be a number"),
+        ("pair", {"start_range_min": 9999}, "start_range_min = 9999 is above"),
+        ("team", {"red_size": 3}, "4 pilots, its parameters 3 fighters of red and 2 of blue"),
+        ("team", {"red_size": 1}, "4 pilots, its parameters 1 fighters of red and 2 of blue"),
+        ("team", {"red_size": 9}, "red_size = 9"),
+        ("team", {"red_size": "two"}, "red_size = 'two'"),
     ],
+    indirect=["data"],
 )
 def test_parameters_of_other_rules_are_refused_by_name(data, change, message):
+    def apply(parameters):
+        parameters.update(change)
+        for name in [name for name, value in change.items() if value is None]:
+            del parameters[name]
+
     with pytest.raises(ReplayError, match=message):
-        Replay.from_bytes(with_parameters(data, change))
+        Replay.from_bytes(with_parameters(data, apply))
 
 
 def test_parameters_without_their_hash_are_refused(data):
@@ -167,29 +182,42 @@ def test_parameters_without_their_hash_are_refused(data):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("data", "changes", "message"),
     [
-        ({"pilots": ["agent", "cranc"]}, "'cranc': must be one of .*did you mean 'crank'"),
-        ({"pilots": ["agent"]}, "1 pilots, its parameters 1 fighters of red and 1 of blue"),
-        ({"names": ["Ann", 7]}, "names that are not texts"),
-        ({"seed": -1}, "seed = -1"),
-        ({"seed": 1.0}, "no seed of type int"),
-        ({"seed": True}, "no seed of type int"),
-        ({"engagement": -1}, "engagement = -1"),
-        ({"episode": 2**40}, "cannot be flown"),
-        ({"outcome": None}, "no outcome of type str"),
-        ({"decisions": -1}, "decisions below 0"),
-        ({"decisions": 10}, "not those of 10 decisions"),
-        ({"decisions": 10**9}, "controls are of 10{9} decisions, its time limit of "),
-        ({"decisions": 10**30}, "controls are of 10{30} decisions, its time limit of "),
-        ({"hash_interval": 0}, "hash_interval below 1"),
-        ({"names": ["\ud800", "b"]}, "text that is no Unicode"),
-        ({"meta": {"a": ["\udfff"]}}, "text that is no Unicode"),
+        ("pair", {"pilots": ["agent", "cranc"]}, "'cranc': must be .*did you mean 'crank'"),
+        ("pair", {"pilots": ["agent"]}, "1 pilots, its parameters 1 fighters of red and 1 of"),
+        ("pair", {"names": ["Ann", 7]}, "names that are not texts"),
+        ("pair", {"seed": -1}, "seed = -1"),
+        ("pair", {"seed": 1.0}, "no seed of type int"),
+        ("pair", {"seed": True}, "no seed of type int"),
+        ("pair", {"engagement": -1}, "engagement = -1"),
+        ("pair", {"episode": 2**40}, "cannot be flown"),
+        ("pair", {"outcome": None}, "no outcome of type str"),
+        ("pair", {"decisions": -1}, "decisions below 0"),
+        ("pair", {"decisions": 10}, "not those of 10 decisions"),
+        ("pair", {"decisions": 10**9}, "controls are of 10{9} decisions, its time limit of "),
+        ("pair", {"decisions": 10**30}, "controls are of 10{30} decisions, its time limit of "),
+        ("pair", {"hash_interval": 0}, "hash_interval below 1"),
+        ("pair", {"names": ["\ud800", "b"]}, "text that is no Unicode"),
+        ("pair", {"meta": {"a": ["\udfff"]}}, "text that is no Unicode"),
+        ("team", {"pilots": ["ace"] * 3}, "3 pilots, its parameters 2 fighters of red and 2 of"),
+        ("team", {"pilots": ["ace"] * 16}, "16 pilots, its parameters 2 fighters"),
+        ("team", {"names": ["ace"] * 4}, "4 names, not those of two sides"),
+        ("team", {"pilots": ["ace", "ace", "evader", 7]}, "pilots that are not texts"),
+        ("team", {"decisions": 3}, "its controls are not those of 3 decisions of 4 fighters"),
     ],
+    indirect=["data"],
 )
 def test_what_cannot_be_flown_is_refused_with_the_reason(data, changes, message):
     with pytest.raises(ReplayError, match=message):
         Replay.from_bytes(forged(data, **changes))
+
+
+@pytest.mark.parametrize("data", ["team"], indirect=True)
+def test_controls_of_more_fighters_are_none_of_fewer(data):
+    other = with_parameters(data, lambda parameters: parameters.update(red_size=1))
+    with pytest.raises(ReplayError, match="decisions of 3 fighters"):
+        Replay.from_bytes(forged(other, pilots=["ace", "evader", "evader"]))
 
 
 @pytest.mark.parametrize("line", [b"", b"{", b"\xff{}", b"[" * 200_000, b'{"a":' * 200_000])
@@ -249,3 +277,29 @@ def test_an_outcome_that_did_not_come_is_noticed():
     replay, _ = record()
     with pytest.raises(ReplayError, match=f"ends with {replay.outcome!r}, not with 'nobody wins'"):
         replace(replay, outcome="nobody wins").verify()
+
+
+# Teams
+
+WINGMEN = (["agent", "evader", "evader"], "ace")
+
+
+@EACH_SIZE
+def test_a_fight_of_teams_is_flown_again_bit_for_bit(sizes):
+    replay, hashes = team_fights.record(sized(*sizes))
+    again = Replay.from_bytes(replay.to_bytes())
+    assert [sim.fight_hash() for sim in again.play()] == hashes
+    assert again.controls.shape == (len(hashes), sum(sizes), 3)
+    assert (again.controls == replay.controls).all()
+    assert again.pilots == ("ace",) * sizes[0] + ("evader",) * sizes[1]
+    assert again.names == ("ace", "evader")
+
+
+def test_an_agent_and_its_wingmen_are_one_pilot_each():
+    replay, hashes = team_fights.record(sized(3, 2), WINGMEN, seed=2)
+    again = Replay.from_bytes(replay.to_bytes())
+    assert [sim.fight_hash() for sim in again.play()] == hashes
+    assert again.pilots == ("agent", "evader", "evader", "ace", "ace")
+    assert again.names == ("agent, evader", "ace")
+    named, _ = team_fights.record(sized(3, 2), WINGMEN, seed=2, names=("Ann", "Bob"))
+    assert Replay.from_bytes(named.to_bytes()).names == ("Ann", "Bob")

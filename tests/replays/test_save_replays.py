@@ -1,4 +1,4 @@
-"""Replays out of evaluation and training: the fights as they were, and the ones worth a look."""
+"""Replays of evaluation and training: every fight can be replayed, instructive ones are kept."""
 
 import contextlib
 import json
@@ -12,6 +12,7 @@ import pytest
 import runs
 from policies import Constant, random_policy
 from quick_fights import SHORT
+from team_fights import EACH_SIZE, sized
 
 from midrange_puffer.commands import cli
 from midrange_puffer.contest.evaluation import fight
@@ -39,20 +40,27 @@ MIX = "shooter:1,evader:1,ace:2"
 SEATS = ("red", "blue")
 
 
+def watched(fights, num_envs: int, game):
+    """Plays fights with seed 4; returns their recorders and records."""
+    recorders = [
+        FightRecorder(names, num_envs, 4, game, {}) for names in (("p", None), (None, "p"))
+    ]
+    records = play(
+        fights, num_envs, 4, watch=lambda n, *rest: recorders[n](0, *rest), parameters=game
+    )
+    return recorders, records
+
+
 @pytest.mark.parametrize("memory", [(), ("Recurrent", {"input_size": 16, "hidden_size": 16})])
 def test_every_engagement_of_a_batch_is_replayed_alone_as_it_was(memory):
-    """Whoever was drawn; and being watched changes nothing."""
-    crews = [Fight(random_policy(*memory), MIX), Fight("crank", random_policy(seed=5))]
-    watchers = [FightRecorder(names, 30, 4, GAME, {}) for names in (("p", None), (None, "another"))]
-    records = play(
-        crews, 30, 4, watch=lambda index, *rest: watchers[index](0, *rest), parameters=GAME
-    )
-    plain = play(crews, 30, 4, parameters=GAME)
-    np.testing.assert_array_equal(records, plain)
+    """With every drawn opponent; recording changes nothing."""
+    fights = [Fight(random_policy(*memory), MIX), Fight("crank", random_policy(seed=5))]
+    recorders, records = watched(fights, 30, GAME)
+    np.testing.assert_array_equal(records, play(fights, 30, 4, parameters=GAME))
     drawn = set()
-    for watcher, fought in zip(watchers, records, strict=True):
+    for recorder, fought in zip(recorders, records, strict=True):
         for record in fought:
-            replay = Replay.from_bytes(watcher.replay(record, why="so").to_bytes())
+            replay = Replay.from_bytes(recorder.replay(record, why="so").to_bytes())
             *_, sim = replay.play()
             assert replay.decisions == record["decisions"]
             assert sim.outcome[0] == record["outcome"]
@@ -64,12 +72,31 @@ def test_every_engagement_of_a_batch_is_replayed_alone_as_it_was(memory):
             drawn.add((replay.pilots, replay.names))
     assert drawn == {
         *((("agent", name), ("p", name)) for name in ("shooter", "evader", "ace")),
-        (("crank", "agent"), ("crank", "another")),
+        (("crank", "agent"), ("crank", "p")),
     }
 
 
+@EACH_SIZE
+def test_engagements_of_teams_are_replayed_alone(sizes):
+    """Policies and drawn pilots, in teams of several sizes."""
+    game = resolve(sized(*sizes, time_limit=60), teams=True)
+    policy = random_policy(observation="team", sizes=sizes)
+    watchers, records = watched([Fight(policy, "shooter:1,ace:1"), Fight("crank", policy)], 6, game)
+    for watcher, fought in zip(watchers, records, strict=True):
+        for row in fought:
+            replay = watcher.replay(row)
+            *_, sim = replay.play()
+            assert sim.outcome[0] == row["outcome"]
+            paths = replay.paths()
+            owners = [paths.fighters[missile.owner].side for missile in paths.missiles]
+            assert np.bincount(owners, minlength=2).tolist() == row["shots"].tolist()
+            for side in range(2):
+                seen, miss = watcher.nearness[row["env"], side], nearest_miss(paths, side)
+                assert (seen > 0) <= (miss is not None)
+
+
 def test_a_fight_that_went_another_way_is_noticed():
-    """As if the core flew an engagement alone otherwise than among others."""
+    """As if the core flew an engagement differently alone and in a batch."""
     watcher = FightRecorder(("p", None), 4, 4, GAME, {})
     [records] = play([Fight(random_policy(), "ace")], 4, 4, watch=watcher, parameters=GAME)
     other = FightRecorder(("p", None), 4, 5, GAME, {})
@@ -180,7 +207,7 @@ def test_where_nobody_shoots_none_is_closest(tmp_path):
 
 
 def test_the_nearest_miss_is_where_two_straight_lines_pass():
-    """Of the missiles that go for this fighter, and between the times noted, too."""
+    """Only missiles that fly at this fighter count; distances between two entries count as well."""
     shot = MissilePath(times=[0, 1, 2], x=[0, 1000, 2000], y=[0, 0, 0], targets=[1] * 3)
     early = MissilePath(times=[0], x=[1500], y=[900], targets=[1])
     other = MissilePath(times=[0], x=[0], y=[0], targets=[0])
@@ -237,7 +264,7 @@ def test_eval_keeps_replays_of_each_opponent(run, tmp_path, capsys):
 
 
 def test_eval_keeps_replays_of_two_policies(run, tmp_path):
-    """Whatever opponent it meets, and whichever run a model of that name is of."""
+    """Files of other opponents and of models of the same name are kept."""
     other = str(run / "model_000000.pt")
     evaluate(run, "--opponent", other, "--save-replays=1", "--replay-dir", str(tmp_path))
     evaluate(run, "--opponent=self", "--save-replays=1", "--replay-dir", str(tmp_path))
@@ -268,7 +295,7 @@ def test_a_folder_that_cannot_be_is_named_before_the_fights(run, tmp_path, monke
 
 @pytest.mark.parametrize("mishap", [WriteError("the disk is full"), RuntimeError("another way")])
 def test_no_evaluation_is_lost_for_want_of_a_replay(run, tmp_path, monkeypatch, capsys, mishap):
-    """Nor are the replays of the other opponents."""
+    """The replays of the other opponents are kept as well."""
     plain = evaluate(run, "--opponent=all")
     printed = capsys.readouterr().out
     (run.parent / "report.json").unlink()
@@ -301,3 +328,24 @@ def test_eval_shows_how_far_it_is_with_the_replays(run, tmp_path, monkeypatch):
     total, steps = told["weave: replays"]
     assert sum(steps) == len(list(tmp_path.iterdir())) > 1
     assert total == 4
+
+
+TEAM = ("--env.red-size=2", "--env.blue-size=3", "--env.start-spacing-min=300",
+        "--env.start-spacing-max=900")  # fmt: skip
+
+
+def test_training_and_eval_keep_replays_of_teams(tmp_path, capsys):
+    assert runs.train(tmp_path, *TEAM, "--train.replay-interval=2") == 0
+    kept = [Replay.read(path) for path in (tmp_path / "run" / "replays").iterdir()]
+    assert len(kept) >= 2
+    model = str(next((tmp_path / "run").glob("model_*.pt")))
+    words = ["--load-model-path", model, "--episodes=8", "--save-replays=1", *TEAM]
+    folder = tmp_path / "kept"
+    options = ["--opponent=shooter", "--env.time-limit=60", "--env.start-range-max=15000"]
+    options += ["--env.start-range-min=10000", f"--replay-dir={folder}"]
+    assert cli.run("eval", [*words, *options]) == 0
+    assert "each flown again from its file: all bit-exact" in capsys.readouterr().out
+    for replay in (*kept, *map(Replay.read, folder.iterdir())):
+        *_, sim = replay.play()
+        assert replay.outcome == outcome_words(sim)
+        assert replay.controls.shape[1] == 5
