@@ -1,6 +1,7 @@
 """Errors that a user can mend: printed in a line, without a traceback."""
 
 import contextlib
+import importlib.util
 from collections.abc import Iterator
 
 # How torch says it of the main memory, in an error that has no class of its own.
@@ -24,6 +25,12 @@ class UsageError(UserError, ValueError):
 
 class CheckpointError(UsageError):
     """A file is not a checkpoint that this version can use."""
+
+
+def require_pygame() -> None:
+    """Raises UsageError if pygame is not installed; called before imports that need it."""
+    if importlib.util.find_spec("pygame") is None:
+        raise UsageError("the viewer needs pygame-ce: pip install 'midrange_puffer[view]'")
 
 
 @contextlib.contextmanager

@@ -20,8 +20,7 @@ from midrange_puffer.commands.models import (
 )
 from midrange_puffer.commands.progress import progress_bar
 from midrange_puffer.config.key import check_even
-from midrange_puffer.envs.rendering import require_pygame
-from midrange_puffer.errors import UsageError, UserError, memory_advice
+from midrange_puffer.errors import UsageError, UserError, memory_advice, require_pygame
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.game.parameters import ALL, PILOTS, SELF
 from midrange_puffer.names import shown

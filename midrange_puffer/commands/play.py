@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.models import find_opponent, load_models, load_opponent, resolve_game
-from midrange_puffer.envs.rendering import require_pygame
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, require_pygame
 from midrange_puffer.files import open_folder
 from midrange_puffer.game.parameters import (
     HUMAN,

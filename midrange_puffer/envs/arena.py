@@ -5,19 +5,20 @@
 """
 
 import copy
+import importlib
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from midrange_puffer import _core
 from midrange_puffer.envs.crews import FlownGroup, OutsideCrew, find_crew
 from midrange_puffer.envs.groups import Group, SelfGroup
-from midrange_puffer.envs.rendering import RENDER_MODES, checked_render_mode, make_env_view
+from midrange_puffer.errors import require_pygame
 from midrange_puffer.game.envelope import game_envelope
 from midrange_puffer.game.observation import features_of, spaces_of
 from midrange_puffer.game.parameters import (
@@ -32,11 +33,15 @@ from midrange_puffer.game.parameters import (
     resolve,
     seat_weights,
     sizes_of,
+    suggest,
 )
 from midrange_puffer.policies.mix import FIGHTERS, OTHERS, divide
 
 if TYPE_CHECKING:
     from midrange_puffer.envs.crews import Opponent
+
+RENDER_MODES = HUMAN, RGB_ARRAY = "human", "rgb_array"
+VIEWER = "midrange_puffer.show.view.env_view"
 
 # The parts that environments' docstrings share: spaces, arguments of constructors, errors.
 SPACES = """
@@ -110,6 +115,24 @@ def documented(**own: str) -> Callable[[_Class], _Class]:
     return complete
 
 
+def checked_render_mode(render_mode: str | None) -> str | None:
+    """Returns the mode.
+
+    Raises:
+        ValueError: It is neither None nor one of `RENDER_MODES`.
+        UsageError: It needs pygame, which is not installed.
+    """
+    if render_mode is None:
+        return None
+    if render_mode not in RENDER_MODES:
+        hint = suggest(str(render_mode), RENDER_MODES)
+        raise ValueError(
+            f"render_mode = {render_mode!r}: must be None or {', '.join(RENDER_MODES)}{hint}"
+        )
+    require_pygame()
+    return render_mode
+
+
 class Arena:
     """Engagements in groups, one for each kind of opponent: their cores, buffers and picture.
 
@@ -133,7 +156,7 @@ class Arena:
         groups: of engagements.
         rows: the agents of each group, as slices of the buffers.
         agents: number of agents; they are numbered by group, engagement and fighter.
-        view: shows engagement 0; None without a render mode.
+        view: the `EnvView` of engagement 0; None without a render mode.
         rewards: float32 [agents], once they are bound, like
         observations: float32 [agents, features],
         terminations, truncations: bool [agents], and
@@ -183,7 +206,11 @@ class Arena:
         ends = np.cumsum([group.agents for group in self.groups]).tolist()
         self.rows = [slice(e - g.agents, e) for g, e in zip(self.groups, ends, strict=True)]
         self.agents: int = ends[-1]
-        self.view = make_env_view(self.groups[0], self._seeds()[0], render_mode)
+        self.view = None
+        if render_mode is not None:
+            # By name, so that only rendering imports pygame, and environments depend on no viewer.
+            view = importlib.import_module(VIEWER).EnvView
+            self.view: Any = view(self.groups[0], self._seeds()[0], render_mode == HUMAN)
 
     def _make_groups(self, opponent: "Opponent", pool: str | Path | None) -> list[Group]:
         """Returns a group for each kind of opponent, with its share of the engagements."""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from midrange_puffer.envs.arena import OPPONENT, documented
+from midrange_puffer.envs.arena import OPPONENT, RENDER_MODES, documented
 from midrange_puffer.envs.crews import for_one
 from midrange_puffer.envs.episodes import EpisodeArena
-from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.parameters import OPTIONS, WINGMEN, checked_seed
 from midrange_puffer.gymnasium_import import gymnasium

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from midrange_puffer.envs.arena import Arena, documented
+from midrange_puffer.envs.arena import RENDER_MODES, Arena, documented
 from midrange_puffer.envs.groups import joined_records
 from midrange_puffer.envs.own_reward import Decision, OwnReward, settings_of_reward
-from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.observation import features_of
 from midrange_puffer.game.parameters import OPTIONS, Parameters, checked_seed, is_team, sizes_of

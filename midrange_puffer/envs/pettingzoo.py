@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from midrange_puffer import _core
-from midrange_puffer.envs.arena import documented
+from midrange_puffer.envs.arena import RENDER_MODES, documented
 from midrange_puffer.envs.episodes import NO_OPPONENT, EpisodeArena
-from midrange_puffer.envs.rendering import RENDER_MODES
 from midrange_puffer.game.actions import as_actions
 from midrange_puffer.game.parameters import OPTIONS, SEATS, fighter_names, is_team, sizes_of
 from midrange_puffer.game.simulation import MAX_AMMUNITION

@@ -108,10 +108,14 @@ def draw_actions(action_mode: str, steps: int, agents: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("action_mode", "backend"),
-    [("discrete", "Serial"), ("continuous", "Serial"), ("discrete", "Multiprocessing")],
+    ("kind", "action_mode", "backend"),
+    [
+        (MidrangeEnv, "discrete", "Serial"),
+        (MidrangeEnv, "continuous", "Serial"),
+        (MidrangeParallelEnv, "continuous", "Serial"),
+        (MidrangeParallelEnv, "discrete", "Multiprocessing"),
+    ],
 )
-@pytest.mark.parametrize("kind", [MidrangeEnv, MidrangeParallelEnv])
 def test_emulated_environments_give_what_they_give_by_hand(kind, action_mode, backend):
     agents = AGENTS[kind]
     actions = draw_actions(action_mode, 120, 2 * agents)

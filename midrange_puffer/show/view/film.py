@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from midrange_puffer.envs.rendering import require_pygame
-from midrange_puffer.errors import UsageError
+from midrange_puffer.errors import UsageError, require_pygame
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import RADAR, callsigns, sizes_of, suggest
 from midrange_puffer.game.paths import Paths
