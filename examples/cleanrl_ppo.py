@@ -4,8 +4,8 @@
 
 The score rises from 0.8, with actions nearly at random, to 1.0 in half a minute on one core.
 
-Where an episode ends, the infos have the observation at its end. Its value counts if the episode
-was truncated; after a termination there is none to count.
+At the end of an episode, the infos have its last observation. If the episode was truncated, the
+value of that observation estimates the rest of the return. After a termination the rest is 0.
 """
 
 import math
@@ -25,7 +25,7 @@ ROLLOUT = 64  # decisions of every engagement
 EPOCHS = 4
 MINIBATCH = 1024
 LEARNING_RATE = 1e-3
-GAMMA = 0.997  # 600 decisions may lie between a choice and what comes of it
+GAMMA = 0.997  # up to 600 decisions lie between an action and its result
 GAE_LAMBDA = 0.97
 CLIP = 0.2
 VALUE_WEIGHT = 0.5
@@ -35,7 +35,7 @@ FIRE_BIAS = -4.0
 
 
 def layer(inputs: int, outputs: int, std: float = 2**0.5) -> nn.Linear:
-    """A linear layer with orthogonal weights."""
+    """Returns a linear layer with orthogonal weights."""
     linear = nn.Linear(inputs, outputs)
     nn.init.orthogonal_(linear.weight, std)
     nn.init.zeros_(linear.bias)
@@ -43,7 +43,7 @@ def layer(inputs: int, outputs: int, std: float = 2**0.5) -> nn.Linear:
 
 
 def network(inputs: int, outputs: int, std: float) -> nn.Sequential:
-    """Two hidden layers."""
+    """Returns a network with two hidden layers."""
     hidden = (layer(inputs, 64), nn.Tanh(), layer(64, 64), nn.Tanh())
     return nn.Sequential(*hidden, layer(64, outputs, std))
 
@@ -57,43 +57,43 @@ class Agent(nn.Module):
         self.levels = envs.single_action_space.nvec.tolist()
         self.actor = network(features, sum(self.levels), 0.01)
         self.critic = network(features, 1, 1.0)
-        # With an even chance at every decision six missiles are gone in half a minute.
+        # With an even chance of firing at every decision, six missiles last half a minute.
         with torch.no_grad():
             self.actor[-1].bias[-1] = FIRE_BIAS
 
     def choices(self, observations: torch.Tensor) -> list[Categorical]:
-        """The distributions of rudder, throttle and fire."""
+        """Returns the distributions of rudder, throttle and fire."""
         logits = self.actor(observations).split(self.levels, dim=-1)
         return [Categorical(logits=part) for part in logits]
 
     @torch.no_grad()
     def act(self, observations: np.ndarray) -> np.ndarray:
-        """Draw actions [n, 3] for observations [n, features]."""
+        """Draws actions [n, 3] for observations [n, features]."""
         choices = self.choices(torch.from_numpy(observations))
         return torch.stack([choice.sample() for choice in choices], dim=-1).numpy()
 
     def judge(
         self, observations: torch.Tensor, actions: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """The log-probabilities of actions, and the entropies of their distributions."""
+        """Returns the log-probabilities of actions, and the entropies of their distributions."""
         choices = self.choices(observations)
         parts = zip(choices, actions.unbind(-1), strict=True)
         log_probs = [choice.log_prob(action) for choice, action in parts]
         return sum(log_probs), sum(choice.entropy() for choice in choices)
 
     def value(self, observations: torch.Tensor) -> torch.Tensor:
-        """The value of each observation."""
+        """Returns the value of each observation."""
         return self.critic(observations).squeeze(-1)
 
 
 class Rollout:
-    """What ROLLOUT decisions of all engagements brought, each array [ROLLOUT, NUM_ENVS, ...]."""
+    """The experience of ROLLOUT decisions, in arrays [ROLLOUT, NUM_ENVS, ...]."""
 
     def __init__(self, envs: MidrangeVectorEnv) -> None:
         shape = (ROLLOUT, envs.num_envs)
         features = envs.single_observation_space.shape
         self.observations = np.zeros((*shape, *features), np.float32)
-        self.next_observations = np.zeros_like(self.observations)  # those at the end at an end
+        self.next_observations = np.zeros_like(self.observations)  # an episode's last at its end
         self.actions = np.zeros((*shape, 3), np.int64)
         self.rewards = np.zeros(shape, np.float32)
         self.terminated = np.zeros(shape, bool)
@@ -102,7 +102,7 @@ class Rollout:
     def collect(
         self, envs: MidrangeVectorEnv, agent: Agent, observations: np.ndarray
     ) -> np.ndarray:
-        """Play on from `observations`; return the last ones."""
+        """Collects a rollout that starts with `observations`; returns the last ones."""
         for t in range(ROLLOUT):
             self.observations[t] = observations
             self.actions[t] = agent.act(observations)
@@ -112,14 +112,14 @@ class Rollout:
             self.ended[t] = ended = self.terminated[t] | truncated
             self.next_observations[t] = observations
             if ended.any():
-                # Gymnasium 1 and 0.29 name it differently.
+                # Gymnasium 1 and 0.29 have different names for it.
                 final = infos["final_obs" if "final_obs" in infos else "final_observation"]
                 self.next_observations[t, ended] = np.stack(final[ended])
         return observations
 
     @torch.no_grad()
     def advantages(self, agent: Agent) -> tuple[np.ndarray, np.ndarray]:
-        """Generalised advantage estimates, and the returns that the values should be."""
+        """Returns generalised advantage estimates, and the returns as targets of the values."""
         values = agent.value(torch.from_numpy(self.observations)).numpy()
         next_values = agent.value(torch.from_numpy(self.next_observations)).numpy()
         deltas = self.rewards + GAMMA * next_values * ~self.terminated - values
@@ -132,12 +132,12 @@ class Rollout:
 
 
 def learn(agent: Agent, optimizer: torch.optim.Optimizer, rollout: Rollout) -> None:
-    """EPOCHS passes over a rollout."""
+    """Updates the agent by EPOCHS passes over a rollout."""
     advantages, returns = rollout.advantages(agent)
     arrays = (rollout.observations, rollout.actions, advantages, returns)
     data = [torch.from_numpy(array).flatten(0, 1) for array in arrays]
     with torch.no_grad():
-        data.append(agent.judge(*data[:2])[0])  # log-probabilities before learning
+        data.append(agent.judge(*data[:2])[0])  # log-probabilities before the update
     for _ in range(EPOCHS):
         for rows in torch.randperm(len(data[0])).split(MINIBATCH):
             optimizer.zero_grad()
@@ -154,7 +154,7 @@ def loss(
     returns: torch.Tensor,
     old_log_probs: torch.Tensor,
 ) -> torch.Tensor:
-    """PPO's loss of a minibatch: clipped surrogate, values, entropy."""
+    """Returns PPO's loss of a minibatch: clipped surrogate, values, entropy."""
     log_probs, entropy = agent.judge(observations, actions)
     ratio = (log_probs - old_log_probs).exp()
     advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
@@ -164,7 +164,7 @@ def loss(
 
 
 def train(steps: int, seed: int, opponent: str) -> LearningCurve:
-    """Learn for so many steps, or some more: rollouts are completed."""
+    """Trains for at least `steps` decisions, in whole rollouts."""
     torch.manual_seed(seed)
     envs = MidrangeVectorEnv(NUM_ENVS, opponent=opponent)
     agent = Agent(envs)

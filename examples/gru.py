@@ -1,9 +1,9 @@
-"""A policy of one's own: a GRU that remembers, in PufferLib's conventions.
+"""A policy of your own with a memory: a GRU that follows PufferLib's conventions.
 
     puffer train midrange --config configs/default.ini --policy-name examples/gru.py:GRU
 
 Its arguments are keys of [policy]: --policy.hidden-size 128. `puffer eval`, `play`, `league` and
-`export` take its models where they are told the same --policy-name.
+`export` load its models if they get the same --policy-name.
 """
 
 import torch
@@ -18,15 +18,15 @@ class GRU(nn.Module):
     def __init__(self, env: object, hidden_size: int = 64) -> None:
         super().__init__()
         features = env.single_observation_space.shape[0]
-        self.memory_size = hidden_size  # what the GRU remembers is in state["lstm_h"]
+        self.memory_size = hidden_size  # the memory is state["lstm_h"]
         self.encoder = nn.Sequential(nn.Linear(features, hidden_size), nn.GELU())
         self.cell = nn.GRUCell(hidden_size, hidden_size)
         self.actor = LevelActor(hidden_size, env.single_action_space.nvec.tolist())
-        self.actor.initialise(fire_bias=-4.0)  # missiles are few: a new policy fires rarely
+        self.actor.initialise(fire_bias=-4.0)  # few missiles: a new policy should fire rarely
         self.critic = nn.Linear(hidden_size, 1)
 
     def forward_eval(self, observations: torch.Tensor, state: dict) -> tuple:
-        """One decision of all agents; `done` says whose engagement has just begun."""
+        """Makes one decision; `done` marks agents whose engagement has just begun."""
         memory = state["lstm_h"]
         if "done" in state:
             memory = memory.masked_fill(state["done"][:, None], 0)
@@ -34,7 +34,7 @@ class GRU(nn.Module):
         return self.actor(memory), self.critic(memory)
 
     def forward(self, observations: torch.Tensor, state: dict) -> tuple:
-        """All decisions of some segments, [segments, horizon, features], as it learns."""
+        """Computes all decisions of segments [segments, horizon, features] for the update."""
         encoded, done = self.encoder(observations), state["done"]
         memory, remembered = encoded.new_zeros(encoded[:, 0].shape), []
         for step in range(encoded.shape[1]):

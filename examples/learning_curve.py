@@ -1,4 +1,4 @@
-"""What the examples have in common: their options, and the score of a policy while it learns."""
+"""Shared code of the examples: their options, and the score of a policy during training."""
 
 import argparse
 import time
@@ -13,14 +13,14 @@ from midrange_puffer.gym import MidrangeVectorEnv
 
 Act = Callable[[np.ndarray], np.ndarray]
 
-SEED = 2**32  # of the engagements of evaluation, so that no small seed of training has them
+SEED = 2**32  # for evaluation; trainings use smaller seeds
 
 
 class LearningCurve:
-    """The score of a policy against an opponent, read now and then while it learns.
+    """The scores of a policy against an opponent during training.
 
     Attributes:
-        rows: (steps, seconds, score); seconds of learning, without those of the readings.
+        rows: (steps, seconds, score); seconds of training, without those of the evaluations.
     """
 
     def __init__(self, opponent: str) -> None:
@@ -29,7 +29,7 @@ class LearningCurve:
         self._start = time.perf_counter()
 
     def read(self, steps: int, act: Act) -> None:
-        """Evaluate the policy `act` after so many steps, and print it."""
+        """Evaluates the policy `act` after `steps` decisions, and prints its score."""
         before = time.perf_counter()
         row = (steps, before - self._start, evaluate(act, self._opponent))
         print("{:9,} steps {:5.1f} s  score {:.3f}".format(*row), flush=True)
@@ -37,20 +37,21 @@ class LearningCurve:
         self._start += time.perf_counter() - before
 
     def write(self, csv: str) -> None:
-        """Write the rows into a file."""
+        """Writes the rows to a file."""
         lines = ["steps,seconds,score", *("{},{:.3f},{:.4f}".format(*row) for row in self.rows)]
         write_whole(Path(csv), ("\n".join(lines) + "\n").encode())
 
 
 def evaluate(act: Act, opponent: str, episodes: int = 256) -> float:
-    """The mean score (win 1, draw 1/2, loss 0) of a policy over engagements, always the same.
+    """Returns the mean score (win 1, draw 1/2, loss 0) of a policy.
 
-    Each is fought to its end, so that short ones do not count for more.
+    The engagements are always the same. Each counts once, at its end, so that short ones do not
+    count more than long ones.
 
     Args:
         act: the policy: observations float32 [episodes, features] -> actions [episodes, 3].
-        opponent: as of `MidrangeVectorEnv`.
-        episodes: how many engagements.
+        opponent: as for `MidrangeVectorEnv`.
+        episodes: number of engagements.
     """
     envs = MidrangeVectorEnv(episodes, opponent=opponent)
     observations, _ = envs.reset(seed=SEED)
@@ -58,19 +59,19 @@ def evaluate(act: Act, opponent: str, episodes: int = 256) -> float:
     while np.isnan(scores).any():
         observations, _, _, _, infos = envs.step(act(observations))
         for env in np.flatnonzero(infos.get("_final_info", False)):
-            if np.isnan(scores[env]):  # the first to end here; the next one started by itself
+            if np.isnan(scores[env]):  # the first of this place; others follow
                 scores[env] = _score(infos["final_info"], env)
     return float(scores.mean())
 
 
 def _score(final_info: Mapping | np.ndarray, env: int) -> float:
-    """One of the scores: Gymnasium 1 gives a dict of arrays, 0.29 an array of dicts."""
+    """Returns a score from a dict of arrays (Gymnasium 1) or an array of dicts (0.29)."""
     is_dict = isinstance(final_info, Mapping)
     return final_info["score"][env] if is_dict else final_info[env]["score"]
 
 
 def run(train: Callable[[int, int, str], LearningCurve], doc: str, steps: int) -> None:
-    """Train as the command line says, by default for so many steps."""
+    """Runs `train` with the options of the command line; `steps` is their default."""
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -86,7 +87,7 @@ def run(train: Callable[[int, int, str], LearningCurve], doc: str, steps: int) -
             check_writable(options.csv)
         except ValueError as error:
             parser.error(f"--csv {options.csv}: {error}")
-    torch.set_num_threads(1)  # more do not help networks this small
+    torch.set_num_threads(1)  # more threads do not help small networks
     curve = train(options.steps, options.seed, options.opponent)
     if options.csv:
         curve.write(options.csv)

@@ -1,4 +1,4 @@
-"""A training loop of one's own: it stops at a score, saves and evaluates. About 15 s on two cores.
+"""A training loop of your own: it stops at a score, saves and evaluates. 15 s on two cores.
 
 python examples/own_loop.py [--goal 0.9]
 """
@@ -11,15 +11,15 @@ from midrange_puffer.training import Trainer, load_config
 
 
 class Curve(list):
-    """A logger: anything that has `log`."""
+    """A logger: any object with a method `log`."""
 
     def log(self, metrics: dict[str, float], step: int) -> None:
-        """Keep the score of an update."""
+        """Stores the score of an update."""
         self.append((step, metrics.get("environment/score")))
 
 
 def main() -> None:
-    """Train until the goal is reached."""
+    """Trains until the policy reaches the goal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--goal", type=float, default=0.9, help="mean score against the pilots")
     parser.add_argument("overrides", nargs="*", help="of the configuration: key=value")

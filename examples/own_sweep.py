@@ -1,4 +1,4 @@
-"""A search of one's own: Protein suggests, this program trains and measures. About a minute.
+"""A search of your own: Protein suggests, this program trains and evaluates. About a minute.
 
 python examples/own_sweep.py [--trials 6]
 """
@@ -13,7 +13,7 @@ STEPS = 2_000_000  # agent decisions of a trial
 
 
 def main() -> None:
-    """Try some settings, and print the best."""
+    """Tries some settings, and prints the best."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=6)
     parser.add_argument("overrides", nargs="*", help="of the configuration: key=value")

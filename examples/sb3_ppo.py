@@ -21,7 +21,7 @@ FIRE_BIAS = -4.0
 
 
 def train(steps: int, seed: int, opponent: str) -> LearningCurve:
-    """Learn for so many steps, or some more: rollouts are completed."""
+    """Trains for at least `steps` decisions, in whole rollouts."""
     envs = MidrangeVecEnv(NUM_ENVS, opponent=opponent)
     model = PPO(
         "MlpPolicy",
@@ -30,12 +30,12 @@ def train(steps: int, seed: int, opponent: str) -> LearningCurve:
         n_steps=ROLLOUT,
         batch_size=512,
         n_epochs=4,
-        gamma=0.997,  # 600 decisions may lie between a choice and what comes of it
+        gamma=0.997,  # up to 600 decisions lie between an action and its result
         gae_lambda=0.97,
         seed=seed,
         device="cpu",
     )
-    # With an even chance at every decision six missiles are gone in half a minute.
+    # With an even chance of firing at every decision, six missiles last half a minute.
     with torch.no_grad():
         model.policy.action_net.bias[-1] = FIRE_BIAS
 

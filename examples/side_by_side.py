@@ -1,11 +1,11 @@
-"""A policy of one against one flies in a team, as if alone with the nearest enemy.
+"""A policy of one against one that flies in a team, as if alone with the nearest enemy.
 
     puffer eval midrange --load-model-path RUN --opponent examples/side_by_side.py:fly
-    python examples/side_by_side.py RUN/model_000712.pt    # what each does against the pilots
+    python examples/side_by_side.py RUN/model_000712.pt    # compare both against the pilots
 
-Each fighter of its side sees its own state, the first enemy of its observation, and the missiles,
-as it would in one against one. It knows nothing of the others, and fires at that enemy alone. This
-is what a team is measured against: what does it do that its fighters side by side do not?
+Each fighter of the side observes its own state, the first enemy of its team observation, and the
+missiles, as in one against one. It ignores all other fighters, and fires only at that enemy. A
+comparison with a team policy shows the effect of team play.
 """
 
 import sys
@@ -21,11 +21,11 @@ from midrange_puffer.game.parameters import PARAMETERS, PILOTS, sizes_of
 from midrange_puffer.game.records import outcomes
 from midrange_puffer.policies.player import Player
 
-MODEL = "trained"  # of configs/default.ini
-MOST = 1 << 20  # fighters
+MODEL = "trained"  # made by configs/default.ini
+MAX_FIGHTERS = 1 << 20
 ENGAGEMENTS = 500  # in each seat
-# Features that have another name in a row of a team's observation. What there is none of is 0: how
-# many missiles the enemy has in the air.
+# Features with another name in a team's observation. A feature that a team's observation lacks, the
+# number of the enemy's missiles in the air, is set to 0.
 NAMES = {
     "enemy_alive": "enemy_1_present",
     "own_aspect_ahead": "enemy_1_aspect_ahead",
@@ -36,14 +36,14 @@ NAMES = {
 
 @cache
 def _columns(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where each feature of one against one is in a team's observation, and where that is none."""
+    """Returns each one-against-one feature's column in a team observation, and if it is missing."""
     table = {row.name: place for place, row in enumerate(features_of("team", size, size))}
 
     def place(feature: Feature) -> int:
         name = feature.name
-        for known in (name, NAMES.get(name), name.replace("enemy_", "enemy_1_")):
-            if known in table:
-                return table[known]
+        for team_name in (name, NAMES.get(name), name.replace("enemy_", "enemy_1_")):
+            if team_name in table:
+                return table[team_name]
         return -1
 
     columns = np.array([place(feature) for feature in FEATURES])
@@ -53,11 +53,11 @@ def _columns(size: int) -> tuple[np.ndarray, np.ndarray]:
 @cache
 def _player() -> Player:
     policy, _ = load_policy(MODEL)
-    return Player(policy, MOST, seed=0)
+    return Player(policy, MAX_FIGHTERS, seed=0)
 
 
 def fly(observations: np.ndarray) -> np.ndarray:
-    """Controls float32 [n, 3] for a team's observations float32 [n, features]."""
+    """Returns controls float32 [n, 3] for a team's observations float32 [n, features]."""
     columns, missing = _columns(enemies_of(rows_of(observations.shape[1])).rows)
     alone = np.ascontiguousarray(observations[:, columns])
     alone[:, missing] = 0
@@ -67,9 +67,9 @@ def fly(observations: np.ndarray) -> np.ndarray:
     return controls
 
 
-def measure(who: Contestant, pilot: str, parameters: dict[str, float]) -> tuple[float, ...]:
-    """Score, and missiles fired and own losses for each enemy shot down."""
-    fights = [Fight(who, pilot), Fight(pilot, who)]
+def measure(contestant: Contestant, pilot: str, parameters: dict[str, float]) -> tuple[float, ...]:
+    """Returns the score, and missiles fired and fighters lost for each kill."""
+    fights = [Fight(contestant, pilot), Fight(pilot, contestant)]
     points, shots, lost, killed = [], 0, 0, 0
     for seat, records in enumerate(play(fights, ENGAGEMENTS, parameters=parameters)):
         result = outcomes(records, seat)
@@ -85,6 +85,6 @@ if __name__ == "__main__":
     game = {name: about["env"].get(name, row.default) for name, row in PARAMETERS.items()}
     print("against             who     score   missiles a kill   losses a kill")
     for pilot in PILOTS:
-        for name, who in (("team", policy), ("side by side", fly)):
-            score, missiles, losses = measure(who, pilot, game)
+        for name, contestant in (("team", policy), ("side by side", fly)):
+            score, missiles, losses = measure(contestant, pilot, game)
             print(f"{pilot:16} {name:12} {score:7.3f} {missiles:12.2f} {losses:15.2f}")

@@ -1,10 +1,10 @@
-"""A policy of one's own: an MLP that sees some earlier decisions beside the present one.
+"""A policy of your own: an MLP that observes some earlier decisions and the present one.
 
     puffer train midrange --config configs/radar.ini --policy-name stacked_frames:StackedFrames
 
-That is typed in the folder of this file. Its arguments are keys of [policy]: --policy.frames 8
---policy.spacing 2. `puffer eval`, `play`, `league` and `export` take its models where they are told
-the same --policy-name.
+Run this in the folder of this file. Its arguments are keys of [policy]: --policy.frames 8
+--policy.spacing 2. `puffer eval`, `play`, `league` and `export` load its models if they get the
+same --policy-name.
 """
 
 import torch
@@ -16,7 +16,7 @@ from midrange_puffer.checkpoint import LevelActor
 class StackedFrames(nn.Module):
     """Two layers over `frames` observations, each `spacing` decisions after the one before it.
 
-    An observation from before the engagement began is all zeros.
+    Observations before the start of the engagement are zeros.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class StackedFrames(nn.Module):
             nn.GELU(),
         )
         self.actor = LevelActor(hidden_size, env.single_action_space.nvec.tolist())
-        self.actor.initialise(fire_bias=-4.0)  # missiles are few: a new policy fires rarely
+        self.actor.initialise(fire_bias=-4.0)  # few missiles: a new policy should fire rarely
         self.critic = nn.Linear(hidden_size, 1)
 
     def forward_eval(self, observations: torch.Tensor, state: dict) -> tuple:
-        """One decision of all agents; `done` says whose engagement has just begun."""
+        """Makes one decision; `done` marks agents whose engagement has just begun."""
         past = state["lstm_h"]
         if "done" in state:
             past = past.masked_fill(state["done"][:, None], 0)
@@ -51,8 +51,8 @@ class StackedFrames(nn.Module):
         return self.actor(hidden), self.critic(hidden)
 
     def forward(self, observations: torch.Tensor, state: dict) -> tuple:
-        """All decisions of some segments, [segments, horizon, features], as it learns."""
-        engagement = state["done"].cumsum(dim=1)  # which of its segment's a decision belongs to
+        """Computes all decisions of segments [segments, horizon, features] for the update."""
+        engagement = state["done"].cumsum(dim=1)  # number of each decision's engagement
         seen = [observations]
         for lag in self.lags:
             earlier = torch.zeros_like(observations)
