@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def evaluate(
     progress: Callable[[int], None] = lambda count: None,
     threads: int = 1,
     **parameters: float,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Evaluates a policy in `episodes` engagements, half of them as red, half as blue.
 
     Both halves have the same starts. Every start is fought once, to its end, so that short
@@ -111,29 +112,30 @@ def fight(
     return records
 
 
-def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, object]:
+def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) -> dict[str, Any]:
     """Returns the figures of `evaluate`, from the records as red and as blue."""
-    as_red, as_blue = (outcomes(half, seat) for seat, half in enumerate(records))
-    figures: dict[str, object] = {}
-    for name, red in as_red.items():
-        figures[name], figures[f"{name}_ci95"] = _share(red, as_blue[name])
+    as_red, as_blue = records
+    of_red, of_blue = outcomes(as_red, 0), outcomes(as_blue, 1)
+    figures: dict[str, Any] = {}
+    for name, red in of_red.items():
+        figures[name], figures[f"{name}_ci95"] = _share(red, of_blue[name])
     figures["score"] = figures["win"] + figures["draw"] / 2
-    figures["score_ci95"] = [float(end) for end in score_interval(*tally(*records))]
-    seats = np.repeat((0, 1), [len(half) for half in records])
-    records = np.concatenate(records)
+    figures["score_ci95"] = [float(end) for end in score_interval(*tally(as_red, as_blue))]
+    seats = np.repeat((0, 1), [len(as_red), len(as_blue)])
+    both = np.concatenate([as_red, as_blue])
     for name in ("mutual_kill", "truncated"):
-        figures[name] = float(records[name].mean())
-    rows = np.arange(len(records))
+        figures[name] = float(both[name].mean())
+    rows = np.arange(len(both))
     for name in ("shots", "hits"):
-        figures[name] = float(records[name][rows, seats].mean())
-        figures[f"{name}_against"] = float(records[name][rows, 1 - seats].mean())
-    launch_range = float(records["launch_range"][rows, seats].mean(dtype=float))
+        figures[name] = float(both[name][rows, seats].mean())
+        figures[f"{name}_against"] = float(both[name][rows, 1 - seats].mean())
+    launch_range = float(both["launch_range"][rows, seats].mean(dtype=float))
     shots = figures["shots"]
     figures["hit_rate"] = figures["hits"] / shots if shots else None
     figures["launch_range"] = launch_range / shots if shots else None
-    figures |= _shot_shares(records, seats)
+    figures |= _shot_shares(both, seats)
     decision = parameters["physics_dt"] * parameters["substeps"]
-    figures["length"] = float(records["decisions"].mean()) * decision
+    figures["length"] = float(both["decisions"].mean()) * decision
     return figures
 
 

@@ -155,9 +155,11 @@ def tally(
         Wins, draws, losses, and the `covariance_within` the parts of the points.
     """
     seats = [outcomes(as_red, 0), outcomes(as_blue, 1)]
-    counts = (int(sum(seat[name].sum() for seat in seats)) for name in ("win", "draw", "loss"))
+    wins, draws, losses = (
+        int(sum(seat[name].sum() for seat in seats)) for name in ("win", "draw", "loss")
+    )
     points = np.stack([seat["win"] + seat["draw"] / 2 for seat in seats], axis=1)
-    return *counts, covariance_within(points.reshape(parts or len(points), -1))
+    return wins, draws, losses, covariance_within(points.reshape(parts or len(points), -1))
 
 
 def meet(

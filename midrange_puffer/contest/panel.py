@@ -187,8 +187,9 @@ def meet_row(
         parameters=parameters,
         parts=row.parts,
     )
+    as_red, as_blue = records
     clusters = len(row.parts) if len(row.parts) > 1 else None
-    return Pairing(CANDIDATE, row.name, *tally(*records, clusters)), records
+    return Pairing(CANDIDATE, row.name, *tally(as_red, as_blue, clusters)), records
 
 
 def rate(
@@ -256,5 +257,5 @@ def _format_row(row: Row, pairing: Pairing) -> dict[str, object]:
     if row.group == "wide":
         entry["parameter_sets"] = list(row.parts)
     if row.group == "frozen":
-        entry["sha256"] = digest(row.opponent)
+        entry["sha256"] = digest(Path(row.opponent))
     return entry

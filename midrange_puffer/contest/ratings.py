@@ -56,10 +56,13 @@ class Pairing(NamedTuple):
         return (self.wins + self.draws / 2) / self.games
 
 
+Numbers = float | np.ndarray
+
+
 def score_interval(
-    wins: np.ndarray, draws: np.ndarray, losses: np.ndarray, covariance: np.ndarray
+    wins: Numbers, draws: Numbers, losses: Numbers, covariance: Numbers
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns 95 % intervals (low, high) of scores (win 1, draw 0.5), with two fights of a start.
+    """Returns 95 % intervals (low, high) of scores (win 1, draw 0.5), with two fights a start.
 
     It is the normal interval after z²/2 wins and as many losses are added (Agresti and Coull 1998),
     with the variance of the points of the starts: narrow if most are draws, and wide if the two
@@ -216,7 +219,8 @@ def edges(cycle: Sequence[int]) -> list[tuple[int, int]]:
 
 def _cycle_through(player: int, beats: np.ndarray) -> tuple[int, ...]:
     """Returns the shortest cycle through a player, by a breadth-first search; () without one."""
-    seen, paths = set(), [(player,)]
+    seen: set[int] = set()
+    paths: list[tuple[int, ...]] = [(player,)]
     for path in paths:
         for loser in np.flatnonzero(beats[path[-1]]).tolist():
             if loser == player:

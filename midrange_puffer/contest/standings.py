@@ -50,7 +50,7 @@ def rank(
 ) -> Standings:
     """Rates and sorts the players; `anchors` have fixed ratings if there are other players."""
     ratings, _ = Payoffs(names, pairings).rate(anchors)
-    order = np.argsort(-ratings, kind="stable")
+    order: list[int] = np.argsort(-ratings, kind="stable").tolist()
     payoffs = Payoffs([names[place] for place in order], pairings)
     beats = payoffs.low > 0.5
     longer = shortest_cycle(beats)
