@@ -210,7 +210,7 @@ def _draw_population(options: Options) -> None:
     checkpoints = spread(sorted(run.glob(MODELS)), CHECKPOINTS + 1)[1:]
     steps, scores = _scores(checkpoints, run, turns, resolve(game_of(config), teams=True))
     exploiters = [Exploiter(turn.kind, turn.agent_steps / 1e6, turn.score) for turn in turns]
-    figure = draw_population(exploiters, steps, scores, config["population"]["score"])
+    figure = draw_population(exploiters, steps, scores, config.population.score)
     save_figure(figure, options.out)
     print(format_turns(turns), end="")
     print(shown(options.out))

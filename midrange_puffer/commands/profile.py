@@ -99,7 +99,7 @@ def _measure(run: "Run", signals: "StopSignals", updates: int, trace: Path) -> "
     from midrange_puffer.train.profiling import TRACED, WARM_UP, Measurement, TracedProfile
     from midrange_puffer.train.run import train
 
-    device = run.config["train"]["device"]
+    device = run.config.train.device
     profile = TracedProfile(device)  # of the trainers of all stages
     bar = contextlib.nullcontext(lambda count: None)
     if ranks.is_first():

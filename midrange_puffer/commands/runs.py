@@ -89,7 +89,7 @@ def format_page(infos: Sequence[RunInfo], figure: str) -> str:
 
 def _cells(info: RunInfo) -> list[str]:
     """Returns a run's cells, one for each of HEADINGS."""
-    metrics, goal = info.metrics, info.config["train"]["total_timesteps"]
+    metrics, goal = info.metrics, info.config.train.total_timesteps
     steps, seconds = metrics.get("agent_steps"), metrics.get("uptime")
     return [
         shown(info.folder.name),
@@ -116,12 +116,12 @@ def _entry(info: RunInfo) -> dict[str, object]:
         "run": str(info.folder),
         "began": info.began,
         "state": info.state,
-        "total_timesteps": info.config["train"]["total_timesteps"],
+        "total_timesteps": info.config.train.total_timesteps,
         **{name: info.metrics.get(name) for name in names},
         "made_from": info.made_from,
         "given": dict(info.given),
         "best": info.best and {"model": info.best[0].name, **asdict(info.best[1])},
-        "metadata": parse_metadata(info.config["base"]["metadata"]),
+        "metadata": parse_metadata(info.config.base.metadata),
     }
 
 

@@ -94,8 +94,8 @@ def begin(config_path: str | None, overrides: Sequence[str]) -> int:
     from midrange_puffer.sweep.workers import workers_of
 
     config = load_config(config_path, overrides)
-    home = sweeps_folder(config["train"]["data_dir"]).absolute()  # as every process finds it
-    folder = home / (config["sweep"]["name"] or new_name())
+    home = sweeps_folder(config.train.data_dir).absolute()  # as every process finds it
+    folder = home / (config.sweep.name or new_name())
     _check(config, folder)
     config = _with_absolute_paths(config)
     with workers_of(config) as workers:
@@ -124,7 +124,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
                 )
         _check(config, folder)
         write_whole(folder / Record.CONFIG, format_config(config).encode())
-        print(f"{len(record.over)} of {config['sweep']['trials']} trials are over")
+        print(f"{len(record.over)} of {config.sweep.trials} trials are over")
         for key, (before, after) in differences.items():
             print(f"  {key}: {shown(before)} -> {shown(after)}")
         with workers_of(config) as workers:
@@ -184,7 +184,7 @@ def run(record: Record, workers: Sequence["Worker"]) -> int:
 def _overridden(record: Record, overrides: Sequence[str]) -> Config:
     """Returns a sweep's configuration with overrides; of train.data_dir only the sweep's counts."""
     config = load_config(record.folder / Record.CONFIG, overrides, complete=True)
-    data_dir = record.config["train"]["data_dir"]
+    data_dir = record.config.train.data_dir
     return config.replaced("train", "the sweep's folder", data_dir=data_dir)
 
 
@@ -193,17 +193,17 @@ def _check(config: Config, folder: Path) -> None:
     from midrange_puffer.sweep.process import pinned, share_of_cores
     from midrange_puffer.train.run import planned_run
 
-    settings, on_ray = config["sweep"], config["sweep"]["engine"] == "ray"
-    if on_ray and config["cluster"]["engine"] is not None:
+    settings, on_ray = config.sweep, config.sweep.engine == "ray"
+    if on_ray and config.cluster.engine is not None:
         raise ConfigError(
             f"sweep.engine = ray: trials collect in their own process, so that cluster.engine must "
-            f"be None, not {config['cluster']['engine']}"
+            f"be None, not {config.cluster.engine}"
         )
     space = Space(config)
     center = trial_config(config, space.center)
     check_pairs(center, "the sweep at its means")
-    cores = share_of_cores(0, 1 if on_ray else settings["workers"])
-    with pinned(cores[: settings["trial_cores"]] if on_ray else cores):
+    cores = share_of_cores(0, 1 if on_ray else settings.workers)
+    with pinned(cores[: settings.trial_cores] if on_ray else cores):
         plan = planned_run(center, folder / "run").config
     space.check_effects(plan)
 
@@ -211,7 +211,7 @@ def _check(config: Config, folder: Path) -> None:
 def _with_absolute_paths(config: Config) -> Config:
     """Returns the configuration with absolute paths of models, for any current folder."""
     config = settled_model(settled_opponents(config))
-    path, include = config["base"]["load_model_path"], config["pool"]["include"]
+    path, include = config.base.load_model_path, config.pool.include
     if path is not None:
         source, path = config.source("base", "load_model_path"), _absolute(path)
         config = config.replaced("base", source, load_model_path=path)

@@ -89,13 +89,13 @@ def _restarted_run(
             "torchrun --max-restarts: needs --standalone or an --rdzv-id that only this job has. "
             "By it a restarted job knows its run"
         )
-    train = load_config(config_path, overrides)["train"]
-    if train["run_name"] is None:
+    train = load_config(config_path, overrides).train
+    if train.run_name is None:
         raise ConfigError(
             "train.run_name = None: must be given with --max-restarts. By it a restarted job finds "
             "its run"
         )
-    folder = Path(train["data_dir"], train["run_name"])
+    folder = Path(train.data_dir, train.run_name)
     if not (is_restarted and is_of_this_job(folder) and (folder / run_folder.STATE).is_file()):
         return None
     # Its config.ini holds the settled overrides. It may have failed after its end.

@@ -52,7 +52,7 @@ class Sweep:
         number = len(self._trials)
         params = self._search.suggest(self._trials)
         steps = trial_config(self._config, params)["train"]["total_timesteps"]
-        seed = trial_seed(self._config["sweep"]["seed"], number)
+        seed = trial_seed(self._config.sweep.seed, number)
         self._trials.append(Trial(number, params, seed, steps))
         return self._suggestion(self._trials[-1])
 

@@ -40,7 +40,7 @@ def render(record: Record, best_config: Path) -> str:
     title = f"Sweep {_told(record.folder.name)}"
     sections = [f"<h1>{title}</h1>", _summary(record, best_config)]
     if any(trial.readings for trial in record.over):
-        sections += _outcomes(trials, axis_label(record.config["sweep"]))
+        sections += _outcomes(trials, axis_label(record.config.sweep))
     if scored(trials):
         sections += _influences(trials, parameters)
     sections += [_best_table(record), _failures(trials), _settings(record)]
@@ -55,7 +55,7 @@ def _summary(record: Record, best_config: Path) -> str:
     )
     spent = sum(trial.seconds for trial in record.over)
     text = (
-        f"<p>{len(record.over)} of {record.config['sweep']['trials']} trials are over"
+        f"<p>{len(record.over)} of {record.config.sweep.trials} trials are over"
         f"{states and ': '}{states}. Together they took {format_duration(spent)}.</p>"
     )
     best = best_trial(record.trials)
@@ -65,7 +65,7 @@ def _summary(record: Record, best_config: Path) -> str:
         )
     return (
         f"{text}<p>The best is <strong>trial {best.number}: score {best.score:.3f}</strong> after "
-        f"{format_duration(best.cost)} of training. {in_words(record.config['sweep'])} To train "
+        f"{format_duration(best.cost)} of training. {in_words(record.config.sweep)} To train "
         "with its settings:</p>"
         f"<pre>puffer train midrange --config {_told(best_config)}</pre>"
         '<p class="note">The best of many trials on one panel flatters itself: some of its lead is '
@@ -171,7 +171,7 @@ def _failures(trials: Sequence[Trial]) -> str:
 
 def _settings(record: Record) -> str:
     """How the sweep was made, and where this page was."""
-    settings = {key: value for key, value in record.config["sweep"].items() if key != "name"}
+    settings = {key: value for key, value in record.config.sweep.items() if key != "name"}
     settings["folder"] = record.folder.resolve()
     settings["this page was written on"] = (
         f"{platform.system()} {platform.machine()}, {usable_cores()} cores"

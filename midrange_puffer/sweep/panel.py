@@ -23,9 +23,9 @@ class Panel:
     """
 
     def __init__(self, config: Config) -> None:
-        settings = config["sweep"]
-        self.pilots = pilot_names(settings["panel"])
-        self._episodes, self._seed = settings["panel_episodes"], settings["panel_seed"]
+        settings = config.sweep
+        self.pilots = pilot_names(settings.panel)
+        self._episodes, self._seed = settings.panel_episodes, settings.panel_seed
         self._parameters = game_of(config)
 
     def meet(self, policy: nn.Module) -> dict[str, float]:

@@ -39,7 +39,7 @@ class Progress:
 
     def __init__(self, record: Record, console: Console | None = None) -> None:
         self._record = record
-        self._settings = record.config["sweep"]
+        self._settings = record.config.sweep
         # Not whatever sys.stdout is later: methods that suggest are kept from printing by it.
         self._console = console or Console(file=sys.stdout, highlight=False)
         self._began = time.monotonic()
@@ -79,9 +79,9 @@ class Progress:
             return None
         mean = sum(trial.seconds for trial in over) / len(over)
         elapsed = [self._elapsed(trial) for trial in self._running()]
-        not_begun = max(self._settings["trials"] - len(over) - len(elapsed), 0)
+        not_begun = max(self._settings.trials - len(over) - len(elapsed), 0)
         left = not_begun * mean + sum(max(mean - seconds, 0) for seconds in elapsed)
-        return left / self._settings["workers"]
+        return left / self._settings.workers
 
     def __rich__(self) -> RenderableType:
         """The picture, as of now."""
@@ -117,7 +117,7 @@ class Progress:
     def _over(self) -> str:
         """How many trials are over, the best so far, and the time left."""
         over, left = self._record.over, self.seconds_left()
-        parts = [f"{len(over)} of {self._settings['trials']} over"]
+        parts = [f"{len(over)} of {self._settings.trials} over"]
         if best := best_trial(over):
             cost = format_duration(best.cost)
             parts.append(f"best {best.score:.3f} by trial {best.number} in {cost}")
@@ -126,7 +126,7 @@ class Progress:
 
     def _headline(self) -> Text:
         over, left = self._record.over, self.seconds_left()
-        method, trials = self._settings["method"], self._settings["trials"]
+        method, trials = self._settings.method, self._settings.trials
         text = Text(f"{method}: {len(over)} of {trials} trials over")
         for status, colour in COLOURS.items():
             if count := sum(trial.status == status for trial in over):

@@ -31,7 +31,7 @@ class PanelRater:
         self._folder, self._total = folder, total_timesteps
         self._sweep = folder.parent.parent
         config = Record(self._sweep).config
-        self._settings, self._panel = config["sweep"], Panel(config)
+        self._settings, self._panel = config.sweep, Panel(config)
         self._readings: list[Reading] = []
         # Moved on by readings. No clock that is set or goes on while the machine sleeps.
         self._began = time.perf_counter()
@@ -58,14 +58,14 @@ class PanelRater:
         save_readings(self._folder, self._readings)
         print(f"panel score {score:.3f} after {agent_steps} steps")
         if self.is_reached:
-            goal = self._settings["metric_score"]
+            goal = self._settings.metric_score
             self.stop_reason = f"sweep.metric_score = {goal:g} is reached after {seconds:.0f} s"
         elif agent_steps < self._total:
             self.stop_reason = hopeless(
                 self._readings,
                 Record(self._sweep).trials,
-                self._settings["stop_quantile"],
-                self._settings["stop_after"],
+                self._settings.stop_quantile,
+                self._settings.stop_after,
             )
         self._began += time.perf_counter() - now
         return {"sweep/score": score} | {
@@ -74,7 +74,7 @@ class PanelRater:
 
     def _due_by(self, agent_steps: int) -> int:
         """How many readings there are in so many steps."""
-        return agent_steps * self._settings["readings"] // self._total
+        return agent_steps * self._settings.readings // self._total
 
 
 def hopeless(

@@ -58,7 +58,7 @@ class Runner:
         workers: Sequence[Worker],
     ) -> None:
         self._record, self._search, self._tell, self._workers = record, search, tell, workers
-        self._settings = record.config["sweep"]
+        self._settings = record.config.sweep
         self._half_done = [trial for trial in record.trials if trial.status == RUNNING]
         self._run_again = {trial.number for trial in self._half_done}
         self._running: dict[Worker, Trial] = {}
@@ -86,7 +86,7 @@ class Runner:
 
     def _has_more(self) -> bool:
         """Whether there is a trial to begin."""
-        return bool(self._half_done) or len(self._record.trials) < self._settings["trials"]
+        return bool(self._half_done) or len(self._record.trials) < self._settings.trials
 
     def _fill(self) -> None:
         """Let every worker that is free begin a trial; where there is none, it is let go."""
@@ -104,8 +104,8 @@ class Runner:
         number = len(self._record.trials)
         params = self._search.suggest(self._record.trials)
         config = trial_config(self._record.config, params)
-        seed = trial_seed(self._settings["seed"], number)
-        return Trial(number, params, seed, config["train"]["total_timesteps"])
+        seed = trial_seed(self._settings.seed, number)
+        return Trial(number, params, seed, config.train.total_timesteps)
 
     def _begin(self, trial: Trial, worker: Worker) -> None:
         trial.reason = None  # why it is run again
@@ -117,7 +117,7 @@ class Runner:
 
     def _look_after(self, worker: Worker) -> None:
         """Take in what a trial has read so far, and end it if it is over or has taken too long."""
-        trial, limit = self._running[worker], self._settings["max_cost"]
+        trial, limit = self._running[worker], self._settings.max_cost
         try:
             look = worker.look()
         except LostError as error:
@@ -197,12 +197,12 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
     config = trial_config(record.config, trial.params)
     folder = record.trial_folder(trial)
     train: dict[str, object] = {"seed": trial.seed, "data_dir": str(folder), "run_name": "run"}
-    if config["train"]["replay_interval"] == "auto":
+    if config.train.replay_interval == "auto":
         train["replay_interval"] = 0
     base: dict[str, object] = {}
-    if config["base"]["wandb_group"] == schema()["base"]["wandb_group"].default:
+    if config.base.wandb_group == schema()["base"]["wandb_group"].default:
         base["wandb_group"] = record.folder.name
-    if config["base"]["tag"] is None:
+    if config.base.tag is None:
         base["tag"] = record.folder.name
     config = config.replaced("train", "the sweep", **train).replaced("base", "the sweep", **base)
     write_whole(folder / TRIAL_INI, format_config(config).encode())

@@ -41,15 +41,15 @@ class Search:
     """
 
     def __init__(self, config: Config, space: Space) -> None:
-        self._settings, self._space = config["sweep"], space
-        self._in_seconds = self._settings["cost"] == "seconds"
+        self._settings, self._space = config.sweep, space
+        self._in_seconds = self._settings.cost == "seconds"
 
     def suggest(self, trials: Sequence[Trial]) -> dict[str, Value]:
         """Suggest the trial after `trials`, by number: "section.key" -> value.
 
         What was suggested before is not again: another is drawn around the means.
         """
-        seed = np.random.SeedSequence((self._settings["seed"], len(trials))).generate_state(1)[0]
+        seed = np.random.SeedSequence((self._settings.seed, len(trials))).generate_state(1)[0]
         with _seeded(int(seed)), contextlib.redirect_stdout(io.StringIO()):
             method = self._method(trials)
             for trial in sorted(trials, key=lambda trial: trial.number):
@@ -68,8 +68,8 @@ class Search:
         parameters = self._space.parameters
         spaces = _nested({name: _puffer_space(one) for name, one in parameters.items()})
         options = {"metric": "score", "goal": "maximize", **spaces}
-        made = getattr(pufferlib.sweep, self._settings["method"])
-        if self._settings["method"] != "Protein":
+        made = getattr(pufferlib.sweep, self._settings.method)
+        if self._settings.method != "Protein":
             return made(options)
         return made(options, max_suggestion_cost=self._greatest_cost(trials))
 
@@ -78,7 +78,7 @@ class Search:
         if not self._in_seconds:
             return np.inf
         beside = [trial.seconds - trial.cost for trial in trials if trial.status == FINISHED]
-        return max(self._settings["max_cost"] - (fmean(beside) if beside else 0), LEAST_COST)
+        return max(self._settings.max_cost - (fmean(beside) if beside else 0), LEAST_COST)
 
     def _tell(self, method: object, trial: Trial, trials: Sequence[Trial]) -> None:
         """Tell of a trial that is over.

@@ -107,9 +107,9 @@ class Space:
             for name in (section.removeprefix(SWEPT) for section in sections)
         }
         capacity = "experience_buffer.capacity"
-        is_replaying = config["experience_buffer"]["capacity"] or capacity in self.parameters
+        is_replaying = config.experience_buffer.capacity or capacity in self.parameters
         for name in self.parameters:
-            if name.startswith("rnn.") and config["base"]["rnn_name"] is None:
+            if name.startswith("rnn.") and config.base.rnn_name is None:
                 raise ConfigError(f"[{SWEPT}{name}]: without effect, for base.rnn_name is None")
             if name.startswith("experience_buffer.") and not is_replaying:
                 raise ConfigError(f"[{SWEPT}{name}]: without effect, for {capacity} is 0")
@@ -137,7 +137,7 @@ class Space:
             if found != value and name != "env.num_envs":
                 raise ConfigError(
                     f"[{SWEPT}{name}]: without effect, for {found} takes the place of {value} "
-                    f"where vec.backend is {settled['vec']['backend']}"
+                    f"where vec.backend is {settled.vec.backend}"
                 )
             if stages := _stages_with(settled, name):
                 where = f"in the stages that set {name} themselves: {', '.join(stages)}"

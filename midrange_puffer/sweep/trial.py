@@ -71,7 +71,7 @@ def run(folder: Path) -> int:
     from midrange_puffer.train.stop_signals import StopSignals
 
     with new_run(str(folder / TRIAL_INI), []) as training, StopSignals() as signals:
-        rater = PanelRater(folder, training.config["train"]["total_timesteps"])
+        rater = PanelRater(folder, training.config.train.total_timesteps)
         train(training, signals, [rater])
     if signals.caught:
         return 128 + signals.caught

@@ -91,13 +91,13 @@ def workers_of(config: Config, command: Sequence[str] = COMMAND) -> Iterator[Seq
     Raises:
         UsageError, ClusterError: sweep.engine cannot be used.
     """
-    settings = config["sweep"]
-    count = min(settings["workers"], settings["trials"])
-    if settings["engine"] == "local":
-        yield local_workers(settings["workers"], command)
+    settings = config.sweep
+    count = min(settings.workers, settings.trials)
+    if settings.engine == "local":
+        yield local_workers(settings.workers, command)
         return
-    cores = settings["trial_cores"]
-    with connected(config["cluster"]["address"], count * cores):
+    cores = settings.trial_cores
+    with connected(config.cluster.address, count * cores):
         from midrange_puffer.sweep.ray_worker import RayWorker, describe_room
 
         print(describe_room(cores))

@@ -4,7 +4,6 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from midrange_puffer.config.configuration import Config, ConfigError, stage_config, stage_names
-from midrange_puffer.config.schema import STAGE
 
 
 class Curriculum:
@@ -30,7 +29,7 @@ class Curriculum:
         self.stages = stage_names(config)
         self.index = 0
         self.start = state["global_step"] if state else 0
-        self._scores: deque[float] = deque(maxlen=config["curriculum"]["episodes"])
+        self._scores: deque[float] = deque(maxlen=config.curriculum.episodes)
         saved = state.get("curriculum") if state else None
         if saved and self.stages:
             self._restore(saved)
@@ -84,11 +83,11 @@ class Curriculum:
         """True if the next stage is due after `steps` agent decisions of the run."""
         if self.index + 1 >= len(self.stages):
             return False
-        limits = self._config[STAGE + self.stage]
-        goal, longest = limits["score"], limits["max_steps"]
+        end, score = self._config.stage(self.stages[self.index]), self.score
         enough = len(self._scores) == self._scores.maxlen
-        by_score = goal is not None and enough and self.score >= goal
-        return by_score or (longest is not None and steps - self.start >= longest)
+        if end.score is not None and enough and score is not None and score >= end.score:
+            return True
+        return end.max_steps is not None and steps - self.start >= end.max_steps
 
     def advance(self, steps: int) -> None:
         """Enters the next stage after `steps` agent decisions of the run."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 import torch
 
+from midrange_puffer.config import sections
 from midrange_puffer.errors import UserError
 
 # The parts of experience that a rollout fills, by PuffeRL's names of its buffers.
@@ -129,15 +130,15 @@ class ExperienceBuffer:
         size: the number of segments in the buffer.
     """
 
-    def __init__(self, settings: Mapping[str, float], device: torch.device) -> None:
+    def __init__(self, settings: sections.ExperienceBuffer, device: torch.device) -> None:
         self._settings = settings
-        self._priorities = torch.zeros(settings["capacity"], device=device)
+        self._priorities = torch.zeros(settings.capacity, device=device)
         self._next = self.size = 0
 
     @property
     def is_warm(self) -> bool:
         """True if the buffer holds enough segments to draw from."""
-        return self.size >= max(self._settings["warm_up"], 1)
+        return self.size >= max(self._settings.warm_up, 1)
 
     def add(self, priorities: torch.Tensor) -> torch.Tensor:
         """Adds segments with these priorities [n]; returns the rows to store them in [n]."""
@@ -163,11 +164,11 @@ class ExperienceBuffer:
             Schaul et al. the weights are not divided by the largest: that would weight replayed
             segments down against fresh ones. train.max_grad_norm bounds the effect of large ones.
         """
-        chances = sampling_chances(self._priorities[: self.size], self._settings["alpha"])
+        chances = sampling_chances(self._priorities[: self.size], self._settings.alpha)
         # In double precision, since torch draws from the running sum.
         rows = torch.multinomial(chances.double(), minibatches * count, replacement=True)
         rows = rows.view(minibatches, count)
-        beta0 = self._settings["beta0"]
+        beta0 = self._settings.beta0
         beta = beta0 + (1 - beta0) * progress
         return rows, (self.size * chances[rows]) ** -beta
 

@@ -165,7 +165,7 @@ def check_trackers(config: Config) -> None:
         ConfigError: One is not installed.
     """
     for flag, module in TRACKERS.items():
-        if config["base"][flag]:
+        if config.base[flag]:
             try:
                 importlib.import_module(module)
             except ImportError:
@@ -187,8 +187,8 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
     """
     from midrange_puffer.train.rollout import pufferl
 
-    base = config["base"]
-    loggers: list[Logger] = [TensorBoard(run, step)] if base["tensorboard"] else []
+    base = config.base
+    loggers: list[Logger] = [TensorBoard(run, step)] if base.tensorboard else []
     ids_path = run / "trackers.json"  # by tracker, for a resumed run
     os.environ.setdefault("WANDB_DIR", str(run))
     os.environ.setdefault("WANDB_NAME", run.name)

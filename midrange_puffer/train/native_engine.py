@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from midrange_puffer import _learner
+from midrange_puffer.config.sections import Train
 from midrange_puffer.policies.actors import noise_for
 from midrange_puffer.policies.native import flattened, make_network, parts
 from midrange_puffer.policies.networks import Policy
@@ -27,11 +28,9 @@ class NativeEngine:
         settings: section [train] without any "auto".
     """
 
-    def __init__(
-        self, policy: Policy, optimizer: torch.optim.Optimizer, settings: Mapping[str, object]
-    ) -> None:
+    def __init__(self, policy: Policy, optimizer: torch.optim.Optimizer, settings: Train) -> None:
         self._policy, self._optimizer, self._settings = policy, optimizer, settings
-        self._network = make_network(policy, settings["threads"])
+        self._network = make_network(policy, settings.threads)
         self._weights = flattened(policy)
         ranks.equalise(self._weights)
         self._gradient = torch.zeros_like(self._weights)
@@ -77,7 +76,7 @@ class NativeEngine:
     def set_reference(self, parameters: torch.Tensor | None = None) -> None:
         """Sets the reference policy to these flat parameters; None: to the present policy."""
         if self._reference_network is None:
-            threads = self._settings["threads"]
+            threads = self._settings.threads
             self._reference_network = make_network(self._policy, threads, learns=False)
         self.reference = (self._weights if parameters is None else parameters).clone()
         self._reference_network.load(self.reference.numpy())
@@ -108,7 +107,7 @@ class NativeEngine:
         begin("learn")
         settings, outputs = self._settings, _make_outputs(experience, rows)
         coefficients = (
-            settings["clip_coef"], settings["vf_clip_coef"], settings["vf_coef"], ent_coef
+            settings.clip_coef, settings.vf_clip_coef, settings.vf_coef, ent_coef
         )  # fmt: skip
         losses = self._network.gradient(
             _arrays(experience),
@@ -126,7 +125,7 @@ class NativeEngine:
     def step(self) -> None:
         """Takes an optimizer step against the added gradient, and clears it."""
         ranks.average(self._gradient)
-        group, limit = self._optimizer.param_groups[0], self._settings["max_grad_norm"]
+        group, limit = self._optimizer.param_groups[0], self._settings.max_grad_norm
         tensors = (self._weights, *self._averages.values(), self._gradient)
         arrays = [tensor.numpy() for tensor in tensors]
         if isinstance(self._optimizer, Muon):

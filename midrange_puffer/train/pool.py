@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from midrange_puffer.config import sections
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import make_folder, write_whole
 from midrange_puffer.game.observation import rows_of
@@ -53,32 +54,32 @@ class Pool:
 
     FILE = "pool.json"
 
-    def __init__(self, folder: Path, settings: Mapping[str, object], in_team: bool = False) -> None:
+    def __init__(self, folder: Path, settings: sections.Pool, in_team: bool = False) -> None:
         self.path = folder / self.FILE
         self._settings, self._in_team = settings, in_team
         self._written = ""
         self._copies: dict[Path, bytes] = {}  # not yet written
         saved = read_members(self.path) if self.path.exists() else []
-        self.members = self._included(settings["include"])
-        if len(self.members) + settings["own"] > settings["size"]:
+        self.members = self._included(settings.include)
+        if len(self.members) + settings.own > settings.size:
             raise PoolError(
-                f"pool.size = {settings['size']}: no room for the {len(self.members)} models of "
-                f"pool.include{' and a checkpoint of the run' * settings['own']}"
+                f"pool.size = {settings.size}: no room for the {len(self.members)} models of "
+                f"pool.include{' and a checkpoint of the run' * settings.own}"
             )
         scores = {member.name: (member.games, member.score) for member in saved}
         for member in self.members:
             member.games, member.score = scores.get(member.name, (member.games, member.score))
-        if settings["own"]:
+        if settings.own:
             self.members += [member for member in saved if member.own]
 
     def add(self, path: Path, agent_steps: int) -> None:
         """Adds a checkpoint of this run, if pool.own; a full pool drops one."""
-        if not self._settings["own"]:
+        if not self._settings.own:
             return
         own = {member.name: member for member in self.members if _is_checkpoint(member)}
         own.setdefault(path.stem, Member(path.stem, path.name, agent_steps, own=True))
         others = [member for member in self.members if not _is_checkpoint(member)]
-        self.members = others + _thinned(own.values(), self._settings["size"] - len(others))
+        self.members = others + _thinned(own.values(), self._settings.size - len(others))
 
     def join(self, path: Path, agent_steps: int) -> None:
         """Adds an exploiter of this run; of more than half the pool's size the weakest is dropped.
@@ -91,12 +92,12 @@ class Pool:
         name = f"{place.parent.name}/{path.stem}"
         self.members.append(Member(name, str(place), agent_steps, own=True, exploiter=True))
         exploiters = [member for member in self.members[:-1] if member.exploiter]
-        room = self._settings["size"] - sum(not member.own for member in self.members)
+        room = self._settings.size - sum(not member.own for member in self.members)
         if len(exploiters) >= max(room // 2, 1):
             self.members.remove(max(exploiters, key=lambda member: member.score))
         own = [member for member in self.members if _is_checkpoint(member)]
         others = [member for member in self.members if not _is_checkpoint(member)]
-        self.members = others + _thinned(own, self._settings["size"] - len(others))
+        self.members = others + _thinned(own, self._settings.size - len(others))
 
     def observe(self, scores: Mapping[str, Sequence[float]]) -> None:
         """Counts finished engagements: the learner's scores by member, of present members only."""
@@ -177,9 +178,9 @@ class Pool:
     def _weights(self) -> list[float]:
         """Returns the weights: PFSP's (1 - score) ** power with an even share, or equal ones."""
         count = len(self.members)
-        hard = [(1 - member.score) ** self._settings["power"] for member in self.members]
+        hard = [(1 - member.score) ** self._settings.power for member in self.members]
         total = sum(hard)
-        if self._settings["sampling"] == UNIFORM or not total:
+        if self._settings.sampling == UNIFORM or not total:
             return [1 / count for _ in hard]  # empty if every file has vanished
         return [EVEN_SHARE / count + (1 - EVEN_SHARE) * value / total for value in hard]
 

@@ -49,8 +49,8 @@ class Population:
 
     def __init__(self, run: Run, pool: Pool, is_stopped: Callable[[], bool]) -> None:
         self._run, self._pool, self._is_stopped = run, pool, is_stopped
-        self._settings = run.config["population"]
-        self._kinds = exploiters(self._settings["kinds"])
+        self._settings = run.config.population
+        self._kinds = exploiters(self._settings.kinds)
         self._parameters = game_of(run.config)
         epoch = run.state["epoch"] if run.state else 0
         # Turns of later updates, from before the run was resumed, are dropped.
@@ -59,7 +59,7 @@ class Population:
     def is_due(self, epoch: int) -> bool:
         """True if an interval has passed since the last exploiter."""
         last = self._turns[-1].epoch if self._turns else 0
-        return epoch // self._settings["interval"] > last // self._settings["interval"]
+        return epoch // self._settings.interval > last // self._settings.interval
 
     def take_turn(self, trainer: StageTrainer) -> None:
         """Trains an exploiter against the present policy, and adds it to the pool."""
@@ -89,11 +89,11 @@ class Population:
         enemies = [victim]
         if kind == LEAGUE_EXPLOITER:
             enemies = [self._run.folder / member.path for member in self._pool.members]
-        train = self._run.config["train"]
+        train = self._run.config.train
         settings = response_settings(enemies, self._parameters, start_own=kind == OWN) | {
-            "train.total_timesteps": self._settings["budget"],
-            "train.seed": (train["seed"] + 1 + number) % 2**31,
-            "train.threads": train["threads"],
+            "train.total_timesteps": self._settings.budget,
+            "train.seed": (train.seed + 1 + number) % 2**31,
+            "train.threads": train.threads,
             "train.data_dir": folder.parent,
             "train.run_name": folder.name,
         }
@@ -101,7 +101,7 @@ class Population:
 
     def _train(self, words: Sequence[str]) -> bool:
         """Trains an exploiter in another process; returns False if a signal stopped it."""
-        score, ini = self._settings["score"], self._settings["config"]
+        score, ini = self._settings.score, self._settings.config
         command = [sys.executable, "-m", "midrange_puffer.train.exploiter", str(score), ini, *words]
         path = self._run.folder / LOG
         # In a new session Ctrl-C does not reach it.

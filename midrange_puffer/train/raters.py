@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from torch import nn
 
+from midrange_puffer.config import sections
 from midrange_puffer.config.configuration import Config, run_configs
 from midrange_puffer.config.schema import game_of
 from midrange_puffer.contest.match import Fight, meet, play, rate_pilots
@@ -77,7 +78,7 @@ class TrainingLeague:
     def __init__(
         self,
         folder: Path,
-        settings: Mapping[str, object],
+        settings: sections.League,
         parameters: Mapping[str, float],
         agent_steps: int,
         threads: int = 1,
@@ -97,7 +98,7 @@ class TrainingLeague:
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
         """True if a rating is due: at every league.interval, and at the end."""
-        return done or epoch % self._settings["interval"] == 0
+        return done or epoch % self._settings.interval == 0
 
     def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
         """Lets the policy fight, and rates it; a rating of as much training is replaced.
@@ -115,7 +116,7 @@ class TrainingLeague:
         earlier = self._load_earlier(name, agent_steps)
         players = {name: policy, **{pilot: pilot for pilot in PILOTS}, **earlier}
         pairs = [(name, opponent) for opponent in players if opponent != name]
-        games = self._settings["games"]
+        games = self._settings.games
         new = meet(
             pairs, players, games, agent_steps, threads=self._threads, parameters=self._parameters
         )
@@ -141,7 +142,7 @@ class TrainingLeague:
         paths = sorted(self._folder.glob(model_file.MODELS))
         paths = [path for path in paths if path.stem != name]
         # The untrained first one is left out if there are enough others.
-        places = np.linspace(0, len(paths) - 1, self._settings["checkpoints"] + 1)[1:]
+        places = np.linspace(0, len(paths) - 1, self._settings.checkpoints + 1)[1:]
         policies = {}
         for place in np.unique(places.round().astype(int)) if paths else ():
             try:
@@ -215,10 +216,10 @@ class TrainingReplays:
 
     def __init__(self, folder: Path, config: Config) -> None:
         self._folder = folder / REPLAYS
-        self._interval = config["train"]["replay_interval"]
-        self._seed = config["train"]["seed"]
+        self._interval = config.train.replay_interval
+        self._seed = config.train.seed
         self._parameters = resolve(game_of(config), teams=True)
-        mixes = (parse_mix(stage["env"]["opponent"]) for stage in run_configs(config))
+        mixes = (parse_mix(stage.env.opponent) for stage in run_configs(config))
         opponents = {name for mix in mixes for name in mix}
         self._pilots = [name for name in PILOTS if name in opponents] or list(PILOTS)
         open_folder(self._folder)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from midrange_puffer.config.sections import Train
 from midrange_puffer.policies.own_policy import empty_memory
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
@@ -40,13 +41,15 @@ class RolloutPuffeRL(pufferl.PuffeRL):
     CUDA's mixed precision.
 
     Args:
-        config: section [train] without any "auto", and `env`, a name for the dashboard.
+        settings: section [train] without any "auto".
         vecenv: the source of the experience.
         policy: the policy that acts and learns.
         logger: as PuffeRL wants it; None: nothing is logged.
         profile: where the parts of an update are timed; None: a new one.
+        title: a name for the dashboard.
 
     Attributes:
+        settings: section [train].
         optimizer: of the policy's parameters.
         engine: computes actions and updates.
     """
@@ -55,37 +58,41 @@ class RolloutPuffeRL(pufferl.PuffeRL):
 
     def __init__(
         self,
-        config: dict[str, object],
+        settings: Train,
         vecenv: VecEnv,
         policy: torch.nn.Module,
         logger: object | None = None,
         profile: Profile | None = None,
+        title: str = "",
     ) -> None:
-        if not config["compile"]:
+        if not settings.compile:
             skip_dynamo_import()
-        with _fitted_set_up(config["device"]):
+        config = {**settings, "env": title}
+        with _fitted_set_up(settings.device):
             # Its own Muon is heavyball's, and takes seconds to import. Memories are made below.
-            settings = {**config, "optimizer": "adam", "use_rnn": False}
-            super().__init__(settings, vecenv, policy, logger)
+            own = {"optimizer": "adam", "use_rnn": False}
+            super().__init__({**config, **own}, vecenv, policy, logger)
         for name in UNUSED:
             delattr(self, name)
-        self.config, self.profile = config, profile or Profile()
+        self.config, self.settings, self.profile = config, settings, profile or Profile()
         self.start_time = self.last_log_time = time.monotonic()
         if not self.actions.is_floating_point():
             self.actions = self.actions.int()  # as they are drawn and stepped with
-        if config["optimizer"] == "muon":
-            rate, beta = config["learning_rate"], config["adam_beta1"]
+        if settings.optimizer == "muon":
+            rate, beta = settings.learning_rate, settings.adam_beta1
             self.optimizer = Muon(policy.parameters(), rate, beta)
-        if config["precision"] == "float32":
+        if settings.precision == "float32":
             self.amp_context = contextlib.nullcontext()
-        if config["engine"] == "native":
-            self.engine = NativeEngine(policy, self.optimizer, config)
+        if settings.engine == "native":
+            self.engine = NativeEngine(policy, self.optimizer, settings)
         else:
             self.policy = ranks.share(self.policy)
-            self.engine = TorchEngine(self.policy, policy, self.optimizer, config, self.amp_context)
+            self.engine = TorchEngine(
+                self.policy, policy, self.optimizer, settings, self.amp_context
+            )
         self._sides = None
         if vecenv.sides is not None:
-            self._sides = torch.from_numpy(vecenv.sides).to(config["device"])
+            self._sides = torch.from_numpy(vecenv.sides).to(settings.device)
             self.masks = torch.ones_like(self.values)
 
     @property
@@ -127,7 +134,7 @@ class RolloutPuffeRL(pufferl.PuffeRL):
             row, step = places[first]
             rows = slice(row, row + count)
             self.profile("eval_forward", self.epoch)
-            done = torch.from_numpy(ends).to(self.config["device"])
+            done = torch.from_numpy(ends).to(self.settings.device)
             state = {"done": done, **memories[first]}
             inputs = TimeStep(observations, rewards, ends, living)
             actions = self.engine.act(inputs, state, buffers, rows, step)
@@ -136,7 +143,7 @@ class RolloutPuffeRL(pufferl.PuffeRL):
                 self._note_living(living, rows, step)
             self.profile("eval_misc", self.epoch)
             places[first] = (row, step + 1)
-            if step + 1 == self.config["bptt_horizon"]:
+            if step + 1 == self.settings.bptt_horizon:
                 places[first] = (next_row, 0)
                 next_row += count
                 full += count
@@ -150,7 +157,7 @@ class RolloutPuffeRL(pufferl.PuffeRL):
 
     def _empty_memory(self) -> dict[str, torch.Tensor]:
         """Returns a recurrent policy's empty memory of a batch of agents."""
-        count, device = self.vecenv.agents_per_batch, self.config["device"]
+        count, device = self.vecenv.agents_per_batch, self.settings.device
         return empty_memory(self.uncompiled_policy, count, device)
 
     def _note_living(self, living: np.ndarray, rows: slice, step: int) -> None:

@@ -94,9 +94,9 @@ def new_run(config_path: str | None, overrides: Sequence[str]) -> AbstractContex
 @contextmanager
 def begun_run(config: Config) -> Iterator[Run]:
     """Settles the configuration of a new run, and makes its folder and locks it meanwhile."""
-    train = config["train"]
+    train = config.train
     # A generated name does not enter the configuration: config.ini may be used for another run.
-    run = planned_run(config, Path(train["data_dir"], train["run_name"] or new_name()))
+    run = planned_run(config, Path(train.data_dir, train.run_name or new_name()))
     _make_run_folder(run.folder)
     with _locked(run.folder):
         yield run
@@ -130,7 +130,7 @@ def planned_run(config: Config, folder: Path) -> Run:
     config = _settle(settled_model(settled_opponents(config)))
     _try_out_own_code(config)
     run = Run(folder, config)
-    if config["base"]["load_model_path"] is not None:
+    if config.base.load_model_path is not None:
         given_policy(config)
     pool_of(run)
     return run
@@ -143,16 +143,16 @@ def _try_out_own_code(config: Config) -> None:
         UsageError: A model or a function cannot be used, or a model observes more than the agents
             of this run.
     """
-    for env in (stage["env"] for stage in run_configs(config)):
-        observation = observed(env["observation"], env)
+    for env in (stage.env for stage in run_configs(config)):
+        observation = observed(env.observation, env)
         features = len(features_of(observation, *sizes_of(env)))
-        opponents = load_mix(env["opponent"], KINDS, OPPONENT, features)
+        opponents = load_mix(env.opponent, KINDS, OPPONENT, features)
         where = f"env.observation = {observation}"
         opponents.check_observation(OPPONENT, observation, features, where)
-    env_class = config["base"]["env_class"]
+    env_class = config.base.env_class
     if env_class != MIDRANGE:
         for stage in run_configs(config):
-            try_out(env_class, stage["env"])
+            try_out(env_class, stage.env)
 
 
 def _settle(config: Config) -> Config:
@@ -162,10 +162,10 @@ def _settle(config: Config) -> Config:
         UsageError: A tracker's package is missing, the cluster does not answer, or it cannot run.
     """
     check_trackers(config)
-    if config["cluster"]["engine"] is not None:
+    if config.cluster.engine is not None:
         from midrange_puffer.train.cluster.connect import check_address
 
-        check_address(config["cluster"]["address"])
+        check_address(config.cluster.address)
     return settle(config, this_machine())
 
 
@@ -190,11 +190,11 @@ def resumed_run(name: str, overrides: Sequence[str], may_be_done: bool = False) 
 def _read_run(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
     """Returns the run of a folder, with its configuration and state."""
     path = folder / run_folder.CONFIG
-    old_name = load_config(path, complete=True, runs_code=False)["base"]["policy_name"]
+    old_name = load_config(path, complete=True, runs_code=False).base.policy_name
     # Overrides may give a new place of the user's code, whose file may have been moved.
     old = load_config(path, own_words(overrides), complete=True)
     config = load_config(path, overrides, complete=True)
-    policy_name = config["base"]["policy_name"]
+    policy_name = config.base.policy_name
     if short_name(policy_name) != short_name(old_name):
         raise ConfigError(
             f"base.policy_name: is {old_name} in {folder} and cannot become {policy_name}"
@@ -207,7 +207,7 @@ def _read_run(folder: Path, overrides: Sequence[str], may_be_done: bool) -> Run:
     config = _settle(settled_opponents(config))
     _try_out_own_code(config)
     state = run_folder.load_state(folder)
-    steps, goal = state["global_step"], config["train"]["total_timesteps"]
+    steps, goal = state["global_step"], config.train.total_timesteps
     if steps >= goal and not may_be_done:
         raise ConfigError(
             f"{folder}: has made its {steps} steps; go on with --train.total-timesteps above {goal}"
@@ -252,7 +252,7 @@ def train(
 @contextmanager
 def _screen(run: Run) -> Iterator[list[Logger]]:
     """Shows the run on stdout: a dashboard if the terminal is large enough, else lines."""
-    total_steps, stages = run.config["train"]["total_timesteps"], stage_names(run.config)
+    total_steps, stages = run.config.train.total_timesteps, stage_names(run.config)
     terminal = rich.console.Console(highlight=False)
     if not ranks.is_first():
         yield []
@@ -275,7 +275,7 @@ def print_end(trainer: StageTrainer, scores: RecentScores, signals: StopSignals)
     print()
     terminal.print(scores_table(scores, bars=terminal.width >= LEAST_WIDTH))
     if scores.all is not None:
-        rows = "updates" if trainer.config["log_interval"] == 1 else "rows of metrics"
+        rows = "updates" if trainer.settings.log_interval == 1 else "rows of metrics"
         print(f"\nlast score {scores.all.score:.3f}: the mean of the last {UPDATES} {rows}")
     if signals.caught:
         print(
@@ -283,7 +283,7 @@ def print_end(trainer: StageTrainer, scores: RecentScores, signals: StopSignals)
             f"go on with: puffer train midrange --resume {folder}"
         )
         return
-    name = trainer.run.config["base"]["policy_name"]
+    name = trainer.run.config.base.policy_name
     own_code = "" if name == PACKAGE else f" --policy-name {shlex.quote(shown(name))}"
     steps, duration = trainer.global_step, format_duration(trainer.uptime)
     print(

@@ -219,8 +219,8 @@ def settled_model(config: Config) -> Config:
     Raises:
         CheckpointError: As `settled_mix`.
     """
-    name = config["base"]["load_model_path"]
-    model = name and _model_of_run(name, config["train"]["data_dir"])
+    name = config.base.load_model_path
+    model = name and _model_of_run(name, config.train.data_dir)
     if not model:
         return config
     return config.replaced("base", MEANT, load_model_path=str(model.absolute()))
@@ -236,7 +236,7 @@ def settled_opponents(config: Config) -> Config:
     places = [("env", "opponent"), *((STAGE + stage, OPPONENT) for stage in stage_names(config))]
     for section, name in places:
         if name in config[section]:
-            text = settled_mix(config[section][name], config["train"]["data_dir"])
+            text = settled_mix(config[section][name], config.train.data_dir)
             try:
                 parse_mix(text)
             except ValueError as error:
@@ -296,7 +296,7 @@ def read_run(folder: Path) -> RunInfo | None:
         state = TRAINS
     else:
         steps = metrics.get("agent_steps") or 0
-        state = DONE if steps >= config["train"]["total_timesteps"] else STOPPED
+        state = DONE if steps >= config.train.total_timesteps else STOPPED
     return RunInfo(folder, config, began, state, metrics, *origin, best_rated(folder))
 
 

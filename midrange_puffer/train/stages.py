@@ -72,19 +72,19 @@ def open_stages(
         UserError: There is not enough memory.
     """
     config, folder = run.config, run.folder
-    ranks.take_device(config["train"]["device"])
+    ranks.take_device(config.train.device)
     pool, population, all_raters, loggers = None, None, [], Loggers(folder.name)
     if ranks.is_first():
         pool, all_raters = pool_of(run), [*_raters(run), *raters]
-        if config["population"]["interval"]:
+        if config.population.interval:
             population = Population(run, pool, is_stopped)
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
         step = run.state["global_step"] if run.state else None
         metrics_file = MetricsFile(folder / run_folder.METRICS, step)
         loggers = Loggers(folder.name, [metrics_file, *open_trackers(config, folder, step)])
     print(f"run folder {shown(folder)}", flush=True)
-    seed_everything(config["train"]["seed"])
-    torch.set_num_threads(config["train"]["torch_threads"])
+    seed_everything(config.train.seed)
+    torch.set_num_threads(config.train.torch_threads)
     with memory_advice(_memory_keys(config)), _source(config, is_stopped) as source:
         stages = Stages(run, source, loggers, pool, all_raters, population, profile)
         with closing(stages):
@@ -196,7 +196,7 @@ def _memory_keys(config: Config) -> str:
 @contextmanager
 def _source(config: Config, is_stopped: Callable[[], bool]) -> Iterator[ExperienceSource]:
     """Opens the source of experience of a configuration."""
-    if config["cluster"]["engine"] is None:
+    if config.cluster.engine is None:
         yield ExperienceSource(partial(VecEnv, make_env), StageTrainer)
         return
     from midrange_puffer.train.cluster.learner import ClusterTrainer, collecting
@@ -207,17 +207,17 @@ def _source(config: Config, is_stopped: Callable[[], bool]) -> Iterator[Experien
 
 def first_policy(run: Run) -> torch.nn.Module:
     """Returns the policy that a run begins or goes on with."""
-    config, device = run.config, run.config["train"]["device"]
+    config, device = run.config, run.config.train.device
     if run.state:
         policy, _ = load_policy(run.folder / run.state["model"], device)
         return policy.train()
-    if config["base"]["load_model_path"] is not None:
+    if config.base.load_model_path is not None:
         return given_policy(config).to(device)
-    spaces = model_file.policy_spaces(config["env"])
-    base = config["base"]
-    kind = policy_class(base["policy_name"])
-    policy = make_policy(spaces, config["policy"], base["rnn_name"], config["rnn"], kind)
-    if base["policy_name"] != PACKAGE:
+    spaces = model_file.policy_spaces(config.env)
+    base = config.base
+    kind = policy_class(base.policy_name)
+    policy = make_policy(spaces, config.policy, base.rnn_name, config.rnn, kind)
+    if base.policy_name != PACKAGE:
         check_outputs(policy, spaces)
     return policy.to(device)
 
@@ -229,33 +229,31 @@ def given_policy(config: Config) -> torch.nn.Module:
         CheckpointError: It cannot be loaded.
         ConfigError: Its shape differs from the configuration's.
     """
-    base, path = config["base"], config["base"]["load_model_path"]
+    base, path = config.base, config.base.load_model_path
     if path.endswith(EXPORTED):
         raise ConfigError(
             f"base.load_model_path = {path}: is an exported policy, which cannot be trained; "
             f"expected a run folder's {model_file.MODELS}"
         )
     policy, model = load_policy(path)
-    name = short_name(base["policy_name"])
+    name = short_name(base.policy_name)
     shapes = [("base.policy_name", model["policy_name"], name)]
-    shapes += [("base.rnn_name", model["rnn_name"], base["rnn_name"])]
-    shapes += [("game", _kind_of_game(model["env"]), _kind_of_game(config["env"]))]
-    shapes += [
-        (f"env.{name}", model["env"][name], config["env"][name]) for name in model_file.SHAPING
-    ]
+    shapes += [("base.rnn_name", model["rnn_name"], base.rnn_name)]
+    shapes += [("game", _kind_of_game(model["env"]), _kind_of_game(config.env))]
+    shapes += [(f"env.{name}", model["env"][name], config.env[name]) for name in model_file.SHAPING]
     # Older files lack hidden_layers and have two. All keys can shape a policy of the user's own.
     sizes = {"hidden_size": None, "hidden_layers": 2}
-    if is_team(config["env"]):
+    if is_team(config.env):
         sizes["entity_size"] = None
     if name != PACKAGE:
-        sizes = dict.fromkeys(config["policy"])
+        sizes = dict.fromkeys(config.policy)
     shapes += [
         (f"policy.{name}", *(part["policy"].get(name, default) for part in (model, config)))
         for name, default in sizes.items()
     ]
-    if base["rnn_name"] is not None:
+    if base.rnn_name is not None:
         shapes += [
-            (f"rnn.{name}", model["rnn"].get(name), size) for name, size in config["rnn"].items()
+            (f"rnn.{name}", model["rnn"].get(name), size) for name, size in config.rnn.items()
         ]
     for key, value, wanted in shapes:
         if value != wanted:
@@ -272,7 +270,7 @@ def pool_of(run: Run) -> Pool | None:
     """Returns the pool of a run; None if it meets none in any stage."""
     if not meets_pool(run.config):
         return None
-    return Pool(run.folder, run.config["pool"], is_team(run.config["env"]))
+    return Pool(run.folder, run.config.pool, is_team(run.config.env))
 
 
 def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
@@ -296,9 +294,9 @@ def _join(pool: Pool | None, run: Run, policy: torch.nn.Module) -> Path | None:
 def _raters(run: Run) -> Iterator[Rater]:
     """Yields the raters that the configuration asks for: the league and the replays."""
     config = run.config
-    if config["league"]["interval"]:
+    if config.league.interval:
         steps = run.state["global_step"] if run.state else 0
-        threads = config["train"]["threads"]
-        yield TrainingLeague(run.folder, config["league"], game_of(config), steps, threads)
-    if config["train"]["replay_interval"]:
+        threads = config.train.threads
+        yield TrainingLeague(run.folder, config.league, game_of(config), steps, threads)
+    if config.train.replay_interval:
         yield TrainingReplays(run.folder, config)

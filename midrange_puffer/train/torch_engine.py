@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
+from midrange_puffer.config.sections import Train
 from midrange_puffer.game.actions import within_limits
 from midrange_puffer.policies.actors import draw, judge, noise_for
 from midrange_puffer.policies.native import flat_copy, parts
@@ -30,7 +31,7 @@ class TorchEngine:
         policy: torch.nn.Module,
         bare_policy: torch.nn.Module,
         optimizer: torch.optim.Optimizer,
-        settings: Mapping[str, object],
+        settings: Train,
         precision: contextlib.AbstractContextManager,
     ) -> None:
         self._policy, self._bare_policy, self._optimizer = policy, bare_policy, optimizer
@@ -109,7 +110,7 @@ class TorchEngine:
         begin("train_forward")
         logprobs, values, entropies = self._judge(self._policy, minibatch)
         begin("train_misc")
-        settings, clip = self._settings, self._settings["clip_coef"]
+        settings, clip = self._settings, self._settings.clip_coef
         living = minibatch.living
         proximal, old_values, advantages, returns = (
             tensor.flatten()[living]
@@ -118,9 +119,9 @@ class TorchEngine:
         logratio = logprobs - proximal
         ratio = logratio.exp()
         policy_part = policy_loss(ratio, advantages, clip)
-        value_part = value_loss(values, old_values, returns, settings["vf_clip_coef"])
+        value_part = value_loss(values, old_values, returns, settings.vf_clip_coef)
         entropy = entropies.mean()
-        loss = policy_part + settings["vf_coef"] * value_part - ent_coef * entropy
+        loss = policy_part + settings.vf_coef * value_part - ent_coef * entropy
         with torch.no_grad():
             kl, clipped = (ratio - 1) - logratio, (ratio - 1).abs() > clip
             means = [-logratio.mean(), kl.mean(), clipped.float().mean(), ratio.mean()]
@@ -132,7 +133,7 @@ class TorchEngine:
 
     def step(self) -> None:
         """Takes an optimizer step against the added gradient, and clears it."""
-        parameters, limit = self._policy.parameters(), self._settings["max_grad_norm"]
+        parameters, limit = self._policy.parameters(), self._settings.max_grad_norm
         torch.nn.utils.clip_grad_norm_(parameters, limit)
         self._optimizer.step()
         self._optimizer.zero_grad()

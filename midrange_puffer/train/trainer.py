@@ -5,6 +5,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -62,25 +63,25 @@ class StageTrainer(RolloutPuffeRL):
         self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
         self.stop_reason: str | None = None
         self.model_path: Path | None = None
-        self.metadata: dict[str, object] = parse_metadata(run.config["base"]["metadata"])
-        self._settings = curriculum.config["train"]
+        self.metadata: dict[str, object] = parse_metadata(run.config.base.metadata)
+        train = curriculum.config.train
         epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
         # Whole updates from here on, so that the schedules end with the run.
-        batch = self._settings["batch_size"] * ranks.size()
-        updates = -(-(self._settings["total_timesteps"] - step) // batch)
-        config = {
-            **self._settings,
-            "total_timesteps": step + updates * batch,
-            "seed": _engagement_seed(self._settings["seed"], epoch),
-            "env": curriculum.stage or run.config["base"]["env_name"],  # on the dashboard
-        }
-        super().__init__(config, vecenv, policy, logger, profile)
+        batch = train.batch_size * ranks.size()
+        updates = -(-(train.total_timesteps - step) // batch)
+        settings = replace(
+            train,
+            total_timesteps=step + updates * batch,
+            seed=_engagement_seed(train.seed, epoch),
+        )
+        title = curriculum.stage or run.config.base.env_name
+        super().__init__(settings, vecenv, policy, logger, profile, title)
         self.total_epochs = epoch + updates
         self.learner = Learner(
             engine=self.engine,
             gathered=self.gathered,
-            settings=config,
-            buffer=run.config["experience_buffer"],
+            settings=settings,
+            buffer=run.config.experience_buffer,
             profile=self.profile,
         )
         vars(self).update(self.learner.gathered)  # the buffers that rollouts fill from now on
@@ -88,13 +89,13 @@ class StageTrainer(RolloutPuffeRL):
         if run.state:
             self._restore(run.state)
         if not ranks.is_first():  # the saved generators are rank 0's; others draw differently
-            trainer_state.seed_everything(config["seed"])
+            trainer_state.seed_everything(settings.seed)
         self._set_rate()
 
     @property
     def done(self) -> bool:
         """True if train.total_timesteps are reached."""
-        return self.global_step >= self.config["total_timesteps"]
+        return self.global_step >= self.settings.total_timesteps
 
     @property
     def is_over(self) -> bool:
@@ -144,7 +145,7 @@ class StageTrainer(RolloutPuffeRL):
         self._row.add(self.stats, self.losses)
         self.stats = defaultdict(list)
         is_rated, saves = self._rate(), self._is_checkpoint_due
-        is_row = self.epoch % self.config["log_interval"] == 0 or is_rated or saves
+        is_row = self.epoch % self.settings.log_interval == 0 or is_rated or saves
         is_row = is_row or self.is_over or self.curriculum.is_passed(self.global_step)
         metrics = self.mean_and_log() if is_row else {}
         if saves:
@@ -207,32 +208,32 @@ class StageTrainer(RolloutPuffeRL):
             raise DivergedError(
                 f"training diverged: after {self.global_step} steps weights are beyond "
                 f"{networks.WEIGHT_LIMIT:g} or no numbers; try a train.learning_rate below "
-                f"{self._settings['learning_rate']:g} or a train.max_grad_norm below "
-                f"{self._settings['max_grad_norm']:g}"
+                f"{self.settings.learning_rate:g} or a train.max_grad_norm below "
+                f"{self.settings.max_grad_norm:g}"
             )
 
     @property
     def _is_checkpoint_due(self) -> bool:
         """True if the policy is saved after this update; a rated one always is."""
-        intervals = self.config["checkpoint_interval"], self.run.config["league"]["interval"]
+        intervals = self.settings.checkpoint_interval, self.run.config.league.interval
         return self.done or any(interval and self.epoch % interval == 0 for interval in intervals)
 
     @property
     def _ent_coef(self) -> float:
         """The weight of the entropy bonus, which falls linearly with the steps."""
-        first, final = self._settings["ent_coef"], self._settings["ent_coef_final"]
+        first, final = self.settings.ent_coef, self.settings.ent_coef_final
         return first if final is None else final + (first - final) * self._share_left
 
     @property
     def _share_left(self) -> float:
         """The part of the run that is still to come."""
-        return max(1 - self.global_step / self.config["total_timesteps"], 0)
+        return max(1 - self.global_step / self.settings.total_timesteps, 0)
 
     def _set_rate(self) -> None:
         """Sets the learning rate by the steps done: the size of an update may change."""
-        share = (1 - math.cos(math.pi * self._share_left)) / 2 if self._settings["anneal_lr"] else 1
+        share = (1 - math.cos(math.pi * self._share_left)) / 2 if self.settings.anneal_lr else 1
         for group in self.optimizer.param_groups:
-            group["lr"] = self._settings["learning_rate"] * share
+            group["lr"] = self.settings.learning_rate * share
 
     def save_checkpoint(self) -> None:
         """Writes, on rank 0, the model and the state from which a run is resumed."""

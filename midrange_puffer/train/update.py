@@ -20,6 +20,7 @@ from typing import NamedTuple
 import torch
 
 from midrange_puffer import _learner
+from midrange_puffer.config.sections import Train
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.engine import LOSSES, BeginPart, Engine, Outputs
 from midrange_puffer.train.experience import (
@@ -95,15 +96,15 @@ class Learner:
         self,
         engine: Engine,
         gathered: Mapping[str, torch.Tensor],
-        settings: Mapping[str, object],
+        settings: Train,
         buffer: Mapping[str, float],
         profile: Profile,
     ) -> None:
         self._engine, self._settings, self._profile = engine, settings, profile
-        part = min(settings["minibatch_size"], settings["max_minibatch_size"])
-        self._minibatches = int(settings["update_epochs"] * settings["batch_size"] / part)
-        self._accumulated = settings["minibatch_size"] // part  # for one optimizer step
-        self._drawn = part // settings["bptt_horizon"]  # segments of a minibatch
+        part = min(settings.minibatch_size, settings.max_minibatch_size)
+        self._minibatches = int(settings.update_epochs * settings.batch_size / part)
+        self._accumulated = settings.minibatch_size // part  # for one optimizer step
+        self._drawn = part // settings.bptt_horizon  # segments of a minibatch
         self._count = len(gathered["values"])
         longer = lengthened(gathered, buffer["capacity"]) if buffer["capacity"] else gathered
         self.gathered = {name: tensor[: self._count] for name, tensor in longer.items()}
@@ -118,7 +119,7 @@ class Learner:
         self._buffer = ExperienceBuffer(buffer, like.device) if buffer["capacity"] else None
         self._replayed = int(buffer["share"] * self._drawn)  # older segments of a minibatch
         # log(pi / ref) of each decision, [segments, horizon], at the start of the update
-        self._excess = torch.zeros_like(like) if settings["kl_coef"] else None
+        self._excess = torch.zeros_like(like) if settings.kl_coef else None
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -142,7 +143,7 @@ class Learner:
         if self.experience.masks is not None:
             names = ("rewards", "terminals", "values", "masks")
             parts = (getattr(self.experience, name)[fresh] for name in names)
-            settle_deaths(*parts, self._settings["gamma"])
+            settle_deaths(*parts, self._settings.gamma)
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
         if self._excess is not None:
@@ -205,12 +206,12 @@ class Learner:
             experience.proximal[part], _ = outputs
             self._note(part, outputs)
         ratio = experience.ratio[rows]
-        clipped = ratio > self._settings["vtrace_rho_clip"]
+        clipped = ratio > self._settings.vtrace_rho_clip
         return {"older_ratio": ratio.mean(), "older_clipfrac": clipped.float().mean()}
 
     def _find_excess(self, epoch: int, older_draws: OlderDraws | None) -> torch.Tensor:
         """Writes log(pi / ref) of the drawn segments; returns the estimated divergence."""
-        if self._engine.reference is None or epoch % self._settings["kl_interval"] == 0:
+        if self._engine.reference is None or epoch % self._settings.kl_interval == 0:
             self._engine.set_reference()
         drawn = [torch.arange(self._count, device=self._excess.device)]
         if older_draws is not None:
@@ -237,7 +238,7 @@ class Learner:
         older_draw: tuple[torch.Tensor, torch.Tensor] | None,
     ) -> Draw:
         """Draws a minibatch: fresh segments first, then those drawn from the buffer."""
-        alpha, beta0 = self._settings["prio_alpha"], self._settings["prio_beta0"]
+        alpha, beta0 = self._settings.prio_alpha, self._settings.prio_beta0
         # As in PuffeRL the correction grows more slowly the smaller alpha is. There can be more
         # updates than planned: the dead of team games decide nothing.
         done = min(schedule.epoch / schedule.epochs, 1)
@@ -266,7 +267,7 @@ class Learner:
             living = advantages[self.experience.masks[draw.rows] > 0]
         scaled = draw.weights * (advantages - living.mean()) / (living.std() + 1e-8)
         if self._excess is not None:
-            scaled -= draw.weights * self._settings["kl_coef"] * self._excess[draw.rows]
+            scaled -= draw.weights * self._settings.kl_coef * self._excess[draw.rows]
         returns = advantages + self.experience.values[draw.rows]
         share = 1 / self._accumulated
         return self._engine.learn(
@@ -325,9 +326,7 @@ def settle_deaths(
     values[dead] = 0
 
 
-def find_advantages(
-    experience: Segments, rows: torch.Tensor, settings: Mapping[str, float]
-) -> None:
+def find_advantages(experience: Segments, rows: torch.Tensor, settings: Train) -> None:
     """Writes the advantages and priorities of the segments in these rows.
 
     An advantage is V-trace's target less the value; at ratio 1 the generalised advantage. The last

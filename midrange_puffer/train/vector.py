@@ -119,23 +119,23 @@ class VecEnv:
     def __init__(
         self, make_env: Callable[..., object], config: Config, pool: Path | None = None
     ) -> None:
-        vec = config["vec"]
-        options, env = {}, {**config["env"], "pool": pool, "name": config["base"]["env_class"]}
-        if vec["backend"] == "Multiprocessing":
+        vec = config.vec
+        options, env = {}, {**config.env, "pool": pool, "name": config.base.env_class}
+        if vec.backend == "Multiprocessing":
             options = {name: vec[name] for name in ("num_workers", "batch_size")}
         else:
-            env["threads"] = config["train"]["threads"]
-        count = vec["num_envs"]
+            env["threads"] = config.train.threads
+        count = vec.num_envs
         self._step_timer = StepTimer(count)
         makers = self._step_timer.makers(make_env)
-        if vec["backend"] == "PufferEnv":
+        if vec.backend == "PufferEnv":
             self._envs = pufferlib.vector.make(makers[0], env_kwargs=env)
         else:
             self._envs = pufferlib.vector.make(
                 makers,
                 env_args=[[]] * count,
                 env_kwargs=[env] * count,
-                backend=vec["backend"],
+                backend=vec.backend,
                 num_envs=count,
                 **options,
             )
@@ -146,7 +146,7 @@ class VecEnv:
         self.action_space = self._envs.action_space  # PuffeRL clips to its bounds
         self.num_agents = self._envs.num_agents
         self.agents_per_batch = getattr(self._envs, "agents_per_batch", self.num_agents)
-        self.sides = self._sides_of_batch() if is_team(config["env"]) else None
+        self.sides = self._sides_of_batch() if is_team(config.env) else None
         self.async_reset = self._envs.async_reset
         # Of all agents; `recv` returns these or a part of them.
         buffers = self._envs.buf if self.processes else vars(self._envs)
@@ -157,7 +157,7 @@ class VecEnv:
             self._on_child_exit()  # one may have ended before the handler was set
             self._watch = StoppedWorkers(self.processes)
             self._watch.start()
-        if config["train"]["pin_memory"] and config["train"]["device"].startswith("cuda"):
+        if config.train.pin_memory and config.train.device.startswith("cuda"):
             self._pin()
 
     def _sides_of_batch(self) -> np.ndarray:

@@ -12,6 +12,7 @@ from sweep_records import TRIALS, make_trial, record_of
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
+from midrange_puffer.config.sections import Sweep
 from midrange_puffer.show.web_page import FIGURE_STYLE, INK
 from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure, ticks
 from midrange_puffer.sweep.figures import cost_figure, progress_figure
@@ -39,7 +40,7 @@ SWEPT = {
 }
 
 # The longest of the scores that are sought.
-LABEL = axis_label({"metric": "time_to_score", "metric_score": 0.875})
+LABEL = axis_label(Sweep(metric="time_to_score", metric_score=0.875))
 
 
 @pytest.fixture(scope="module")

@@ -1,32 +1,29 @@
 """Who is given work, what is taken of it, and what becomes of those that are lost."""
 
+from dataclasses import replace
+
 import fake_actors
 import pytest
 from fake_actors import FakeActors
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midrange_puffer.config.sections import Cluster
 from midrange_puffer.errors import UserError
 from midrange_puffer.train.cluster import collectors as module
 from midrange_puffer.train.cluster.collectors import MOST_LOSSES, Collectors, Job
 from midrange_puffer.train.cluster.connect import ClusterError
 from midrange_puffer.train.stop_signals import StoppedError
 
-BLOCKING = {
-    "sync": "blocking",
-    "max_collectors": 2,
-    "max_policy_lag": 2,
-    "weight_sync_interval": 1,
-    "timeout": 60.0,
-}
-OVERLAPPING = {**BLOCKING, "sync": "non_blocking"}
+BLOCKING = Cluster(max_collectors=2)
+OVERLAPPING = replace(BLOCKING, sync="non_blocking")
 
 
 class Learner:
     """A learner of so many rollouts an update, each update taking so long [s]."""
 
     def __init__(self, cluster, actors, count=2, seconds=1.0, is_stopping=bool) -> None:
-        self.actors, self.interval, self.seconds = actors, cluster["weight_sync_interval"], seconds
+        self.actors, self.interval, self.seconds = actors, cluster.weight_sync_interval, seconds
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "time", actors)
             self.collectors = Collectors(cluster, actors, is_stopping)
@@ -64,7 +61,7 @@ def makers(jobs: list[Job]) -> list[tuple[int, int, object]]:
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 4])
 def test_blocking_takes_only_what_the_present_weights_have_made(cores):
-    learner = Learner({**BLOCKING, "max_collectors": 4}, FakeActors(cores), count=4)
+    learner = Learner(replace(BLOCKING, max_collectors=4), FakeActors(cores), count=4)
     for version in range(10):
         jobs = learner.update()
         assert len(jobs) == 4
@@ -78,7 +75,7 @@ def test_blocking_work_is_shared_out_the_same_way_whoever_is_ready_or_done_first
     for slow in range(3):
         actors = FakeActors(3, lambda actor, n, slow=slow: 5.0 if actor == slow else 1.0)
         actors.start_seconds[slow] = 9.0
-        learner = Learner({**BLOCKING, "max_collectors": 3}, actors, count=6)
+        learner = Learner(replace(BLOCKING, max_collectors=3), actors, count=6)
         took.append([makers(learner.update()) for _ in range(3)])
     assert took[0] == took[1] == took[2]
     assert [actor for actor, *_ in took[0][0]] == [0, 1, 2, 0, 1, 2]
@@ -97,8 +94,12 @@ def test_of_collectors_equally_fast_nothing_is_too_old(
 ):
     if not spare:  # all are given as much
         count *= collectors
-    cluster = {**OVERLAPPING, "max_collectors": collectors, "weight_sync_interval": interval}
-    cluster["max_policy_lag"] = interval + spare
+    cluster = replace(
+        OVERLAPPING,
+        max_collectors=collectors,
+        weight_sync_interval=interval,
+        max_policy_lag=interval + spare,
+    )
     learner = Learner(cluster, FakeActors(collectors), count, learning)
     lags = learner.lags(40)
     assert learner.collectors.dropped == 0
@@ -117,7 +118,7 @@ def test_learning_and_collecting_overlap(learning, collecting):
 
 def test_all_of_many_collectors_have_work():
     actors = FakeActors(6)
-    learner = Learner({**OVERLAPPING, "max_collectors": 6, "max_policy_lag": 3}, actors, 2, 0.1)
+    learner = Learner(replace(OVERLAPPING, max_collectors=6, max_policy_lag=3), actors, 2, 0.1)
     learner.lags(10)
     before = actors.now
     learner.lags(30)
@@ -154,7 +155,7 @@ def test_one_that_is_killed_is_replaced_by_another_with_other_engagements():
 @pytest.mark.parametrize("cluster", [BLOCKING, OVERLAPPING])
 def test_an_update_is_whole_and_holds_nothing_twice_whoever_is_lost(cluster):
     actors = FakeActors(3)
-    learner = Learner({**cluster, "max_collectors": 3}, actors, count=4)
+    learner = Learner(replace(cluster, max_collectors=3), actors, count=4)
     taken = []
     for version in range(30):
         if version % 3 == 2:
@@ -170,7 +171,7 @@ def test_an_update_is_whole_and_holds_nothing_twice_whoever_is_lost(cluster):
 
 def test_one_that_takes_too_long_is_given_up(capsys):
     actors = FakeActors(2, lambda actor, n: float("inf") if (actor, n) == (0, 1) else 1.0)
-    learner = Learner({**BLOCKING, "timeout": 30.0}, actors)
+    learner = Learner(replace(BLOCKING, timeout=30.0), actors)
     for _ in range(4):
         assert len(learner.update()) == 2
     assert actors.killed == {0}
@@ -180,7 +181,7 @@ def test_one_that_takes_too_long_is_given_up(capsys):
 
 
 def test_time_spent_learning_is_not_held_against_a_collector():
-    learner = Learner({**OVERLAPPING, "timeout": 3.0}, FakeActors(2), 4, seconds=100.0)
+    learner = Learner(replace(OVERLAPPING, timeout=3.0), FakeActors(2), 4, seconds=100.0)
     learner.lags(10)
     assert learner.collectors.lost == 0
 
@@ -266,7 +267,7 @@ def test_losses_without_end_end_the_run():
 
 def test_a_node_of_many_collectors_may_be_lost_twice_over():
     actors = FakeActors(8)
-    learner = Learner({**BLOCKING, "max_collectors": 8}, actors, count=8)
+    learner = Learner(replace(BLOCKING, max_collectors=8), actors, count=8)
     learner.update()
     for actor in range(8):
         actors.kill(actor)
@@ -301,7 +302,7 @@ def test_a_stage_has_nothing_of_the_one_before(cluster, capsys):
 
 def test_one_that_hangs_when_a_stage_begins_is_given_up():
     actors = FakeActors(2, lambda actor, n: float("inf") if (actor, n) == (0, 3) else 1.0)
-    learner = Learner({**OVERLAPPING, "timeout": 30.0}, actors)
+    learner = Learner(replace(OVERLAPPING, timeout=30.0), actors)
     learner.lags(3)
     assert [call.actor for call in actors.calls if call.done == float("inf")] == [0]
     learner.begin(2, 8)
@@ -314,7 +315,7 @@ def test_one_that_hangs_when_a_stage_begins_is_given_up():
 
 def test_one_that_still_has_much_to_do_when_a_stage_begins_is_waited_for():
     actors = FakeActors(1, lambda actor, n: 25.0)
-    learner = Learner({**OVERLAPPING, "max_collectors": 1, "timeout": 30.0}, actors, 4)
+    learner = Learner(replace(OVERLAPPING, max_collectors=1, timeout=30.0), actors, 4)
     learner.update()
     learner.begin(4, 8)
     assert len(learner.update()) == 4

@@ -24,6 +24,7 @@ from learners import (
     watched_steps,
 )
 
+from midrange_puffer.config import sections
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.errors import UserError
 from midrange_puffer.train.experience import ExperienceBuffer, draw_without_replacement
@@ -31,8 +32,8 @@ from midrange_puffer.train.experience import ExperienceBuffer, draw_without_repl
 CPU = torch.device("cpu")
 
 
-def settings(capacity: int = 8, **others: float) -> dict[str, float]:
-    return {"capacity": capacity, "warm_up": 0, "alpha": 0.6, "beta0": 0.4, **others}
+def settings(capacity: int = 8, **others: float) -> sections.ExperienceBuffer:
+    return sections.ExperienceBuffer(capacity=capacity, **others)
 
 
 @given(st.integers(1, 12), st.lists(st.integers(1, 12), max_size=8))

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import frozen
@@ -12,6 +13,7 @@ import runs
 import torch
 from pools import MIX, members
 
+from midrange_puffer.config import sections
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew
 from midrange_puffer.game.observation import FEATURES
 from midrange_puffer.policies.model_file import CheckpointError
@@ -19,12 +21,11 @@ from midrange_puffer.policies.pool_file import PoolError
 from midrange_puffer.train.pool import Pool
 
 MEMBER = {"name": "a", "path": "a.pt", "agent_steps": 0, "own": True}
-SETTINGS = {"size": 8, "sampling": "pfsp", "power": 2.0, "include": None, "own": True}
 
 
 def pool_of(folder: Path, count: int, **settings: object) -> Pool:
     """A pool that `count` checkpoints have joined, 1000 steps apart."""
-    pool = Pool(folder, SETTINGS | settings)
+    pool = Pool(folder, sections.Pool(**settings))
     for n in range(count):
         pool.add(frozen.save(folder / f"model_{n:06d}.pt", frozen.constant(2)), 1000 * n)
     return pool
@@ -112,7 +113,7 @@ def test_thinning_keeps_the_oldest_the_newest_and_a_spread(tmp_path, size):
     A gap is made by taking out who has the least sum of two neighbouring gaps. Among `size` gaps
     there are size - 1 such sums, together at most twice the whole span.
     """
-    pool = Pool(tmp_path, SETTINGS | {"size": size})
+    pool = Pool(tmp_path, sections.Pool(size=size))
     for n in range(100):
         pool.add(tmp_path / f"model_{n:06d}.pt", 1000 * n)
         kept = steps(pool)
@@ -157,7 +158,7 @@ def test_named_models_of_one_name_are_told_apart(tmp_path):
         path.parent.mkdir(parents=True)
         frozen.save(path, frozen.constant(rudder))
     include = ",".join(str(path) for path in paths)
-    Pool(tmp_path, SETTINGS | {"include": include, "own": False}).refresh()
+    Pool(tmp_path, sections.Pool(include=include, own=False)).refresh()
     copies = [tmp_path / entry["path"] for entry in members(tmp_path).values()]
     assert [copy.read_bytes() for copy in copies] == [path.read_bytes() for path in paths]
 
@@ -167,7 +168,7 @@ def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monke
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     monkeypatch.chdir(tmp_path)
-    settings = SETTINGS | {"include": "other.pt, another"}  # a name may end in anything
+    settings = sections.Pool(include="other.pt, another")  # a name may end in anything
     for name in ("other.pt", "target.pt"):
         frozen.save(tmp_path / name, frozen.constant(1), 5)
     (tmp_path / "another").symlink_to("target.pt")
@@ -186,7 +187,7 @@ def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monke
     assert set(opponents.names()) == set(members(there))
     seen = np.zeros((200, len(FEATURES)), np.float32)
     assert set(opponents.act(seen)[:, 0]) == {-0.5, 0}
-    assert [member.name for member in Pool(there, SETTINGS).members] == [
+    assert [member.name for member in Pool(there, sections.Pool()).members] == [
         f"model_{n:06d}" for n in range(4)
     ]
 
@@ -269,16 +270,16 @@ def test_a_named_model_that_cannot_be_used_is_refused(tmp_path, spoiled, message
 def test_named_models_must_be_different_and_have_room(tmp_path):
     path = frozen.save(tmp_path / "a.pt", frozen.constant(1))
     with pytest.raises(PoolError, match=r"pool.include = .*/a.pt is given twice"):
-        Pool(tmp_path, SETTINGS | {"include": f"{path},{path}"})
+        Pool(tmp_path, sections.Pool(include=f"{path},{path}"))
     with pytest.raises(
         PoolError, match=r"pool.include = a.pt,: must be model files separated by commas"
     ):
-        Pool(tmp_path, SETTINGS | {"include": "a.pt,"})
+        Pool(tmp_path, sections.Pool(include="a.pt,"))
     other = frozen.save(tmp_path / "b.pt", frozen.constant(1))
-    settings = SETTINGS | {"include": f"{path},{other}", "size": 2}
+    settings = sections.Pool(include=f"{path},{other}", size=2)
     with pytest.raises(PoolError, match=r"pool.size = 2: no room for the 2 models of pool.include"):
         Pool(tmp_path, settings)
-    assert len(Pool(tmp_path, settings | {"own": False})) == 2
+    assert len(Pool(tmp_path, replace(settings, own=False))) == 2
 
 
 @pytest.mark.parametrize(
@@ -304,7 +305,7 @@ def test_a_damaged_pool_is_refused_with_what_is_wrong_in_it(tmp_path, change, me
     content["members"][1] |= change
     pool.path.write_text(json.dumps(content))
     with pytest.raises(PoolError, match=f"pool.json: damaged: {message}"):
-        Pool(tmp_path, SETTINGS)
+        Pool(tmp_path, sections.Pool())
 
 
 @pytest.mark.parametrize(
@@ -319,10 +320,10 @@ def test_a_damaged_pool_is_refused_with_what_is_wrong_in_it(tmp_path, change, me
 def test_what_is_no_pool_is_refused(tmp_path, content, message):
     (tmp_path / "pool.json").write_text(json.dumps(content))
     with pytest.raises(PoolError, match=f"pool.json: damaged: {message}"):
-        Pool(tmp_path, SETTINGS)
+        Pool(tmp_path, sections.Pool())
 
 
 def test_a_named_model_that_could_not_be_copied_into_the_run_is_refused(tmp_path):
     path = frozen.save(tmp_path / "a\\b.pt", frozen.constant(1))
     with pytest.raises(PoolError, match=r"pool.include = .*: its copy would be 'pool/a.*within"):
-        Pool(tmp_path, SETTINGS | {"include": str(path)})
+        Pool(tmp_path, sections.Pool(include=str(path)))

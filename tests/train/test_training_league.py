@@ -8,6 +8,7 @@ import runs
 from policies import Constant, random_policy
 
 from midrange_puffer.config.reading import load_config
+from midrange_puffer.config.sections import League
 from midrange_puffer.contest.match import rate_pilots
 from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.game.parameters import PILOTS, resolve
@@ -24,7 +25,7 @@ CONFIG = load_config(None, ["--policy.hidden-size", "16"])
 
 def open_league(folder, agent_steps=0, checkpoints=2, **parameters) -> TrainingLeague:
     """The league of a run that has trained for so long."""
-    settings = {"interval": 1, "games": 8, "checkpoints": checkpoints}
+    settings = League(interval=1, games=8, checkpoints=checkpoints)
     return TrainingLeague(folder, settings, parameters, agent_steps)
 
 

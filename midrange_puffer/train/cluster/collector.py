@@ -3,7 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -69,24 +69,25 @@ class Collector:
         origin = "a collector"
         config = config.replaced("vec", origin, backend="PufferEnv", num_envs=1)
         config = config.replaced("train", origin, device="cpu", threads=1)
-        spaces = model_file.policy_spaces(config["env"])
-        rnn_name = config["base"]["rnn_name"]
-        kind = policy_class(config["base"]["policy_name"])
-        self._policy = make_policy(spaces, config["policy"], rnn_name, config["rnn"], kind)
+        spaces = model_file.policy_spaces(config.env)
+        rnn_name = config.base.rnn_name
+        kind = policy_class(config.base.policy_name)
+        self._policy = make_policy(spaces, config.policy, rnn_name, config.rnn, kind)
         vecenv = VecEnv(make_env, config, pool)
         # PuffeRL for its buffers and `evaluate`; it never trains.
-        batch = vecenv.num_agents * config["train"]["bptt_horizon"]
-        settings = {
-            **config["train"],
-            **dict.fromkeys(("batch_size", "minibatch_size", "max_minibatch_size"), batch),
-            "total_timesteps": batch,
-            "seed": seed,
-            "precision": "float32",
-            "cpu_offload": False,
-            "compile": False,
-            "optimizer": "adam",
-            "env": "",
-        }
+        batch = vecenv.num_agents * config.train.bptt_horizon
+        settings = replace(
+            config.train,
+            batch_size=batch,
+            minibatch_size=batch,
+            max_minibatch_size=batch,
+            total_timesteps=batch,
+            seed=seed,
+            precision="float32",
+            cpu_offload=False,
+            compile=False,
+            optimizer="adam",
+        )
         self._pufferl = RolloutPuffeRL(settings, vecenv, self._policy)
         seed_everything(seed)
 

@@ -4,7 +4,7 @@ import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import torch
 
 from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.machine import updates_ahead
+from midrange_puffer.config.sections import Cluster
 from midrange_puffer.train.cluster.collector import (
     VERSIONS,
     PoolSender,
@@ -103,16 +104,16 @@ class Collectors:
     """
 
     def __init__(
-        self, cluster: Mapping[str, object], actors: RayActors, is_stopping: Callable[[], bool]
+        self, cluster: Cluster, actors: RayActors, is_stopping: Callable[[], bool]
     ) -> None:
         self._cluster, self._actors, self._is_stopping = cluster, actors, is_stopping
-        self._blocking, self._timeout = cluster["sync"] == "blocking", cluster["timeout"]
-        self._max_lag = 0 if self._blocking else cluster["max_policy_lag"]
+        self._blocking, self._timeout = cluster.sync == "blocking", cluster.timeout
+        self._max_lag = 0 if self._blocking else cluster.max_policy_lag
         self.version: int | None = None
         self.lost = self.dropped = 0
         self._given = 0
-        self._expected = min(actors.room(), cluster["max_collectors"] if self._blocking else 1)
-        self._places = [_Place(actors.start()) for _ in range(cluster["max_collectors"])]
+        self._expected = min(actors.room(), cluster.max_collectors if self._blocking else 1)
+        self._places = [_Place(actors.start()) for _ in range(cluster.max_collectors)]
         self._announced = 0
 
     @property

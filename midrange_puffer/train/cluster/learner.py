@@ -42,12 +42,12 @@ class RemoteEnvs:
         self.collectors = collectors
         self.step_time = StepTime()  # the sum over rollouts
         self._config, self._pool = config, pool
-        spaces = model_file.policy_spaces(config["env"])
+        spaces = model_file.policy_spaces(config.env)
         self.single_observation_space = spaces.single_observation_space
         self.single_action_space = self.action_space = spaces.single_action_space
-        self.num_agents = self.agents_per_batch = config["vec"]["num_envs"] * agents(config)
+        self.num_agents = self.agents_per_batch = config.vec.num_envs * agents(config)
         # Not read: no one acts here. It is only not None in team games.
-        self.sides = np.zeros(0, np.int64) if is_team(config["env"]) else None
+        self.sides = np.zeros(0, np.int64) if is_team(config.env) else None
 
     def async_reset(self, seed: int) -> None:
         """Starts the collectors, each with a seed of its own."""
@@ -86,7 +86,7 @@ class ClusterTrainer(StageTrainer):
     def _broadcast(self) -> None:
         """Sends the weights at every cluster.weight_sync_interval, and at the start."""
         collectors = self.vecenv.collectors
-        interval = self.run.config["cluster"]["weight_sync_interval"]
+        interval = self.run.config.cluster.weight_sync_interval
         if collectors.version is None or self.epoch >= collectors.version + interval:
             weights = self.uncompiled_policy.state_dict()
             weights = {name: value.detach().cpu() for name, value in weights.items()}
@@ -115,7 +115,7 @@ class ClusterTrainer(StageTrainer):
         """Returns metrics of the collectors since the last row."""
         collectors, parts = self.vecenv.collectors, self.profile.profiles
         seconds, lags = np.mean(self._rollouts), self._lags
-        decisions = agents(self.curriculum.config) * self.config["bptt_horizon"]
+        decisions = agents(self.curriculum.config) * self.settings.bptt_horizon
         self._rollouts, self._lags = [], []
         return {
             "performance/collect": seconds,
@@ -140,10 +140,10 @@ def collecting(
     Raises:
         ClusterError: The cluster cannot be used.
     """
-    cluster = config["cluster"]
+    cluster = config.cluster
     # Of this run's own cluster, where a collector without a core waits for one.
-    cores = min(cluster["max_collectors"], usable_cores())
-    with connected(cluster["address"], cores, _store(config)):
+    cores = min(cluster.max_collectors, usable_cores())
+    with connected(cluster.address, cores, _store(config)):
         # They import Ray, which must come after the connection.
         from midrange_puffer.train.cluster.collector import RayActors
         from midrange_puffer.train.cluster.collectors import Collectors
@@ -155,19 +155,19 @@ def collecting(
 
 def agents(config: Config) -> int:
     """Returns the number of agents in a rollout."""
-    return count_agents(config["env"])
+    return count_agents(config.env)
 
 
 def rollouts(config: Config) -> int:
     """Returns the number of rollouts in an update."""
-    train = config["train"]
-    return train["batch_size"] // (agents(config) * train["bptt_horizon"])
+    train = config.train
+    return train.batch_size // (agents(config) * train.bptt_horizon)
 
 
 def _store(config: Config) -> int:
     """Returns the bytes of an object store for all experience at a time, in any stage."""
     decisions = max(
-        (BATCHES + updates_ahead(config["cluster"], rollouts(stage))) * stage["train"]["batch_size"]
+        (BATCHES + updates_ahead(config.cluster, rollouts(stage))) * stage.train.batch_size
         for stage in run_configs(config)
     )
     return decisions * _decision_bytes(config) + ALLOWANCE
@@ -175,7 +175,7 @@ def _store(config: Config) -> int:
 
 def _decision_bytes(config: Config) -> int:
     """Returns the bytes of a decision in a rollout."""
-    spaces = model_file.policy_spaces(config["env"])
+    spaces = model_file.policy_spaces(config.env)
     wide = (spaces.single_observation_space, spaces.single_action_space)
-    narrow = len(GATHERED) + is_team(config["env"]) - len(wide)  # buffers of a number a decision
+    narrow = len(GATHERED) + is_team(config.env) - len(wide)  # buffers of a number a decision
     return sum(np.prod(space.shape) * space.dtype.itemsize for space in wide) + 4 * narrow
