@@ -1,14 +1,32 @@
-"""A fight that several tests look at."""
+"""Fights and a browser that several tests share."""
 
 import pytest
+from browser import Browser
+from keyboard import NEAR
+from scenes import followed
 
+from midrange_puffer import Simulation
+from midrange_puffer.game.paths import Paths
 from midrange_puffer.replays.session import Session
 
 
 @pytest.fixture(scope="session")
+def fight() -> tuple[Simulation, Paths]:
+    """A fight from nose to nose that ends with a hit."""
+    return followed("shooter", "evader", seed=2, **NEAR)
+
+
+@pytest.fixture(scope="session")
 def notch_fight() -> Session:
-    """One with sensors, flown to its end, with contacts and guidance of all kinds."""
+    """A fight with sensors at its end, with contacts and guidance of all kinds."""
     session = Session(("shooter", "notcher"), seed=1, sensing="radar")
     while not session.over:
         session.step()
     return session
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-from browser import NEEDED, Browser
+from browser import NEEDED
 from pages import colour_count, go, is_shown, picture, status, text, time_of
 from replays import record
 
@@ -30,13 +30,6 @@ def address(replay, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "fight.html"
     write_page(replay, path)
     return path.as_uri()
-
-
-@pytest.fixture(scope="module")
-def window(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
 
 
 @pytest.fixture
@@ -323,12 +316,14 @@ def test_no_label_covers_another(window):
             assert x + width <= left or left + across <= x or y + height <= top or top + down <= y
 
 
-def test_a_fight_of_no_decision_can_be_shown(window, tmp_path):
-    write_page(
-        Recorder(Simulation(), seed=0, pilots=("agent", "agent")).replay(), tmp_path / "none.html"
-    )
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_fight_of_no_decision_can_be_shown(window, tmp_path, size):
+    sim = Simulation(red_size=size, blue_size=size)
+    replay = Recorder(sim, seed=0, pilots=["agent"] * 2 * size).replay()
+    write_page(replay, tmp_path / "none.html")
     window.open((tmp_path / "none.html").as_uri())
     for key in ("End", "v", " ", "2"):
         window.press(key)
+    assert is_shown(window, "graph")
     assert text(window, "time-words") == "0:00.0 / 0:00.0"
     assert window.errors == []

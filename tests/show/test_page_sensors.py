@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from browser import NEEDED, Browser
+from browser import NEEDED
 from pages import click, columns, go, is_shown, picture, status, text, unpack
 from scenes import BLUE, RED
 
@@ -19,13 +19,6 @@ TIMES = range(0, 70, 7)  # s of the fight that are looked at
 @pytest.fixture(scope="module")
 def content(notch_fight) -> dict:
     return collect(notch_fight.replay(), lambda count: None)
-
-
-@pytest.fixture(scope="module")
-def window(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
 
 
 @pytest.fixture

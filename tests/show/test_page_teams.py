@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from browser import NEEDED, Browser
+from browser import NEEDED
 from pages import columns, go, is_shown, picture, status, text, unpack
 from team_fights import record, sized
 
-from midrange_puffer import Simulation
 from midrange_puffer.game.envelope import game_envelope, launch_zone
 from midrange_puffer.game.paths import HIT
 from midrange_puffer.game.spacetime import nearest_enemy, pair_graph
-from midrange_puffer.replays.replay import Recorder
 from midrange_puffer.show.page import write_page
 from midrange_puffer.show.page.content import collect
 
@@ -80,13 +78,6 @@ def test_missiles_are_told_with_their_targets(paths, told):
 
 
 @pytest.fixture(scope="module")
-def window(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("profile"), (1280, 800))
-    yield browser
-    browser.close()
-
-
-@pytest.fixture(scope="module")
 def address(replay, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "fight.html"
     write_page(replay, path)
@@ -95,6 +86,7 @@ def address(replay, tmp_path_factory):
 
 @pytest.fixture
 def page(window, address):
+    window.resize(1280, 800)
     window.open("about:blank")
     window.open(address)
     yield window
@@ -224,15 +216,4 @@ def test_sides_of_any_size_are_shown_to_the_end(window, tmp_path, sizes):
             for view in ("plane", "spacetime"):
                 go(window, f"t={time}&seat={name}&view={view}")
                 assert chosen(window) == name
-    assert window.errors == []
-
-
-@NEEDED
-def test_a_fight_of_no_decision_can_be_shown(window, tmp_path):
-    sim = Simulation(1, red_size=2, blue_size=2)
-    replay = Recorder(sim, seed=0, pilots=["agent"] * 4).replay()
-    write_page(replay, tmp_path / "none.html")
-    window.open((tmp_path / "none.html").as_uri())
-    window.press("v")
-    assert is_shown(window, "graph")
     assert window.errors == []

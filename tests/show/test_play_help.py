@@ -1,4 +1,4 @@
-"""What a human is told: the aim and the keys, missiles that come, and why it went as it did."""
+"""Texts for a human: the aim and the keys, missile warnings, and the debriefing."""
 
 import math
 
@@ -29,8 +29,8 @@ def test_it_begins_with_the_help_and_space_begins_without_a_shot():
     for _ in range(5):
         game.frame(FRAME)
     assert session.paths.time == 0
-    panel = pygame.surfarray.array3d(screen).swapaxes(0, 1)[BAR + 50 : -50, 300:-300]
-    assert count(panel, colours.BOX) > 0.5 * panel.shape[0] * panel.shape[1]
+    box = pygame.surfarray.array3d(screen).swapaxes(0, 1)[BAR + 50 : -50, 300:-300]
+    assert count(box, colours.BOX) > 0.5 * box.shape[0] * box.shape[1]
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
     for _ in range(5):
         game.frame(FRAME)
@@ -53,14 +53,6 @@ def test_the_help_stops_time_and_leaves_a_pause_as_it_was():
     assert player.session.paused
 
 
-def test_a_new_fight_goes_at_its_own_pace():
-    player = Player()
-    player.press(pygame.K_EQUALS, pygame.K_EQUALS)
-    assert player.session.time_scale == 4
-    player.press(pygame.K_n)
-    assert player.session.time_scale == 1
-
-
 @pytest.mark.parametrize(
     ("bearing_deg", "hour", "advised"),
     [
@@ -72,7 +64,7 @@ def test_a_new_fight_goes_at_its_own_pace():
     ],
 )
 def test_a_warning_says_from_where_and_how_soon(bearing_deg, hour, advised):
-    """A missile that comes straight at a fighter, with the fighter's speed across taken away."""
+    """The warning of a missile that flies straight at a fighter."""
     sim = Simulation()
     sim.set_fighter(0, 0, x=0, y=0, heading_deg=30, speed=300)
     sim.set_fighter(0, 1, x=50_000, y=0, heading_deg=180, speed=300)
@@ -97,7 +89,7 @@ def test_a_missile_that_comes_to_nothing_is_no_alarm():
         0, 0, owner=1, target=0, x=-9000, y=0, heading_deg=0, speed=300, age=500
     )  # burnt out, behind, and slower
     threats = find_threats(sim, spacetime(sim, seat=0))
-    assert [one.words for one in threats] == ["missile 6 o'clock: outrun"]
+    assert [threat.words for threat in threats] == ["missile 6 o'clock: outrun"]
     assert advice(threats) == ""
 
 
@@ -134,7 +126,7 @@ def test_a_policy_makes_room_for_the_easiest_pilot():
 
 
 def test_who_is_hit_is_told_why():
-    """Of a shot from so near that nothing helps, and that who was hit had not fired."""
+    """The debriefing of a shot from so near that nothing helps; the victim had not fired."""
     player = Player("shooter", HUMAN, start_range_min=9_000, start_range_max=9_000,
                     start_off_boresight_max_deg=0)  # fmt: skip
     while not player.session.over:
@@ -152,7 +144,7 @@ def test_who_is_hit_is_told_why():
 
 
 def test_who_could_have_run_is_told_until_when():
-    """Who flies on under a shot from afar is hit; a fighter that had run then would not be."""
+    """A shot from afar hits a fighter that flies on, and misses one that runs away in time."""
     parameters = {"start_range_min": 26_000, "start_range_max": 26_000,
                   "start_off_boresight_max_deg": 0, "shooter_fire_min": 0.9,
                   "shooter_fire_max": 0.9}  # fmt: skip
@@ -178,7 +170,7 @@ def test_who_could_have_run_is_told_until_when():
 
 
 def _to_enemy(player: Player) -> float:
-    """The enemy's bearing from the nose of blue [rad]."""
+    """Returns the enemy's bearing from the nose of blue [rad]."""
     red, blue = (player.fighter(seat) for seat in (0, 1))
     line = math.atan2(red["y"] - blue["y"], red["x"] - blue["x"])
     return math.remainder(line - blue["heading"], math.tau)

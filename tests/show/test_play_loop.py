@@ -1,4 +1,4 @@
-"""The window to fly in: what keys and gamepads do."""
+"""The window to fly in: keys and gamepads."""
 
 from dataclasses import replace
 
@@ -87,14 +87,8 @@ def test_what_is_held_is_let_go_with_the_focus():
     assert player.session.paths.time > 1.5
 
 
-def test_pause_and_time_scale():
+def test_keys_scale_time():
     player = Player(blue="evader")
-    player.wait(1)
-    player.press(pygame.K_p)
-    before = player.session.sim.state_hash()
-    player.wait(1)
-    assert player.session.sim.state_hash() == before
-    player.press(pygame.K_p)
     for key, scale in ((pygame.K_EQUALS, 4), (pygame.K_MINUS, 0.25)):
         while player.session.time_scale != scale:
             player.press(key)
@@ -103,13 +97,15 @@ def test_pause_and_time_scale():
         assert player.session.paths.time - start == pytest.approx(4 * scale, abs=0.3)
 
 
-def test_space_pauses_where_nobody_launches_with_it():
-    player = Player("ace", "evader")
-    player.press(pygame.K_SPACE)
+@pytest.mark.parametrize(("red", "key"), [("ace", pygame.K_SPACE), (HUMAN, pygame.K_p)])
+def test_keys_pause(red, key):
+    """Space pauses only if no human launches with it."""
+    player = Player(red, "evader")
+    player.press(key)
     before = player.session.sim.state_hash()
     player.wait(1)
     assert player.session.sim.state_hash() == before
-    player.press(pygame.K_SPACE)
+    player.press(key)
     player.wait(1)
     assert player.session.sim.state_hash() != before
 
@@ -177,15 +173,17 @@ def test_a_gamepad_flies(monkeypatch):
     assert player.fighter(0)["rudder"] == 0
 
 
-def test_a_new_fight_begins_without_the_help():
+def test_a_new_fight_begins_without_the_help_at_its_own_pace():
     player = Player()
-    player.press(pygame.K_h)
+    player.press(pygame.K_EQUALS, pygame.K_EQUALS, pygame.K_h)
     assert player.session.paused
+    assert player.session.time_scale == 4
     before = player.session.engagement
     player.press(pygame.K_n)
     assert player.session.engagement == before + 1
     assert not player.session.paused
-    player.press(pygame.K_h)  # shows it, as it had gone
+    assert player.session.time_scale == 1
+    player.press(pygame.K_h)  # shows it again
     assert player.session.paused
 
 

@@ -1,4 +1,4 @@
-"""The window to fly in: what it shows, what it saves, and how it ends."""
+"""The window to fly in: its pictures, its replays, and its end."""
 
 import os
 import subprocess
@@ -58,7 +58,7 @@ def test_it_says_when_the_next_missile_may_go():
 
 
 def test_a_split_screen_has_two_views():
-    """Each with both fighters in it, and the instruments of its own."""
+    """Each has both fighters and the instruments of its own one."""
     player = Player(blue=HUMAN, size=SIZE, start_range_min=60_000, start_range_max=60_000)
     player.wait(0.5)
     half = SIZE[0] // 2
@@ -96,8 +96,8 @@ def test_keys_change_what_is_shown():
     player.post(pygame.MOUSEMOTION, rel=(80, -10), pos=(9, 9), buttons=(1, 0, 0))
     player.wait(FRAME)
     assert (player.pixels != graph).any(axis=-1).mean() > 0.01
-    panel = help_shown[50:-50, 300:-300]
-    assert count(panel, colours.BOX) > 0.5 * panel.shape[0] * panel.shape[1]
+    box = help_shown[50:-50, 300:-300]
+    assert count(box, colours.BOX) > 0.5 * box.shape[0] * box.shape[1]
 
 
 def test_the_end_is_shown_and_waits(tmp_path):
@@ -119,7 +119,7 @@ def test_the_end_is_shown_and_waits(tmp_path):
 
 
 def test_replays_are_saved(tmp_path, monkeypatch):
-    """On F5; and with a folder, every fight that is left."""
+    """With F5, and with a folder every fight that is left."""
     monkeypatch.chdir(tmp_path)
     player = Player(blue="evader")
     player.down(pygame.K_a)
@@ -154,36 +154,52 @@ def test_a_full_disk_ends_no_fight(tmp_path):
     assert player.session.paths.time > before
 
 
-@pytest.mark.parametrize("event", ["key", "window"])
-def test_play_from_the_command_line_to_its_end(event, tmp_path, monkeypatch, capsys):
+TEAM = ["--wingmen", "ace", "--env.red-size", "2", "--env.blue-size", "2"]
+
+
+@pytest.mark.parametrize(
+    ("words", "end", "names", "ammo"),
+    [
+        (["--blue", "ace"], {"kind": pygame.KEYDOWN, "key": pygame.K_ESCAPE}, ("human", "ace"), 6),
+        (["--blue", "ace"], {"kind": pygame.QUIT}, ("human", "ace"), 6),
+        (TEAM, {"kind": pygame.QUIT}, ("human, ace", "evader"), 5),
+    ],
+)
+def test_play_from_the_command_line_to_its_end(
+    words, end, names, ammo, tmp_path, monkeypatch, capsys
+):
+    """In teams the human takes over the second fighter and launches from it."""
     frames = []
+    keys = {0: pygame.K_RETURN}  # ends the help
+    if words is TEAM:
+        keys |= {10: pygame.K_TAB, 20: pygame.K_SPACE}
 
-    def after_a_second(game: Game, seconds: float) -> bool:
-        if not frames:  # it begins with the help
-            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_RETURN))
+    def frame(game: Game, seconds: float) -> bool:
+        event = {"kind": pygame.KEYDOWN, "key": keys.get(len(frames))}
+        if len(frames) in keys or len(frames) == 30:
+            event = end if len(frames) == 30 else event
+            pygame.event.post(pygame.event.Event(event["kind"], key=event.get("key")))
         frames.append(seconds)
-        if len(frames) == 30:
-            kind = {"key": pygame.KEYDOWN, "window": pygame.QUIT}[event]
-            pygame.event.post(pygame.event.Event(kind, key=pygame.K_ESCAPE))
-        return frame(game, FRAME)
+        return whole(game, FRAME)
 
-    frame = Game.frame
-    monkeypatch.setattr(Game, "frame", after_a_second)
+    whole = Game.frame
+    monkeypatch.setattr(Game, "frame", frame)
     folder = tmp_path / "replays"
-    assert cli.run("play", ["--blue", "ace", "--save", str(folder)]) == 0
+    assert cli.run("play", [*words, "--save", str(folder)]) == 0
     [path] = folder.iterdir()
     assert capsys.readouterr().out == f"{path}\n"
     replay = Replay.read(path)
-    replay.verify()
-    assert replay.names == ("human", "ace")
-    assert 29 <= len(frames) <= 31
+    *_, sim = replay.play()
+    assert replay.names == names
+    assert sim.fighters["ammo"][0, len(words) // 5] == ammo
+    assert len(frames) == 31
     assert not pygame.display.get_init()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 @pytest.mark.parametrize("where", ["frame", "decision"])
 def test_whatever_ends_it_the_fight_is_kept(where, error, tmp_path, monkeypatch, capsys):
-    """An interrupt may come in the midst of a decision: flown, but not recorded."""
+    """An interrupt may come when a decision is flown but not recorded."""
     left = iter(range(40))
 
     def frame(game: Game, seconds: float) -> bool:
@@ -225,7 +241,7 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="a display is alwa
 @on_linux
 @pytest.mark.parametrize("mode", ["play", "eval"])
 def test_without_a_display_a_command_ends_and_says_so(tmp_path, mode):
-    """As anybody has it on a machine reached by ssh; SDL would draw where nobody sees it."""
+    """As on a machine reached by ssh, where SDL would draw into a hidden window."""
     words = ["--load-model-path", str(frozen.save(tmp_path / "model.pt", frozen.policy()))]
     options = {"play": [], "eval": [*words, "--opponent", "straight", "--render"]}[mode]
     result = subprocess.run(

@@ -10,12 +10,14 @@ import pygame
 import pytest
 from keyboard import count
 from PIL import Image
-from quick_fights import LEVELS, SHORT
+from quick_fights import SHORT
 from replays import record
+from team_fights import sized
 
 from midrange_puffer import Midrange, _core
 from midrange_puffer.commands import cli
 from midrange_puffer.errors import UsageError
+from midrange_puffer.game.parameters import SEATS
 from midrange_puffer.show.view import canvas as colours
 from midrange_puffer.show.view import env_view, film, watch
 
@@ -23,33 +25,50 @@ BANNER = np.s_[70:150, 400:880]
 
 
 def states(core: _core.Core) -> list[dict]:
-    """Of everything in engagement 0."""
-    fighters = [core.get_fighter(0, seat) for seat in range(_core.FIGHTERS)]
-    return fighters + [core.get_missile(0, slot) for slot in range(_core.MISSILES)]
+    """Returns the states of all bodies of engagement 0."""
+    fighters = [core.get_fighter(0, number) for number in range(core.fighters)]
+    return fighters + [core.get_missile(0, slot) for slot in range(core.slots)]
 
 
 # Midrange
 
 
-@pytest.mark.parametrize("seat", ["red", "blue"])
-@pytest.mark.parametrize("opponent", ["self", "ace:1,evader:1", "self:1,ace:1", "pool:1,snake:1"])
-def test_what_is_shown_is_engagement_0(opponent, seat, tmp_path):
-    """Bit for bit, through many episodes, whoever flies the other seat; and it has an end."""
-    pool = frozen.write_pool(tmp_path, {"one": 1.0}, one=frozen.policy(5))
-    env = Midrange(4, opponent, seat, seed=3, pool=pool, render_mode="rgb_array", **SHORT)
-    rng = np.random.default_rng(0)
+OPPONENTS = ("self", "ace:1,evader:1", "self:1,ace:1", "pool:1,snake:1")
+TEAM = sized(2, 3, time_limit=30, launch_interval=1)
+
+
+@pytest.mark.parametrize(
+    ("opponent", "seat", "action_mode", "game"),
+    [
+        *((opponent, seat, "discrete", SHORT) for opponent in OPPONENTS for seat in SEATS),
+        *((opponent, "blue", "discrete", TEAM) for opponent in ("self", "ace")),
+        *((opponent, "blue", "continuous", TEAM) for opponent in ("self", "ace")),
+    ],
+)
+def test_what_is_shown_is_engagement_0(opponent, seat, action_mode, game, tmp_path):
+    """Bit for bit, through many episodes, against every kind of opponent, with their ends."""
+    pool = (
+        frozen.write_pool(tmp_path, {"one": 1.0}, one=frozen.policy(5)) if game is SHORT else None
+    )
+    env = Midrange(
+        4, opponent, seat, seed=3, pool=pool, action_mode=action_mode, render_mode="rgb_array",
+        **game,
+    )  # fmt: skip
+    env.single_action_space.seed(1)
     core, view = env._groups[0].core, env._arena.view
     for seed in (None, 8):
         env.reset(seed)
         assert states(view.sim.core) == states(core)
-        ends = 0
+        ends = shots = 0
         for _ in range(150):
-            env.step(rng.integers(0, LEVELS, (env.num_agents, 3)))
+            env.step(np.array([env.single_action_space.sample() for _ in range(env.num_agents)]))
             if view.sim.outcome[0]:
                 ends += 1
             else:
                 assert states(view.sim.core) == states(core)
-        assert ends > 3
+                shots += view.sim.missiles["active"].sum()
+        assert ends > (3 if game is SHORT else 1)
+        assert shots > 20
 
 
 @pytest.mark.parametrize(
@@ -125,7 +144,7 @@ def test_without_pygame_everything_but_pictures_works(monkeypatch):
 
 
 class Clock:
-    """Time that passes without being waited for."""
+    """A clock whose time passes without waiting."""
 
     ticks = 0
 
@@ -177,7 +196,7 @@ def trained(tmp_path_factory):
 
 
 class Hands:
-    """Presses a key, does what an event says, or waits before every picture; then closes."""
+    """Presses a key, posts an event or waits before every picture, then closes the window."""
 
     def __init__(self, monkeypatch, events: list) -> None:
         self.seen = []
@@ -226,30 +245,22 @@ def test_eval_shows_one_fight_after_another(trained, monkeypatch, capsys):
 
 @pytest.mark.usefixtures("display", "clock")
 def test_eval_can_be_paused_and_hurried_and_turned_into_a_graph(trained, monkeypatch):
-    space, plus, v = pygame.K_SPACE, pygame.K_PLUS, pygame.K_v
-    events = [None] * 10 + [space, None, v, v, space, plus, None, None, pygame.K_ESCAPE]
+    space, plus, p, v = pygame.K_SPACE, pygame.K_PLUS, pygame.K_p, pygame.K_v
+    drag = {"rel": (80, -10), "pos": (9, 9), "buttons": (1, 0, 0)}
+    turned = pygame.event.Event(pygame.MOUSEMOTION, **drag)
+    events = [None] * 10 + [space, None, v, v, space, plus, None, None]
+    events += [p, v, turned, p, None, None, pygame.K_ESCAPE]
     hands = Hands(monkeypatch, events)
     assert watch_eval(trained, "--opponent", "ace") == 0
     times = [seen[2] for seen in hands.seen]
     assert len(times) == len(events)
     assert times[10] == times[13] < times[14]
     assert times[17] - times[16] == pytest.approx(2 * (times[9] - times[8]))
-    paused, graph, again = (hands.seen[index][3] for index in (11, 12, 13))
+    assert times[18] == times[20] < times[23]
+    paused, graph, again, before, after = (hands.seen[n][3] for n in (11, 12, 13, 19, 20))
     assert (paused == again).all()
-    assert (paused != graph).any(axis=-1).mean() > 0.01
-
-
-@pytest.mark.usefixtures("display", "clock")
-def test_eval_is_paused_by_p_as_play_is_and_its_graph_turns(trained, monkeypatch):
-    drag = {"rel": (80, -10), "pos": (9, 9), "buttons": (1, 0, 0)}
-    turned = pygame.event.Event(pygame.MOUSEMOTION, **drag)
-    events = [None] * 10 + [pygame.K_p, pygame.K_v, turned, pygame.K_p, None, None]
-    hands = Hands(monkeypatch, events)
-    assert watch_eval(trained, "--opponent", "ace") == 0
-    times = [seen[2] for seen in hands.seen]
-    assert times[10] == times[12] < times[15]
-    before, after = hands.seen[11][3], hands.seen[12][3]
-    assert (before != after).any(axis=-1).mean() > 0.01
+    for one, other in ((paused, graph), (before, after)):
+        assert (one != other).any(axis=-1).mean() > 0.01
 
 
 @pytest.mark.usefixtures("display", "clock")
@@ -292,7 +303,7 @@ def test_a_small_or_narrow_film_has_room_for_the_fighters(replay, tmp_path, size
 
 
 def pictures(replay) -> int:
-    """As many as a film of it must have."""
+    """Returns the number of pictures that a film of a replay must have."""
     return int(np.ceil(replay.duration / 2 * 10)) + 3 * 10
 
 

@@ -1,4 +1,4 @@
-"""Teams in the window to fly in: whom one flies, whom one fires at, and what the screen tells."""
+"""Teams in the window to fly in: the human's fighter, its target, and the texts."""
 
 import pygame
 import pytest
@@ -12,7 +12,6 @@ from midrange_puffer.errors import UserError
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.replays.session import HUMAN
 from midrange_puffer.show.play.debrief import debrief
-from midrange_puffer.show.play.loop import Game
 from midrange_puffer.show.view import canvas as colours
 
 pytestmark = pytest.mark.usefixtures("display")
@@ -212,26 +211,3 @@ def test_who_flies_is_said_on_the_command_line(words, contestants, names):
 def test_wingmen_that_cannot_be_are_named(words, message):
     with pytest.raises(UserError, match=message):
         cli.run("play", words)
-
-
-def test_play_from_the_command_line_to_its_end(tmp_path, monkeypatch, capsys):
-    frames = []
-
-    def frame(game: Game, seconds: float) -> bool:
-        keys = {0: pygame.K_RETURN, 10: pygame.K_TAB, 20: pygame.K_SPACE, 30: pygame.K_ESCAPE}
-        if len(frames) in keys:
-            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=keys[len(frames)]))
-        frames.append(seconds)
-        return whole(game, 0.1)
-
-    whole = Game.frame
-    monkeypatch.setattr(Game, "frame", frame)
-    sizes = ["--env.red-size", "2", "--env.blue-size", "2"]
-    assert cli.run("play", ["--wingmen", "ace", *sizes, "--save", str(tmp_path)]) == 0
-    [path] = tmp_path.iterdir()
-    assert capsys.readouterr().out == f"{path}\n"
-    replay = Replay.read(path)
-    replay.verify()
-    assert replay.names == ("human, ace", "evader")
-    *_, sim = replay.play()
-    assert sim.fighters["ammo"][0].tolist()[1] == 5

@@ -1,4 +1,4 @@
-"""The viewer of teams: who is who, who is followed, and what each has left."""
+"""The viewer of teams: names, the bar, the followed fighter, films and environments."""
 
 import itertools
 
@@ -11,7 +11,7 @@ from policies import random_policy
 from scenes import followed
 from team_fights import record, sized
 
-from midrange_puffer import Midrange, Simulation
+from midrange_puffer import Simulation
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.gym import MidrangeEnv
@@ -30,13 +30,13 @@ SIZE = (1280, 800)
 
 @pytest.fixture(scope="module")
 def fight():
-    """Eight against eight, at its end."""
+    """A fight of eight against eight, at its end."""
     return followed("evader", "ace", seed=3, red_size=8, blue_size=8)
 
 
 @pytest.fixture
 def written(monkeypatch):
-    """Every text that is drawn: words, and the room they take."""
+    """Every text that is drawn: its words and its area."""
     texts = []
     write = Canvas.text
 
@@ -50,7 +50,7 @@ def written(monkeypatch):
 
 
 def placed(sizes=(3, 2), **parameters) -> Simulation:
-    """Red's fighters at the origin and north of it, blue's 20 km east of them, noses on."""
+    """Returns red's fighters at the origin and north of it, and blue's 20 km east, nose to nose."""
     sim = Simulation(1, 0, red_size=sizes[0], blue_size=sizes[1], **parameters)
     for number in range(sum(sizes)):
         side, place = divmod(number, sizes[0])
@@ -61,7 +61,7 @@ def placed(sizes=(3, 2), **parameters) -> Simulation:
 
 
 def in_the_plane(texts, name):
-    """Where a name stands in the picture, below the bar."""
+    """Returns the areas of a name in the picture below the bar."""
     return [room for words, room in texts if words == name and room.top > 180]
 
 
@@ -317,38 +317,6 @@ def test_a_film_of_somebody_else_is_refused(follow, words, tmp_path):
 
 
 # Environments
-
-
-def states(core) -> list[dict]:
-    """Of everything in engagement 0."""
-    fighters = [core.get_fighter(0, number) for number in range(core.fighters)]
-    return fighters + [core.get_missile(0, slot) for slot in range(core.slots)]
-
-
-@pytest.mark.parametrize("opponent", ["self", "ace"])
-@pytest.mark.parametrize("action_mode", ["discrete", "continuous"])
-def test_what_is_shown_is_engagement_0(opponent, action_mode):
-    """Bit for bit, through some episodes, shots at chosen enemies among them."""
-    game = sized(2, 3, time_limit=30, launch_interval=1)
-    env = Midrange(
-        2, opponent, "blue", seed=3, action_mode=action_mode, render_mode="rgb_array", **game
-    )
-    env.reset()
-    env.single_action_space.seed(1)
-    ends = shots = 0
-    for _ in range(200):
-        env.step(np.array([env.single_action_space.sample() for _ in range(env.num_agents)]))
-        sim = env._arena.view.sim
-        if sim.outcome[0]:
-            ends += 1
-        else:
-            assert states(sim.core) == states(env._groups[0].core)
-            shots += sim.missiles["active"].sum()
-    assert ends > 2
-    assert shots > 20
-    picture = env.render()
-    assert picture.shape == (720, 1280, 3)
-    assert min(count(picture, colour) for colour in colours.SIDE_COLOURS) > 100
 
 
 def test_gymnasium_and_pettingzoo_render_teams(written):

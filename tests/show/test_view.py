@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pygame
 import pytest
-from keyboard import NEAR, count
-from scenes import BLUE, RED, controls, followed, hold, place
+from keyboard import count
+from scenes import BLUE, RED, controls, hold, place
 
 from midrange_puffer import Simulation
 from midrange_puffer.game.paths import Paths
@@ -166,12 +166,6 @@ def test_labels_stand_where_nothing_is_drawn():
 
 
 # Missiles and ends
-
-
-@pytest.fixture(scope="module")
-def fight():
-    """Nose to nose; ends with somebody hit."""
-    return followed("shooter", "evader", seed=2, **NEAR)
 
 
 def test_a_missiles_trail_is_thick_while_it_burns():

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pygame
 import pytest
-from keyboard import NEAR, count
-from scenes import RED, controls, followed, place
+from keyboard import count
+from scenes import RED, controls, place
 
 from midrange_puffer import Simulation
 from midrange_puffer.game.envelope import game_envelope
@@ -81,12 +81,6 @@ def drawn_at(
     return np.any(
         [like[rows + down, columns + right] for down in (-1, 0, 1) for right in (-1, 0, 1)], axis=0
     )
-
-
-@pytest.fixture(scope="module")
-def ended():
-    """Nose to nose; ends with somebody hit."""
-    return followed("shooter", "evader", seed=2, **NEAR)
 
 
 # The projection
@@ -173,9 +167,9 @@ def test_an_escape_is_judged_by_the_missiles_in_the_air_too():
         assert drawn_at(image, calm, path[middle], TIMES[middle], colour).all()
 
 
-def test_the_dead_and_a_fight_that_is_over_are_seen_from_above(ended):
+def test_the_dead_and_a_fight_that_is_over_are_seen_from_above(fight):
     """Nothing lies ahead of them."""
-    sim, paths = ended
+    sim, paths = fight
     for seat in range(2):
         renderers = [Renderer((600, 400)) for _ in range(2)]
         for renderer, mode in zip(renderers, ("spacetime", "plane"), strict=True):

@@ -1,4 +1,4 @@
-"""A fight with sensors as one side knows it: on the screen, in the graph, and in play."""
+"""One side's knowledge of a fight with sensors: in the view, in the graph, and in play."""
 
 import math
 
@@ -28,7 +28,7 @@ SIZE = (640, 480)
 
 @pytest.fixture(scope="module")
 def lost() -> Simulation:
-    """Red has just lost its track, and hears nothing."""
+    """Returns a fight in which red has just lost its track, and its receiver is silent."""
     sim = Simulation(1, 1, "shooter", "notcher", sensing="radar")
     paths = Paths(sim)
     while paths.contacts[RED].source[-1] != LOST:
@@ -84,7 +84,7 @@ def test_the_enemy_is_where_it_is_believed_to_be(notch_fight):
 
 
 def test_between_live_contacts_it_flies_straight_on(notch_fight):
-    """From the last sight on, as the rules say, whatever the enemy does."""
+    """From the last sight on, whatever the enemy does."""
     contact = notch_fight.paths.contacts[RED]
     first = contact.source.index(MEMORY)
     seen, heading = first - 1, contact.heading[first - 1]
@@ -96,7 +96,7 @@ def test_between_live_contacts_it_flies_straight_on(notch_fight):
 
 
 def test_what_missiles_fly_at_is_noted(notch_fight):
-    """A missile begins with support, and one that nobody guides has lost it."""
+    """A missile starts with support, and loses it without a track."""
     guided = {value for missile in notch_fight.paths.missiles for value in missile.guided}
     assert guided == {ALONE, SUPPORTED, ACTIVE}
     for missile in notch_fight.paths.missiles:
@@ -129,7 +129,7 @@ def test_going_back_takes_what_was_known_with_it(notch_fight):
 
 
 def test_warnings_point_to_where_they_come_from(notch_fight):
-    """To the enemy, and to each of its missiles with a lock; of other missiles there are none."""
+    """To the enemy and to each of its missiles with a lock; other missiles give no warning."""
     kinds = set()
     for time in np.arange(0.0, notch_fight.paths.time - 1, 1.0):
         truth, known = moment(notch_fight.paths, time), moment(notch_fight.paths, time, BLUE)
@@ -266,7 +266,7 @@ def test_a_film_of_one_side_needs_sensors(tmp_path):
 
 
 def test_before_there_is_a_track_nothing_tells_where_the_enemy_is():
-    """In the middle of the plane, where contacts lie before, there is nobody."""
+    """Contacts lie in the middle of the plane before there is a track; they are not drawn."""
     sim = Simulation(1, 1, "shooter", "notcher", sensing="radar", radar_acquire_time=5)
     views = []
     for x in (40_000, -70_000):
@@ -279,8 +279,8 @@ def test_before_there_is_a_track_nothing_tells_where_the_enemy_is():
     assert count(views[0][1][BAR:], colours.SIDE_COLOURS[BLUE]) == 0
 
 
-def test_nobody_is_told_of_a_kill():
-    """The missile that has hit is gone like one that was spent, and not where the enemy died."""
+def test_a_side_does_not_learn_the_fate_of_its_missile():
+    """A missile that has hit is gone like a spent one, and not at the place of the hit."""
     session = Session(("shooter", "evader"), seed=4, sensing="radar")
     while not session.over:
         session.step()

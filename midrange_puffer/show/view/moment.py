@@ -62,22 +62,21 @@ class Body:
 
 @dataclass(frozen=True)
 class Fighter(Body):
-    """A fighter: also `alive`, the `throttle` position and `ammo`, the missiles left."""
+    """A fighter.
+
+    Attributes:
+        number, side: Its number, and red (0) or blue (1).
+        alive: True until it is killed.
+        throttle: Position, 0 to 1.
+        ammo: Missiles left.
+    """
 
     path: FighterPath
+    number: int
+    side: int
     alive: bool
     throttle: float
     ammo: int
-
-    @property
-    def number(self) -> int:
-        """The fighter's number."""
-        return self.path.number
-
-    @property
-    def side(self) -> int:
-        """Red (0) or blue (1)."""
-        return self.path.side
 
 
 @dataclass(frozen=True)
@@ -86,27 +85,24 @@ class Contact:
 
     Attributes:
         path: The contact over time.
-        side: The enemy's side, red (0) or blue (1).
+        number, side: The enemy's number, and red (0) or blue (1).
         index: The path's last entry up to this time.
+        source: The source of the belief, an index into `SOURCES`.
         place: [2] in the plane [m]: the believed place, or the place where the track was lost.
+        heading: As believed, counter-clockwise from +x [rad].
+        speed: As believed [m/s].
         age: Time since the enemy was last seen [s].
     """
 
     path: ContactPath
+    number: int
     side: int
     index: int
+    source: int
     place: np.ndarray
+    heading: float
+    speed: float
     age: float
-
-    @property
-    def number(self) -> int:
-        """The enemy's number."""
-        return self.path.enemy
-
-    @property
-    def source(self) -> int:
-        """The source of the belief, an index into `SOURCES`."""
-        return self.path.source[self.index]
 
     @property
     def is_known(self) -> bool:
@@ -117,16 +113,6 @@ class Contact:
     def alive(self) -> bool:
         """True if there is a track. A kill is seen by all: the track of a dead enemy is lost."""
         return self.source in TRACKS
-
-    @property
-    def heading(self) -> float:
-        """The believed heading, counter-clockwise from +x [rad]."""
-        return self.path.heading[self.index]
-
-    @property
-    def speed(self) -> float:
-        """The believed speed [m/s]."""
-        return self.path.speed[self.index]
 
     @property
     def tracks(self) -> list[np.ndarray]:
@@ -141,21 +127,20 @@ class Contact:
 
 @dataclass(frozen=True)
 class Missile(Body):
-    """A missile: also True if it is `flying`, and if its motor is `burning`."""
+    """A missile.
+
+    Attributes:
+        flying: True until it has ended.
+        burning: True while its motor burns.
+        target: The fighter that it flies at, or flew at when it ended.
+        guided: The source of its guidance: ALONE, SUPPORTED, ACTIVE or RELAYED.
+    """
 
     path: MissilePath
     flying: bool
     burning: bool
-
-    @property
-    def target(self) -> int:
-        """The fighter that it flies at, or flew at when it ended."""
-        return self.path.targets[self.index]
-
-    @property
-    def guided(self) -> int:
-        """The source of its guidance: ALONE, SUPPORTED, ACTIVE or RELAYED."""
-        return self.path.guided[self.index]
+    target: int
+    guided: int
 
 
 @dataclass(frozen=True)
@@ -294,10 +279,11 @@ def _contact(path: ContactPath, side: int, time: float) -> Contact:
     index = path.at(time)
     since = time - path.times[index]
     place = np.array([path.x[index], path.y[index]])
-    if path.source[index] in TRACKS:  # it is believed to fly straight on
-        heading = path.heading[index]
-        place = place + since * path.speed[index] * np.array([math.cos(heading), math.sin(heading)])
-    return Contact(path, side, index, place, path.age[index] + since)
+    source, heading, speed = path.source[index], path.heading[index], path.speed[index]
+    if source in TRACKS:  # it is believed to fly straight on
+        place = place + since * speed * np.array([math.cos(heading), math.sin(heading)])
+    age = path.age[index] + since
+    return Contact(path, path.enemy, side, index, source, place, heading, speed, age)
 
 
 def _warnings(
@@ -323,6 +309,8 @@ def _fighter(path: FighterPath, time: float) -> Fighter:
     index = body["index"]
     return Fighter(
         **body,
+        number=path.number,
+        side=path.side,
         alive=path.died is None or time < path.died,
         throttle=path.throttle[index],
         # A launched missile is in the air at once but leaves `ammo` only in the next entry.
@@ -331,8 +319,14 @@ def _fighter(path: FighterPath, time: float) -> Fighter:
 
 
 def _missile(path: MissilePath, time: float) -> Missile:
-    flying = time < path.times[-1] or path.fate == FLYING
-    return Missile(**_body(path, time), flying=flying, burning=time < path.burnt_out)
+    body = _body(path, time)
+    return Missile(
+        **body,
+        flying=time < path.times[-1] or path.fate == FLYING,
+        burning=time < path.burnt_out,
+        target=path.targets[body["index"]],
+        guided=path.guided[body["index"]],
+    )
 
 
 def _body(path: BodyPath, time: float) -> dict[str, object]:
