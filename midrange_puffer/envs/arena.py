@@ -1,7 +1,7 @@
-"""The engagements of an environment, for `Midrange` and the faces for other libraries.
+"""The engagements of an environment, for `Midrange` and the environments of other libraries.
 
-`Arena` has all that they share, and divides the engagements among the kinds of opponents.
-`EpisodeArena` in episodes.py adds episodes that begin where the caller wants.
+`Arena` divides the engagements among the kinds of opponents, and has their cores and buffers.
+`EpisodeArena` in episodes.py adds starts by seed and options.
 """
 
 import copy
@@ -146,28 +146,25 @@ class Arena:
 
     Attributes:
         num_envs: engagements.
-        seat: the agents' in groups with another opponent than themselves, 0 (red) or 1 (blue).
+        seat: the agents' side against others than themselves, 0 (red) or 1 (blue).
         parameters: a value for each row of csrc/params.h.
-        observation, action_mode, render_mode: as resolved.
-        spaces: an agent's.
+        observation, action_mode, render_mode: checked; the observation is that of the game.
+        spaces: of an agent.
         metadata: render_modes, and render_fps: decisions a second.
         seed: of the present episodes.
         counts: engagements of each group, by its kind of opponent.
         groups: of engagements.
-        rows: the agents of each group, as slices of the buffers.
         agents: number of agents; they are numbered by group, engagement and fighter.
+        rows: the agents of each group, as slices of the buffers.
         view: the `EnvView` of engagement 0; None without a render mode.
-        rewards: float32 [agents], once they are bound, like
-        observations: float32 [agents, features],
-        terminations, truncations: bool [agents], and
-        final_observations: float32 [agents, features] or None: the last observation of agents whose
-            engagement ended in the last step; the other rows have no meaning.
+        observations: float32 [agents, features]; a buffer of `bind`, as are the following.
+        rewards: float32 [agents].
+        terminations, truncations: bool [agents].
+        final_observations: float32 [agents, features] or None: the last observations of agents
+            whose engagement ended in the last step; the other rows have no meaning.
 
     Raises:
-        ValueError: an argument of the wrong name, type or range.
-        TypeError: an opponent that is none.
-        UsageError: a model or a function that cannot be used; pygame is not installed, or there is
-            no display for "human".
+        ValueError, TypeError, UsageError: see `RAISES`.
     """
 
     auto_reset = True  # the next episode of an engagement starts in the step in which one ends

@@ -1,4 +1,4 @@
-"""Episodes that begin where a caller wants, by seed and options, for other libraries' faces."""
+"""Episodes that begin by seed and options, for the environments of other libraries."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -171,12 +171,11 @@ class EpisodeArena(Arena):
         self._engagements = np.arange(self.num_envs)  # the seed's engagement in each place
         self._first_episode = 0  # of engagement 0, since the last reset
         self.core = self.groups[0].core
-        shape = self.agents, self.core.features
         self.actions = action_buffer((self.agents, 3), action_mode)
-        self.bind(
-            np.zeros(shape, np.float32), np.zeros(self.agents, np.float32), np.zeros(self.agents,
-            bool), np.zeros(self.agents, bool), np.zeros(shape, np.float32) if auto_reset else None,
-        )  # fmt: skip
+        observations, final = np.zeros((2, self.agents, self.core.features), np.float32)
+        terminations, truncations = np.zeros((2, self.agents), bool)
+        rewards = np.zeros(self.agents, np.float32)
+        self.bind(observations, rewards, terminations, truncations, final if auto_reset else None)
 
     def _make_groups(self, opponent: "Opponent", pool: Path | None) -> list[Group]:
         """Returns a single group, in which each engagement's opponent is drawn from the mix."""
@@ -188,22 +187,17 @@ class EpisodeArena(Arena):
         self._prefixes = BY_SEAT[self.seat] if others else EQUALS
         if is_team(self.parameters):
             self._prefixes = ()
-        core = self._make_core(
-            self.num_envs,
-            0,
-            others.shares if others else {"agent": 1.0},
-            wingmen and wingmen.shares,
-        )
+        shares = others.shares if others else {"agent": 1.0}
+        core = self._make_core(self.num_envs, 0, shares, wingmen and wingmen.shares)
         if not others:
             return [SelfGroup(core, self.action_mode, alone=True)]
-        crews = [
+        make_enemies, make_wingmen = (
             partial(self._make_crew, mixed, side) if mixed and mixed.outsiders else None
             for mixed, side in ((others, 1 - self.seat), (wingmen, self.seat))
-        ]
-        if not any(crews):
+        )
+        if not (make_enemies or make_wingmen):
             return [Group(core, self.seat, self.action_mode)]
-        enemies, wingmen = crews
-        return [FlownGroup(core, self.seat, self.action_mode, enemies, 0, wingmen)]
+        return [FlownGroup(core, self.seat, self.action_mode, make_enemies, 0, make_wingmen)]
 
     def _make_crew(self, mixed: "Mixed", side: int, _: int, size: int) -> Crew:
         """Makes a crew whose draws depend only on the seed, and on engagement 0 and its episode."""
