@@ -1,4 +1,4 @@
-"""Policies of continuous actions: what they give, who flies them, and how they are trained."""
+"""Policies with continuous actions: their outputs, players and pools."""
 
 import math
 from pathlib import Path
@@ -30,7 +30,7 @@ COUNT = 20_000  # actions drawn where frequencies are counted
 
 
 def steady_policy(rudder: float, throttle: float, fire: float) -> nn.Module:
-    """A policy with these means, whatever it sees."""
+    """Returns a policy whose means do not depend on the observation."""
     policy = fresh_policy().eval()
     mean = 2 * torch.tensor([rudder, throttle, fire]) - 1
     mean[0] = rudder
@@ -41,16 +41,16 @@ def steady_policy(rudder: float, throttle: float, fire: float) -> nn.Module:
 
 
 def draw(policy: nn.Module, seed: int = 0, **options: bool) -> np.ndarray:
-    """The controls [COUNT, 3] that it draws for what is all zeros."""
+    """Returns the controls [COUNT, 3] drawn for observations of zeros."""
     seen = np.zeros((COUNT, len(FEATURES)), np.float32)
     return Player(policy, COUNT, seed, **options).act(seen, np.arange(COUNT))
 
 
-# What a policy gives
+# Outputs
 
 
 def test_actions_have_the_density_and_entropy_of_normal_distributions():
-    """As PuffeRL asks for them; the closed forms in double precision."""
+    """PuffeRL's function agrees with the closed forms in double precision."""
     policy = random_policy(action_mode="continuous")
     with torch.no_grad():
         policy.actor.spread[:] = torch.tensor([-2.0, 0.5, 3.0])
@@ -68,7 +68,7 @@ def test_actions_have_the_density_and_entropy_of_normal_distributions():
 @pytest.mark.parametrize("rnn", [(), MEMORY])
 @pytest.mark.parametrize("fire_bias", [-4, -1, 0, 2])
 def test_at_first_fire_is_as_likely_as_with_levels(rnn, fire_bias):
-    """The chance that `fire_bias` is the logit of, within four standard errors."""
+    """The chance equals sigmoid(`fire_bias`) within four standard errors."""
     policy = make_policy(
         spaces_of("default", "continuous"), {"hidden_size": 16, "fire_bias": fire_bias}, *rnn
     )
@@ -78,7 +78,7 @@ def test_at_first_fire_is_as_likely_as_with_levels(rnn, fire_bias):
 
 
 def test_at_first_rudder_and_throttle_are_tried_over_their_whole_range():
-    """Every tenth of it at least half as often as if all were alike."""
+    """Each tenth of the range is drawn at least half as often as uniformly."""
     drawn = draw(fresh_policy())
     for column in (0, 1):
         tenths, _ = np.histogram(drawn[:, column], 10, (LOWEST[column], HIGHEST[column]))
@@ -88,7 +88,7 @@ def test_at_first_rudder_and_throttle_are_tried_over_their_whole_range():
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_the_deviation_is_bounded_however_much_entropy_is_wanted(sign):
-    """And never so far gone that it could not come back."""
+    """The gradient at the bounds stays large enough for a return."""
     actor, hidden = fresh_policy().actor, torch.zeros(1, 16)
     optimizer = torch.optim.SGD([actor.spread], lr=5)
     for _ in range(500):
@@ -101,11 +101,11 @@ def test_the_deviation_is_bounded_however_much_entropy_is_wanted(sign):
     assert (actor.spread.grad > 1e-5).all()
 
 
-# Who flies
+# Players
 
 
 def test_players_draw_from_the_distribution():
-    """Mean and deviation within four standard errors, the rest within the controls' ranges."""
+    """Mean and deviation agree within four standard errors; controls stay in their ranges."""
     policy = steady_policy(0.1, 0.5, 0.5)
     with torch.no_grad():
         policy.actor.spread.fill_(-3.0)  # so narrow that nothing is clipped
@@ -134,7 +134,7 @@ def test_equal_seeds_draw_equally():
 
 @pytest.mark.parametrize("levels", [(0, 2, 1), (3, 1, 1), (2, 2, 0)])
 def test_the_same_controls_fly_the_same_fight(levels):
-    """A policy of levels and one whose means they are: against a pilot, and each in either seat."""
+    """A policy of levels and one with these means, against a pilot and in either seat."""
     [means] = controls(np.array([levels])).tolist()
     discrete, continuous = Constant(*levels), steady_policy(*means)
     fights = [
@@ -147,7 +147,7 @@ def test_the_same_controls_fly_the_same_fight(levels):
 
 
 def test_policies_of_both_kinds_meet():
-    """One fight's draws do not hang on those beside it."""
+    """The draws of one fight do not depend on other fights."""
     levels, numbers = random_policy(), random_policy(action_mode="continuous")
     options = {"num_envs": 20, "parameters": resolve(NEAR)}
     alone = play([Fight(numbers, levels)], **options)
@@ -190,7 +190,7 @@ def test_a_flown_fight_is_rewound_and_replayed():
 
 @pytest.fixture
 def pool(tmp_path) -> Path:
-    """Two members of each kind, told apart by their means, and the file of the pool."""
+    """The file of a pool with two members of each kind, which differ in their means."""
     save(tmp_path / "left.pt", steady_policy(1, 1, 0))
     save(tmp_path / "right.pt", steady_policy(-1, 1, 0))
     return frozen.write_pool(
@@ -202,7 +202,7 @@ def pool(tmp_path) -> Path:
 
 
 def test_a_pool_may_have_members_of_both_kinds(pool):
-    """Each engagement is flown as its member does it, in whatever order they stand."""
+    """Each engagement is flown by its own member, in any order of members."""
     opponents = PoolCrew(pool, 1000, seed=0)
     names = np.array(opponents.names())
     seen = np.zeros((1000, len(FEATURES)), np.float32)

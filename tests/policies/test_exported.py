@@ -1,4 +1,4 @@
-"""Exported policies among the contestants: they fly as the policy does, and bad files are named."""
+"""Exported policies as contestants: they fly like the original, and bad files are refused."""
 
 import json
 
@@ -30,7 +30,7 @@ def test_its_figures_are_those_of_the_model(tmp_path, kind):
     exported, entries = load_policy(made.exported)
     policy, wanted = load_policy(made.model)
     assert {name: entries[name] for name in wanted} == wanted
-    # Against a pilot, and against the policy in either seat, which draws for itself.
+    # Against a pilot, and against the original in either seat.
     figures, against, turned = (
         [evaluate(*pair, 20, seed=3, **SHORT) for pair in pairs]
         for pairs in (
@@ -47,7 +47,7 @@ def test_its_figures_are_those_of_the_model(tmp_path, kind):
 @pytest.mark.parametrize("kind", exports.KINDS)
 @pytest.mark.parametrize("greedy", [False, True])
 def test_its_controls_are_those_of_the_model(tmp_path, kind, greedy):
-    """Decision by decision, in some of the engagements only, and after some begin anew."""
+    """Also for a part of the engagements, and after some have started again."""
     made = exports.make(tmp_path, kind)
     exported, _ = load_policy(made.exported)
     players = [Player(who, 12, 5, greedy) for who in (exported, made.policy)]
@@ -80,7 +80,7 @@ def test_eval_takes_it_for_either_seat(tmp_path, capsys):
 
 
 def test_a_league_takes_it(tmp_path):
-    """Beside the model that it was made of, which has the same name but for the end."""
+    """Also together with its original, whose file differs only in the suffix."""
     made = exports.make(tmp_path)
     report = tmp_path / "league.json"
     words = [str(made.exported), str(made.model), "--pilots", "straight,evader", "--games", "20"]
@@ -135,7 +135,7 @@ def test_play_takes_it_and_takes_time_back(tmp_path, kind):
 
 
 def test_it_is_in_a_pool_and_stays_there_under_its_name(tmp_path):
-    """What the run has copied is fought by the environments."""
+    """The environments fight the copies in the run's folder."""
     made = exports.make(tmp_path)
     words = ("--env.opponent", "pool", "--pool.own", "False", "--pool.include", str(made.exported))
     assert runs.train(tmp_path, *words) == 0
@@ -153,7 +153,7 @@ def test_it_is_in_a_pool_and_stays_there_under_its_name(tmp_path):
 
 
 def foreign(**metadata: str) -> bytes:
-    """An .onnx file of somebody else."""
+    """Returns an .onnx file of another program."""
     value = onnx.helper.make_tensor_value_info
     graph = onnx.helper.make_graph(
         [onnx.helper.make_node("Relu", ["x"], ["y"])],
@@ -224,7 +224,7 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path, spoil, re
 
 
 def test_a_missing_file_is_named(tmp_path):
-    """As a missing model is."""
+    """The error is the same as for a missing model."""
     folder = tmp_path / "folder.onnx"
     folder.mkdir()
     for path, reason in (
@@ -248,7 +248,7 @@ def test_without_onnxruntime_the_extra_is_named_and_models_still_load(tmp_path, 
 
 
 def test_no_file_with_a_flipped_bit_is_loaded(tmp_path):
-    """Wherever it is, also among the digest and the entry that tells of it."""
+    """This includes flips in the digest and in the entry that announces it."""
     made = exports.make(tmp_path)
     whole = made.exported.read_bytes()
     bits = [(place, bit) for place in range(len(whole) - 96, len(whole)) for bit in (0, 5)]
@@ -260,7 +260,7 @@ def test_no_file_with_a_flipped_bit_is_loaded(tmp_path):
 
 
 def test_a_file_without_a_digest_is_taken(tmp_path):
-    """As of other programs, and from before there were digests."""
+    """Other programs write no digest."""
     made = exports.make(tmp_path)
     _, entries = load_policy(made.exported)
     made.exported.write_bytes(exports.with_metadata(made.exported.read_bytes()))
@@ -274,7 +274,7 @@ def test_a_graph_that_cannot_be_computed_is_refused(tmp_path):
     [split] = [node for node in model.graph.node if node.op_type == "Split"]
     [lengths] = [one for one in model.graph.initializer if one.name == split.input[1]]
     model.graph.initializer.remove(lengths)
-    # Its parts are as long as what is seen is, which is known only then.
+    # A shape that depends on the input's values, which only a run detects.
     model.graph.node.insert(0, onnx.helper.make_node("Shape", ["observation"], [lengths.name]))
     made.exported.write_bytes(model.SerializeToString())
     with pytest.raises(CheckpointError, match=r"levels\.onnx: its graph cannot be computed \("):
@@ -282,7 +282,7 @@ def test_a_graph_that_cannot_be_computed_is_refused(tmp_path):
 
 
 def with_weight(data: bytes, change) -> bytes:
-    """An .onnx file whose first weight is changed, without a digest."""
+    """Returns an .onnx file with a changed first weight and without a digest."""
     model = onnx.load_from_string(exports.with_metadata(data))
     change(model.graph.initializer[0])
     return model.SerializeToString()

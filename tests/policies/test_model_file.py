@@ -1,4 +1,4 @@
-"""Model files: bit rot is seen, and what a file declares is checked before it takes memory."""
+"""Model files: damage is detected, and declared sizes are checked before memory is allocated."""
 
 import io
 import resource
@@ -24,7 +24,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def little_memory():
-    """A gigabyte more than there is now."""
+    """Limits the memory to a gigabyte more than is in use."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     limit = psutil.Process().memory_info().vms + 2**30
     resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
@@ -42,7 +42,7 @@ def change_weight(path, value):
 
 
 def put_pickle(path, content: bytes):
-    """Take this for the pickle of the file at `path`."""
+    """Replaces the pickle of the file at `path`."""
     members = read_zip(path.read_bytes())
     [name] = [name for name in members if name.endswith("data.pkl")]
     path.write_bytes(write_zip({**members, name: content}))
@@ -81,7 +81,7 @@ def test_a_policy_larger_than_its_file_is_refused_before_it_is_made(path, little
 
 
 def test_weights_that_are_larger_than_their_file_are_refused(tmp_path, path, little_memory):
-    """One number for all of a matrix, as torch saves what is expanded."""
+    """torch saves an expanded matrix as a single number."""
     size = 40_000
     with torch.device("meta"):
         shapes = frozen.make_policy(frozen.SPACES, {"hidden_size": size}).state_dict()
@@ -111,7 +111,7 @@ def test_a_pickle_that_asks_for_more_than_tensors_is_refused(tmp_path, path, lit
     with pytest.raises(CheckpointError, match=r"a\.pt: damaged.* \(it asks for .*open"):
         load_policy(path)
     assert not (tmp_path / "ran").exists()
-    # 32 GB of zeros by a name that torch allows.
+    # 32 GB of zeros, with a name that torch allows.
     put_pickle(path, b"\x80\x02c__builtin__\nbytearray\n\x8a\x05\0\0\0\0\x08\x85R.")
     with pytest.raises(CheckpointError, match=r"it asks for builtins\.bytearray"):
         load_policy(path)

@@ -1,4 +1,4 @@
-"""The C learner against torch: what it gives, its gradient in float64, its optimizers' steps."""
+"""The C learner compared with torch: outputs, gradient in float64, steps of the optimizers."""
 
 import copy
 import threading
@@ -57,32 +57,34 @@ def test_the_gradient_is_autograds_in_float64(
     network = make_network(policy)
     network.load(flattened(policy).numpy())
     rng = np.random.default_rng(shape["seed"])
-    given_ = Experience(policy, segments, horizon, shape["seed"])
+    experience = Experience(policy, segments, horizon, shape["seed"])
     rows = rng.integers(0, segments, segments)  # some twice
     size = (segments, horizon)
     # Priorities weight whole segments.
     advantages = (rng.lognormal(0, 1, (segments, 1)) * rng.normal(0, 1, size)).astype(np.float32)
-    returns = (given_.values[rows] + rng.normal(0, 0.3, size)).astype(np.float32)
+    returns = (experience.values[rows] + rng.normal(0, 0.3, size)).astype(np.float32)
     before = rng.normal(0, 1, network.size).astype(np.float32)
     gradient, logprobs, values = before.copy(), *np.zeros((2, *size), np.float32)
     losses = network.gradient(
-        given_.arrays(), rows, advantages, returns, (clip, value_clip, 2.0, ent_coef), share,
+        experience.arrays(), rows, advantages, returns, (clip, value_clip, 2.0, ent_coef), share,
         gradient, logprobs, values,
     )  # fmt: skip
 
     exact, single = (
-        _by_torch(policy, given_, rows, advantages, returns, clip, value_clip, ent_coef, share, of)
+        _by_torch(
+            policy, experience, rows, advantages, returns, clip, value_clip, ent_coef, share, of
+        )
         for of in (torch.float64, torch.float32)
     )
     judged = np.concatenate([logprobs, values], axis=1)
-    # As exact as torch in float32, which, where means are far from what was done, is not very.
+    # As exact as torch in float32, which is inexact for actions far from the means.
     _check(judged, exact.judged, single.judged)
     if not exact.is_at_an_edge:
         _check(gradient - before, exact.gradient, single.gradient, 2e-6)
     error = 8 * abs(single.entropy - exact.entropy)
     assert losses["entropy"] == pytest.approx(exact.entropy, rel=1e-4, abs=max(error, 1e-5))
-    # The means are of what it judged, which was found to be near enough above.
-    given64 = (given_.proximal[rows], given_.values[rows], advantages, returns)
+    # The means of log-probabilities that were compared above.
+    given64 = (experience.proximal[rows], experience.values[rows], advantages, returns)
     logprobs, values, old, kept, advantages, returns = (
         torch.from_numpy(one).double() for one in (logprobs, values, *given64)
     )
@@ -98,14 +100,14 @@ def test_the_gradient_is_autograds_in_float64(
 
 
 def _check(ours: np.ndarray, exact: np.ndarray, single: np.ndarray, least: float = 0.0) -> None:
-    """Nearly as near to what is exact as float32 by torch is."""
+    """The error is hardly larger than that of torch in float32."""
     error = max(8 * np.abs(single - exact).max(), 1e-4 * np.abs(exact).max(), least)
     np.testing.assert_allclose(ours, exact, rtol=0, atol=error)
 
 
 def _by_torch(
     policy: Policy,
-    given_: Experience,
+    experience: Experience,
     rows: np.ndarray,
     advantages: np.ndarray,
     returns: np.ndarray,
@@ -115,22 +117,22 @@ def _by_torch(
     share: float,
     kind: torch.dtype,
 ) -> SimpleNamespace:
-    """Gradient, what the policy gives, and entropy, by autograd in numbers of this kind."""
+    """Returns gradient, outputs and entropy by autograd in this dtype."""
     policy = copy.deepcopy(policy).to(kind)
-    found = evaluate(policy, given_.observations[rows], given_.actions[rows], kind)
+    outputs = evaluate(policy, experience.observations[rows], experience.actions[rows], kind)
     old, kept, advantages, returns = (
         torch.from_numpy(one).to(kind)
-        for one in (given_.proximal[rows], given_.values[rows], advantages, returns)
+        for one in (experience.proximal[rows], experience.values[rows], advantages, returns)
     )
-    ratio = (found[0] - old).exp()
+    ratio = (outputs[0] - old).exp()
     loss = policy_loss(ratio, advantages, clip)
-    error = value_loss(found[1], kept, returns, value_clip)
-    (share * (loss + 2.0 * error - ent_coef * found[2].mean())).backward()
+    error = value_loss(outputs[1], kept, returns, value_clip)
+    (share * (loss + 2.0 * error - ent_coef * outputs[2].mean())).backward()
     return SimpleNamespace(
         gradient=torch.cat([one.grad.flatten() for one in policy.parameters()]).numpy(),
-        judged=torch.cat(found[:2], dim=1).detach().numpy(),
-        entropy=found[2].mean().item(),
-        is_at_an_edge=_at_an_edge(ratio, found[1], kept, returns, clip, value_clip),
+        judged=torch.cat(outputs[:2], dim=1).detach().numpy(),
+        entropy=outputs[2].mean().item(),
+        is_at_an_edge=_at_an_edge(ratio, outputs[1], kept, returns, clip, value_clip),
     )
 
 
@@ -142,7 +144,7 @@ def _at_an_edge(
     clip: float,
     value_clip: float,
 ) -> bool:
-    """Whether a decision is so near the edge of a clip that float32 may have it beyond."""
+    """True if rounding to float32 may move a decision across the edge of a clip."""
     change = values - before
     clipped = before + change.clamp(-value_clip, value_clip)
     errors = (values - returns).abs() - (clipped - returns).abs()
@@ -157,15 +159,15 @@ def _at_an_edge(
 @pytest.mark.parametrize("levels", [(5, 3, 2), None])
 @pytest.mark.parametrize("isa", _learner.isas())
 def test_no_thread_and_no_instruction_set_makes_a_difference(levels, isa):
-    """The first not in a bit, the second but for rounding."""
+    """Threads change no bit; instruction sets change only the rounding."""
     policy = make(levels=levels, hidden_size=48)
     weights = flattened(policy).numpy()
-    given_ = Experience(policy, segments=37, horizon=64, seed=1)
+    experience = Experience(policy, segments=37, horizon=64, seed=1)
     rng = np.random.default_rng(2)
     advantages, returns = rng.normal(0, 1, (2, 37, 64)).astype(np.float32)
     noise = (rng.normal(0, 1, (999, 3)) if levels is None else rng.random((999, 3))).astype("f4")
     seen = rng.uniform(-1, 1, (999, 71)).astype(np.float32)
-    found = {}
+    results = {}
     for name, threads in ((isa, 1), (isa, 2), (isa, 7), ("auto", 1)):
         network = _learner.Network(
             71, (48, 48), levels, [[0, 0.5, 0.5], [1, 0.5, 0.5]], STD, threads, True, name
@@ -174,18 +176,18 @@ def test_no_thread_and_no_instruction_set_makes_a_difference(levels, isa):
         gradient, momentum, after = *np.zeros((2, network.size), np.float32), weights.copy()
         judged = np.zeros((2, 37, 64), np.float32)
         network.gradient(
-            given_.arrays(), np.arange(37), advantages, returns, (0.2, 0.2, 1.0, 0.1), 1.0,
+            experience.arrays(), np.arange(37), advantages, returns, (0.2, 0.2, 1.0, 0.1), 1.0,
             gradient, *judged,
         )  # fmt: skip
         network.muon(after, momentum, gradient, 0.02, 0.9, 0.5)
         actions = np.zeros((999, 3), np.float32 if levels is None else np.int32)
         network.act(seen, noise, actions)
-        found[name, threads] = [gradient, after, momentum, judged, actions]
-    first = found[isa, 1]
+        results[name, threads] = [gradient, after, momentum, judged, actions]
+    first = results[isa, 1]
     for threads in (2, 7):
-        assert all(np.array_equal(*pair) for pair in zip(first, found[isa, threads], strict=True))
+        assert all(np.array_equal(*pair) for pair in zip(first, results[isa, threads], strict=True))
     *numbers, actions = first
-    *best, others = found["auto", 1]
+    *best, others = results["auto", 1]
     for one, other in zip(numbers, best, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=2e-6 * np.abs(other).max() + 1e-6)
     assert (np.abs(actions - others) > 1e-5).mean() < 1e-3  # a level at its edge
@@ -193,7 +195,7 @@ def test_no_thread_and_no_instruction_set_makes_a_difference(levels, isa):
 
 @pytest.mark.parametrize("levels", [(5, 3, 2), None])
 def test_it_draws_as_torch_does(levels):
-    """The same noise gives the same actions; of what is kept nothing but theirs is touched."""
+    """The same noise gives the same actions, and only their places in the buffers change."""
     policy = make(levels=levels)
     network = make_network(policy, learns=False)
     network.load(flattened(policy).numpy())
@@ -202,8 +204,8 @@ def test_it_draws_as_torch_does(levels):
     seen = torch.rand(count, 71) * 2 - 1
     noise = torch.randn(count, 3) if levels is None else torch.rand(count, 3)
     with torch.no_grad():
-        found, values = policy(seen)
-        expected, logprobs = draw(found, noise)
+        distribution, values = policy(seen)
+        expected, logprobs = draw(distribution, noise)
     kind = np.float32 if levels is None else np.int32
     actions, drawn = np.zeros((count, 3), kind), np.full((count, horizon, 3), 7, kind)
     observations = np.full((count, horizon, 71), 7, np.float32)
@@ -221,23 +223,23 @@ def test_it_draws_as_torch_does(levels):
         assert (np.delete(kept, step, axis=1) == 7).all()
     limited = drawn[:, step] if levels else drawn[:, step].clip([-1, 0, 0], [1, 1, 1])
     assert np.array_equal(actions, limited)
-    # Rows of more than it sees, and without noise: the likeliest.
+    # Observations with additional features, and the likeliest actions, without noise.
     wide = np.concatenate([seen.numpy(), np.full((count, 9), np.nan, np.float32)], axis=1)
     network.act(wide, None, actions)
     if levels is None:
         np.testing.assert_allclose(
             actions,
-            found.loc.detach().clip(torch.tensor([-1.0, 0, 0]), torch.ones(3)),
+            distribution.loc.detach().clip(torch.tensor([-1.0, 0, 0]), torch.ones(3)),
             rtol=0,
             atol=2e-5,
         )
     else:
-        likeliest = torch.stack([one.argmax(dim=1) for one in found], dim=1)
+        likeliest = torch.stack([one.argmax(dim=1) for one in distribution], dim=1)
         assert (actions == likeliest.numpy()).mean() > 0.999
 
 
 def test_levels_come_as_often_as_their_probabilities_say():
-    """Of logits far apart, too."""
+    """This includes logits that are far apart."""
     policy = make(scale=0.0)
     with torch.no_grad():
         policy.actor.bias.copy_(torch.tensor([0.0, 3, -2, 1, -40, 0, 0, 0, 60, -60]))
@@ -247,8 +249,8 @@ def test_levels_come_as_often_as_their_probabilities_say():
     actions = np.zeros((count, 3), np.int32)
     noise = np.random.default_rng(6).random((count, 3), np.float32)
     network.act(np.zeros((count, 71), np.float32), noise, actions)
-    found, _ = policy(torch.zeros(1, 71))
-    for head, logits in enumerate(found):
+    distribution, _ = policy(torch.zeros(1, 71))
+    for head, logits in enumerate(distribution):
         chances = logits.double().softmax(1).flatten().detach().numpy()
         shares = np.bincount(actions[:, head], minlength=len(chances)) / count
         error = 4 * np.sqrt(chances * (1 - chances) / count) + 1e-6
@@ -259,7 +261,7 @@ def test_levels_come_as_often_as_their_probabilities_say():
 # The first layer is wide, nearly square or tall.
 @pytest.mark.parametrize("hidden_size", [16, 64, 128])
 def test_64_steps_are_those_of_the_stock_optimizers(kind, hidden_size):
-    """Of heavyball's Muon, which PuffeRL trains with, and torch's Adam; ours in torch likewise."""
+    """Both engines' optimizers equal heavyball's Muon and torch's Adam."""
     policy = make(hidden_size=hidden_size)
     stock, lean = copy.deepcopy(policy), copy.deepcopy(policy)
     rate, betas, eps = 0.03 if kind == "muon" else 0.005, (0.95, 0.99), 1e-8
@@ -294,7 +296,7 @@ def test_64_steps_are_those_of_the_stock_optimizers(kind, hidden_size):
 
 
 def test_a_child_of_fork_goes_on_alone():
-    """Threads are not inherited; the result is the same without."""
+    """A forked process has no threads, and gets the same results."""
     import multiprocessing
 
     policy = make()
@@ -348,12 +350,12 @@ def test_only_one_thread_of_python_may_use_a_network():
 def test_networks_that_share_threads_may_act_at_the_same_time():
     seen = np.random.default_rng(8).uniform(-1, 1, (5000, 71)).astype(np.float32)
     networks = [make_network(make(scale=1 + n), threads=3, learns=False) for n in range(4)]
-    found = np.zeros((len(networks), 2, 20, len(seen), 3), np.int32)
+    drawn = np.zeros((len(networks), 2, 20, len(seen), 3), np.int32)
     for number, network in enumerate(networks):
         network.load(flattened(make(scale=1 + number)).numpy())
 
     def act(number: int, turn: int) -> None:
-        for actions in found[number, turn]:
+        for actions in drawn[number, turn]:
             networks[number].act(seen, None, actions)
 
     for number in range(len(networks)):
@@ -363,45 +365,47 @@ def test_networks_that_share_threads_may_act_at_the_same_time():
         one.start()
     for one in together:
         one.join()
-    assert np.array_equal(found[:, 0], found[:, 1])
-    assert len(np.unique(found[:, 0, 0].reshape(len(networks), -1), axis=0)) == len(networks)
+    assert np.array_equal(drawn[:, 0], drawn[:, 1])
+    assert len(np.unique(drawn[:, 0, 0].reshape(len(networks), -1), axis=0)) == len(networks)
 
 
 @pytest.mark.parametrize("levels", [(5, 3, 2), None])
 def test_what_is_not_finite_is_seen_where_it_is_and_nowhere_else(levels):
-    """In what is given for its own decision, but not for others', nor for those of later calls."""
+    """Only the outputs for its own decision change, and no later calls."""
     policy = make(levels=levels)
     network = make_network(policy)
     network.load(flattened(policy).numpy())
-    given_ = Experience(policy, segments=3, horizon=7, seed=0)
+    experience = Experience(policy, segments=3, horizon=7, seed=0)
     first, second, third = np.zeros((3, 2, 3, 7), np.float32)
     gradient = np.zeros((2, network.size), np.float32)
 
     def learn(to: np.ndarray, judged: np.ndarray) -> dict[str, float]:
         one = np.ones((3, 7), np.float32)
         return network.gradient(
-            given_.arrays(), np.arange(3), one, one, (0.2, 0.2, 1.0, 0.1), 1.0, to, *judged
+            experience.arrays(), np.arange(3), one, one, (0.2, 0.2, 1.0, 0.1), 1.0, to, *judged
         )
 
     losses = learn(gradient[0], first)
-    seen = given_.observations
-    given_.observations = np.concatenate([seen.copy()] * 30)
-    given_.observations[:, 3, 70] = np.nan
-    many = [np.concatenate([one] * 30) for one in given_.arrays()[1:]]
-    network.score([given_.observations, *many], np.arange(90), *np.zeros((2, 90, 7), np.float32))
-    given_.observations = given_.observations[:3]
-    found = learn(np.zeros(network.size, np.float32), second)
+    seen = experience.observations
+    experience.observations = np.concatenate([seen.copy()] * 30)
+    experience.observations[:, 3, 70] = np.nan
+    many = [np.concatenate([one] * 30) for one in experience.arrays()[1:]]
+    network.score(
+        [experience.observations, *many], np.arange(90), *np.zeros((2, 90, 7), np.float32)
+    )
+    experience.observations = experience.observations[:3]
+    losses_with_nan = learn(np.zeros(network.size, np.float32), second)
     assert np.isnan(second[:, :, 3]).all()
     others = np.arange(7) != 3
     assert np.array_equal(second[..., others], first[..., others])
-    assert np.isnan([found["policy_loss"], found["value_loss"]]).all()
-    given_.observations = seen
+    assert np.isnan([losses_with_nan["policy_loss"], losses_with_nan["value_loss"]]).all()
+    experience.observations = seen
     assert learn(gradient[1], third) == losses
     assert np.array_equal(*gradient)
 
 
 def test_a_logit_that_is_not_finite_makes_all_of_its_number_not_a_number():
-    """As by torch's softmax: a policy that diverges is not taken for one that does not."""
+    """Not-a-number stays visible, as in torch's softmax, so that divergence is detected."""
     policy = make(scale=0.0)
     network = make_network(policy, learns=False)
     actions = np.zeros((2, 3), np.int32)

@@ -1,4 +1,4 @@
-"""What the C learner refuses to take from Python."""
+"""Arguments that the C learner refuses."""
 
 import numpy as np
 import pytest
@@ -28,23 +28,23 @@ from midrange_puffer.train.experience import GATHERED
 )
 def test_a_shape_that_it_cannot_take_is_named(wrong, error):
     right = {"features": 71, "widths": (64, 64), "levels": (5, 3, 2), "threads": 1, "isa": "auto"}
-    given_ = {**right, "ranges": [[0] * 3, [1] * 3], "deviations": STD, "learns": True, **wrong}
+    arguments = {**right, "ranges": [[0] * 3, [1] * 3], "deviations": STD, "learns": True, **wrong}
     with pytest.raises(ValueError, match=error):
-        _learner.Network(**given_)
+        _learner.Network(**arguments)
 
 
 def test_what_crosses_the_border_is_checked():
     policy = make()
     network = make_network(policy)
     network.load(flattened(policy).numpy())
-    given_ = Experience(policy, segments=4, horizon=8, seed=0)
+    experience = Experience(policy, segments=4, horizon=8, seed=0)
     wide, actions = np.zeros((4, 71), np.float32), np.zeros((4, 3), np.int32)
     judged = np.zeros((2, 4, 8), np.float32)
     settings_ = (0.2, 0.2, 1.0, 0.1)
     gradient = np.zeros(network.size, np.float32)
 
     def learn(rows: list[int], to: np.ndarray = gradient, by: np.ndarray = judged) -> None:
-        network.gradient(given_.arrays(), np.array(rows), *by, settings_, 1.0, to, *by)
+        network.gradient(experience.arrays(), np.array(rows), *by, settings_, 1.0, to, *by)
 
     with pytest.raises(ValueError, match="parameters of 3 numbers"):
         network.load(np.zeros(3, np.float32))
@@ -64,7 +64,7 @@ def test_what_crosses_the_border_is_checked():
         learn([0, 1, 2, 3], np.zeros(5, np.float32))
     with pytest.raises(RuntimeError, match="without room for gradients"):
         make_network(policy, learns=False).gradient(
-            given_.arrays(), np.arange(4), *judged, settings_, 1.0, gradient, *judged
+            experience.arrays(), np.arange(4), *judged, settings_, 1.0, gradient, *judged
         )
 
 
@@ -127,12 +127,12 @@ def test_advantages_are_found_of_what_fits_alone(wrong):
 
 
 def test_arrays_that_c_cannot_read_are_refused():
-    """At addresses that are no multiples of a number's size, or that it would have to write."""
+    """Unaligned arrays, and read-only ones that it would write."""
     policy = make()
     network = make_network(policy)
     weights = flattened(policy).numpy()
     network.load(weights)
-    given_ = Experience(policy, segments=4, horizon=8, seed=0)
+    experience = Experience(policy, segments=4, horizon=8, seed=0)
     seen, noise, actions = np.zeros((4, 71), "f4"), np.zeros((4, 3), "f4"), np.zeros((4, 3), "i4")
     rows, judged = np.arange(4), np.zeros((2, 4, 8), np.float32)
     gradient, momentum = np.zeros((2, network.size), np.float32)
@@ -148,11 +148,11 @@ def test_arrays_that_c_cannot_read_are_refused():
     with pytest.raises(ValueError, match="aligned"):
         network.act(seen, noise, unaligned(actions))
     with pytest.raises(ValueError, match="rows must be aligned"):
-        network.score(given_.arrays(), unaligned(rows), *judged)
+        network.score(experience.arrays(), unaligned(rows), *judged)
     with pytest.raises(ValueError, match="values must be aligned"):
-        network.score(given_.arrays(), rows, judged[0], unaligned(judged[1]))
+        network.score(experience.arrays(), rows, judged[0], unaligned(judged[1]))
     for index, name in enumerate(["observations", "actions", "log-probabilities", "values"]):
-        arrays = [*given_.arrays()]
+        arrays = [*experience.arrays()]
         arrays[index] = unaligned(arrays[index])
         with pytest.raises(ValueError, match=f"{name} .*aligned"):
             network.score(arrays, rows, *judged)
@@ -165,7 +165,7 @@ def test_arrays_that_c_cannot_read_are_refused():
 
 
 def unaligned(array: np.ndarray) -> np.ndarray:
-    """The same numbers a byte off."""
+    """Returns a copy of an array at an unaligned address."""
     raw = np.empty(array.nbytes + 1, np.uint8)[1:]
     raw[:] = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
     return raw.view(array.dtype).reshape(array.shape)

@@ -1,4 +1,4 @@
-"""Policies of the user's own: the examples, what is asked of them, and where their code runs."""
+"""The user's own policies: the examples, the requirements, and the places where code runs."""
 
 import shutil
 import subprocess
@@ -41,7 +41,7 @@ def seen(*shape: int) -> torch.Tensor:
 
 
 def test_the_gru_learns_from_what_it_does():
-    """Segments at once, as it learns, are as decision by decision, as it flies."""
+    """Whole segments give the same outputs as single decisions."""
     policy = make_own(own_policy(GRU), SPACES, hidden_size=16)
     observations, done = seen(5, 7), torch.zeros(5, 7)
     done[1, 3] = done[2, 0] = done[2, 6] = 1
@@ -49,8 +49,8 @@ def test_the_gru_learns_from_what_it_does():
     logits, values = [], []
     for step in range(7):
         state["done"] = done[:, step] > 0
-        found, value = policy.forward_eval(observations[:, step], state)
-        logits.append(torch.cat(found, dim=1))
+        distribution, value = policy.forward_eval(observations[:, step], state)
+        logits.append(torch.cat(distribution, dim=1))
         values.append(value[:, 0])
     at_once, value = policy(observations, {"done": done})
     expected = torch.stack(logits, 1).flatten(0, 1)
@@ -82,7 +82,7 @@ def test_the_order_of_missiles_does_not_matter():
 
 @pytest.mark.slow
 def test_attention_is_exported(tmp_path):
-    """For any number of agents, and without numbers that a file may not hold."""
+    """The export works for any number of agents, and within the limit of weights."""
     config = load_config(None, ["--policy-name", ATTENTION, "--policy.hidden-size", "16"])
     policy = make_own(own_policy(ATTENTION), SPACES, **config["policy"]).eval()
     save_model(tmp_path / "model.pt", config, policy.state_dict(), 1)
@@ -105,7 +105,7 @@ def test_without_missiles_there_is_nothing_to_look_at_but_numbers():
 
 
 class Good(nn.Module):
-    """The least that a policy is."""
+    """A minimal policy."""
 
     def __init__(self, env: object, width: int = 8) -> None:
         super().__init__()
@@ -228,7 +228,7 @@ def test_a_name_of_another_form_is_refused(name):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> Path:
-    """A run of the GRU, and of a reward of one's own, a few updates long."""
+    """A short run of the GRU with a user's own reward."""
     folder = tmp_path_factory.mktemp("own")
     words = ["--policy-name", GRU, "--policy.hidden-size", "16"]
     words += ["--env-class", f"{EXAMPLES / 'standoff.py'}:Standoff", "--env.standoff-bonus", "0.5"]
@@ -237,13 +237,13 @@ def trained(tmp_path_factory) -> Path:
 
 
 def last_told(run: Path) -> dict[str, float]:
-    """The last row of a run that tells of engagements."""
+    """Returns the last row of a run with finished engagements."""
     return [row for row in runs.rows(run) if "environment/score" in row][-1]
 
 
 @pytest.fixture
 def unnamed(monkeypatch):
-    """As in a new process, in which nobody has named a policy."""
+    """The state of a new process, in which no policy has been named."""
     monkeypatch.setattr(registry, "_named", {})
 
 
@@ -320,7 +320,7 @@ def test_it_fights_in_a_pool(trained, tmp_path):
 
 @pytest.mark.slow
 def test_looking_at_runs_runs_no_code(trained, tmp_path):
-    """In a process of its own: a run that names a file is listed, and the file is not imported."""
+    """`puffer runs`, in a new process, lists a run that names a file without importing the file."""
     config = (trained / "config.ini").read_text()
     for name in ("gru", "standoff"):
         config = config.replace(str(EXAMPLES / name), str(tmp_path / "hostile"))

@@ -1,4 +1,4 @@
-"""Policies of the game with sensors, and who may fly where."""
+"""Policies of the game with sensors, and the games in which a policy may fly."""
 
 import re
 
@@ -24,7 +24,7 @@ SENSES = {"sensing": "radar"} | SHORT
 
 
 def save(path, sensing: str):
-    """A model file with random weights, of one game or the other."""
+    """Writes a model file with random weights, for either game."""
     observation = "radar" if sensing == "radar" else "default"
     words = ["--policy.hidden-size=16", f"--env.sensing={sensing}"]
     config = load_config(None, [*words, f"--env.observation={observation}"])
@@ -51,7 +51,7 @@ def test_the_observation_of_a_game_with_sensors_is_radar_whatever_is_asked_for()
 
 
 def test_a_run_with_sensors_trains_and_its_policy_flies_everywhere(tmp_path):
-    """Trained, evaluated with replays, exported, and flown as the opponent of others."""
+    """It is trained, evaluated with replays, exported, and flown as an opponent."""
     words = ("--env.sensing", "radar", "--env.opponent", "self:2,ace:1,pool:1")
     assert train(tmp_path, *words) == 0
     run = tmp_path / "run"
@@ -117,7 +117,7 @@ def test_a_mix_of_both_sensings_is_refused_in_both_games(files):
     ],
 )
 def test_sensors_that_can_have_no_track_are_said_aloud(files, wrong, reason, capsys, tmp_path):
-    """And the core agrees: nobody ever has one."""
+    """In the core, no fighter has a track with these parameters."""
     sim = Simulation(32, red="ace", blue="shooter", **SENSES, **wrong)
     for _ in range(40):
         sim.step()

@@ -1,4 +1,4 @@
-"""The policy of a team: any number of rows, in any order, in torch, in C and in an ONNX file."""
+"""A team's policy takes any number of rows, in any order, in torch and in C."""
 
 from types import SimpleNamespace
 
@@ -19,7 +19,7 @@ from midrange_puffer.train.torch_engine import policy_loss, value_loss
 
 
 def make(size: int = 2, action_mode: str = "discrete", seed: int = 0, **sizes: int) -> Policy:
-    """A policy with weights that no training gives."""
+    """Returns a policy with random weights."""
     torch.manual_seed(seed)
     spaces = spaces_of(_core.TEAM, action_mode, size, size)
     policy = Policy(spaces, **{"hidden_size": 32, "entity_size": 16, **sizes})
@@ -30,7 +30,7 @@ def make(size: int = 2, action_mode: str = "discrete", seed: int = 0, **sizes: i
 
 
 def observe(size: int, count: int, seed: int = 0) -> torch.Tensor:
-    """Observations in a game of this size, of which some entities are absent."""
+    """Returns observations in a game of this size, with some absent entities."""
     rng = np.random.default_rng(seed)
     own, *others = rows_of(len_of(size))
     parts = [rng.uniform(-1, 1, (count, own.features))]
@@ -47,7 +47,7 @@ def len_of(size: int) -> int:
 
 
 def widened(observations: torch.Tensor, size: int) -> torch.Tensor:
-    """The same in a game of more fighters, who are absent."""
+    """Returns the same observations in a larger game, whose other fighters are absent."""
     wide = torch.zeros(len(observations), len_of(size))
     for narrow, rows in zip(rows_of(observations.shape[1]), rows_of(len_of(size)), strict=True):
         count = narrow.rows * narrow.features
@@ -64,7 +64,7 @@ def test_no_observation_of_one_against_one_is_taken_for_a_teams():
 
 @pytest.mark.parametrize("sizes", [(2, 3), (2, 8), (5, 6)])
 def test_who_is_absent_changes_nothing(sizes):
-    """So that a policy flies in teams of other sizes than those of its training."""
+    """So a policy can fly in teams of sizes that it was not trained for."""
     policy, seen = make(sizes[0]), observe(sizes[0], 64)
     wide = widened(seen, sizes[1])
     (*steering, fire), values = policy(seen)
@@ -107,10 +107,10 @@ def test_nobody_absent_is_fired_at():
 
 
 def by_autograd(policy, seen, actions, proximal, before, advantages, returns, living):
-    """What the loss of the living is, and its gradient, in float64."""
+    """Returns outputs for the living, and the gradient of their loss, in float64."""
     policy = policy.double()
-    found, values = _in_float64(policy, seen)
-    logprobs, entropies = judge(found, actions)
+    distribution, values = _in_float64(policy, seen)
+    logprobs, entropies = judge(distribution, actions)
     ratio = (logprobs - proximal)[living].exp()
     loss = policy_loss(ratio, advantages[living], 0.2)
     loss = loss + 2.0 * value_loss(values[living], before[living], returns[living], 0.1)
@@ -121,7 +121,7 @@ def by_autograd(policy, seen, actions, proximal, before, advantages, returns, li
 
 
 def _in_float64(policy: Policy, seen: torch.Tensor):
-    """The policy's outputs without the float32 that its layers ask for."""
+    """Returns the policy's outputs, computed entirely in float64."""
     seen = seen.double()
     pooled = policy.pooling(seen)
     hidden = policy.encoder(pooled)
@@ -158,14 +158,16 @@ def test_the_c_learners_gradient_is_autograds(
     shape = (3, 50)
     seen = observe(size, 150, seed)
     with torch.no_grad():
-        found, _ = policy(seen)
+        distribution, _ = policy(seen)
     if action_mode == "continuous":
-        actions = (found.loc + found.scale * torch.randn(150, 3)).numpy()
+        actions = (distribution.loc + distribution.scale * torch.randn(150, 3)).numpy()
     else:
-        levels = [torch.multinomial(one.softmax(1), 1) for one in found]
+        levels = [torch.multinomial(one.softmax(1), 1) for one in distribution]
         actions = torch.cat(levels, dim=1).int().numpy()
     proximal, before, advantages, returns = rng.normal(0, 1, (4, *shape)).astype(np.float32)
-    proximal = proximal * 0.1 + judge(found, torch.from_numpy(actions))[0].view(shape).numpy()
+    proximal = (
+        proximal * 0.1 + judge(distribution, torch.from_numpy(actions))[0].view(shape).numpy()
+    )
     decisions = np.flatnonzero(rng.random(150) >= dead).astype(np.int32)
     decisions = decisions if len(decisions) else np.zeros(1, np.int32)
 
@@ -252,7 +254,7 @@ def test_who_cannot_fly_in_a_team_is_named():
 
 
 def test_a_memory_flies_in_any_size():
-    """Whoever is absent, the LSTM remembers the same."""
+    """Absent fighters do not change the LSTM's memory."""
     sizes = {"input_size": 32, "hidden_size": 32}
     spaces = spaces_of(_core.TEAM, "discrete", 2, 2)
     policy = make_policy(spaces, {"hidden_size": 32}, "Recurrent", sizes).eval()
