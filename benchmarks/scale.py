@@ -42,7 +42,7 @@ from midrange_puffer.config.configuration import Config
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import check_writable, write_json
 from midrange_puffer.show.figures import check_picture, save_figure
-from midrange_puffer.sweep.process import pinned
+from midrange_puffer.sweep.workers import pinned
 from midrange_puffer.train import run_folder
 
 PILOT, LEVEL, WINDOW = "evader", 0.8, 5

@@ -29,8 +29,8 @@ from matplotlib.figure import Figure
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.files import write_json
 from midrange_puffer.show.figures import save_figure
-from midrange_puffer.sweep.process import pinned, share_of_cores
 from midrange_puffer.sweep.record import FINISHED, Record, best_trial, sweeps_folder
+from midrange_puffer.sweep.workers import pinned, share_of_cores
 
 COLOURS = {"Protein": "#1f6fb4", "Random": "#d07a1f"}
 MARKS = (8, 16)  # trials after which the best so far is reported, besides the last

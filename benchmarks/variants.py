@@ -27,7 +27,7 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_parameters
 from midrange_puffer.files import open_folder, write_json
 from midrange_puffer.show.figures import save_figure
-from midrange_puffer.sweep.process import pinned, share_of_cores
+from midrange_puffer.sweep.workers import pinned, share_of_cores
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.run_files import read_metrics
 

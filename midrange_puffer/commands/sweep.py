@@ -25,7 +25,7 @@ from midrange_puffer.train.loggers import format_duration
 from midrange_puffer.train.run_folder import settled_model, settled_opponents
 
 if TYPE_CHECKING:
-    from midrange_puffer.sweep.workers import Worker
+    from midrange_puffer.sweep.runner import Worker
 
 # Keys that may change when a sweep goes on: earlier trials still compare with later ones.
 CHANGEABLE = (
@@ -91,7 +91,7 @@ def main(options: Options) -> int:
 
 def begin(config_path: str | None, overrides: Sequence[str]) -> int:
     """Runs a new sweep; returns the exit status."""
-    from midrange_puffer.sweep.workers import workers_of
+    from midrange_puffer.sweep.runner import workers_of
 
     config = load_config(config_path, overrides)
     home = sweeps_folder(config.train.data_dir).absolute()  # as every process finds it
@@ -110,7 +110,7 @@ def resume(folder: Path, overrides: Sequence[str]) -> int:
     Raises:
         ConfigError: A key that cannot change is given.
     """
-    from midrange_puffer.sweep.workers import workers_of
+    from midrange_puffer.sweep.runner import workers_of
 
     with lock(folder, RUNS):
         record = Record(folder)
@@ -157,7 +157,7 @@ def run(record: Record, workers: Sequence["Worker"]) -> int:
     search = Search(record.config, space)
     try:
         with _interruptible(), Progress(record) as progress:
-            Runner(record, search, progress.tell, workers).run()
+            Runner(record, search, progress.show, workers).run()
     except Interrupted as interrupted:
         print(f"stopped by {signal.Signals(interrupted.number).name}; {how_to_go_on}")
         return 128 + interrupted.number
@@ -190,7 +190,7 @@ def _overridden(record: Record, overrides: Sequence[str]) -> Config:
 
 def _check(config: Config, folder: Path) -> None:
     """Raises UserError if the first worker could not run the first trial, or report on it."""
-    from midrange_puffer.sweep.process import pinned, share_of_cores
+    from midrange_puffer.sweep.workers import pinned, share_of_cores
     from midrange_puffer.train.run import planned_run
 
     settings, on_ray = config.sweep, config.sweep.engine == "ray"

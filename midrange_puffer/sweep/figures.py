@@ -1,18 +1,28 @@
-"""Pictures of a sweep, as SVG for a web page: what was reached, at what cost, and how soon."""
+"""Figures of a sweep, as SVG for a web page: scores, costs, and the effects of parameters."""
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from midrange_puffer.show.web_page import INK, PAPER
-from midrange_puffer.sweep.record import FAILED, FINISHED, STOPPED, Trial, pareto_front
+from midrange_puffer.sweep.record import (
+    FAILED,
+    FINISHED,
+    STOPPED,
+    Trial,
+    best_trial,
+    pareto_front,
+)
+from midrange_puffer.sweep.space import Parameter, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Seen on either ground.
+# Visible on light and dark ground.
 MARKS = {
     FINISHED: {"marker": "o", "facecolors": "#3b82c4", "edgecolors": "#3b82c4"},
     STOPPED: {"marker": "o", "facecolors": "none", "edgecolors": "#c98a1b"},
@@ -21,22 +31,29 @@ MARKS = {
 WIDTH = 11.6  # inches, of a figure: as wide as the page
 LABEL_GAP = 16  # points, the least between two numbers beside the Pareto front
 WIDE = 5.0  # costs that differ by this factor are drawn along a logarithmic scale
+COLUMNS, ROW_HEIGHT = 3, 2.3  # of the small multiples; inches
+SCALE_GAP = 0.7  # inches between parallel scales, at least
+TICKS = 5  # on a scale, at most
+COLOURS = ("#3f74d8", "#b8559b", "#f0902b")  # from poor to good
+ENOUGH = 8  # trials for a trend or a correlation to mean anything
+SMOOTHING = 0.12  # standard deviation of the trend's kernel, as a share of the range
+FEW = 8  # different values, as of an integer: the trend has no points between them
 
 
 def tooltip(trial: Trial) -> str:
-    """What is said of a trial where the pointer rests on its mark."""
+    """Returns the text at the pointer on a trial's mark."""
     return f"trial {trial.number}, {trial.status}: {trial.score:.3f} at {trial.cost:.0f} s"
 
 
 def new_figure(height: float, width: float = WIDTH) -> "Figure":
-    """An empty figure; height and width in inches."""
+    """Returns an empty figure; height and width in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height))
 
 
 def scatter(axes: "Axes", trials: Sequence[Trial], x: Sequence[float], size: float = 26) -> None:
-    """Mark the scores of trials of one status at `x`, with tooltips."""
+    """Marks the scores of trials of one status at `x`, with tooltips."""
     if trials:
         scores = [trial.score for trial in trials]
         marks = axes.scatter(x, scores, size, linewidths=1.2, **MARKS[trials[0].status])
@@ -44,10 +61,11 @@ def scatter(axes: "Axes", trials: Sequence[Trial], x: Sequence[float], size: flo
 
 
 def cost_figure(trials: Sequence[Trial], score: str) -> "Figure":
-    """Score against cost, with the Pareto front and the numbers of the trials on it.
+    """Draws score against cost, with the Pareto front and the numbers of the trials on it.
 
     Args:
-        score: what it is, for the axis.
+        trials: of the sweep.
+        score: label of the axis.
     """
     figure = new_figure(4.6)
     axes = figure.subplots()
@@ -70,10 +88,11 @@ def cost_figure(trials: Sequence[Trial], score: str) -> "Figure":
 
 
 def progress_figure(trials: Sequence[Trial], score: str) -> "Figure":
-    """The best score so far, against the trials made and against the time spent on them.
+    """Draws the best score so far, against the number of trials and against their time.
 
     Args:
-        score: as of `cost_figure`.
+        trials: of the sweep.
+        score: label of the axis.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -101,7 +120,7 @@ def progress_figure(trials: Sequence[Trial], score: str) -> "Figure":
 
 
 def _draw_legend(axes: "Axes", trials: Sequence[Trial]) -> None:
-    """What the marks mean, and how many trials there are of each."""
+    """Draws the legend of the marks, with the number of trials of each."""
     for status, style in MARKS.items():
         count = sum(trial.status == status for trial in trials)
         unread = sum(trial.status == status and not trial.readings for trial in trials)
@@ -112,7 +131,7 @@ def _draw_legend(axes: "Axes", trials: Sequence[Trial]) -> None:
 
 
 def _draw_front(axes: "Axes", front: Sequence[Trial]) -> None:
-    """The best score at no more than a cost."""
+    """Draws the best score at no more than a cost."""
     right = axes.get_xlim()[1]
     costs = [*(trial.cost for trial in front), right]
     scores = [*(trial.score for trial in front), front[-1].score]
@@ -122,8 +141,8 @@ def _draw_front(axes: "Axes", front: Sequence[Trial]) -> None:
 
 
 def _number(axes: "Axes", front: Sequence[Trial]) -> None:
-    """Write the numbers of trials beside them, where there is room; the last one's surely."""
-    axes.figure.draw_without_rendering()  # only then is it known where points are
+    """Writes the numbers of trials beside them, if there is room; always that of the last."""
+    axes.figure.draw_without_rendering()  # sets the places of points
     numbered: list[np.ndarray] = []
     for trial in reversed(front):
         place = axes.transData.transform((trial.cost, trial.score)) * 72 / axes.figure.dpi
@@ -148,7 +167,7 @@ def _write_beside(axes: "Axes", text: str, place: tuple[float, float]) -> None:
 
 
 def _number_log_scale(axes: "Axes") -> None:
-    """Few round numbers instead of powers of 10, of which a short scale has one or none."""
+    """Labels a scale with few round numbers; it may be too short for two powers of 10."""
     from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -157,8 +176,199 @@ def _number_log_scale(axes: "Axes") -> None:
 
 
 def _time_unit(seconds: float) -> tuple[float, str]:
-    """A unit that so long a time is a handy number of, and its length [s]."""
+    """Returns a handy unit for a time, and its length [s]."""
     for length, name in ((3600.0, "h"), (60.0, "min")):
         if seconds > 2 * length:
             return length, name
     return 1.0, "s"
+
+
+def effects_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> "Figure":
+    """Draws score against each parameter, the strongest rank correlation first."""
+    shown = scored(trials)
+    correlations = rank_correlations(shown, parameters)
+    rows = math.ceil(len(parameters) / COLUMNS)
+    figure = new_figure(ROW_HEIGHT * rows)
+    plots = figure.subplots(rows, COLUMNS, sharey=True, squeeze=False)
+    for axes in plots.flat[len(parameters) :]:
+        axes.remove()
+    for axes, (name, correlation) in zip(plots.flat, correlations.items(), strict=False):
+        _draw_effect(axes, shown, parameters[name])
+        if len(shown) >= ENOUGH:
+            axes.set_title(f"rank correlation {correlation:+z.2f}", fontsize=9, loc="left")
+    for axes in plots[:, 0]:
+        axes.set_ylabel("score")
+    return figure
+
+
+def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> "Figure":
+    """Draws each trial as a line through its parameters to its score; the best stands out."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import LinearSegmentedColormap
+
+    shown = sorted(scored(trials), key=lambda trial: trial.score)  # the best are drawn last
+    figure = new_figure(4.8, max(WIDTH, SCALE_GAP * (len(parameters) + 1)))
+    axes = figure.subplots()
+    scores = np.array([trial.score for trial in shown])
+    low, high = scores.min(), scores.max()
+    heights = (scores - low) / (high - low) if high > low else np.full(len(scores), 0.5)
+    lines = [
+        list(enumerate([*(_place(trial, row) for row in parameters.values()), height]))
+        for trial, height in zip(shown, heights, strict=True)
+    ]
+    quality = ranks(scores) / len(scores)  # by score, most would have one colour
+    colours = LinearSegmentedColormap.from_list("score", COLOURS)(quality)
+    faintest = np.clip(10 / len(scores), 0.12, 0.5)
+    colours[:, 3] = faintest + (0.85 - faintest) * quality**2  # the poor ones recede
+    bundle = LineCollection(lines, colors=colours, linewidths=1.2, zorder=2)
+    bundle.set_urls([tooltip(trial) for trial in shown])
+    axes.add_collection(bundle)
+    best = best_trial(trials)
+    if best:
+        x, y = zip(*lines[shown.index(best)], strict=True)
+        axes.plot(x, y, color=INK, lw=2.4, marker="o", ms=5, zorder=3, label=tooltip(best))
+        axes.legend(loc="upper left", bbox_to_anchor=(0, -0.06))
+    ends = {name: (row.minimum, row.maximum) for name, row in parameters.items()}
+    _draw_scales(axes, {**ends, "score": (f"{low:.3f}", f"{high:.3f}")})
+    return figure
+
+
+def format_value(value: Value) -> str:
+    """Returns a value in few characters: 1e7 for 10,000,000."""
+    if isinstance(value, str | bool) or value is None:
+        return str(value)
+    text = f"{value:.10g}".replace("e-0", "e-")
+    return re.sub(r"^(\d)(0{5,})$", lambda match: f"{match[1]}e{len(match[2])}", text)
+
+
+def ticks(parameter: Parameter) -> list[Value]:
+    """Returns round values in a parameter's range, spread along its scale; or some choices."""
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = parameter.minimum, parameter.maximum
+    values: list[Value] = []
+    if parameter.choices:
+        values = list(parameter.choices)
+    elif parameter.distribution == "uniform_pow2":
+        exponents = range(round(math.log2(low)), round(math.log2(high)) + 1)
+        values = [2.0**exponent for exponent in exponents]
+    elif parameter.distribution == "log_normal":
+        values = _round_numbers(low, high)
+    elif parameter.distribution == "logit_normal":
+        values = [1 - rest for rest in reversed(_round_numbers(1 - high, 1 - low))]
+    if not values:
+        whole = parameter.key.kind is int
+        spread = MaxNLocator(TICKS, steps=(1, 2, 5, 10), integer=whole).tick_values(low, high)
+        slack = 1e-9 * (high - low)  # 3 * 0.1 > 0.3
+        values = [value for value in spread if low - slack <= value <= high + slack]
+    return values[:: math.ceil(len(values) / TICKS)]
+
+
+def _draw_effect(axes: "Axes", trials: Sequence[Trial], parameter: Parameter) -> None:
+    """Draws scores along the scale that the parameter was drawn from."""
+    for status in MARKS:
+        group = [trial for trial in trials if trial.status == status]
+        scatter(axes, group, [_place(trial, parameter) for trial in group], 12)
+    positions = np.array([_place(trial, parameter) for trial in trials])
+    if len(trials) >= ENOUGH and np.ptp(positions):
+        axes.plot(*trend(positions, np.array([t.score for t in trials])), color=INK, lw=1.6)
+    values = ticks(parameter)
+    axes.set_xticks([parameter.position(value) for value in values], map(format_value, values))
+    axes.set_xlim(-0.04, 1.04)
+    unit = f" [{parameter.key.unit}]" if parameter.key.unit not in ("", "1") else ""
+    axes.set_xlabel(parameter.name + unit)
+
+
+def _place(trial: Trial, parameter: Parameter) -> float:
+    return parameter.position(trial.params[parameter.name])
+
+
+def _draw_scales(axes: "Axes", ends: Mapping[str, tuple[object, object]]) -> None:
+    """Draws a vertical line for each name, with the values at its ends."""
+    for place, (low, high) in enumerate(ends.values()):
+        axes.vlines(place, 0, 1, color=INK, lw=0.8, alpha=0.5, zorder=1)
+        for height, value, side in ((-0.03, low, "top"), (1.03, high, "bottom")):
+            text = value if isinstance(value, str) else format_value(value)
+            axes.text(place, height, text, ha="center", va=side, fontsize=8)
+    axes.set_xticks(range(len(ends)), ends, rotation=35, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_yticks([])
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    axes.set_ylim(-0.08, 1.08)
+    axes.set_xlim(-0.3, len(ends) - 0.7)
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Returns three or more numbers such as 1, 2, 5 times powers of 10; none in a narrow range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1,), (1, 3), (1, 2, 5)):
+        values = [float(f"{digit}e{power}") for power in powers for digit in digits]
+        inside = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+        if len(inside) >= 3:
+            return inside
+    return []
+
+
+def scored(trials: Sequence[Trial]) -> list[Trial]:
+    """Returns the finished and stopped trials, whose scores depend on their parameters.
+
+    The score of a failed trial depends more on its failure.
+    """
+    return [trial for trial in trials if trial.status in (FINISHED, STOPPED)]
+
+
+def rank_correlations(
+    trials: Sequence[Trial], parameters: Mapping[str, Parameter]
+) -> dict[str, float]:
+    """Returns Spearman's correlation of each parameter with the score, the strongest first.
+
+    It is 1 if the score always rises with the parameter, -1 if it always falls, 0 if either never
+    changes.
+    """
+    scores = ranks([trial.score for trial in trials])
+    correlations = {
+        name: _correlation(ranks([row.position(trial.params[name]) for trial in trials]), scores)
+        for name, row in parameters.items()
+    }
+    return dict(sorted(correlations.items(), key=lambda item: -abs(item[1])))
+
+
+def chance_correlation(count: int) -> float:
+    """Returns the bound of 95 % of the absolute rank correlations of `count` independent trials.
+
+    It holds for a parameter without effect, by the normal approximation.
+    """
+    return min(1.96 / math.sqrt(max(count - 1, 1)), 1.0)
+
+
+def trend(positions: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the mean score of the trials nearby, weighted by a Gaussian kernel.
+
+    Args:
+        positions: of the trials along the range, 0 to 1.
+        scores: of the trials.
+
+    Returns:
+        Positions from the first trial to the last (only those of trials, if they are few), and the
+        mean scores there.
+    """
+    x = np.unique(positions)
+    if len(x) > FEW:
+        x = np.linspace(x[0], x[-1], 60)
+    weights = np.exp(-(((x[:, None] - positions) / SMOOTHING) ** 2) / 2)
+    return x, weights @ scores / weights.sum(1)
+
+
+def ranks(values: Sequence[float]) -> np.ndarray:
+    """Returns ranks from 1 on; equal values share the mean of their ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Returns Pearson's correlation; 0 if x or y never changes."""
+    x, y = x - x.mean(), y - y.mean()
+    scale = math.sqrt((x @ x) * (y @ y))
+    return float(x @ y / scale) if scale else 0.0

@@ -1,4 +1,4 @@
-"""A search from Python: Protein suggests, whoever asks tries it out in their own way and tells."""
+"""A search from Python: it suggests settings; the caller tries them and reports their scores."""
 
 import math
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from midrange_puffer.sweep.space import Space, Value, trial_config
 
 
 class Suggestion(NamedTuple):
-    """What is to be tried next.
+    """Settings to try.
 
     Attributes:
         number: of the trial, from 0 on.
-        params: what is varied: "section.key" -> value.
+        params: the varied values, by "section.key".
         config: the whole configuration with these values, and with a train.seed of its own.
     """
 
@@ -25,7 +25,7 @@ class Suggestion(NamedTuple):
 
 
 class Sweep:
-    """Suggests settings and learns from what became of them; it keeps nothing on the disk.
+    """A search that suggests settings and learns from their scores; it writes no files.
 
         sweep = Sweep(load_config("configs/sweep.ini"))
         for _ in range(20):
@@ -35,11 +35,11 @@ class Sweep:
         print(sweep.best.params)
 
     Args:
-        config: with a section [sweep.<section>.<key>] for each key that is varied. Of [sweep] it
-            looks at method, seed, cost and max_cost.
+        config: with a section [sweep.<section>.<key>] for each varied key. Of [sweep] it uses
+            method, seed, cost and max_cost.
 
     Raises:
-        ConfigError: There is none, or one does not fit its key.
+        ConfigError: There is no such section, or one does not fit its key.
     """
 
     def __init__(self, config: Config) -> None:
@@ -48,33 +48,33 @@ class Sweep:
         self._trials: list[Trial] = []
 
     def suggest(self) -> Suggestion:
-        """What to try next; several may be tried before any is observed."""
+        """Returns the next settings; several may be tried before any is observed."""
         number = len(self._trials)
         params = self._search.suggest(self._trials)
-        steps = trial_config(self._config, params)["train"]["total_timesteps"]
+        steps = trial_config(self._config, params).train.total_timesteps
         seed = trial_seed(self._config.sweep.seed, number)
         self._trials.append(Trial(number, params, seed, steps))
         return self._suggestion(self._trials[-1])
 
     def observe(self, trial: Suggestion, score: float | None, seconds: float) -> None:
-        """Tell what became of a suggestion.
+        """Takes in the result of a suggestion.
 
         Args:
-            trial: which one.
-            score: from 0 to 1; more is better. None: it failed.
-            seconds: what it cost.
+            trial: the suggestion.
+            score: from 0 to 1; more is better. None: the trial failed.
+            seconds: cost of the trial.
 
         Raises:
-            ValueError: The score or the cost is something else.
+            ValueError: The score or the cost is out of range.
         """
         if not 0 < seconds < math.inf:
             raise ValueError(f"seconds = {seconds}: must be above 0 and finite")
         if not (score is None or 0 <= score <= 1):
             raise ValueError(f"score = {score}: must be from 0 to 1, or None for a failure")
-        found = self._trials[trial.number]
-        found.seconds, found.status = seconds, FAILED if score is None else FINISHED
+        record = self._trials[trial.number]
+        record.seconds, record.status = seconds, FAILED if score is None else FINISHED
         if score is not None:
-            found.readings = [Reading(found.total_timesteps, seconds, score, {})]
+            record.readings = [Reading(record.total_timesteps, seconds, score, {})]
 
     @property
     def best(self) -> Suggestion | None:

@@ -1,4 +1,4 @@
-"""How a sweep gets on: on a terminal a picture that is kept up to date, else a line a trial."""
+"""The state of a sweep while it runs: a live table on a terminal, else a line for each trial."""
 
 import contextlib
 import sys
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from midrange_puffer.names import shown
-from midrange_puffer.sweep.effects import format_value
+from midrange_puffer.sweep.figures import format_value
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -30,21 +30,21 @@ SHOWN = 5  # trials at most, of the Pareto front and of those that run
 
 
 class Progress:
-    """Shows a sweep while it runs, as a context manager.
+    """The display of a running sweep, a context manager.
 
     Args:
         record: of the sweep.
-        console: where to; by default stdout.
+        console: None: stdout.
     """
 
     def __init__(self, record: Record, console: Console | None = None) -> None:
         self._record = record
         self._settings = record.config.sweep
-        # Not whatever sys.stdout is later: methods that suggest are kept from printing by it.
+        # The present sys.stdout: it is replaced later, to silence the search methods.
         self._console = console or Console(file=sys.stdout, highlight=False)
         self._began = time.monotonic()
         self._trial_began: dict[int, float] = {}
-        self._front: list[Trial] = []  # the Pareto front, as it was printed last
+        self._front: list[Trial] = []  # the last one printed
         self._live = contextlib.nullcontext()
         if self._console.is_terminal:
             self._live = Live(self, console=self._console, refresh_per_second=REFRESHES)
@@ -61,19 +61,19 @@ class Progress:
     ) -> None:
         self._live.__exit__(kind, error, trace)
 
-    def tell(self, trial: Trial) -> None:
-        """Take note of a trial that begins, is over, or waits to be run again."""
+    def show(self, trial: Trial) -> None:
+        """Shows a trial that begins, is over, or waits to run again."""
         if trial.status == RUNNING:
             self._trial_began[trial.number] = time.monotonic()
         line = f"trial {trial.number}: {describe(trial)}"
         if not self._console.is_terminal:
             self._print(f"{line}; {self._over()}" if trial.is_over else line)
             self._print_front()
-        elif trial.is_over or trial.reason:  # the rest is in the picture
+        elif trial.is_over or trial.reason:  # the table shows the rest
             self._print(line)
 
     def seconds_left(self) -> float | None:
-        """How long the rest takes if it goes on as so far [s]; None before any trial is over."""
+        """Returns the time for the rest at the speed so far [s]; None before any trial is over."""
         over = self._record.over
         if not over:
             return None
@@ -84,7 +84,7 @@ class Progress:
         return left / self._settings.workers
 
     def __rich__(self) -> RenderableType:
-        """The picture, as of now."""
+        """Returns the table, as of now."""
         parts: list[RenderableType] = [self._headline()]
         if running := self._running():
             parts.append(self._running_table(running))
@@ -96,7 +96,7 @@ class Progress:
         self._console.print(Text(line), soft_wrap=True)
 
     def _print_front(self) -> None:
-        """Say which scores are to be had at which cost, where that has changed."""
+        """Prints the Pareto front if it has changed."""
         front = pareto_front(self._record.trials)
         if front != self._front:
             points = (f"{trial.score:.3f}@{format_duration(trial.cost)}" for trial in front)
@@ -104,7 +104,7 @@ class Progress:
             self._front = front
 
     def _running(self) -> list[Trial]:
-        """The trials that run now, not those that an earlier process or worker left half done."""
+        """Returns the trials that run now, without those left half done by earlier processes."""
         return [
             trial
             for trial in self._record.trials
@@ -115,7 +115,7 @@ class Progress:
         return time.monotonic() - self._trial_began[trial.number]
 
     def _over(self) -> str:
-        """How many trials are over, the best so far, and the time left."""
+        """Returns the number of trials over, the best so far and the time left, in words."""
         over, left = self._record.over, self.seconds_left()
         parts = [f"{len(over)} of {self._settings.trials} over"]
         if best := best_trial(over):
@@ -152,7 +152,7 @@ class Progress:
 
 
 def describe(trial: Trial) -> str:
-    """What a trial does or has come to, in a line."""
+    """Returns the state of a trial, in a line."""
     if trial.status == RUNNING and trial.reason:
         return f"is run again: {shown(trial.reason)}"
     if trial.status == RUNNING:
@@ -165,12 +165,12 @@ def describe(trial: Trial) -> str:
 
 
 def format_params(trial: Trial) -> str:
-    """The settings of a trial, such as: train.gamma 0.995, env.reward_threat 0.2."""
+    """Returns the settings of a trial, such as: train.gamma 0.995, env.reward_threat 0.2."""
     return ", ".join(f"{name} {format_value(value)}" for name, value in trial.params.items())
 
 
 def front_table(front: list[Trial]) -> Table:
-    """The trials of the Pareto front that score highest, a column each, from cheap to dear."""
+    """Returns a table of the best trials of the Pareto front, a column each, cheapest first."""
     shown = front[-SHOWN:]
     table = Table(f"Pareto front, {len(shown)} of {len(front)}", box=None, pad_edge=False)
     for trial in shown:

@@ -1,55 +1,126 @@
-"""Workers of a sweep on a Ray cluster."""
+"""Workers of a sweep on a Ray cluster: an actor on some node runs the process of a trial."""
 
+import signal
+import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ray
 
 from midrange_puffer import __version__
-from midrange_puffer.sweep.process import Look
-from midrange_puffer.sweep.ray_host import Host, NodeError
+from midrange_puffer.errors import UserError
 from midrange_puffer.sweep.record import TRIAL_INI
+from midrange_puffer.sweep.workers import Look, TrialProcess
 from midrange_puffer.train.cluster.connect import LostError, describe_loss, ray_losses
 from midrange_puffer.train.machine import CORES
 
-GRACE = 3.0  # s, that an actor has to end its trial before it is killed
-MOST_LOSSES = 5  # of actors that have not begun, one after another
+PATIENCE = 1.0  # s, for which one look waits for the end of a trial
+GRACE = 3.0  # s, for an actor to end its trial before it is killed
+MOST_LOSSES = 5  # of actors in a row, before they begin
+
+
+class NodeError(UserError):
+    """A node of the cluster that cannot run trials."""
+
+
+class Host:
+    """An actor that runs the process of one trial after another on its node.
+
+    The process ends with the actor, however that ends: see `TrialProcess`.
+    """
+
+    def __init__(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the sweep's
+        self._process: TrialProcess | None = None
+
+    def begin(
+        self,
+        version: str,
+        folder: Path,
+        trial_ini: bytes,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+    ) -> Look:
+        """Begins a trial.
+
+        Args:
+            version: the sweep's `__version__`.
+            folder: the trial's.
+            trial_ini: content of its trial.ini.
+            command: arguments of Python, before `folder`.
+            variables: of its environment, beside this process's.
+
+        Raises:
+            NodeError: This node has another version, or does not see the sweep's folder.
+            OSError: The process cannot be started.
+        """
+        node, path = f"{socket.gethostname()}, a node of the cluster,", folder / TRIAL_INI
+        if version != __version__:
+            raise NodeError(
+                f"{node} has version {__version__} of midrange_puffer, the sweep's {version}: "
+                f"install the same on all"
+            )
+        if not path.is_file() or path.read_bytes() != trial_ini:
+            raise NodeError(
+                f"{node} does not see {path}; with sweep.engine = ray all nodes must share the "
+                f"folder train.data_dir"
+            )
+        self.end()  # the worker's own request may have been lost
+        self._process = TrialProcess(command, folder, variables=variables)
+        return Look()
+
+    def look(self) -> Look:
+        """Returns the state of the trial, at its end or after a while.
+
+        Raises:
+            LostError: The trial has not begun.
+        """
+        if self._process is None:
+            raise LostError(f"lost on its way to {socket.gethostname()}")
+        return self._process.look(PATIENCE)
+
+    def end(self) -> str:
+        """Ends the trial, if there is one; returns the node's name."""
+        if self._process:
+            self._process.close()
+        self._process = None
+        return socket.gethostname()
 
 
 class RayWorker:
-    """Runs trials on any node that has room: it asks for an actor, and for another if that is lost.
+    """A worker on any node that has room: it asks for an actor, and for another if that is lost.
 
-    Needs a connection. It does not wait for the cluster but for `GRACE` in `close`: one question at
-    a time is under way, and is asked whether it is answered.
+    It needs a connection. It waits for the cluster only in `close`, for `GRACE`. One request at a
+    time is pending, and its answer is polled.
 
     Args:
-        cores: that a trial takes.
-        command: what Python is to run, with a trial's folder as its last word.
+        cores: number that a trial takes.
+        command: arguments of Python, before a trial's folder.
     """
 
     def __init__(self, cores: int, command: Sequence[str]) -> None:
         self._cores, self._command = cores, command
         self._host: ray.actor.ActorHandle | None = None
-        self._question: ray.ObjectRef | None = None
+        self._request: ray.ObjectRef | None = None
         self._node = ""
         self._losses = 0
 
     @property
     def seconds(self) -> float:
-        """For how long the trial has run [s]."""
+        """Time for which the trial has run [s]."""
         return time.monotonic() - self._began
 
     def is_free(self) -> bool:
-        """Whether it can be given a trial now; it asks for an actor.
+        """True if it can be given a trial now; it asks for an actor.
 
         Raises:
-            NodeError: No node can have one, or one after another is lost before it has begun.
+            NodeError: No node can have one, or several in a row are lost before they begin.
         """
         if self._host is None:
             actor = ray.remote(num_cpus=self._cores, scheduling_strategy="SPREAD")(Host)
             self._host, self._node = actor.remote(), ""
-            self._question = self._host.end.remote()
+            self._request = self._host.end.remote()
         try:
             if node := self._answer():
                 self._node, self._losses = node, 0
@@ -60,11 +131,11 @@ class RayWorker:
                     f"the cluster cannot run trials: {MOST_LOSSES} actors in a row were lost as "
                     f"they began; the last {error}"
                 ) from error
-        return self._host is not None and self._question is None
+        return self._host is not None and self._request is None
 
     def begin(self, folder: Path) -> None:
-        """Run the trial of this folder."""
-        self._question = self._host.begin.remote(
+        """Runs the trial of this folder."""
+        self._request = self._host.begin.remote(
             __version__,
             folder,
             (folder / TRIAL_INI).read_bytes(),
@@ -74,45 +145,45 @@ class RayWorker:
         self._began, self._seen = time.monotonic(), Look()
 
     def look(self) -> Look:
-        """See how the trial got on when the actor looked last.
+        """Returns the state of the trial when the actor looked last.
 
         Raises:
-            LostError: The actor is gone, and the trial with it.
+            LostError: The actor is lost, and the trial with it.
             NodeError: The node cannot run trials.
             OSError: The process cannot be started.
         """
         self._seen = self._answer() or self._seen
-        if self._question is None and self._seen.code is None:
-            self._question = self._host.look.remote()
+        if self._request is None and self._seen.code is None:
+            self._request = self._host.look.remote()
         return self._seen
 
     def end(self) -> None:
-        """End the trial, if it runs; the worker is free when that is done."""
+        """Ends the trial, if it runs; the worker is free after that."""
         if self._host is not None:
-            self._question = self._host.end.remote()
+            self._request = self._host.end.remote()
 
     def close(self) -> None:
-        """End the actor, if there is one, once it has ended what it was to end."""
-        if self._question is not None and self._node:
-            ray.wait([self._question], timeout=GRACE)
+        """Ends the actor, if there is one, after its pending request."""
+        if self._request is not None and self._node:
+            ray.wait([self._request], timeout=GRACE)
         if self._host is not None:
             ray.kill(self._host)
-        self._host = self._question = None
+        self._host = self._request = None
 
     def _answer(self) -> object:
-        """The answer to the question that is under way, once; None if there is none as yet."""
-        if self._question is None or not ray.wait([self._question], timeout=0)[0]:
+        """Returns the answer to the pending request, once; None while there is none."""
+        if self._request is None or not ray.wait([self._request], timeout=0)[0]:
             return None
-        question, self._question = self._question, None
+        request, self._request = self._request, None
         try:
-            return ray.get(question)
+            return ray.get(request)
         except ray.exceptions.ActorUnavailableError:
-            return None  # whether for long, Ray will find out
+            return None  # Ray finds out whether it is lost
         except ray_losses() as error:
             self.close()
             if getattr(error, "actor_init_failed", False):
-                told = str(error).splitlines()[-1]
-                raise NodeError(f"a node of the cluster cannot run trials: {told}") from error
+                reason = str(error).splitlines()[-1]
+                raise NodeError(f"a node of the cluster cannot run trials: {reason}") from error
             where = self._node or "its way to a node"
             raise LostError(f"lost on {where}: {describe_loss(error)}") from error
         except ray.exceptions.RayTaskError as error:
@@ -120,7 +191,7 @@ class RayWorker:
 
 
 def describe_room(cores: int) -> str:
-    """How many trials of so many cores the cluster has room for."""
+    """Describes the cluster: how many trials of so many cores it has room for."""
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     room = sum(int(resources.get("CPU", 0) // cores) for resources in nodes)
     waiting = "" if room else "; waiting for a node"

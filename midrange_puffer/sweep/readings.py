@@ -1,56 +1,135 @@
-"""What a trial reads on the panel as it trains, and whether it is worth going on."""
+"""Scores of a trial's policy as it trains, and whether the trial is worth going on with."""
 
+import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
+import torch
 from torch import nn
 
-from midrange_puffer.sweep.objective import is_reached, objective
-from midrange_puffer.sweep.panel import Panel
-from midrange_puffer.sweep.record import FINISHED, STOPPED, Reading, Record, Trial, save_readings
+from midrange_puffer.config.configuration import Config
+from midrange_puffer.config.schema import game_of
+from midrange_puffer.config.sections import Sweep
+from midrange_puffer.contest.evaluation import evaluate
+from midrange_puffer.game.parameters import pilot_names
+from midrange_puffer.sweep.record import (
+    FINISHED,
+    STOPPED,
+    TIME,
+    WORST,
+    Reading,
+    Record,
+    Trial,
+    save_readings,
+)
 
 
-class PanelRater:
-    """The rater of a trial: lets its policy meet the panel at even distances, last at its end.
+class Yardstick:
+    """The pilots, starts and game that measure every trial of a sweep alike.
 
-    Each reading is written to the trial's folder at once. The seconds of training run from when
-    this is made, without what the readings take.
+    No swept reward or parameter of the game changes them.
+
+    Args:
+        config: the sweep's; of a trial's [env] nothing is used.
+
+    Attributes:
+        pilots: their names.
+    """
+
+    def __init__(self, config: Config) -> None:
+        settings = config.sweep
+        self.pilots = pilot_names(settings.panel)
+        self._episodes, self._seed = settings.panel_episodes, settings.panel_seed
+        self._parameters = game_of(config)
+
+    def measure(self, policy: nn.Module) -> dict[str, float]:
+        """Lets a policy on the CPU fight each pilot, as `puffer eval` does.
+
+        Returns:
+            Score (win 1, draw 0.5) by pilot.
+        """
+        with _one_thread():
+            results = {
+                pilot: evaluate(policy, pilot, self._episodes, self._seed, **self._parameters)
+                for pilot in self.pilots
+            }
+        return {pilot: result["score"] for pilot, result in results.items()}
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sets torch to one thread: faster with small batches, and the same on every machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def objective(scores: Mapping[str, float], settings: Sweep) -> float:
+    """Returns the score that the sweep maximises, from 0 to 1.
+
+    For the shortest time to a score, no score counts for more than that one. The cheapest of the
+    trials that reach it, which end there, is then the best.
+
+    Args:
+        scores: by pilot.
+        settings: [sweep].
+    """
+    if settings.metric == WORST:
+        return min(scores.values())
+    mean = fmean(scores.values())
+    return min(mean, settings.metric_score) if settings.metric == TIME else mean
+
+
+def is_reached(scores: Mapping[str, float], settings: Sweep) -> bool:
+    """True if a trial with these scores has reached the goal, so that it need not go on."""
+    return settings.metric == TIME and fmean(scores.values()) >= settings.metric_score
+
+
+class TrialRater:
+    """The rater of a trial: measures its policy at even distances, last at its end.
+
+    Each reading is written to the trial's folder at once. Its seconds of training count from the
+    rater's creation, without the time of readings.
 
     Args:
         folder: the trial's, in the folder of its sweep.
         total_timesteps: of the trial's training.
 
     Attributes:
-        stop_reason: why the trial is to end early, in words; None: it is not.
-        is_reached: whether it is because all that is sought is reached.
+        stop_reason: the reason to end the trial early; None: it goes on.
+        is_reached: True if that reason is that the goal is reached.
     """
 
     def __init__(self, folder: Path, total_timesteps: int) -> None:
         self._folder, self._total = folder, total_timesteps
         self._sweep = folder.parent.parent
         config = Record(self._sweep).config
-        self._settings, self._panel = config.sweep, Panel(config)
+        self._settings, self._yardstick = config.sweep, Yardstick(config)
         self._readings: list[Reading] = []
-        # Moved on by readings. No clock that is set or goes on while the machine sleeps.
+        # Each reading moves it on. This clock is never set, and stops while the machine sleeps.
         self._began = time.perf_counter()
         self.stop_reason: str | None = None
         self.is_reached = False
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
-        """Whether it is time for a reading."""
+        """True if it is time for a reading."""
         last = self._readings[-1].agent_steps if self._readings else 0
         return self._due_by(agent_steps) > self._due_by(last)
 
     def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
-        """Let a policy meet the panel; return sweep/score and sweep/score_vs_<pilot>.
+        """Measures a policy; returns sweep/score and sweep/score_vs_<pilot>.
 
         Raises:
             WriteError: The readings could not be written.
         """
         now = time.perf_counter()
-        scores = self._panel.meet(policy)
+        scores = self._yardstick.measure(policy)
         score = objective(scores, self._settings)
         self.is_reached = is_reached(scores, self._settings)
         seconds = now - self._began
@@ -73,25 +152,25 @@ class PanelRater:
         }
 
     def _due_by(self, agent_steps: int) -> int:
-        """How many readings there are in so many steps."""
+        """Returns the number of readings in so many steps."""
         return agent_steps * self._settings.readings // self._total
 
 
 def hopeless(
     readings: Sequence[Reading], trials: Sequence[Trial], quantile: float, least: int
 ) -> str | None:
-    """Why a trial is not worth going on with; None if it may be.
+    """Returns the reason why a trial is not worth going on with; None if it may be worth it.
 
-    The percentile stopping rule (Optuna's PercentilePruner; with the median, Vizier's): its last
-    score is compared with those of the trials, finished or stopped, that came as far, after as
-    many steps: on the straight lines through their readings, which begin with a score of 0 at no
-    steps. Of the finished ones alone, which are those that passed, the bar would rise and rise.
+    The percentile stopping rule (Optuna's PercentilePruner; with the median, Vizier's). It compares
+    the last score with the scores of the finished and stopped trials that came as far. These are
+    interpolated at as many steps between their readings, from a score of 0 at no steps. Finished
+    trials alone have passed the rule, so that their quantile would rise and rise.
 
     Args:
         readings: of the trial, at least one.
         trials: of the sweep.
-        quantile: of their scores, below which a trial is ended; 0: none is.
-        least: finished trials that there must be.
+        quantile: of their scores, below which a trial is ended; 0: no trial is ended.
+        least: number of finished trials from which on the rule applies.
     """
     if not quantile or sum(trial.status == FINISHED for trial in trials) < least:
         return None

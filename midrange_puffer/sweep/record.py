@@ -1,9 +1,9 @@
-"""The folder of a sweep: its configuration and what became of each trial, whole at any moment.
+"""The folder of a sweep: its configuration and its trials, whole at any moment.
 
 - sweep.ini: the configuration, complete
-- trials/0007/trial.json: what is known of trial 7
-- trials/0007/readings.json: what its process has read on the panel so far
-- trials/0007/trial.ini, trial.log: its configuration, and what its process printed
+- trials/0007/trial.json: the record of trial 7
+- trials/0007/readings.json: the scores that its process has measured so far
+- trials/0007/trial.ini, trial.log: its configuration, and the output of its process
 - trials/0007/run/: its run folder, as of `puffer train`
 """
 
@@ -22,10 +22,12 @@ from midrange_puffer.files import make_folder, write_json, write_whole
 from midrange_puffer.game.parameters import suggest
 from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
 
-RUNNING = "running"  # or begun, where the sweep was stopped
+RUNNING = "running"  # or begun, if the sweep was stopped
 FINISHED = "finished"
 STOPPED = "stopped"  # ended early, as hopeless
 FAILED = "failed"
+
+MEAN, WORST, TIME = "panel_score", "worst_score", "time_to_score"  # values of sweep.metric
 
 TRIAL_INI = "trial.ini"  # in a trial's folder
 LOG = "trial.log"
@@ -35,19 +37,19 @@ _Seconds = Annotated[float, Within(0, 1e12)]
 
 
 class RecordError(UsageError):
-    """A folder is not a sweep's."""
+    """A folder that is not a sweep's, or is damaged."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a policy in training does on the panel.
+    """A measurement of a policy in training against the pilots of sweep.panel.
 
     Attributes:
-        agent_steps: how long it was trained.
-        seconds: how long that took [s], without the readings.
-        score: the objective, which `sweep.metric` makes of `scores`.
-        scores: pilot -> score (win 1, draw 0.5).
-        is_reached: whether training has ended with it, as all that is sought is reached.
+        agent_steps: of its training so far.
+        seconds: of its training so far [s], without the readings.
+        score: the objective, computed from `scores` by `sweep.metric`.
+        scores: score (win 1, draw 0.5) by pilot.
+        is_reached: True if training has ended with it because the goal is reached.
     """
 
     agent_steps: Annotated[int, Within(1, 2**53)]
@@ -63,13 +65,13 @@ class Trial:
 
     Attributes:
         number: from 0 on, in the order of their suggestion.
-        params: "section.key" -> value of what is swept.
+        params: the varied values, by "section.key".
         seed: its train.seed.
         status: RUNNING, FINISHED, STOPPED or FAILED.
-        readings: of the panel, in their order.
+        readings: in their order.
         total_timesteps: its train.total_timesteps.
-        seconds: how long its process ran, with start and readings [s]; None while it runs.
-        reason: why it was stopped, failed or is run again.
+        seconds: run time of its process, with start and readings [s]; None while it runs.
+        reason: of its stop, failure or new run.
     """
 
     number: Count
@@ -83,12 +85,12 @@ class Trial:
 
     @property
     def is_over(self) -> bool:
-        """Whether it finished, was stopped or failed."""
+        """True if it finished, was stopped or failed."""
         return self.status != RUNNING
 
     @property
     def is_trained(self) -> bool:
-        """Whether it has a reading at the end of its training."""
+        """True if it has a reading at the end of its training."""
         if not self.readings:
             return False
         last = self.readings[-1]
@@ -96,18 +98,18 @@ class Trial:
 
     @property
     def agent_steps(self) -> int:
-        """How long its training is, or was where all that is sought was reached before."""
+        """Length of its training, which is shorter if the goal was reached before its end."""
         is_reached = bool(self.readings) and self.readings[-1].is_reached
         return self.readings[-1].agent_steps if is_reached else self.total_timesteps
 
     @property
     def score(self) -> float | None:
-        """The objective: the last reading's score, at the end of training where it finished."""
+        """The objective: the last reading's score, at the end of training if it finished."""
         return self.readings[-1].score if self.readings else None
 
     @property
     def cost(self) -> float | None:
-        """Seconds of training to the end; extrapolated where the trial was stopped early."""
+        """Seconds of training to the end; extrapolated if the trial was stopped early."""
         if not self.readings:
             return None
         last = self.readings[-1]
@@ -128,10 +130,10 @@ class Record:
     CONFIG = "sweep.ini"
 
     def __init__(self, folder: Path) -> None:
-        """Open the folder of a sweep.
+        """Opens the folder of a sweep.
 
         Raises:
-            RecordError: It is none, or damaged.
+            RecordError: The folder is not a sweep's, or is damaged.
         """
         if not (folder / self.CONFIG).is_file():
             raise RecordError(f"{folder}: not the folder of a sweep: there is no {self.CONFIG}")
@@ -146,12 +148,12 @@ class Record:
 
     @classmethod
     def create(cls, folder: Path, config: Config) -> "Record":
-        """Make the folder of a new sweep.
+        """Makes the folder of a new sweep.
 
         Raises:
-            WriteError: It exists already, or cannot be made.
+            WriteError: The folder exists already, or cannot be made.
         """
-        # At most a temporary file may be there, of a process that was killed here.
+        # A process that was killed here may have left a temporary file, no more.
         left = f"{cls.CONFIG}.*.tmp"
         if not (folder.is_dir() and all(path.match(left) for path in folder.iterdir())):
             make_folder(folder)
@@ -160,15 +162,15 @@ class Record:
 
     @property
     def over(self) -> list[Trial]:
-        """The trials that finished, were stopped or failed."""
+        """Trials that finished, were stopped or failed."""
         return [trial for trial in self.trials if trial.is_over]
 
     def trial_folder(self, trial: Trial) -> Path:
-        """Where everything of a trial is."""
+        """Returns the folder of a trial."""
         return self.folder / "trials" / f"{trial.number:04d}"
 
     def check_params(self, names: Collection[str]) -> None:
-        """Raise RecordError where a trial has no value of what the sweep varies."""
+        """Raises RecordError if a trial has no value of a parameter in `names`."""
         for trial in self.trials:
             for name in names:
                 if name not in trial.params:
@@ -176,10 +178,10 @@ class Record:
                     raise RecordError(f"{path}: damaged: params.{name}: is missing")
 
     def begin(self, trial: Trial) -> None:
-        """Note a trial as running; what an earlier process left of it is removed.
+        """Records a trial as running; removes the files of an earlier process.
 
         Raises:
-            WriteError: It cannot be written.
+            WriteError: The record cannot be written.
         """
         folder = self.trial_folder(trial)
         if trial.number < len(self.trials):
@@ -193,10 +195,10 @@ class Record:
         self.save(trial)
 
     def reset(self, trial: Trial) -> Trial:
-        """Note a trial as only begun, so that it is run again; return it as it is then.
+        """Records a trial as only begun, so that it runs again; returns the new record.
 
         Raises:
-            WriteError: It cannot be written.
+            WriteError: The record cannot be written.
         """
         again = Trial(trial.number, trial.params, trial.seed, trial.total_timesteps)
         self.trials[trial.number] = again
@@ -204,22 +206,22 @@ class Record:
         return again
 
     def save(self, trial: Trial) -> None:
-        """Write what is known of a trial.
+        """Writes the record of a trial.
 
         Raises:
-            WriteError: It cannot be written.
+            WriteError: The record cannot be written.
         """
         write_json(self.trial_folder(trial) / "trial.json", asdict(trial))
 
 
 def best_trial(trials: Sequence[Trial]) -> Trial | None:
-    """The finished trial of the highest score, the cheaper of two."""
+    """Returns the finished trial of the highest score, the cheapest if several have it."""
     finished = [trial for trial in trials if trial.status == FINISHED]
     return max(finished, key=lambda trial: (trial.score, -trial.cost), default=None)
 
 
 def pareto_front(trials: Sequence[Trial]) -> list[Trial]:
-    """The finished trials that no other beats in score at no more cost, from cheap to dear."""
+    """Returns the finished trials that no other beats in score at no more cost, cheapest first."""
     front: list[Trial] = []
     finished = [trial for trial in trials if trial.status == FINISHED]
     for trial in sorted(finished, key=lambda trial: (trial.cost, -trial.score)):
@@ -229,10 +231,10 @@ def pareto_front(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def load_readings(folder: Path) -> list[Reading]:
-    """The readings that the process of the trial in `folder` has written.
+    """Returns the readings that the process of the trial in `folder` has written.
 
     Raises:
-        RecordError: Their file is damaged.
+        RecordError: The file is damaged.
     """
     path = folder / "readings.json"
     if not path.exists():
@@ -244,34 +246,34 @@ def load_readings(folder: Path) -> list[Reading]:
 
 
 def save_readings(folder: Path, readings: Sequence[Reading]) -> None:
-    """Write the readings of the trial in `folder`.
+    """Writes the readings of the trial in `folder`.
 
     Raises:
-        WriteError: They cannot be written.
+        WriteError: The file cannot be written.
     """
     write_json(folder / "readings.json", {"readings": [asdict(reading) for reading in readings]})
 
 
 def find_sweep(name: str, data_dir: str | Path) -> Path:
-    """Return the folder of the sweep called `name`: a path, a sweep of `data_dir`, or "latest".
+    """Returns the folder of the sweep called `name`: a path, a sweep of `data_dir`, or "latest".
 
     Raises:
-        RecordError: There is none.
+        RecordError: There is no such sweep.
     """
     home = sweeps_folder(data_dir)
-    found = sorted(home.glob(f"*/{Record.CONFIG}"), key=lambda path: path.stat().st_mtime_ns)
-    if name == "latest" and found:
-        return found[-1].parent.resolve()
+    paths = sorted(home.glob(f"*/{Record.CONFIG}"), key=lambda path: path.stat().st_mtime_ns)
+    if name == "latest" and paths:
+        return paths[-1].parent.resolve()
     for folder in (Path(name), home / name):
         if (folder / Record.CONFIG).is_file():
             return folder.resolve()  # so that its last part is the name, also of "."
-    names = [path.parent.name for path in reversed(found)]
+    names = [path.parent.name for path in reversed(paths)]
     there = f"the newest sweeps are {', '.join(names[:3])}" if names else "there are no sweeps"
     raise RecordError(f"{name}: no such sweep, nor one in {home}, where {there}")
 
 
 def sweeps_folder(data_dir: str | Path) -> Path:
-    """Where the sweeps of a data directory are: apart from its runs."""
+    """Returns the folder of the sweeps in a data directory."""
     return Path(data_dir) / "sweeps"
 
 
@@ -283,10 +285,10 @@ class _ReadingsFile:
 
 
 def _load_trial(path: Path, varied: Mapping[str, Key]) -> Trial:
-    """The trial of a file; `varied` is all that a sweep may vary.
+    """Returns the trial of a file; `varied` has all keys that a sweep may vary.
 
     Raises:
-        RecordError: It is damaged: which entry, and what it must be.
+        RecordError: The file is damaged; the message names the entry and the allowed values.
     """
     try:
         trial = read_json(path, Trial)
@@ -299,7 +301,7 @@ def _load_trial(path: Path, varied: Mapping[str, Key]) -> Trial:
 
 
 def _check_trial(trial: Trial, folder: str, varied: Mapping[str, Key]) -> None:
-    """Raise ValueError where the entries of a trial, each right by itself, do not fit together."""
+    """Raises ValueError if the entries of a trial, each valid alone, do not fit together."""
     if not folder.isdecimal() or int(folder) != trial.number:
         raise ValueError(f"number = {trial.number}: must be that of its folder, {folder}")
     for name, value in trial.params.items():
@@ -307,8 +309,8 @@ def _check_trial(trial: Trial, folder: str, varied: Mapping[str, Key]) -> None:
             raise ValueError(f"params.{name}: no sweep varies it{suggest(name, varied)}")
         key = varied[name]
         try:
-            found = key.parse(str(value))
-            if type(found) is not type(value) and not (key.kind is float and type(value) is int):
+            parsed = key.parse(str(value))
+            if type(parsed) is not type(value) and not (key.kind is float and type(value) is int):
                 raise ValueError(f"must be {key.allowed}")
         except ValueError as error:
             raise ValueError(f"params.{name} = {value!r}: {error}") from None

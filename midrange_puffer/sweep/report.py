@@ -1,26 +1,59 @@
-"""What a sweep leaves behind: a page that shows what was found, and the best configuration."""
+"""Results of a sweep: best.ini, its best configuration, and report.html, a web page.
 
+The page is one file without scripts, readable offline, in light and in dark.
+"""
+
+import platform
 import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from textwrap import wrap
 
 from midrange_puffer.config.configuration import Config, format_sections
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import STAGE
+from midrange_puffer.config.sections import Sweep
 from midrange_puffer.files import write_whole
 from midrange_puffer.names import shown
 from midrange_puffer.show.figures import require_matplotlib
-from midrange_puffer.sweep.page import render
-from midrange_puffer.sweep.record import Record, Trial, best_trial
-from midrange_puffer.sweep.space import trial_config
+from midrange_puffer.show.web_page import svg, web_page
+from midrange_puffer.sweep.figures import (
+    ENOUGH,
+    chance_correlation,
+    cost_figure,
+    effects_figure,
+    format_value,
+    parallel_figure,
+    progress_figure,
+    scored,
+)
+from midrange_puffer.sweep.record import (
+    FAILED,
+    FINISHED,
+    MEAN,
+    RUNNING,
+    STOPPED,
+    TIME,
+    WORST,
+    Record,
+    Trial,
+    best_trial,
+)
+from midrange_puffer.sweep.space import Parameter, Space, trial_config
+from midrange_puffer.train.loggers import format_duration
+from midrange_puffer.train.machine import usable_cores
 
 REPORT, BEST = "report.html", "best.ini"
+TOP = 10  # trials in the table of the best
+STATUSES = {FINISHED: "finished", STOPPED: "stopped early", FAILED: "failed", RUNNING: "running"}
 
 
 def write_report(record: Record) -> Path:
-    """Write `BEST`, if a trial has finished, and `REPORT` into a sweep's folder.
+    """Writes `BEST`, if a trial has finished, and `REPORT` into a sweep's folder.
 
-    The sweep may still be running: nothing else of its folder is touched.
+    The sweep may still be running: nothing else in its folder changes.
 
     Returns:
         The path of the report.
@@ -39,7 +72,7 @@ def write_report(record: Record) -> Path:
 
 
 def format_best(record: Record, trial: Trial) -> str:
-    """An ini file that trains as a trial did, but with the seed of the sweep's configuration."""
+    """Returns an ini file that trains as a trial did, but with the sweep's train.seed."""
     config = trial_config(record.config, trial.params)
     config = config.only(name for name in config if name != "sweep")
     scores = ", ".join(
@@ -59,7 +92,7 @@ def format_best(record: Record, trial: Trial) -> str:
 
 
 def _differences(config: Config) -> str:
-    """What of a configuration is not the default, as an ini file without where it is from."""
+    """Returns the values of a configuration that are no defaults, as an ini file."""
     defaults = load_config()
     different = {
         section: {
@@ -69,8 +102,209 @@ def _differences(config: Config) -> str:
         }
         for section, items in config.items()
     }
-    # The section of a stage must be there even if nothing is in it.
+    # The section of a stage must exist even if it is empty.
     kept = {
         section: items for section, items in different.items() if items or section.startswith(STAGE)
     }
     return format_sections(kept)
+
+
+def render(record: Record, best_config: Path) -> str:
+    """Returns the page of a sweep.
+
+    Args:
+        record: of the sweep.
+        best_config: path of its best configuration, which exists once a trial has finished.
+
+    Raises:
+        RecordError: A trial has no value of a parameter of the sweep.
+    """
+    trials, parameters = record.trials, Space(record.config).parameters
+    record.check_params(parameters)
+    title = f"Sweep {_html(record.folder.name)}"
+    sections = [f"<h1>{title}</h1>", _summary(record, best_config)]
+    if any(trial.readings for trial in record.over):
+        sections += _outcomes(trials, axis_label(record.config.sweep))
+    if scored(trials):
+        sections += _influences(trials, parameters)
+    sections += [_best_table(record), _failures(trials), _settings(record)]
+    return web_page(title, sections)
+
+
+def _summary(record: Record, best_config: Path) -> str:
+    """Returns the state of the sweep, and its best trial."""
+    counts = Counter(trial.status for trial in record.trials)
+    states = ", ".join(
+        f"{counts[status]} {word}" for status, word in STATUSES.items() if counts[status]
+    )
+    spent = sum(trial.seconds for trial in record.over)
+    text = (
+        f"<p>{len(record.over)} of {record.config.sweep.trials} trials are over"
+        f"{states and ': '}{states}. Together they took {format_duration(spent)}.</p>"
+    )
+    best = best_trial(record.trials)
+    if not best:
+        return (
+            text + "<p><strong>No trial has finished: there is no best configuration.</strong></p>"
+        )
+    return (
+        f"{text}<p>The best is <strong>trial {best.number}: score {best.score:.3f}</strong> after "
+        f"{format_duration(best.cost)} of training. {_objective_in_words(record.config.sweep)} "
+        "To train with its settings:</p>"
+        f"<pre>puffer train midrange --config {_html(best_config)}</pre>"
+        '<p class="note">The best of many trials on one panel flatters itself: some of its lead is '
+        "luck, of the seed it was trained with and of the engagements it was measured in. Train it "
+        "again with other seeds, and measure it on other engagements, before it is said to be "
+        "better than another.</p>"
+    )
+
+
+def _outcomes(trials: Sequence[Trial], score: str) -> list[str]:
+    """Returns the figures of scores, cost and time; `score` labels their axes."""
+    cost = (
+        "The trials on the front have their numbers. A trial stopped early stands at the cost it "
+        "would have come to, with the score it had; one that failed, where it was last read."
+    )
+    progress = (
+        "The line is the best score of a finished trial; the marks are the single trials, each "
+        "with the last score it had. Time is that of their processes, one after another, with "
+        "start and readings."
+    )
+    return [
+        _picture("Score against cost", svg(cost_figure, trials, score), cost),
+        _picture("Best score so far", svg(progress_figure, trials, score), progress),
+    ]
+
+
+def _influences(trials: Sequence[Trial], parameters: Mapping[str, Parameter]) -> list[str]:
+    """Returns the figures of parameters."""
+    count = len(scored(trials))
+    effects = (
+        "A mark is a trial that finished or, hollow and with the score it had by then, was "
+        "stopped early; failed ones are left out. "
+    )
+    if count < ENOUGH:
+        effects += f"From {ENOUGH} trials on, a line shows the trend."
+    else:
+        effects += (
+            "The line is the mean score of the trials nearby. The rank correlation (Spearman) of "
+            "parameter and score is 1 where more of it is always better, −1 where always worse; "
+            f"an optimum in the middle may give 0. Were these {count} trials drawn independently, "
+            "19 of 20 parameters without any effect would stay within "
+            f"±{chance_correlation(count):.2f}; a method that goes on from good trials makes "
+            "larger ones by chance, and as it changes all parameters together, one may take the "
+            "credit of another."
+        )
+    parallel = (
+        "A line is a trial that finished or, with the score it had by then, was stopped early; "
+        "failed ones are left out. The poorest is blue, the best orange; the parameters stand on "
+        "the scales they are drawn from."
+    )
+    return [
+        _picture("Effect of each parameter", svg(effects_figure, trials, parameters), effects),
+        _picture("All parameters at once", svg(parallel_figure, trials, parameters), parallel),
+    ]
+
+
+def _picture(heading: str, picture: str, caption: str) -> str:
+    return (
+        f'<h2>{heading}</h2>\n<figure><div class="scroll">{picture}</div>'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _best_table(record: Record) -> str:
+    """Returns a table of the best finished trials: scores, cost, parameters."""
+    finished = [trial for trial in record.trials if trial.status == FINISHED]
+    top = sorted(finished, key=lambda trial: (-trial.score, trial.cost))[:TOP]
+    if not top:
+        return ""
+    rows = [
+        _row("th", ["", "searched", *(f"trial {trial.number}" for trial in top)]),
+        _row("td", ["score", "", *(f"{trial.score:.3f}" for trial in top)]),
+        _row("td", ["cost [s]", "", *(f"{trial.cost:.0f}" for trial in top)]),
+        _group("score against", len(top)),
+    ]
+    for pilot in top[0].readings[-1].scores:
+        # The pilots may differ if the sweep went on with another version.
+        scores = [trial.readings[-1].scores.get(pilot) for trial in top]
+        cells = ["–" if score is None else f"{score:.3f}" for score in scores]
+        rows.append(_row("td", [pilot, "", *cells]))
+    rows.append(_group("parameters", len(top)))
+    for name, parameter in Space(record.config).parameters.items():
+        bounds = f"{format_value(parameter.minimum)} to {format_value(parameter.maximum)}"
+        values = [format_value(trial.params[name]) for trial in top]
+        rows.append(_row("td", [name, bounds, *values]))
+    heading = f"The best {len(top)}" if len(top) > 1 else "The one that finished"
+    return f"<h2>{heading}</h2>\n{_table(rows)}"
+
+
+def _failures(trials: Sequence[Trial]) -> str:
+    """Returns a table of the failed trials with their reasons."""
+    failed = [trial for trial in trials if trial.status == FAILED]
+    if not failed:
+        return ""
+    rows = ['<tr><th>trial</th><th class="number">after</th><th>reason</th></tr>']
+    rows += [
+        f'<tr><td>{trial.number}</td><td class="number">{format_duration(trial.seconds)}</td>'
+        f"<td>{_html(trial.reason or '')}</td></tr>"
+        for trial in failed
+    ]
+    return f"<h2>Failures</h2>\n{_table(rows)}"
+
+
+def _settings(record: Record) -> str:
+    """Returns a table of the sweep's settings and of the machine that wrote the page."""
+    settings = {key: value for key, value in record.config.sweep.items() if key != "name"}
+    settings["folder"] = record.folder.resolve()
+    settings["this page was written on"] = (
+        f"{platform.system()} {platform.machine()}, {usable_cores()} cores"
+    )
+    rows = [
+        f"<tr><td>{_html(name)}</td><td>{_html(value)}</td></tr>"
+        for name, value in settings.items()
+    ]
+    return f"<h2>Settings of the sweep</h2>\n{_table(rows)}"
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    """Returns a row of a name and numbers."""
+    name, *numbers = map(_html, cells)
+    return f"<tr><th>{name}</th>" + "".join(
+        f'<{tag} class="number">{text}</{tag}>' for text in numbers
+    ) + "</tr>"  # fmt: skip
+
+
+def _html(name: object) -> str:
+    """Returns a name or text as HTML."""
+    return escape(shown(name))
+
+
+def _group(name: str, trials: int) -> str:
+    """Returns the heading of a group of rows."""
+    return f'<tr class="group"><th colspan="{trials + 2}">{name}</th></tr>'
+
+
+def _table(rows: Iterable[str]) -> str:
+    return '<div class="scroll"><table>\n' + "\n".join(rows) + "\n</table></div>"
+
+
+def axis_label(settings: Sweep) -> str:
+    """Returns the label of a figure's axis for the score that is sought."""
+    if settings.metric == WORST:
+        return f"{WORST}: least of the panel"
+    if settings.metric == TIME:
+        return f"{TIME}: mean, up to {settings.metric_score:g}"
+    return f"{MEAN}: mean of the panel"
+
+
+def _objective_in_words(settings: Sweep) -> str:
+    """Returns a sentence on the score that is sought."""
+    if settings.metric == WORST:
+        return "The score is that against the pilot of the panel that the policy does worst with."
+    if settings.metric == TIME:
+        return (
+            "The score is the mean over the panel, at which no trial trains longer than to "
+            f"{settings.metric_score:g}. Of the trials that reach it the quickest is the best."
+        )
+    return "The score is the mean over the panel."

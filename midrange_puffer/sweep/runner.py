@@ -1,13 +1,15 @@
-"""Runs the trials of a sweep: each by a worker, in a process of its own."""
+"""The loop of a sweep: suggests trials, gives them to workers and records their ends."""
 
+import contextlib
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from midrange_puffer.config.configuration import format_config
+from midrange_puffer.config.configuration import Config, format_config
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
@@ -25,52 +27,77 @@ from midrange_puffer.sweep.record import (
 from midrange_puffer.sweep.search import Search
 from midrange_puffer.sweep.space import trial_config
 from midrange_puffer.sweep.trial import OUTSIDE_EXIT, STOPPED_EXIT
-from midrange_puffer.sweep.workers import Worker
-from midrange_puffer.train.cluster.connect import LostError
+from midrange_puffer.sweep.workers import COMMAND, LocalWorker, local_workers
+from midrange_puffer.train.cluster.connect import LostError, connected
 from midrange_puffer.train.stop_signals import StopSignals
+
+if TYPE_CHECKING:
+    from midrange_puffer.sweep.ray_worker import RayWorker
+
+    Worker = LocalWorker | RayWorker
 
 POLL_INTERVAL = 0.1  # s, from one look at the workers to the next
 ERROR_EXITS = (1, 2)  # of a process that ended by an error of its own
 ALIKE = 5  # failures in a row, for one reason, that are not the trials' own
-LOSSES = 3  # of one trial, by which it has failed: it may be what ends the machines
+LOSSES = 3  # of one trial, after which it has failed: it may end the machines itself
 
 
 class SweepError(UserError):
-    """A sweep has come to nothing, or cannot go on."""
+    """A sweep without a finished trial, or one that cannot go on."""
+
+
+@contextlib.contextmanager
+def workers_of(config: Config, command: Sequence[str] = COMMAND) -> Iterator[Sequence["Worker"]]:
+    """Yields the workers of a sweep, on this machine or a Ray cluster.
+
+    Raises:
+        UsageError, ClusterError: sweep.engine cannot be used.
+    """
+    settings = config.sweep
+    count = min(settings.workers, settings.trials)
+    if settings.engine == "local":
+        yield local_workers(settings.workers, command)
+        return
+    cores = settings.trial_cores
+    with connected(config.cluster.address, count * cores):
+        from midrange_puffer.sweep.ray_worker import RayWorker, describe_room
+
+        print(describe_room(cores))
+        yield [RayWorker(cores, command) for _ in range(count)]
 
 
 class Runner:
-    """Runs trials until so many are over as the sweep is to have.
+    """The loop of a sweep, until the number of trials that it is to have are over.
 
     Args:
-        record: where what becomes of them is kept. Trials that an earlier process left half done
-            are run again, first.
+        record: keeps the trials. Those that an earlier process left half done run again first.
         search: suggests the others.
-        tell: called with each trial that begins, is over, or is to be run again.
-        workers: run them.
+        notify: called with each trial that begins, is over, or is to run again.
+        workers: run the trials.
     """
 
     def __init__(
         self,
         record: Record,
         search: Search,
-        tell: Callable[[Trial], None],
-        workers: Sequence[Worker],
+        notify: Callable[[Trial], None],
+        workers: Sequence["Worker"],
     ) -> None:
-        self._record, self._search, self._tell, self._workers = record, search, tell, workers
+        self._record, self._search, self._workers = record, search, workers
+        self._notify = notify
         self._settings = record.config.sweep
         self._half_done = [trial for trial in record.trials if trial.status == RUNNING]
         self._run_again = {trial.number for trial in self._half_done}
         self._running: dict[Worker, Trial] = {}
         self._losses = Counter[int]()  # by number
-        self._alike: list[Trial] = []  # the last ones, where they failed alike
+        self._alike: list[Trial] = []  # the last ones, if they failed alike
 
     def run(self) -> None:
-        """Run the trials; those still running when an exception comes are killed.
+        """Runs the trials; an exception kills those still running.
 
         Raises:
-            SweepError: A trial fails for a reason that is not its own, or one after another does.
-            WriteError, OSError: The record cannot be kept, or no process be started.
+            SweepError: A trial failed for a reason outside its settings, or several in a row did.
+            WriteError, OSError: The record cannot be written, or no process can be started.
         """
         try:
             while self._running or self._has_more():
@@ -79,17 +106,17 @@ class Runner:
                 for worker in list(self._running):
                     self._look_after(worker)
         finally:
-            for worker in self._workers:  # all at once, where that takes a while
+            for worker in self._workers:  # all at once, because that may take a while
                 worker.end()
             for worker in self._workers:
                 worker.close()
 
     def _has_more(self) -> bool:
-        """Whether there is a trial to begin."""
+        """True if there is a trial to begin."""
         return bool(self._half_done) or len(self._record.trials) < self._settings.trials
 
     def _fill(self) -> None:
-        """Let every worker that is free begin a trial; where there is none, it is let go."""
+        """Lets every free worker begin a trial; closes it if there is none."""
         for worker in self._workers:
             if worker in self._running:
                 continue
@@ -107,27 +134,27 @@ class Runner:
         seed = trial_seed(self._settings.seed, number)
         return Trial(number, params, seed, config.train.total_timesteps)
 
-    def _begin(self, trial: Trial, worker: Worker) -> None:
-        trial.reason = None  # why it is run again
+    def _begin(self, trial: Trial, worker: "Worker") -> None:
+        trial.reason = None  # that it runs again
         self._record.begin(trial)
         write_trial_ini(self._record, trial)
         worker.begin(self._record.trial_folder(trial))
         self._running[worker] = trial
-        self._tell(trial)
+        self._notify(trial)
 
-    def _look_after(self, worker: Worker) -> None:
-        """Take in what a trial has read so far, and end it if it is over or has taken too long."""
+    def _look_after(self, worker: "Worker") -> None:
+        """Takes in a trial's readings, and ends it if it is over or has taken too long."""
         trial, limit = self._running[worker], self._settings.max_cost
         try:
             look = worker.look()
         except LostError as error:
             self._lose(worker, str(error))
             return
-        except RecordError as error:  # of this trial's readings; the others are as good as before
+        except RecordError as error:  # of this trial's readings alone
             self._finish(worker, FAILED, str(error))
             return
         trial.readings = look.readings
-        if look.code == OUTSIDE_EXIT and not trial.is_trained:  # in the record it has only begun
+        if look.code == OUTSIDE_EXIT and not trial.is_trained:  # its record still says running
             raise SweepError(
                 f"{self._record.folder}: trial {trial.number} could not go on, which is no fault "
                 f"of its settings. The sweep ends; --resume runs the trial again: "
@@ -141,20 +168,20 @@ class Runner:
             return
         self._give_up_where_all_fail(trial, ended_in_error=look.code in ERROR_EXITS)
 
-    def _finish(self, worker: Worker, status: str, reason: str) -> None:
-        """Note how the trial of a worker has ended."""
+    def _finish(self, worker: "Worker", status: str, reason: str) -> None:
+        """Records the end of a worker's trial."""
         trial = self._running[worker]
-        if trial.is_trained:  # whatever came after, such as a tracker that does not end
+        if trial.is_trained:  # even if its end failed, as a tracker's may
             status, reason = FINISHED, None
-        # In this order: by the status the thread that draws the progress takes the trial for over.
+        # Status last: by it the thread that draws the progress takes the trial for over.
         trial.seconds, trial.reason, trial.status = worker.seconds, reason, status
         worker.end()
         del self._running[worker]
         self._record.save(trial)
-        self._tell(trial)
+        self._notify(trial)
 
-    def _lose(self, worker: Worker, reason: str) -> None:
-        """Let a trial be run again whose process is lost: that is no failure of its settings."""
+    def _lose(self, worker: "Worker", reason: str) -> None:
+        """Lets a trial run again whose process was lost, through no fault of its settings."""
         trial = self._running[worker]
         self._losses[trial.number] += 1
         if trial.is_trained or self._losses[trial.number] == LOSSES:
@@ -164,13 +191,16 @@ class Runner:
         again = self._record.reset(trial)
         again.reason = reason
         self._half_done.append(again)
-        self._tell(again)
+        self._notify(again)
 
     def _give_up_where_all_fail(self, trial: Trial, ended_in_error: bool) -> None:
-        """Keep a cause outside the trials, such as a full disk, from using up all that are left.
+        """Ends the sweep if trials in a row failed alike, as on a full disk.
 
-        A trial that took too long or was killed has done that itself. One that is run again does
-        not count, so that every sweep comes to its end.
+        A trial that took too long or was killed does not count: its settings may be the cause. Nor
+        does one that runs again, so that every sweep ends.
+
+        Raises:
+            SweepError: So many trials failed alike.
         """
         alike = [before for before in self._alike if before.reason == trial.reason]
         counts = ended_in_error and trial.status == FAILED and not trial.readings
@@ -186,13 +216,13 @@ class Runner:
 
 
 def write_trial_ini(record: Record, trial: Trial) -> None:
-    """Write the complete configuration of a trial, for training in its folder.
+    """Writes the complete configuration of a trial, for training in its folder.
 
-    Trackers see the sweep as a group, unless they are told of another: wandb by its group, neptune
-    by its tag.
+    Trackers show the sweep as a group, unless the configuration names another: wandb by its group,
+    neptune by its tag.
 
     Raises:
-        WriteError: It cannot be written.
+        WriteError: The file cannot be written.
     """
     config = trial_config(record.config, trial.params)
     folder = record.trial_folder(trial)
@@ -209,16 +239,16 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
 
 
 def trial_seed(sweep_seed: int, number: int) -> int:
-    """The train.seed of a trial: 0 to 2^31 - 1, another for each."""
+    """Returns the train.seed of a trial: 0 to 2^31 - 1, another for each."""
     return int(np.random.SeedSequence((sweep_seed, number)).generate_state(1)[0] >> 1)
 
 
 def judge(code: int, last_words: str) -> tuple[str, str]:
-    """Why a process ended before its trial was trained: (status, reason).
+    """Returns the status and the reason of a trial that was not trained to its end.
 
     Args:
-        code: its exit status; the negative of a signal's number.
-        last_words: that it printed.
+        code: exit status of its process, or the negative number of a signal.
+        last_words: that the process printed.
     """
     if code == 0:
         return FAILED, "ended without a reading at the end of its training"
@@ -226,9 +256,9 @@ def judge(code: int, last_words: str) -> tuple[str, str]:
         return STOPPED, last_words
     if code == -signal.SIGKILL:
         return FAILED, "killed, most likely by the system for want of memory"
-    number = -code if code < 0 else code - 128  # as StopSignals has it
+    number = -code if code < 0 else code - 128  # as of StopSignals
     if code < 0 or number in StopSignals.SIGNALS:
-        names = {known.value: known.name for known in signal.Signals}  # not of every real-time one
+        names = {entry.value: entry.name for entry in signal.Signals}  # some have no name
         name = names.get(number, f"signal {number}")
         return FAILED, f"ended by {name}; see {LOG} in its folder"
     return FAILED, last_words or f"ended with exit status {code}"

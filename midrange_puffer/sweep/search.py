@@ -1,10 +1,11 @@
-"""What to try next: PufferLib's methods, told what became of the trials before."""
+"""Suggestions of the next trial, by PufferLib's methods from the trials so far."""
 
 import contextlib
 import io
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pyro
@@ -19,25 +20,25 @@ from midrange_puffer.train.trainer_state import seed_everything
 with contained():
     import pufferlib.sweep
 
-ATTEMPTS = 100  # at another suggestion; a space of few integers has no more than it has
-# PufferLib's front of scores and costs drops trials within 1e-6 of each other, all of them, and
-# fails on an empty front: every trial is told to cost a little more than the one before, as an
-# amount or, of great costs, as a share. More would be taken for a cost that grows.
+ATTEMPTS = 100  # at another suggestion; a space of few integers has no more
+# PufferLib's front of scores and costs drops all trials within 1e-6 of each other, and fails on an
+# empty front. So each trial's cost is raised a little more than that of the one before: by an
+# amount or, for great costs, by a share. A larger raise would look like a cost that grows.
 TIE_BREAK, TIE_BREAK_SHARE = 2e-6, 1e-12
-WORST = 0.0  # the score that a method is told of a failed trial
+WORST = 0.0  # the score that a method observes for a failed trial
 LEAST_COST = 1.0  # of a failed trial, and the least bound: s or agent decisions
 
 
 class Search:
-    """Suggests trials.
+    """A method that suggests trials.
 
-    A method is made anew for every suggestion and told of all trials that are over, so that a
-    sweep that was killed goes on as if it had not been. Its random numbers are the sweep's seed's
-    and the trial's number's.
+    For every suggestion a new method observes all trials that are over, so that a killed sweep goes
+    on as if it had not been killed. Its random numbers depend on the sweep's seed and the trial's
+    number only.
 
     Args:
-        config: [sweep] says which method.
-        space: what is varied.
+        config: [sweep] names the method.
+        space: the varied parameters.
     """
 
     def __init__(self, config: Config, space: Space) -> None:
@@ -45,18 +46,18 @@ class Search:
         self._in_seconds = self._settings.cost == "seconds"
 
     def suggest(self, trials: Sequence[Trial]) -> dict[str, Value]:
-        """Suggest the trial after `trials`, by number: "section.key" -> value.
+        """Returns the values of the trial after `trials`, by "section.key".
 
-        What was suggested before is not again: another is drawn around the means.
+        A repeated suggestion is replaced by a draw around the means.
         """
         seed = np.random.SeedSequence((self._settings.seed, len(trials))).generate_state(1)[0]
         with _seeded(int(seed)), contextlib.redirect_stdout(io.StringIO()):
             method = self._method(trials)
             for trial in sorted(trials, key=lambda trial: trial.number):
                 if trial.is_over:
-                    self._tell(method, trial, trials)
-            found, _ = method.suggest(fill=None)
-            params = self._rounded(found)
+                    self._observe(method, trial, trials)
+            suggestion, _ = method.suggest(fill=None)
+            params = self._rounded(suggestion)
             for _ in range(ATTEMPTS):
                 if all(trial.params != params for trial in trials):
                     break
@@ -64,27 +65,27 @@ class Search:
                 params = self._rounded(method.hyperparameters.to_dict(sample))
         return params
 
-    def _method(self, trials: Sequence[Trial]) -> object:
+    def _method(self, trials: Sequence[Trial]) -> Any:
         parameters = self._space.parameters
-        spaces = _nested({name: _puffer_space(one) for name, one in parameters.items()})
+        spaces = _nested({name: _puffer_space(row) for name, row in parameters.items()})
         options = {"metric": "score", "goal": "maximize", **spaces}
-        made = getattr(pufferlib.sweep, self._settings.method)
+        method = getattr(pufferlib.sweep, self._settings.method)
         if self._settings.method != "Protein":
-            return made(options)
-        return made(options, max_suggestion_cost=self._greatest_cost(trials))
+            return method(options)
+        return method(options, max_suggestion_cost=self._greatest_cost(trials))
 
     def _greatest_cost(self, trials: Sequence[Trial]) -> float:
-        """What a trial may cost: sweep.max_cost without its start and its readings."""
+        """Returns the limit of a trial's cost: sweep.max_cost without start and readings."""
         if not self._in_seconds:
             return np.inf
-        beside = [trial.seconds - trial.cost for trial in trials if trial.status == FINISHED]
-        return max(self._settings.max_cost - (fmean(beside) if beside else 0), LEAST_COST)
+        overheads = [trial.seconds - trial.cost for trial in trials if trial.status == FINISHED]
+        return max(self._settings.max_cost - (fmean(overheads) if overheads else 0), LEAST_COST)
 
-    def _tell(self, method: object, trial: Trial, trials: Sequence[Trial]) -> None:
-        """Tell of a trial that is over.
+    def _observe(self, method: Any, trial: Trial, trials: Sequence[Trial]) -> None:
+        """Lets a method observe a trial that is over.
 
-        A failed one as the worst and as dear as any, so that no method takes it for a cheap one to
-        go on from; dearer where it took longer, as one that timed out.
+        A failed trial has the worst score and the greatest cost so far, or its own if that is
+        greater, as after a timeout. Otherwise a method could take it for a cheap trial.
         """
         failed = trial.status == FAILED
         if failed:
@@ -110,7 +111,7 @@ class Search:
 
 
 def _puffer_space(parameter: Parameter) -> dict[str, object]:
-    """A parameter as PufferLib describes it."""
+    """Returns a parameter as PufferLib describes it."""
     low, high, mean = parameter.numbers
     return {
         "distribution": parameter.distribution,
@@ -122,7 +123,7 @@ def _puffer_space(parameter: Parameter) -> dict[str, object]:
 
 
 def _nested(flat: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Section -> key -> value, of "section.key" -> value."""
+    """Returns values by section and key, from values by "section.key"."""
     nested: dict[str, dict[str, object]] = {}
     for name, value in flat.items():
         section, _, key = name.partition(".")
@@ -132,11 +133,11 @@ def _nested(flat: Mapping[str, object]) -> dict[str, dict[str, object]]:
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Seed every generator that the methods draw from; leave all as they were."""
+    """Seeds every generator that the methods draw from; restores all states afterwards."""
     states = random.getstate(), np.random.get_state()  # noqa: NPY002, the one PufferLib uses
     with torch.random.fork_rng(devices=[]):
         seed_everything(seed)
-        pyro.clear_param_store()  # where a surrogate would find the parameters of the one before
+        pyro.clear_param_store()  # or a surrogate would start from the parameters of the last one
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""What a sweep varies: keys of the configuration, each over a range of its own."""
+"""The space of a sweep: keys of the configuration, each with a range of its own."""
 
 import math
 import sys
@@ -11,8 +11,8 @@ from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 from midrange_puffer.policies.own_code import Own
 
 Value = bool | int | float | str | None
-DIGITS = 4  # significant ones of a number suggested, for people to read and copy
-WHOLE = ("int_uniform", "uniform_pow2")  # distributions that PufferLib rounds as they ask for
+DIGITS = 4  # significant digits of a suggested number, for people to read and copy
+WHOLE = ("int_uniform", "uniform_pow2")  # distributions that PufferLib rounds itself
 # distribution -> the scale along which PufferLib divides the range, and the open bounds of it.
 _SCALES = {
     "uniform": (lambda value: value, -math.inf, math.inf),
@@ -25,16 +25,16 @@ _SCALES = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """One key that is varied.
+    """A varied key.
 
     Attributes:
         name: "section.key".
-        key: what the configuration says of it.
-        distribution: as PufferLib calls the scale its range is divided by.
-        minimum, maximum, mean: in its own unit; `mean` is that of the first trial.
-        scale: how far suggestions stray, a share of half the range; or "auto", "time".
-        choices: the only values that are tried, in the order given; none where there is a range.
-            The search method knows them by their numbers, from 0 on.
+        key: of the configuration.
+        distribution: PufferLib's name for the scale that divides the range.
+        minimum, maximum, mean: in the key's unit; the first trial has `mean`.
+        scale: spread of suggestions, a share of half the range; or "auto", "time".
+        choices: the only values to try, in the order given; empty: all of the range. The search
+            method sees their numbers, from 0 on.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Parameter:
     choices: tuple[Value, ...] = ()
 
     def position(self, value: Value) -> float:
-        """Where a value is in the range, along the distribution's scale: 0 to 1."""
+        """Returns the place of a value in the range, along the distribution's scale: 0 to 1."""
         if self.choices:
             return self.choices.index(value) / (len(self.choices) - 1)
         along, *_ = _SCALES[self.distribution]
@@ -56,21 +56,20 @@ class Parameter:
 
     @property
     def numbers(self) -> tuple[float, float, float]:
-        """The least, the greatest and the first value, as the search method is told them."""
+        """The least, the greatest and the first value, as the search method sees them."""
         if self.choices:
             return 0, len(self.choices) - 1, self.choices.index(self.mean)
         return self.minimum, self.maximum, self.mean
 
     def number(self, value: Value) -> float:
-        """A value as the search method is told it."""
+        """Returns a value as the search method sees it."""
         return self.choices.index(value) if self.choices else value
 
     def rounded(self, value: float) -> Value:
-        """The value as it is tried, of a number that the search method suggests.
+        """Returns the value to try, for a number that the search method suggests.
 
-        An integer where the key is one, with few digits, in the range; or a choice.
-
-        Significant are the digits of what the distribution divides: of 1 - value for logit_normal.
+        It is a choice, or a value of the key's type in the range, rounded to `DIGITS` digits; for
+        logit_normal these are digits of 1 - value.
         """
         if self.choices:
             return self.choices[min(max(round(value), 0), len(self.choices) - 1)]
@@ -84,14 +83,14 @@ class Parameter:
 
 
 class Space:
-    """Everything that a configuration's sections [sweep.<section>.<key>] vary.
+    """The parameters that a configuration's sections [sweep.<section>.<key>] vary.
 
     Attributes:
-        parameters: "section.key" -> parameter, in the order of the configuration.
+        parameters: by "section.key", in the order of the configuration.
 
     Raises:
-        ConfigError: There are none, or one is not complete, not within what the key may be, or
-            of a key that no training of the configuration looks at.
+        ConfigError: There is no such section; or one is incomplete, out of the key's range, or of a
+            key that no training of the configuration uses.
     """
 
     def __init__(self, config: Config) -> None:
@@ -122,21 +121,21 @@ class Space:
         return {name: parameter.mean for name, parameter in self.parameters.items()}
 
     def check_effects(self, settled: Config) -> None:
-        """Refuse what this machine would not look at; say where only some stages would.
+        """Checks that every parameter has an effect on this machine; prints exceptions in stages.
 
         Args:
             settled: the configuration of the trial at `center`, settled.
 
         Raises:
-            ConfigError: A value was replaced as that was settled.
+            ConfigError: Settling has replaced a value.
         """
         for name, value in self.center.items():
             section, _, key = name.partition(".")
-            found = settled[section][key]
-            # That one is the number of engagements of all workers, divided among them.
-            if found != value and name != "env.num_envs":
+            actual = settled[section][key]
+            # env.num_envs counts the engagements of all workers, and is divided among them.
+            if actual != value and name != "env.num_envs":
                 raise ConfigError(
-                    f"[{SWEPT}{name}]: without effect, for {found} takes the place of {value} "
+                    f"[{SWEPT}{name}]: without effect, for {actual} takes the place of {value} "
                     f"where vec.backend is {settled.vec.backend}"
                 )
             if stages := _stages_with(settled, name):
@@ -145,7 +144,7 @@ class Space:
 
 
 def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
-    """The configuration of a training with some values of `params`: "section.key" -> value."""
+    """Returns the configuration of a training with the values `params`, by "section.key"."""
     config = config.only(name for name in config if not name.startswith(SWEPT))
     for name, value in params.items():
         section, _, key = name.partition(".")
@@ -154,12 +153,12 @@ def trial_config(config: Config, params: Mapping[str, Value]) -> Config:
 
 
 def _stages_with(config: Config, name: str) -> list[str]:
-    """The stages of the curriculum that set "section.key"."""
+    """Returns the stages of the curriculum that set "section.key"."""
     return [stage for stage in stage_names(config) if name in config[STAGE + stage]]
 
 
 def _parameter(name: str, given: Mapping[str, object], own: Own) -> Parameter:
-    """The parameter that a section describes, checked."""
+    """Returns the parameter that a section describes, checked."""
     where, key = f"[{SWEPT}{name}]", sweepable(own)[name]
     if given["values"] is not None:
         return _choice(name, key, given, where)
@@ -188,7 +187,7 @@ def _parameter(name: str, given: Mapping[str, object], own: Own) -> Parameter:
 
 
 def _choice(name: str, key: Key, given: Mapping[str, object], where: str) -> Parameter:
-    """The parameter of a section with `values`."""
+    """Returns the parameter of a section with `values`."""
     for part in ("distribution", "min", "max"):
         if given[part] is not None:
             raise ConfigError(f"{where} {part} = {given[part]}: without effect beside values")
@@ -200,16 +199,16 @@ def _choice(name: str, key: Key, given: Mapping[str, object], where: str) -> Par
         raise ConfigError(f"{where} values = {given['values']}: must be two or more, none twice")
     mean = choices[(len(choices) - 1) // 2] if given["mean"] is None else key.kind(given["mean"])
     if mean not in choices:
-        told = ", ".join(map(str, choices))
-        raise ConfigError(f"{where} mean = {given['mean']:g}: must be one of {told}")
-    scale = 2.0 if given["scale"] == "auto" else given["scale"]  # all are within reach of each
+        allowed = ", ".join(map(str, choices))
+        raise ConfigError(f"{where} mean = {given['mean']:g}: must be one of {allowed}")
+    scale = 2.0 if given["scale"] == "auto" else given["scale"]  # each is within reach of all
     if scale == "time":
         raise ConfigError(f"{where} scale = time: only for log_normal, not for values")
     return Parameter(name, key, "int_uniform", choices[0], choices[-1], mean, scale, choices)
 
 
 def _number(key: Key, value: float, where: str) -> Value:
-    """A bound as a value of the key."""
+    """Returns a bound as a value of the key."""
     try:
         return key.kind(key.parse(repr(value)))
     except ValueError:
@@ -223,7 +222,7 @@ def _number(key: Key, value: float, where: str) -> Value:
 def _check_distribution(
     where: str, distribution: str, numbers: Mapping[str, Value], scale: float | str
 ) -> None:
-    """Check what only some distributions ask for."""
+    """Checks the conditions of single distributions."""
     wanted = {
         "uniform_pow2": ("a power of 2", lambda value: math.log2(value).is_integer()),
         "int_uniform": ("an integer", lambda value: float(value).is_integer()),

@@ -1,12 +1,14 @@
 """The process of one trial: python -m midrange_puffer.sweep.trial FOLDER.
 
-It trains as `trial.ini` in the trial's folder says, and exits with 0 at the end, STOPPED_EXIT where
-it was not worth going on, OUTSIDE_EXIT where it could not go on and its settings have no part in
-that, as on a full disk, and anything else after another error. Why it ended early is the last line
-that it prints; an error is a line that begins with ERROR, which others may say goodbye after.
+It trains by `trial.ini` in the trial's folder. Its exit status is
 
-Its stdin must be a pipe that nobody writes to. When whoever holds the other end is gone, however
-that came about, it is the end of this process, too.
+* 0 at the end of training,
+* STOPPED_EXIT if the trial was not worth going on with; the last line printed is the reason,
+* OUTSIDE_EXIT after an error outside its settings, as on a full disk,
+* another after any other error.
+
+An error is a line that begins with ERROR; libraries may print lines after it. Its stdin must be a
+pipe that nothing is written to: the process ends as soon as the other end is closed.
 """
 
 import contextlib
@@ -22,7 +24,7 @@ from midrange_puffer.streams import lasting
 
 STOPPED_EXIT = 3
 OUTSIDE_EXIT = 4
-# Of the system: no room on the disk, a disk that is broken or read-only, or no file left to open.
+# Of the system: a disk that is full, broken or read-only, or too many open files.
 OUTSIDE_ERRORS = (
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ESTALE, errno.EMFILE,
     errno.ENFILE,
@@ -31,18 +33,18 @@ ERROR = "puffer: error: "
 
 
 def main(folder: Path) -> int:
-    """Run the trial whose folder this is; return the exit status."""
+    """Runs the trial of a folder; returns the exit status."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _be_killed_first()
-    # As for every mode: see cli.main.
+    # torch warns of it, because PufferLib imports pynvml.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
-    with lasting():  # the log may be on a disk that is full
+    with lasting():  # the log may be on a full disk
         sys.stdout.reconfigure(line_buffering=True)  # so that errors come last
         return _run_to_end(folder)
 
 
 def _run_to_end(folder: Path) -> int:
-    """Run the trial, and say which error ended it; return the exit status."""
+    """Runs the trial and prints an error that ends it; returns the exit status."""
     from midrange_puffer.errors import UserError
     from midrange_puffer.files import WriteError
     from midrange_puffer.names import shown
@@ -52,26 +54,26 @@ def _run_to_end(folder: Path) -> int:
     except UserError as error:
         print(f"{ERROR}{shown(error)}", file=sys.stderr)
         return OUTSIDE_EXIT if isinstance(error, WriteError) else error.exit_code
-    except Exception as error:  # now, and not at the exit, where trackers have their last words
+    except Exception as error:  # printed before trackers print at the exit
         traceback.print_exc()
         print(f"{ERROR}{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
         return OUTSIDE_EXIT if getattr(error, "errno", None) in OUTSIDE_ERRORS else 1
 
 
 def run(folder: Path) -> int:
-    """Train, and let the policy meet the panel of the sweep; return the exit status.
+    """Trains the policy and measures it; returns the exit status.
 
     Raises:
         UserError: The configuration cannot run, or training failed.
     """
-    # Here, because they take seconds, in which the parent may be gone.
-    from midrange_puffer.sweep.readings import PanelRater
+    # Imported here: it takes seconds, in which the parent may end.
+    from midrange_puffer.sweep.readings import TrialRater
     from midrange_puffer.sweep.record import TRIAL_INI
     from midrange_puffer.train.run import new_run, train
     from midrange_puffer.train.stop_signals import StopSignals
 
     with new_run(str(folder / TRIAL_INI), []) as training, StopSignals() as signals:
-        rater = PanelRater(folder, training.config.train.total_timesteps)
+        rater = TrialRater(folder, training.config.train.total_timesteps)
         train(training, signals, [rater])
     if signals.caught:
         return 128 + signals.caught
@@ -79,13 +81,13 @@ def run(folder: Path) -> int:
 
 
 def _end_with_parent() -> None:
-    """Wait for the end of stdin, which nobody writes to."""
-    os.read(0, 1)  # and not sys.stdin, whose lock would be missed at the end of the interpreter
+    """Waits for the end of stdin, then ends the process."""
+    os.read(0, 1)  # not sys.stdin, whose lock would block the end of the interpreter
     os._exit(1)
 
 
 def _be_killed_first() -> None:
-    """Where memory runs out, let Linux end this process before its parent and any other."""
+    """Lets Linux end this process before all others if memory runs out."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 

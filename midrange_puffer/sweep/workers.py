@@ -1,104 +1,165 @@
-"""Who runs the trials of a sweep: workers on this machine, or on a Ray cluster."""
+"""Workers on this machine: they run the trials of a sweep, each in a process of its own."""
 
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from textwrap import shorten
+from types import MappingProxyType
 
-from midrange_puffer.config.configuration import Config
-from midrange_puffer.sweep.process import COMMAND, Look, TrialProcess, share_of_cores
-from midrange_puffer.train.cluster.connect import connected
+from rich.text import Text
+
+from midrange_puffer.names import shown
+from midrange_puffer.sweep.record import LOG, Reading, load_readings
+from midrange_puffer.sweep.trial import ERROR
+
+COMMAND = ("-m", "midrange_puffer.sweep.trial")  # for Python, and the trial's folder
+REASON_LENGTH = 300  # characters
 
 
-class Worker(Protocol):
-    """Runs one trial after another.
+@dataclass(frozen=True)
+class Look:
+    """The state of a trial's process.
 
     Attributes:
-        seconds: for how long the trial has run [s].
+        code: its exit status, or the negative number of a signal; None while it runs.
+        readings: those that it has written.
+        last_words: the last error that it printed, or else the last line; "" while it runs.
     """
 
-    seconds: float
+    code: int | None = None
+    readings: list[Reading] = field(default_factory=list)
+    last_words: str = ""
 
-    def is_free(self) -> bool:
-        """Whether it can be given a trial now; it prepares for one."""
 
-    def begin(self, folder: Path) -> None:
-        """Run the trial of this folder."""
+class TrialProcess:
+    """The process of one trial.
 
-    def look(self) -> Look:
-        """See how the trial gets on.
+    Its session is its own: Ctrl-C does not reach it, and one signal kills all of it. It reads its
+    stdin, which ends with this process, and then ends, too.
 
-        Raises:
-            LostError: It is gone with the machine it ran on, for no fault of its settings.
-        """
+    Args:
+        command: arguments of Python, before `folder`.
+        folder: the trial's; its output goes to trial.log.
+        cores: those that it may use; none given: those of this process.
+        variables: of its environment, beside this process's.
+    """
 
-    def end(self) -> None:
-        """End the trial, if it runs, so that another can begin."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        cores: Sequence[int] = (),
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        # Trackers name a run by its folder, which is `run` for every trial.
+        environment = {"WANDB_NAME": folder.name, **os.environ, **variables}
+        self._folder = folder
+        with (folder / LOG).open("wb") as log, pinned(cores):
+            self._process = subprocess.Popen(
+                [sys.executable, *command, str(folder)],
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def look(self, patience: float = 0) -> Look:
+        """Returns its state, after waiting at most `patience` seconds for its end."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
+        code = self._process.poll()
+        words = "" if code is None else last_words(self._folder / LOG)
+        return Look(code, load_readings(self._folder), words)
 
     def close(self) -> None:
-        """Need no more of the machine until the next trial; the one before has been ended."""
+        """Kills it with all its workers, if it runs, and waits for its end."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._process.stdin.close()
+
+
+def last_words(log: Path) -> str:
+    """Returns the last error that a process printed, or else the last line.
+
+    The folder is cut out, so that trials that fail alike have the same words.
+    """
+    text = Text.from_ansi(log.read_text(errors="replace")).plain
+    lines = [line for line in text.splitlines() if line.strip()]
+    errors = [line.removeprefix(ERROR) for line in lines if line.startswith(ERROR)]
+    words = (errors or lines or [""])[-1]
+    return shown(shorten(words.replace(f"{log.parent}/", ""), REASON_LENGTH))
+
+
+def share_of_cores(slot: int, workers: int) -> list[int]:
+    """Returns the cores of one of so many workers: a share of those that this process may use."""
+    if not hasattr(os, "sched_getaffinity"):
+        return []
+    cores = sorted(os.sched_getaffinity(0))
+    return cores[slot::workers] or [cores[slot % len(cores)]]
+
+
+@contextlib.contextmanager
+def pinned(cores: Sequence[int]) -> Iterator[None]:
+    """Pins this thread, and processes that it starts, to some cores; none given: does nothing."""
+    if not cores:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 class LocalWorker:
-    """Runs trials on this machine.
+    """A worker on this machine; `RayWorker` has the same methods.
 
     Args:
-        cores: those that they may use.
-        command: what Python is to run, with a trial's folder as its last word.
+        cores: those that its trials may use.
+        command: arguments of Python, before a trial's folder.
     """
 
     def __init__(self, cores: Sequence[int], command: Sequence[str]) -> None:
         self._cores, self._command = cores, command
         self._process: TrialProcess | None = None
+        self._began = 0.0
 
     @property
     def seconds(self) -> float:
-        """For how long the trial has run [s]."""
+        """Time for which the trial has run [s]."""
         return time.monotonic() - self._began
 
     def is_free(self) -> bool:
-        """Whether it can be given a trial now."""
+        """True if it can be given a trial now."""
         return self._process is None
 
     def begin(self, folder: Path) -> None:
-        """Run the trial of this folder."""
+        """Runs the trial of this folder."""
         self._process = TrialProcess(self._command, folder, self._cores)
         self._began = time.monotonic()
 
     def look(self) -> Look:
-        """See how the trial gets on."""
+        """Returns the state of the trial."""
         return self._process.look()
 
     def end(self) -> None:
-        """End the trial, if it runs, and wait until it is gone."""
+        """Ends the trial, if it runs, and waits for its end."""
         if self._process:
             self._process.close()
         self._process = None
 
-    close = end
+    close = end  # gives up the machine until the next trial
 
 
 def local_workers(count: int, command: Sequence[str] = COMMAND) -> list[LocalWorker]:
-    """So many workers, each with its share of the cores that this process may use."""
+    """Returns so many workers, each with its share of the cores that this process may use."""
     return [LocalWorker(share_of_cores(slot, count), command) for slot in range(count)]
-
-
-@contextlib.contextmanager
-def workers_of(config: Config, command: Sequence[str] = COMMAND) -> Iterator[Sequence[Worker]]:
-    """The workers of a sweep.
-
-    Raises:
-        UsageError, ClusterError: sweep.engine cannot be used.
-    """
-    settings = config.sweep
-    count = min(settings.workers, settings.trials)
-    if settings.engine == "local":
-        yield local_workers(settings.workers, command)
-        return
-    cores = settings.trial_cores
-    with connected(config.cluster.address, count * cores):
-        from midrange_puffer.sweep.ray_worker import RayWorker, describe_room
-
-        print(describe_room(cores))
-        yield [RayWorker(cores, command) for _ in range(count)]

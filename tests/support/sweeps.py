@@ -8,7 +8,7 @@ import pytest
 import runs
 
 from midrange_puffer.commands import cli
-from midrange_puffer.sweep import workers
+from midrange_puffer.sweep import runner
 
 SMALL = """
 [sweep]
@@ -56,4 +56,4 @@ def resume(folder: Path, *options: str) -> int:
 def fake_trials(monkeypatch: pytest.MonkeyPatch, acts: str) -> None:
     """Let the trials of sweeps in this process be acts of `fake_trial`, with commas between."""
     words = (fake_trial.__file__, acts)
-    monkeypatch.setattr(workers, "workers_of", functools.partial(workers.workers_of, command=words))
+    monkeypatch.setattr(runner, "workers_of", functools.partial(runner.workers_of, command=words))

@@ -14,12 +14,20 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable
 from midrange_puffer.config.sections import Sweep
 from midrange_puffer.show.web_page import FIGURE_STYLE, INK
-from midrange_puffer.sweep.effects import effects_figure, format_value, parallel_figure, ticks
-from midrange_puffer.sweep.figures import cost_figure, progress_figure
-from midrange_puffer.sweep.objective import axis_label
+from midrange_puffer.sweep.figures import (
+    chance_correlation,
+    cost_figure,
+    effects_figure,
+    format_value,
+    parallel_figure,
+    progress_figure,
+    rank_correlations,
+    ticks,
+    trend,
+)
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED
+from midrange_puffer.sweep.report import axis_label
 from midrange_puffer.sweep.space import Parameter, Space
-from midrange_puffer.sweep.statistics import chance_correlation, rank_correlations, trend
 
 # Parameters of every distribution, with long names.
 SWEPT = {

@@ -43,10 +43,10 @@ def show(record: Record, terminal: bool) -> tuple[Progress, str]:
     progress = Progress(record, console)
     for trial in TRIALS:
         record.trials.append(make_trial(trial.number, RUNNING))
-        progress.tell(record.trials[-1])
+        progress.show(record.trials[-1])
         record.trials[-1] = trial
         if trial.is_over:
-            progress.tell(trial)
+            progress.show(trial)
     return progress, out.getvalue()
 
 
@@ -80,13 +80,13 @@ def test_a_trial_that_is_lost_waits_to_be_run_again(record, terminal):
     out = progress._console.file
     lost = make_trial(5, RUNNING, reason="lost on a node")
     record.trials[5] = lost
-    progress.tell(lost)
+    progress.show(lost)
     assert out.getvalue()[len(before) :].strip() == "trial 5: is run again: lost on a node"
     progress._console.print(progress)
     assert "running" not in out.getvalue()[len(before) :]
     assert progress.seconds_left() == left
     lost.reason = None
-    progress.tell(lost)
+    progress.show(lost)
     progress._console.print(progress)
     assert "running" in out.getvalue()[len(before) :]
 
@@ -127,7 +127,7 @@ def test_a_terminal_is_drawn_upon_and_keeps_what_became_of_each_trial(record):
     out = io.StringIO()
     record.trials.append(make_trial(0, FAILED, reason="no luck"))
     with Progress(record, Console(file=out, force_terminal=True, width=100)) as progress:
-        progress.tell(record.trials[0])
+        progress.show(record.trials[0])
     assert "1 of 10 trials over" in out.getvalue()
     assert "trial 0: failed" in out.getvalue()
 
@@ -135,5 +135,5 @@ def test_a_terminal_is_drawn_upon_and_keeps_what_became_of_each_trial(record):
 def test_a_method_that_is_kept_from_printing_does_not_silence_it(record, capsys):
     record.trials.append(make_trial(0, FAILED, reason="no luck"))
     with Progress(record) as progress, contextlib.redirect_stdout(io.StringIO()):
-        progress.tell(record.trials[0])
+        progress.show(record.trials[0])
     assert capsys.readouterr().out.startswith("trial 0: failed")

@@ -18,10 +18,9 @@ from watched_sweeps import ENDS, Gammas, ends, new_record, wait_for
 from midrange_puffer.commands import sweep as command
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.sweep import ray_worker
-from midrange_puffer.sweep.ray_host import NodeError
+from midrange_puffer.sweep.ray_worker import NodeError
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, Record
-from midrange_puffer.sweep.runner import Runner
-from midrange_puffer.sweep.workers import workers_of
+from midrange_puffer.sweep.runner import Runner, workers_of
 from midrange_puffer.train.cluster.connect import ClusterError
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from sweep_records import make_reading, make_trial, record_of
 
 from midrange_puffer.sweep import readings
-from midrange_puffer.sweep.readings import PanelRater, hopeless
+from midrange_puffer.sweep.readings import TrialRater, hopeless
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -40,8 +40,8 @@ def begin(folder: Path, *options: str) -> tuple[Record, Path]:
 )
 def test_readings_are_at_even_distances_and_at_the_end(tmp_path, monkeypatch, update, total, due):
     _, folder = begin(tmp_path, "--sweep.readings=4")
-    monkeypatch.setattr(readings.Panel, "meet", lambda *_: {"weave": 0.5})
-    rater = PanelRater(folder, total)
+    monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: {"weave": 0.5})
+    rater = TrialRater(folder, total)
     seen = []
     for epoch in range(1, -(-total // update) + 1):
         steps = epoch * update
@@ -61,9 +61,9 @@ def test_a_reading_is_noted_without_the_time_it_takes(tmp_path, monkeypatch):
         clock[0] += 7
         return scores
 
-    monkeypatch.setattr(readings.Panel, "meet", meet)
+    monkeypatch.setattr(readings.Yardstick, "measure", meet)
     monkeypatch.setattr(readings, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    rater = PanelRater(folder, 1000)
+    rater = TrialRater(folder, 1000)
     clock[0] += 20
     metrics = rater.rate(None, "model_000001", 500)
     assert metrics == {
@@ -78,15 +78,15 @@ def test_a_reading_is_noted_without_the_time_it_takes(tmp_path, monkeypatch):
 
 def test_a_trial_is_given_up_by_what_others_had_by_then_but_not_at_its_end(tmp_path, monkeypatch):
     record, folder = begin(tmp_path, "--sweep.stop-after=1", "--sweep.stop-quantile=0.5")
-    monkeypatch.setattr(readings.Panel, "meet", lambda *_: {"weave": 0.4})
-    rater = PanelRater(folder, 1000)
+    monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: {"weave": 0.4})
+    rater = TrialRater(folder, 1000)
     rater.rate(None, "model_000001", 250)
     assert rater.stop_reason is None
     # By another worker, meanwhile.
     record.begin(make_trial(1, FINISHED, (500, 0.5), (1000, 0.9)))
     rater.rate(None, "model_000002", 500)
     assert "score 0.400 after 500 steps is below 0.500" in rater.stop_reason
-    ended = PanelRater(folder, 1000)
+    ended = TrialRater(folder, 1000)
     ended.rate(None, "model_000004", 1000)
     assert ended.stop_reason is None
 
@@ -147,8 +147,8 @@ SCORES = {"straight": 0.9, "weave": 0.7, "ace": 0.5}
 )
 def test_what_is_sought_is_what_a_reading_scores(tmp_path, monkeypatch, options, score):
     _, folder = begin(tmp_path, *options)
-    monkeypatch.setattr(readings.Panel, "meet", lambda *_: SCORES)
-    rater = PanelRater(folder, 1000)
+    monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: SCORES)
+    rater = TrialRater(folder, 1000)
     assert rater.rate(None, "model_000001", 500)["sweep/score"] == pytest.approx(score)
     [reading] = load_readings(folder)
     assert reading.score == pytest.approx(score)
@@ -157,9 +157,9 @@ def test_what_is_sought_is_what_a_reading_scores(tmp_path, monkeypatch, options,
 
 def test_a_trial_ends_with_the_score_that_is_to_be_reached_and_has_finished(tmp_path, monkeypatch):
     means = iter([0.5, 0.85, 0.9])
-    monkeypatch.setattr(readings.Panel, "meet", lambda *_: {"weave": next(means)})
+    monkeypatch.setattr(readings.Yardstick, "measure", lambda *_: {"weave": next(means)})
     _, folder = begin(tmp_path, "--sweep.metric=time_to_score", "--sweep.metric-score=0.8")
-    rater = PanelRater(folder, 1000)
+    rater = TrialRater(folder, 1000)
     rater.rate(None, "model_000001", 250)
     assert rater.stop_reason is None
     rater.rate(None, "model_000002", 500)

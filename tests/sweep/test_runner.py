@@ -10,7 +10,6 @@ from watched_sweeps import ENDS, Gammas, ends, new_record, wait_for
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep import runner
-from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import (
     FAILED,
     FINISHED,
@@ -21,7 +20,7 @@ from midrange_puffer.sweep.record import (
     save_readings,
 )
 from midrange_puffer.sweep.runner import Runner, judge, trial_seed
-from midrange_puffer.sweep.workers import LocalWorker, local_workers
+from midrange_puffer.sweep.workers import LocalWorker, last_words, local_workers
 from midrange_puffer.train.cluster.connect import LostError
 
 

@@ -85,14 +85,14 @@ def test_a_sweep_that_was_stopped_ends_as_one_that_was_not(tmp_path, monkeypatch
 
 def interrupt_at(patch, number: int, signal_number: int) -> None:
     """Let a signal come when the trial `number` begins."""
-    tell = Progress.tell
+    show = Progress.show
 
     def tell_and_interrupt(self, trial):
-        tell(self, trial)
+        show(self, trial)
         if trial.number == number:
             signal.raise_signal(signal_number)
 
-    patch.setattr(Progress, "tell", tell_and_interrupt)
+    patch.setattr(Progress, "show", tell_and_interrupt)
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

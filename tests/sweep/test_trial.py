@@ -17,10 +17,10 @@ from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep import trial as trial_module
-from midrange_puffer.sweep.process import last_words
 from midrange_puffer.sweep.record import FAILED, FINISHED, Reading, Record, Trial, load_readings
 from midrange_puffer.sweep.runner import judge, write_trial_ini
 from midrange_puffer.sweep.trial import OUTSIDE_EXIT, STOPPED_EXIT
+from midrange_puffer.sweep.workers import last_words
 from midrange_puffer.train import run_folder
 from midrange_puffer.train.trainer import DivergedError
 

@@ -6,8 +6,7 @@ import pytest
 import ray
 from ray.exceptions import NodeDiedError, ObjectLostError, OutOfMemoryError, RayActorError
 
-from midrange_puffer.sweep.ray_host import NodeError
-from midrange_puffer.sweep.ray_worker import MOST_LOSSES, RayWorker
+from midrange_puffer.sweep.ray_worker import MOST_LOSSES, NodeError, RayWorker
 from midrange_puffer.sweep.record import TRIAL_INI
 from midrange_puffer.train.cluster.collector import RayActors
 from midrange_puffer.train.cluster.connect import LostError

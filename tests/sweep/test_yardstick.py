@@ -1,4 +1,4 @@
-"""The panel: the same figure as `puffer eval` gives, which nothing that a sweep varies can move."""
+"""The yardstick of a sweep: it gives the scores of `puffer eval`, and no varied key changes it."""
 
 import json
 
@@ -13,18 +13,18 @@ from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import schema
 from midrange_puffer.game.parameters import PARAMETERS, PILOTS
 from midrange_puffer.policies import model_file
-from midrange_puffer.sweep.panel import Panel
+from midrange_puffer.sweep.readings import Yardstick
 from midrange_puffer.sweep.space import trial_config
 
-PANEL = (
+OPTIONS = (
     "--sweep.panel=weave,evader", "--sweep.panel-episodes=32", "--env.time-limit=60",
     "--env.start-range-max=40000",
 )  # fmt: skip
 
 
 def load(folder, *options: str) -> Config:
-    """The configuration of a small sweep with a panel that tells policies from each other."""
-    return load_config(sweeps.small_config(folder), [*PANEL, *options])
+    """The configuration of a small sweep whose pilots tell policies from each other."""
+    return load_config(sweeps.small_config(folder), [*OPTIONS, *options])
 
 
 def other_value(name: str) -> float:
@@ -44,12 +44,12 @@ def test_a_policy_scores_as_puffer_eval_says(tmp_path):
     for pilot in ("weave", "evader"):
         assert cli.run("eval", [*words, "--opponent", pilot]) == 0
         expected[pilot] = json.loads(report.read_text())["opponents"][pilot]["score"]
-    assert Panel(config).meet(policy) == expected
-    assert Panel(load(tmp_path, "--sweep.panel-seed=3000000000")).meet(policy) != expected
+    assert Yardstick(config).measure(policy) == expected
+    assert Yardstick(load(tmp_path, "--sweep.panel-seed=3000000000")).measure(policy) != expected
 
 
 def test_all_are_the_tables_pilots(tmp_path):
-    assert Panel(load(tmp_path, "--sweep.panel=all")).pilots == PILOTS
+    assert Yardstick(load(tmp_path, "--sweep.panel=all")).pilots == PILOTS
 
 
 def test_its_seed_is_out_of_reach_of_every_training():
@@ -63,22 +63,24 @@ def test_rewards_and_training_do_not_move_it(tmp_path):
     assert {"reward_geometry", "ace_salvo"} <= {*names}
     params = {f"env.{name}": other_value(name) for name in names}
     params |= {"env.num_envs": 8, "env.seat": "blue", "env.opponent": "self", "train.seed": 99}
-    assert Panel(trial_config(config, params)).meet(policy) == Panel(config).meet(policy)
+    assert Yardstick(trial_config(config, params)).measure(policy) == Yardstick(config).measure(
+        policy
+    )
     # The game does, and is the sweep's.
     game = trial_config(config, {"env.time_limit": 30})
-    assert Panel(game).meet(policy) != Panel(config).meet(policy)
+    assert Yardstick(game).measure(policy) != Yardstick(config).measure(policy)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_it_does_not_depend_on_what_was_drawn_before_nor_on_threads(tmp_path, threads):
-    panel, policy = Panel(load(tmp_path)), random_policy()
+    panel, policy = Yardstick(load(tmp_path)), random_policy()
     torch.manual_seed(1)
-    expected = panel.meet(policy)
+    expected = panel.measure(policy)
     torch.manual_seed(2)
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        assert panel.meet(policy) == expected
+        assert panel.measure(policy) == expected
         assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
