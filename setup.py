@@ -95,7 +95,7 @@ CORE = Library(
     folder="csrc",
     isas={"sse2": [], "avx2": ["-mavx2"], "avx512": AVX512} if IS_X86 else {"portable": []},
     flags=[*C_FLAGS, "-ffp-contract=off"],
-    sides=(1, 2, 4, 8),  # as in csrc/sides.h
+    sides=(1, 2, 4, 8),  # as in csrc/isas.h
     # They switch off passes of gcc 12 that spoil loops over lanes for the vectoriser. Jump
     # threading turns clips between constants back into branches. Unroll-and-jam and distribution
     # rearrange loops around the lanes and in them.

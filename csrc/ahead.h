@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Fetches into the caches, while a block's physics steps are computed, what the block and the next one need soon: its
-// rows of observations, which are written at the end of the decision, and the next block's state. In batches that are
-// larger than the caches a decision would wait for each of them. They are fetched a part a step: a processor waits for
-// some twenty cache lines at a time, and stands still when it is asked for more at once. In teams the rows of a block
-// do not fit in the first level: team_views.h fetches one fighter's while it writes those of the one before.
+// Prefetches memory while a block's physics steps are computed: the block's rows of observations, which are written at
+// the end of the decision, and the next block's state. In batches larger than the caches a decision would wait for
+// both. A part is prefetched at each step, because a processor waits for some twenty cache lines at a time, and stalls
+// when it is asked for more at once. In teams the rows of a block do not fit in the first level: view_team.h prefetches
+// one fighter's rows while it writes those of the fighter before.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -17,20 +17,23 @@ enum {
   MR_CACHED = 2 << 20,  // bytes of state that the caches have ready anyway: fetching would cost up to 7 %
 };
 
-// Whether the simulation is so small that nothing needs to be fetched.
+// True if the simulation is so small that prefetching does not help.
 static inline bool mr_is_cached(const MrSim *sim) { return (size_t)sim->num_blocks * sizeof(MrBlock) < MR_CACHED; }
 
-// A stretch of memory, and how many bytes of it are fetched at a time: whole cache lines.
+// A stretch of memory, and the bytes of it that are prefetched at a time: whole cache lines.
 typedef struct {
   const char *begin, *end;
   size_t part;
 } MrStretch;
 
+// Memory that is still to be prefetched.
 typedef struct {
-  MrStretch state, rows;  // what is still to be fetched
+  MrStretch state, rows;
 } MrAhead;
 
-// A stretch that is fetched in `parts` parts.
+#define MR_NOTHING_AHEAD ((MrAhead){0})
+
+// A stretch that is prefetched in `parts` parts.
 static inline MrStretch mr_in_parts(const void *begin, size_t bytes, int32_t parts) {
   size_t lines = (bytes + MR_LINE - 1) / MR_LINE, count = (size_t)(parts > 0 ? parts : 1);
   return (MrStretch){begin, (const char *)begin + bytes, (lines + count - 1) / count * MR_LINE};
@@ -44,7 +47,7 @@ static inline MrStretch mr_take_part(MrStretch *stretch) {
   return (MrStretch){begin, stretch->begin, 0};
 }
 
-// Fetches the next parts: state into the second level, as the present block's fills the first; rows to be written.
+// Prefetches the next parts: state into the second level, as the present block's fills the first; rows to be written.
 static inline void mr_fetch_ahead(MrAhead *ahead) {
   MrStretch state = mr_take_part(&ahead->state), rows = mr_take_part(&ahead->rows);
   for (const char *line = state.begin; line < state.end; line += MR_LINE) __builtin_prefetch(line, 0, 2);

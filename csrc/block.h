@@ -9,8 +9,8 @@
 
 #pragma once
 
+#include "isas.h"
 #include "simulation.h"
-#include "sides.h"
 #include "state_fields.h"
 
 enum { MR_FIGHTERS = 2 * MR_SIDE };                            // room for fighters: red's first, then blue's
@@ -39,7 +39,7 @@ typedef struct {
   MR_FIGHTER_FIELDS(MR_DECLARE_FIELD)
 } MrFighter;
 
-// A missile slot, for missiles of either fighter. A launch takes the lowest free slot of its engagement. So the
+// A missile slot, for missiles of any fighter. A launch takes the lowest free slot of its engagement. So the
 // missiles of a block's engagements fill few slots, and the other slots cost nothing.
 typedef struct {
   MrBody body;
@@ -59,9 +59,9 @@ typedef struct {
 _Static_assert(sizeof(MrBlock) % 64 == 0, "blocks stay aligned to cache lines");
 _Static_assert(sizeof(MrBlock) <= 1024 * MR_LANES * MR_SIDE, "an engagement fits in 1 KiB for each fighter of a side");
 
-// What is known in a block with sensors: picture.h. Simulations without sensors have none of it.
+// The picture of a block in a game with sensors: picture.h. Simulations without sensors have none.
 typedef struct {
-  MrBody body;  // that the enemy is believed to have
+  MrBody body;  // the believed one of the enemy
   MR_CONTACT_FIELDS(MR_DECLARE_FIELD)
 } MrContact;
 
@@ -142,5 +142,47 @@ static inline void mr_count_living(const MrSim *sim, const MrBlock *b, int32_t l
     MR_FOR_SIDE(sim, side, f) {
       MR_FOR_LANES(i) living[side][i] += b->fighters[f].alive[i];
     }
+  }
+}
+
+// Bodies and missiles -------------------------------------------------------------------------------------
+
+// A loop over the lanes in which a slot's missile flies. In one against one over all lanes at once: the others compute
+// numbers that are not used. In teams, where few lanes of a slot have a missile, over these one by one.
+#if MR_SIDE == 1
+#define MR_FOR_ACTIVE(missile, i) MR_FOR_LANES(i)
+#else
+#define MR_FOR_ACTIVE(missile, i) MR_EACH_LANE(i) if ((missile)->active[i])
+#endif
+
+// Gives a body in lane i the place and the velocity of another, but not its rudder, where the condition holds.
+static inline void mr_take_body(int condition, const MrBody *from, MrBody *to, int i) {
+  to->x[i] = mr_select(condition, from->x[i], to->x[i]);
+  to->y[i] = mr_select(condition, from->y[i], to->y[i]);
+  to->c[i] = mr_select(condition, from->c[i], to->c[i]);
+  to->s[i] = mr_select(condition, from->s[i], to->s[i]);
+  to->v[i] = mr_select(condition, from->v[i], to->v[i]);
+}
+
+// Gives a missile in one lane the belief that its target is this body, with or without a lock on it.
+static inline void mr_believe_in(const MrBody *target, int32_t locked, MrBelief *belief, int lane) {
+  belief->x[lane] = target->x[lane];
+  belief->y[lane] = target->y[lane];
+  belief->vx[lane] = target->v[lane] * target->c[lane];
+  belief->vy[lane] = target->v[lane] * target->s[lane];
+  belief->locked[lane] = locked;
+  belief->unseen[lane] = 0;
+}
+
+// Removes the missile of a slot in one lane, if there is one.
+static inline void mr_remove(MrBlock *b, int32_t slot, int lane) {
+  b->live[slot] -= b->missiles[slot].active[lane];
+  b->missiles[slot].active[lane] = 0;
+}
+
+// Removes the missiles that fly at a fighter in one lane.
+static inline void mr_remove_missiles_at(MrBlock *b, int32_t target, int lane) {
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (b->missiles[slot].target[lane] == target) mr_remove(b, slot, lane);
   }
 }

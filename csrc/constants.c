@@ -7,7 +7,6 @@
 #include "definitions.h"
 #include "kernel.h"
 #include "simulation.h"
-#include "trig.h"
 
 static MrAirframe airframe(const MrParams *p, float terminal_speed, float radius, float lift_drag,
                            float load_limit, float rudder_rate, float thrust) {

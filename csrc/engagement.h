@@ -11,13 +11,12 @@
 
 #include "block.h"
 #include "envelope.h"
-#include "frame.h"
 #include "picture.h"
 #include "scene.h"
 #include "targets.h"
 
 // Counts a shot for the records: its range, and whether that is inside R_NEZ, wasted or neither.
-static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrFighter *target, int lane) {
+static void mr_count_shot(const MrSim *sim, MrFighter *shooter, const MrFighter *target, int lane) {
   const MrBody *from = &shooter->body, *to = &target->body;
   float dx = to->x[lane] - from->x[lane], dy = to->y[lane] - from->y[lane];
   float range = sqrtf(dx * dx + dy * dy);
@@ -33,18 +32,9 @@ static void mr_count_shot(const struct MrSim *sim, MrFighter *shooter, const MrF
   shooter->shots_in_nez[lane] += range > minimum && range <= nez;
 }
 
-// Gives a missile that is launched the belief that its fighter has of the enemy.
-static void mr_brief(const MrBody *body, MrBelief *belief, int lane) {
-  belief->x[lane] = body->x[lane];
-  belief->y[lane] = body->y[lane];
-  belief->vx[lane] = body->v[lane] * body->c[lane];
-  belief->vy[lane] = body->v[lane] * body->s[lane];
-  belief->locked[lane] = belief->unseen[lane] = 0;
-}
-
 // Launches a missile of one fighter in one lane at an enemy that it knows, or at none, -1. Returns false if the fighter
 // is dead, has no missile left or no enemy to launch it at, or if no slot is free. `picture` is NULL without sensors.
-static bool mr_launch_at(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target,
+static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target,
                          int lane) {
   MrFighter *f = &b->fighters[fighter];
   int32_t slot = 0;
@@ -52,7 +42,7 @@ static bool mr_launch_at(const struct MrSim *sim, MrBlock *b, MrPicture *picture
   if (!f->alive[lane] || f->ammunition[lane] < 1 || target < 0 || slot == MR_MISSILES) return false;
   const MrBody *known = mr_known(sim, b, picture, fighter, target, lane);
   if (!known) return false;
-  if (picture) mr_brief(known, &picture->beliefs[slot], lane);
+  if (picture) mr_believe_in(known, 0, &picture->beliefs[slot], lane);
 
   const MrBody *from = &f->body;
   MrMissile *m = &b->missiles[slot];
@@ -77,12 +67,12 @@ static bool mr_launch_at(const struct MrSim *sim, MrBlock *b, MrPicture *picture
 }
 
 // The same at the nearest enemy that it knows.
-static bool mr_launch_one(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
+static bool mr_launch_one(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
   return mr_launch_at(sim, b, picture, fighter, mr_nearest_enemy(sim, b, picture, fighter, 1, lane), lane);
 }
 
 // Launches a missile for every fighter whose fire command is set and that may launch now.
-static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b, MrPicture *picture) {
+static void mr_launch_commanded(const MrSim *sim, MrBlock *b, MrPicture *picture) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     const MrFighter *fighter = &b->fighters[f];
     MR_ALIGNED int32_t wants[MR_LANES];
@@ -98,7 +88,7 @@ static void mr_launch_commanded(const struct MrSim *sim, MrBlock *b, MrPicture *
 }
 
 // Counts the decision just flown for each fighter that presses: the enemy is ahead of its beam. In teams it must live.
-static void mr_count_pressing(const struct MrSim *sim, const MrScene *scene,
+static void mr_count_pressing(const MrSim *sim, const MrScene *scene,
                               const int32_t living[MR_SIDES][MR_LANES], MrBlock *b) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     const int32_t *enemies = living[!mr_side(sim, f)];
@@ -118,7 +108,7 @@ static inline int32_t mr_by_pressing(int32_t margin, int32_t lead) {
 }
 
 // Sets the outcome of engagements that are open but now over, from the state at the end of a decision.
-static void mr_decide_outcomes(const struct MrSim *sim, const MrScene *scene, MrBlock *b) {
+static void mr_decide_outcomes(const MrSim *sim, const MrScene *scene, MrBlock *b) {
   int32_t margin = sim->constants.pressing_margin;
   MR_ALIGNED int32_t missiles_left[MR_LANES] = {0}, in_air[MR_LANES] = {0}, lead[MR_LANES] = {0};
   MR_ALIGNED int32_t living[MR_SIDES][MR_LANES];

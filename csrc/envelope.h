@@ -11,9 +11,8 @@
 #include <math.h>
 
 #include "block.h"
-#include "frame.h"
 #include "quads.h"
-#include "sense.h"
+#include "sight.h"
 
 // Distances between neighbouring nodes of each axis in MrMap.ranges [floats].
 enum { MR_TARGET_STRIDE = 4, MR_LAUNCH_STRIDE = MR_MAP_TARGET * MR_TARGET_STRIDE };
@@ -85,7 +84,7 @@ static inline MrQuad mr_ranges(const MrMap *map, MrCell cell) {
 }
 
 // The ranges of a fighter's shot on an enemy, in all lanes. `sight` is the fighter's sight of that enemy.
-static void mr_look_up(const struct MrSim *sim, const MrBody *own, const MrBody *enemy, const MrSight *sight,
+static void mr_look_up(const MrSim *sim, const MrBody *own, const MrBody *enemy, const MrSight *sight,
                        MrShotRanges *out) {
   MR_ALIGNED int32_t corner[MR_LANES];
   MR_ALIGNED float off[MR_LANES], aspect[MR_LANES], launch[MR_LANES], target[MR_LANES];
@@ -116,7 +115,7 @@ static void mr_look_up(const struct MrSim *sim, const MrBody *own, const MrBody 
 
 // The ranges of shots one by one. In an MrShot the bearings are of noses from the line of sight; in a cell they are of
 // the line of sight from noses.
-static void mr_look_up_each(const struct MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges) {
+static void mr_look_up_each(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges) {
   for (int32_t n = 0; n < count; n++) {
     const MrShot *shot = &shots[n];
     MrVector target_seen = {shot->nose_x, -shot->nose_y}, shooter_seen = {shot->aspect_x, -shot->aspect_y};

@@ -141,7 +141,7 @@ static inline void mr_sight(const MrMotions *fighters, const MrPacked *p, int64_
 
 // Begins a flight: notes a hit in the first step for missiles already within the radius. Returns whether any missile
 // could come within the radius in the time t. Then `reach2` is set.
-static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fighters, float t, int64_t first,
+static inline bool mr_begin_flight(const MrSim *sim, const MrMotions *fighters, float t, int64_t first,
                                    MrPacked *p, float reach2[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   float radius = sim->params.missile_hit_radius, dt = k->dt;
@@ -165,7 +165,7 @@ static inline bool mr_begin_flight(const struct MrSim *sim, const MrMotions *fig
 }
 
 // `motions` are the fighters' before the first step.
-static void mr_begin_flights(const struct MrSim *sim, const MrMotions *motions, int32_t steps, MrPacked *p,
+static void mr_begin_flights(const MrSim *sim, const MrMotions *motions, int32_t steps, MrPacked *p,
                              MrNear *near) {
   float t = (float)steps * sim->constants.dt;
   near->count = 0;
@@ -220,7 +220,7 @@ static inline void mr_move_flight(int64_t first, MrPacked *p) {
 }
 
 // Notes the event 2 * step + 1 for missiles that are spent after the step.
-static inline void mr_note_spent(const struct MrSim *sim, int32_t step, int64_t first, MrPacked *p) {
+static inline void mr_note_spent(const MrSim *sim, int32_t step, int64_t first, MrPacked *p) {
   float spent_speed = sim->params.missile_spent_speed;
   MR_FOR_LANES(i) {
     int64_t n = first + i;
@@ -231,7 +231,7 @@ static inline void mr_note_spent(const struct MrSim *sim, int32_t step, int64_t 
 }
 
 // Notes the ends of the near missiles in a step that has been flown.
-static inline void mr_note_ends(const struct MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j,
+static inline void mr_note_ends(const MrSim *sim, int32_t step, const MrMotions *fighters, int32_t j,
                                 MrNear *near, MrPacked *p) {
   int64_t first = near->first[j];
   MR_ALIGNED int32_t reaches[MR_LANES];

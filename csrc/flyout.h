@@ -7,13 +7,56 @@
 
 #pragma once
 
+#include <math.h>
 #include <string.h>
 
 #include "definitions.h"
 #include "engagement.h"
-#include "evasion.h"
-#include "frame.h"
 #include "physics.h"
+
+// Evasions, MR_EVASIONS of midrange.h ---------------------------------------------------------------------
+
+// The evasion of each lane's target, as the row of MR_EVASIONS has it.
+typedef struct {
+  MR_ALIGNED float side[MR_LANES], time_to_go[MR_LANES];
+  MR_ALIGNED int32_t beams[MR_LANES];
+  MR_ALIGNED int32_t begun[MR_LANES];  // 1 once the evasion has begun; the target flies straight on before
+} MrEvaders;
+
+// The rudder that turns a fighter to a course by way of `side` (1 left, -1 right). (ahead, left) is the course, a unit
+// vector in the own frame. The rudder is full to that side until the nose is near the course, then steers onto it.
+static inline float mr_turn_to(float ahead, float left, float side) {
+  float rudder = MR_EVASION_STEERING * left;
+  int near = (ahead > 0.0f) & (rudder > -1.0f) & (rudder < 1.0f);
+  return mr_select(near, rudder, side);
+}
+
+// The throttle that holds the speed v in straight flight; full throttle if that is not enough.
+static inline float mr_cruise_throttle(const MrConstants *k, float v) {
+  return mr_clip(k->fighter.cd0 * v * v / k->fighter.thrust, 0.0f, 1.0f);
+}
+
+// Sets the commands of the fighters that evade. `missile` has the positions of their missiles.
+static void mr_evade(const MrConstants *k, const MrIntercept *missile, MrEvaders *evaders, MrFighter *f) {
+  const MrBody *body = &f->body;
+  MR_FOR_LANES(i) {
+    float inverse = 1.0f / mr_max(missile->range[i], k->one);
+    MrVector place = mr_into_frame(missile->x[i], missile->y[i], body->c[i], body->s[i]);
+    float ahead = place.ahead * inverse, left = place.left * inverse;
+    // A target that beams holds the missile abeam on the wing that the missile is nearer to.
+    int beams = evaders->beams[i];
+    float course_ahead = mr_select(beams, fabsf(left), -ahead);
+    float course_left = mr_select(beams, left < 0.0f ? ahead : -ahead, -left);
+
+    int begun = evaders->begun[i] | (missile->time_to_go[i] <= evaders->time_to_go[i]);
+    float rudder = mr_turn_to(course_ahead, course_left, evaders->side[i]);
+    evaders->begun[i] = begun;
+    f->rudder_command[i] = mr_select(begun, rudder, 0.0f);
+    f->throttle_command[i] = mr_select(begun, 1.0f, mr_cruise_throttle(k, body->v[i]));
+  }
+}
+
+// Fly-outs ------------------------------------------------------------------------------------------------
 
 // A target must be this many hit radii ahead of the missile to count as outrunning it. A nearer target may still turn.
 #define MR_OUTRUN_RADII 5.0f
@@ -28,7 +71,7 @@ static void mr_place_body(MrBody *body, int lane, float x, float c, float s, flo
 }
 
 // Puts a shot into a lane of an empty block and launches its missile.
-static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *b, MrEvaders *evaders,
+static void mr_place_shot(const MrSim *sim, const MrShot *shot, MrBlock *b, MrEvaders *evaders,
                           int lane) {
   MrFighter *shooter = &b->fighters[MR_SHOOTER], *target = &b->fighters[MR_TARGET];
   // The line from the target to the shooter points along -x.
@@ -48,7 +91,7 @@ static void mr_place_shot(const struct MrSim *sim, const MrShot *shot, MrBlock *
 // Ends fly-outs whose missile is burnt out and slower than a target that runs straight away: the range can then only
 // grow. To be safe, the missile must be 5 % slower, and the target's nose within 14 degrees (cosine 0.97) of the line
 // away from the missile, with almost no rudder.
-static void mr_give_up_outrun(const struct MrSim *sim, const MrIntercept *intercept, const MrEvaders *evaders,
+static void mr_give_up_outrun(const MrSim *sim, const MrIntercept *intercept, const MrEvaders *evaders,
                               MrBlock *b) {
   const MrConstants *k = &sim->constants;
   const MrBody *target = &b->fighters[MR_TARGET].body;
@@ -65,7 +108,7 @@ static void mr_give_up_outrun(const struct MrSim *sim, const MrIntercept *interc
 }
 
 // Flies up to MR_LANES shots until each missile has hit or is gone. A lane whose shot has ended is flown on idly.
-static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
+static void mr_fly_out_block(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits) {
   MrBlock b;
   MrEvaders evaders;
   MrIntercept intercept;
@@ -77,7 +120,7 @@ static void mr_fly_out_block(const struct MrSim *sim, const MrShot *shots, int32
     mr_intercept(&b, 0, &intercept);
     mr_give_up_outrun(sim, &intercept, &evaders, &b);
     mr_evade(&sim->constants, &intercept, &evaders, &b.fighters[MR_TARGET]);
-    mr_fly_steps(sim, &b, NULL, 1);
+    mr_fly_block(sim, &b, NULL, 1, MR_NOTHING_AHEAD);
   }
   for (int lane = 0; lane < count; lane++) hits[lane] = !b.fighters[MR_TARGET].alive[lane];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The instruction sets that kernels are compiled for; setup.py has the compiler options of each.
+// The instruction sets and the sizes of sides that kernels are compiled for. setup.py has the compiler options of each
+// instruction set.
 
 #ifndef MR_ISAS_H
 #define MR_ISAS_H
@@ -24,6 +25,17 @@
 #define MR_QUOTE2(a) #a
 #define MR_QUOTE(a) MR_QUOTE2(a)
 #define MR_ISA_NAME MR_QUOTE(MR_ISA)
+
+// Sizes of sides: room for that many fighters on either side, MR_SIDE in a file that is compiled for each. A fight
+// takes the smallest that has room for its fighters, on whichever side they are. X(with, size), smallest first. A build
+// may have fewer.
+#ifndef MR_SIDE_SIZES
+#define MR_SIDE_SIZES(X, with) X(with, 1) X(with, 2) X(with, 4) X(with, 8)
+#endif
+
+// In a file that is compiled for each size: a name with the size at its end, and one with the instruction set, too.
+#define MR_OF_SIDE(name) MR_PASTE(name, MR_SIDE)
+#define MR_OF_ISA_AND_SIDE(name) MR_PASTE(MR_PASTE(MR_OF_ISA(name), _), MR_SIDE)
 
 static inline bool mr_runs_isa(const char *isa) {
 #if defined(__x86_64__)

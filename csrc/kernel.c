@@ -13,20 +13,17 @@
 #include "commands.h"
 #include "engagement.h"
 #include "physics.h"
+#include "pilots.h"
 #include "reward.h"
 #include "scene.h"
-#include "sides.h"
 #include "start.h"
 #if MR_SIDE == 1
 #include "flyout.h"
-#include "pair_pilots.h"
 #include "spacetime.h"
-#include "threat_cone.h"
 #include "view_pair.h"
 #else
-#include "team_pilots.h"
-#include "team_reward.h"
 #include "view_team.h"
+#include "wing_pilots.h"
 #endif
 
 static void rate_lane(const MrSim *sim, int32_t block, int lane) {
@@ -219,7 +216,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
   mr_count_living(sim, b, losses);
   mr_fly_pilots(sim, b, picture);
   mr_launch_commanded(sim, b, picture);
-  mr_fly_decision(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
+  mr_fly_block(sim, b, picture, sim->constants.substeps, ahead_of(sim, block, out));
   if (picture) mr_update_picture(sim, sim->constants.substeps, b, picture);
 
   mr_count_living(sim, b, living);
@@ -248,7 +245,7 @@ static void decide_block(MrSim *sim, int32_t block, const MrOutputs *out) {
 }
 
 static void advance_block(const MrSim *sim, int32_t block, int32_t steps) {
-  mr_fly_steps(sim, mr_block(sim, block), mr_picture(sim, block), steps);
+  mr_fly_block(sim, mr_block(sim, block), mr_picture(sim, block), steps, MR_NOTHING_AHEAD);
   mr_assert_state(sim, block);
 }
 

@@ -18,10 +18,8 @@
 #include "isas.h"
 #include "kernel.h"
 #include "rng.h"
-#include "sides.h"
 #include "simulation.h"
 #include "threads.h"
-#include "trig.h"
 
 // Instruction sets and sizes ------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ typedef enum { MR_SENSING_FULL, MR_SENSING_RADAR } MrSensing;
 // What a fighter's contact with an enemy rests on.
 typedef enum {
   MR_UNSEEN,  // nothing: there never was a track
-  MR_RADAR,   // a track: the own radar sees the enemy
+  MR_LIVE,    // a track: the own radar sees the enemy
   MR_MEMORY,  // a track: the enemy was seen a short time ago
   MR_LOST,    // nothing any more: where the enemy was when the track ended
   MR_LINKED   // a track, in teams: the radar of another fighter of the side saw the enemy one decision ago
@@ -233,7 +233,8 @@ typedef struct {
 } MrStateInfo;
 
 // The kinds of things that have fields: the engagement, its fighters, its missile slots. With sensors also what a side
-// knows: the contact that each fighter has with each enemy, red's fighters first, and each missile's belief of its target.
+// knows: the contact that each fighter has with each enemy, red's fighters first, and each missile's belief of its
+// target.
 typedef enum { MR_ENGAGEMENT, MR_FIGHTER, MR_MISSILE, MR_CONTACT, MR_BELIEF, MR_ENTITY_COUNT } MrEntity;
 
 // A field of the state, a row of state_fields.h.

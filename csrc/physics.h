@@ -42,11 +42,7 @@ static inline void mr_copy_body(const MrBody *from, MrBody *to) {
 // Takes over a body where it flies; the rudder moves everywhere.
 static inline void mr_keep_body(const int32_t flies[MR_LANES], const MrBody *flown, MrBody *body) {
   MR_FOR_LANES(i) {
-    body->x[i] = mr_select(flies[i], flown->x[i], body->x[i]);
-    body->y[i] = mr_select(flies[i], flown->y[i], body->y[i]);
-    body->c[i] = mr_select(flies[i], flown->c[i], body->c[i]);
-    body->s[i] = mr_select(flies[i], flown->s[i], body->s[i]);
-    body->v[i] = mr_select(flies[i], flown->v[i], body->v[i]);
+    mr_take_body(flies[i], flown, body, i);
     body->rudder[i] = flown->rudder[i];
   }
 }
@@ -93,14 +89,14 @@ typedef struct {
   MrNear near;
 } MrSky;
 
-static inline void mr_note_fighters(const struct MrSim *sim, const MrFlyer flyers[MR_FIGHTERS], MrMotions *out) {
+static inline void mr_note_fighters(const MrSim *sim, const MrFlyer flyers[MR_FIGHTERS], MrMotions *out) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) mr_note_fighter(&flyers[f].body, f, out);
 }
 
 // Flies everything for a step. Each stage is done for all flights before the next stage begins. The stages of one
 // flight wait for each other's results; the same stage of different flights overlaps in the processor.
 // `believed` is NULL without sensors.
-static void mr_fly_step(const struct MrSim *sim, int32_t step, const MrConstants *restrict k, MrFlyer *restrict flyers,
+static void mr_step_bodies(const MrSim *sim, int32_t step, const MrConstants *restrict k, MrFlyer *restrict flyers,
                         MrMotions *restrict fighters, MrPacked *restrict p, const MrBelieved *restrict believed,
                         MrNear *restrict near) {
   int64_t count = p->count;
@@ -144,13 +140,6 @@ static void mr_land(const MrFlyer *flyer, const int32_t death[MR_LANES], MrFight
   }
 }
 
-// Removes the missiles that fly at a fighter in one lane.
-static void mr_remove_all(MrBlock *b, int32_t target, int lane) {
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (b->missiles[slot].target[lane] == target) mr_remove(b, slot, lane);
-  }
-}
-
 // Finds when each fighter dies: by the first hit on it.
 static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t count, MrDeaths death) {
   for (int32_t j = 0; j < count; j++) {
@@ -163,7 +152,7 @@ static void mr_find_deaths(const MrPacked *p, const int32_t ended[], int32_t cou
 // Settles who has died and which missiles are gone, after the last step. Missiles that hit a fighter at the time of its
 // death are hits; others have lost their target: they are gone, or in teams look for another. Few missiles end in a
 // decision, so they are taken one by one.
-static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b, MrPicture *picture) {
+static void mr_settle(const MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b, MrPicture *picture) {
   const MrPacked *p = &sky->missiles;
   MR_ALIGNED MrDeaths death;
   int32_t places[MR_MISSILES * MR_LANES];
@@ -188,7 +177,7 @@ static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBloc
     if (mr_count(dies)) {
       MR_EACH_LANE(i) {
         lost[i] |= dies[i];
-        if (dies[i] && MR_SIDE == 1) mr_remove_all(b, f, i);
+        if (dies[i] && MR_SIDE == 1) mr_remove_missiles_at(b, f, i);
       }
       mr_kill(&sky->constants, fighter, steps, death[f], &sky->flyers[f]);
     }
@@ -200,8 +189,8 @@ static void mr_settle(const struct MrSim *sim, int32_t steps, MrSky *sky, MrBloc
   }
 }
 
-// Flies steps, and fetches a part of what is `ahead` at each. `picture` is NULL without sensors.
-static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t steps, MrAhead ahead) {
+// Flies a block for some steps, and prefetches a part of `ahead` at each. `picture` is NULL without sensors.
+static void mr_fly_block(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t steps, MrAhead ahead) {
   if (steps < 1) return;
   MrSky sky;
   MrPacked *p = &sky.missiles;
@@ -213,7 +202,7 @@ static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, MrPicture *pict
   mr_begin_flights(sim, &sky.fighters, steps, p, &sky.near);
   for (int32_t step = 0; step < steps; step++) {
     mr_fetch_ahead(&ahead);
-    mr_fly_step(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, picture ? &sky.believed : NULL, &sky.near);
+    mr_step_bodies(sim, step, &sky.constants, sky.flyers, &sky.fighters, p, picture ? &sky.believed : NULL, &sky.near);
   }
   // A burnt-out missile only gets slower: those without a fuze need to be looked at once.
   for (int64_t n = 0; n < p->count; n += MR_LANES) mr_note_spent(sim, steps - 1, n, p);
@@ -225,8 +214,4 @@ static void mr_fly_decision(const struct MrSim *sim, MrBlock *b, MrPicture *pict
   MR_FOR_LANES(i) b->time[i] += steps;
   if (picture) mr_fly_beliefs(sim, (float)steps * sim->constants.dt, b, picture);
   mr_settle(sim, steps, &sky, b, picture);
-}
-
-static void mr_fly_steps(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int32_t steps) {
-  mr_fly_decision(sim, b, picture, steps, (MrAhead){0});
 }

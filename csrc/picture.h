@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What a side knows in a game with sensors: contacts with enemies, and what its missiles believe of their targets.
-// Between updates, which come with the decisions, what is believed flies straight on. RULES.md, "Sensors". What differs
-// between one against one and teams is in pair_picture.h and team_picture.h.
+// The picture: in a game with sensors a side's contacts with its enemies, and its missiles' beliefs of their targets.
+// Between updates, which come with the decisions, believed bodies fly straight on. RULES.md, "Sensors".
+//
+// Teams differ from one against one in two ways. The fighters of a side tell each other their tracks by data link. And
+// all of them see a kill: a track of the dead is lost, while in one against one it lives on as a memory.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -12,27 +14,27 @@
 
 #include "block.h"
 #include "feature_table.h"
-#include "sense.h"
+#include "sight.h"
 
-// Whether a contact of this source is a track.
+// 1 if a contact of this source is a track.
 static inline int mr_is_track(int32_t source) {
-  return (source == MR_RADAR) | (source == MR_MEMORY) | (source == MR_LINKED);
+  return (source == MR_LIVE) | (source == MR_MEMORY) | (source == MR_LINKED);
 }
 
-// Whether a sensor with this cosine of its half angle and this range sees a target: `ahead` is the cosine of the
-// target's bearing, `radial` its own speed along the line of sight [m/s].
+// 1 if a sensor with this cosine of its half angle and this range sees a target. `ahead` is the cosine of the target's
+// bearing, `radial` its own speed along the line of sight [m/s].
 static inline int mr_sees(float cosine, float reach, float notch, float ahead, float range, float radial) {
   return (ahead >= cosine) & (range <= reach) & (fabsf(radial) >= notch);
 }
 
-// The range of a radar on a target that shows it `toward`, the cosine of its aspect [m].
+// The range of a radar on a target [m]. `toward` is the cosine of the target's aspect.
 static inline float mr_radar_range(const MrParams *p, float toward) {
   float end = mr_select(toward > 0.0f, p->radar_range_nose, p->radar_range_tail);
   return p->radar_range_beam + (end - p->radar_range_beam) * (toward * toward);
 }
 
-// Lets everything that is believed fly straight on for a time [s]. A lost contact stays where it is.
-static void mr_fly_beliefs(const struct MrSim *sim, float time, const MrBlock *b, MrPicture *picture) {
+// Flies all believed bodies straight on for a time [s]. A lost contact stays where it is.
+static void mr_fly_beliefs(const MrSim *sim, float time, const MrBlock *b, MrPicture *picture) {
   for (int32_t place = 0; place < mr_contacts(sim); place++) {
     MrContact *contact = &picture->contacts[place];
     MrBody *body = &contact->body;
@@ -54,7 +56,7 @@ static void mr_fly_beliefs(const struct MrSim *sim, float time, const MrBlock *b
 
 // Updates the contact of a fighter with an enemy by its radar. `sight` is of the enemy, the true one; `steps` have been
 // flown since the last update.
-static void mr_update_contact(const struct MrSim *sim, const MrFighter *own, const MrFighter *enemy, int32_t steps,
+static void mr_update_contact(const MrSim *sim, const MrFighter *own, const MrFighter *enemy, int32_t steps,
                               const MrSight *sight, MrContact *contact) {
   const MrSensors *k = &sim->constants.sensors;
   MrBody *body = &contact->body;
@@ -71,38 +73,104 @@ static void mr_update_contact(const struct MrSim *sim, const MrFighter *own, con
     int remembered = tracked & (age <= k->track_memory);
     source = mr_select_int(source == MR_UNSEEN, MR_UNSEEN, MR_LOST);
     source = mr_select_int(remembered, MR_MEMORY, source);
-    source = mr_select_int(live, MR_RADAR, source);
+    source = mr_select_int(live, MR_LIVE, source);
     contact->seen[i] = seen;
     contact->source[i] = source;
     contact->age[i] = mr_select_int(live | (source == MR_UNSEEN), 0, age);
-    body->x[i] = mr_select(live, enemy->body.x[i], body->x[i]);
-    body->y[i] = mr_select(live, enemy->body.y[i], body->y[i]);
-    body->c[i] = mr_select(live, enemy->body.c[i], body->c[i]);
-    body->s[i] = mr_select(live, enemy->body.s[i], body->s[i]);
-    body->v[i] = mr_select(live, enemy->body.v[i], body->v[i]);
+    mr_take_body(live, &enemy->body, body, i);
   }
 }
 
-// The targets of a slot's missiles: as they are, and as the missiles' fighters believe them, where these have a track.
+#if MR_SIDE == 1
+
+static void mr_update_contacts(const MrSim *sim, const MrBlock *b, int32_t steps, MrPicture *picture) {
+  MrSight sights[MR_FIGHTERS];
+  mr_look(b, sights);
+  for (int32_t f = 0; f < MR_FIGHTERS; f++) {
+    const MrFighter *own = &b->fighters[f], *enemy = &b->fighters[mr_opponent(f)];
+    mr_update_contact(sim, own, enemy, steps, &sights[f], &picture->contacts[f]);
+  }
+}
+
+#else
+
+// Tracks of an enemy that the radars of a side had at the last update. They arrive by data link one decision late.
+typedef struct {
+  MR_ALIGNED int32_t trackers[MR_LANES];  // fighters whose radars tracked it
+  MrBody body;                            // its believed body by now, the same for all of these
+} MrLink;
+
+static void mr_gather_link(const MrSim *sim, const MrPicture *picture, int32_t enemy, MrLink *out) {
+  MR_FOR_LANES(i) out->trackers[i] = 0;
+  MR_FOR_SIDE(sim, !mr_side(sim, enemy), f) {
+    const MrContact *contact = &picture->contacts[mr_contact_place(sim, f, enemy)];
+    MR_FOR_LANES(i) {
+      int tracks = contact->source[i] == MR_LIVE;
+      out->trackers[i] += tracks;
+      mr_take_body(tracks, &contact->body, &out->body, i);
+    }
+  }
+}
+
+// Updates a contact by data link, after the own radar: if that does not track the enemy, but another radar did, the
+// contact is linked. All fighters see a kill: a track of the dead is lost. `tracked` is 1 if the own radar is one of
+// the link's trackers.
+static void mr_receive_link(const MrLink *link, const MrFighter *enemy, const int32_t tracked[MR_LANES], int32_t steps,
+                       MrContact *contact) {
+  MR_FOR_LANES(i) {
+    int32_t source = contact->source[i];
+    int linked = (source != MR_LIVE) & (link->trackers[i] > tracked[i]);
+    source = mr_select_int(linked, MR_LINKED, source);
+    contact->source[i] = mr_select_int(mr_is_track(source) & !enemy->alive[i], MR_LOST, source);
+    contact->age[i] = mr_select_int(linked, steps, contact->age[i]);
+    mr_take_body(linked, &link->body, &contact->body, i);
+  }
+}
+
+// Updates the contacts of a side with an enemy.
+static void mr_update_side(const MrSim *sim, const MrBlock *b, int32_t enemy, int32_t steps,
+                               MrPicture *picture) {
+  MrLink link = {.trackers = {0}};
+  mr_gather_link(sim, picture, enemy, &link);
+  MR_FOR_SIDE(sim, !mr_side(sim, enemy), f) {
+    MrContact *contact = &picture->contacts[mr_contact_place(sim, f, enemy)];
+    MR_ALIGNED int32_t tracked[MR_LANES];
+    MrSight sight;
+    MR_FOR_LANES(i) tracked[i] = contact->source[i] == MR_LIVE;
+    mr_look_at(&b->fighters[f].body, &b->fighters[enemy].body, &sight);
+    mr_update_contact(sim, &b->fighters[f], &b->fighters[enemy], steps, &sight, contact);
+    mr_receive_link(&link, &b->fighters[enemy], tracked, steps, contact);
+  }
+}
+
+static void mr_update_contacts(const MrSim *sim, const MrBlock *b, int32_t steps, MrPicture *picture) {
+  for (int32_t enemy = 0; enemy < mr_fighters(sim); enemy++) mr_update_side(sim, b, enemy, steps, picture);
+}
+
+#endif
+
+// The targets of a slot's missiles: the true ones, and those that the missiles' fighters believe, where these have a
+// track.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES], vx[MR_LANES], vy[MR_LANES];  // [m], [m/s]
   MR_ALIGNED int32_t tracked[MR_LANES];
-  MR_ALIGNED float told_x[MR_LANES], told_y[MR_LANES], told_vx[MR_LANES], told_vy[MR_LANES];
+  MR_ALIGNED float contact_x[MR_LANES], contact_y[MR_LANES], contact_vx[MR_LANES], contact_vy[MR_LANES];
 } MrTargets;
 
-// Updates what the missiles of a slot believe, by the first of these that applies: their seeker sees the target; it
-// remembers it; their fighter has a track; what they believed before. Marks in `strays` those that know nothing.
-static void mr_update_belief(const struct MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t,
+// Updates the beliefs of a slot's missiles by the first of these that applies: the seeker sees the target; it remembers
+// the target; the missile's fighter has a track; the belief stays. Marks in `strays` missiles with none of the first
+// three.
+static void mr_update_belief(const MrSim *sim, const MrMissile *m, int32_t steps, const MrTargets *t,
                              MrBelief *belief, int32_t strays[MR_LANES]) {
   const MrSensors *k = &sim->constants.sensors;
   float reach = sim->params.seeker_range, notch = sim->params.radar_notch_speed;
   MR_FOR_LANES(i) {
     int tracked = t->tracked[i];
-    int told = tracked & !belief->locked[i];
-    float x = mr_select(told, t->told_x[i], belief->x[i]);
-    float y = mr_select(told, t->told_y[i], belief->y[i]);
-    float vx = mr_select(told, t->told_vx[i], belief->vx[i]);
-    float vy = mr_select(told, t->told_vy[i], belief->vy[i]);
+    int follows = tracked & !belief->locked[i];
+    float x = mr_select(follows, t->contact_x[i], belief->x[i]);
+    float y = mr_select(follows, t->contact_y[i], belief->y[i]);
+    float vx = mr_select(follows, t->contact_vx[i], belief->vx[i]);
+    float vy = mr_select(follows, t->contact_vy[i], belief->vy[i]);
 
     float mx = m->body.x[i], my = m->body.y[i];
     int looks = (x - mx) * (x - mx) + (y - my) * (y - my) <= reach * reach;
@@ -116,10 +184,10 @@ static void mr_update_belief(const struct MrSim *sim, const MrMissile *m, int32_
     int locked = sees | (belief->locked[i] & (unseen <= k->seeker_memory));
     // A lock that ends in this update leaves the missile to the track, if there is one.
     int falls_back = belief->locked[i] & !locked & tracked;
-    x = mr_select(falls_back, t->told_x[i], x);
-    y = mr_select(falls_back, t->told_y[i], y);
-    vx = mr_select(falls_back, t->told_vx[i], vx);
-    vy = mr_select(falls_back, t->told_vy[i], vy);
+    x = mr_select(falls_back, t->contact_x[i], x);
+    y = mr_select(falls_back, t->contact_y[i], y);
+    vx = mr_select(falls_back, t->contact_vx[i], vx);
+    vy = mr_select(falls_back, t->contact_vy[i], vy);
     belief->x[i] = mr_select(sees, t->x[i], x);
     belief->y[i] = mr_select(sees, t->y[i], y);
     belief->vx[i] = mr_select(sees, t->vx[i], vx);
@@ -130,18 +198,46 @@ static void mr_update_belief(const struct MrSim *sim, const MrMissile *m, int32_
   }
 }
 
-// Removes a slot's burnt-out missiles that know nothing of their targets.
+// Removes a slot's burnt-out missiles that are strays.
 static void mr_drop_strays(const MrConstants *k, const int32_t strays[MR_LANES], MrBlock *b, int32_t slot) {
   MrMissile *m = &b->missiles[slot];
   MR_FOR_LANES(i) m->active[i] &= !(strays[i] & ((float)m->age[i] >= k->burn_steps));
   b->live[slot] = mr_count(m->active);
 }
 
-static void mr_note_targets(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot,
-                            MrTargets *out);
+// The place of the contact that a missile's fighter has with its target. In one against one it compares: gcc vectorises
+// only this form.
+#if MR_SIDE == 1
+#define MR_OF_CONTACT(sim, m, picture, field, i) \
+  ((m)->owner[i] == 1 ? (picture)->contacts[1].field[i] : (picture)->contacts[0].field[i])
+#else
+#define MR_OF_CONTACT(sim, m, picture, field, i) \
+  ((picture)->contacts[mr_contact_place(sim, (m)->owner[i], (m)->target[i])].field[i])
+#endif
 
-// Updates what all missiles believe, after the contacts, and removes those that are lost.
-static void mr_update_beliefs(const struct MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
+static void mr_note_targets(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t slot,
+                            MrTargets *out) {
+  (void)sim;
+  const MrMissile *m = &b->missiles[slot];
+  const MrBody *bodies[MR_FIGHTERS];
+  mr_bodies(b, bodies);
+  if (MR_SIDE > 1) *out = (MrTargets){.tracked = {0}};
+  MR_FOR_ACTIVE(m, i) {
+    float v = MR_OF_TARGET(m, bodies, v, i), contact_v = MR_OF_CONTACT(sim, m, picture, body.v, i);
+    out->x[i] = MR_OF_TARGET(m, bodies, x, i);
+    out->y[i] = MR_OF_TARGET(m, bodies, y, i);
+    out->vx[i] = v * MR_OF_TARGET(m, bodies, c, i);
+    out->vy[i] = v * MR_OF_TARGET(m, bodies, s, i);
+    out->tracked[i] = mr_is_track(MR_OF_CONTACT(sim, m, picture, source, i));
+    out->contact_x[i] = MR_OF_CONTACT(sim, m, picture, body.x, i);
+    out->contact_y[i] = MR_OF_CONTACT(sim, m, picture, body.y, i);
+    out->contact_vx[i] = contact_v * MR_OF_CONTACT(sim, m, picture, body.c, i);
+    out->contact_vy[i] = contact_v * MR_OF_CONTACT(sim, m, picture, body.s, i);
+  }
+}
+
+// Updates the beliefs of all missiles, after the contacts, and removes missiles that are lost.
+static void mr_update_beliefs(const MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MR_ALIGNED int32_t strays[MR_LANES];
     MrTargets targets;
@@ -152,74 +248,8 @@ static void mr_update_beliefs(const struct MrSim *sim, int32_t steps, MrBlock *b
   }
 }
 
-// The warning receiver -------------------------------------------------------------------------------------
-
-// What the receiver of a fighter hears of an enemy's radar: whether it points here, and whether it has a track. Flags are
-// 0 or 1. The bearing is a unit vector in the own frame.
-typedef struct {
-  MR_ALIGNED int32_t hears[MR_LANES], tracked[MR_LANES];
-  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
-} MrHeard;
-
-// `sight` is of the enemy, the true one; `contact` is what the enemy knows of the fighter.
-static void mr_listen(const struct MrSim *sim, const MrFighter *own, const MrFighter *enemy, const MrSight *sight,
-                      const MrContact *contact, MrHeard *out) {
-  const MrSensors *k = &sim->constants.sensors;
-  MR_FOR_LANES(i) {
-    int hears = own->alive[i] & enemy->alive[i] & (sight->aspect_ahead[i] >= k->radar_cosine) &
-                (sight->range[i] <= k->receiver_range);
-    out->hears[i] = hears;
-    out->tracked[i] = hears & (contact->source[i] == MR_RADAR);
-    out->ahead[i] = mr_select(hears, sight->ahead[i], 0.0f);
-    out->left[i] = mr_select(hears, sight->left[i], 0.0f);
-  }
+// Updates the picture after `steps` physics steps: contacts, beliefs, and which missiles are lost.
+static void mr_update_picture(const MrSim *sim, int32_t steps, MrBlock *b, MrPicture *picture) {
+  mr_update_contacts(sim, b, steps, picture);
+  mr_update_beliefs(sim, steps, b, picture);
 }
-
-// The seekers with a lock on a fighter, the one nearest its nose first. The bearings are unit vectors in the own frame.
-typedef struct {
-  MR_ALIGNED int32_t present[MR_SEEKERS_OBSERVED][MR_LANES];
-  MR_ALIGNED float ahead[MR_SEEKERS_OBSERVED][MR_LANES], left[MR_SEEKERS_OBSERVED][MR_LANES];
-} MrSeekers;
-
-// Inserts a seeker among those of a lane, which are sorted. Those behind it move down; the last one drops out.
-static inline void mr_insert_seeker(MrSeekers *seekers, int i, int32_t present, float ahead, float left) {
-  for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
-    int32_t here = seekers->present[rank][i];
-    float here_ahead = seekers->ahead[rank][i], here_left = seekers->left[rank][i];
-    int before = present & (!here | (ahead > here_ahead));
-    seekers->present[rank][i] = mr_select_int(before, present, here);
-    seekers->ahead[rank][i] = mr_select(before, ahead, here_ahead);
-    seekers->left[rank][i] = mr_select(before, left, here_left);
-    present = mr_select_int(before, here, present);
-    ahead = mr_select(before, here_ahead, ahead);
-    left = mr_select(before, here_left, left);
-  }
-}
-
-static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPicture *picture, MrSeekers *out) {
-  const MrBody *own = &b->fighters[fighter].body;
-  for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
-    MR_FOR_LANES(i) {
-      out->present[rank][i] = 0;
-      out->ahead[rank][i] = out->left[rank][i] = 0.0f;
-    }
-  }
-  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-    if (!b->live[slot]) continue;
-    const MrMissile *m = &b->missiles[slot];
-    const MrBelief *belief = &picture->beliefs[slot];
-    MR_FOR_LANES(i) {
-      float dx = m->body.x[i] - own->x[i], dy = m->body.y[i] - own->y[i];
-      float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
-      MrVector place = mr_into_frame(dx, dy, own->c[i], own->s[i]);
-      int present = m->active[i] & (m->target[i] == fighter) & belief->locked[i];
-      mr_insert_seeker(out, i, present, place.ahead * inverse, place.left * inverse);
-    }
-  }
-}
-
-#if MR_SIDE == 1
-#include "pair_picture.h"
-#else
-#include "team_picture.h"
-#endif

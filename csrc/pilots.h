@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Scripted pilots, for either side. Their commands follow from what they see (sense.h) and from their tactics
-// (tactics.h). What differs between one against one and teams is in pair_pilots.h and team_pilots.h. RULES.md,
-// "Pilots".
+// Scripted pilots, for either side. Their commands follow from their sight of the enemy (sight.h), their picture and
+// their tactics (tactics.h). RULES.md, "Pilots".
+//
+// In teams a pilot has a target among the enemies, and two pilots may fly as a pair: wing_pilots.h. In one against one
+// the target is the enemy.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -10,9 +12,9 @@
 
 #include "block.h"
 #include "envelope.h"
-#include "frame.h"
 #include "picture.h"
-#include "sense.h"
+#include "receiver.h"
+#include "sight.h"
 
 // The directions in which pilots steer: unit vectors in the own frame.
 typedef struct {
@@ -20,14 +22,29 @@ typedef struct {
 } MrCourse;
 
 // The inbound missile that a pilot evades: of those that threaten it, the one with the least time to go. Also the
-// number of its own missiles in the air.
+// pilot's own missiles.
 typedef struct {
   MR_ALIGNED int32_t present[MR_LANES];              // 1 if there is a missile to evade
-  MR_ALIGNED float time_to_go[MR_LANES];             // of that missile [s]; not known with sensors
+  MR_ALIGNED float time_to_go[MR_LANES];             // of that missile [s]; not set with sensors
   MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];  // the course that evades it, a unit vector in the own frame
-  MR_ALIGNED int32_t own_in_air[MR_LANES];
+  MR_ALIGNED int32_t own_in_air[MR_LANES];           // number of its missiles in the air
   MR_ALIGNED int32_t needs_support[MR_LANES];        // 1 if, with sensors, one of these has no lock yet
 } MrThreat;
+
+// Everything that the pilots of a block know of missiles and radars before they decide. Only a fighter's own side may
+// read this, except `menaces`, which the enemy may read too.
+typedef struct {
+  MrThreat threats[MR_FIGHTERS];  // set for the fighters that fighting pilots fly
+  MrHeard heard[MR_FIGHTERS];     // the radar that presses most; set with sensors
+#if MR_SIDE > 1
+  MR_ALIGNED int32_t in_air[MR_FIGHTERS][MR_LANES];  // missiles that fly at each fighter
+  // 1 if a fighter menaces the other side: one of its missiles is in the air, or with sensors a receiver of the other
+  // side hears that its radar tracks.
+  MR_ALIGNED int32_t menaces[MR_FIGHTERS][MR_LANES];
+#endif
+} MrAwareness;
+
+// Threats ------------------------------------------------------------------------------------------------
 
 static void mr_no_threat(MrThreat *out) {
   MR_FOR_LANES(i) {
@@ -40,13 +57,81 @@ static void mr_no_threat(MrThreat *out) {
   }
 }
 
-// Whether a pilot heeds a missile in lane i. A prudent one does not, if the missile would not reach it, nor nearly.
-// `ahead` is the cosine of the missile's bearing.
-static inline int mr_heeds(const struct MrSim *sim, const MrMissile *m, const MrTactics *t, float range, float ahead,
+// 1 if a pilot heeds a missile in lane i. A prudent pilot ignores a missile that would fall short by more than its
+// guard. `ahead` is the cosine of the missile's bearing.
+static inline int mr_heeds(const MrSim *sim, const MrMissile *m, const MrTactics *t, float range, float ahead,
                            int i) {
   float run_down = mr_chase_reach(sim, m->body.v[i], (float)m->age[i], sim->constants.run_speed) - range;
   int reaches = run_down + t->guard[i] * 0.5f * (1.0f + ahead) > 0.0f;
   return reaches | !t->prudent[i];
+}
+
+// Counts a fighter's own missiles in the air and, with sensors, finds whether one of them has no lock.
+static inline void mr_count_own(const MrBlock *b, const MrPicture *picture, int32_t fighter, MrThreat *out) {
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_FOR_LANES(i) out->own_in_air[i] += m->active[i] & (m->owner[i] == fighter);
+    if (!picture) continue;
+    const int32_t *locked = picture->beliefs[slot].locked;
+    MR_FOR_LANES(i) out->needs_support[i] |= m->active[i] & (m->owner[i] == fighter) & !locked[i];
+  }
+}
+
+// Takes into account the missiles of a slot that threaten a fighter. `intercept` is to their targets.
+static inline void mr_heed(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrMissile *m,
+                           const MrIntercept *intercept, MrThreat *out) {
+  const MrBody *own = &b->fighters[fighter].body;
+  const MrTactics *t = &b->fighters[fighter].tactics;
+  MR_ALIGNED int32_t threatens[MR_LANES], doubtful[MR_LANES];
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
+  MR_FOR_LANES(i) {
+    threatens[i] = (m->active[i] != 0) & (m->target[i] == fighter) & (intercept->time_to_go[i] < t->cold_time[i]) &
+                   (intercept->time_to_go[i] < out->time_to_go[i]);
+    doubtful[i] = threatens[i] & t->prudent[i];
+  }
+  if (mr_count(threatens) == 0) return;
+  MR_FOR_LANES(i) {
+    float inverse = 1.0f / (intercept->range[i] > 1.0f ? intercept->range[i] : 1.0f);
+    MrVector place = mr_into_frame(intercept->x[i], intercept->y[i], own->c[i], own->s[i]);
+    ahead[i] = place.ahead * inverse;
+    left[i] = place.left * inverse;
+  }
+  if (mr_count(doubtful)) {
+    MR_FOR_LANES(i) threatens[i] &= mr_heeds(sim, m, t, intercept->range[i], ahead[i], i);
+  }
+  MR_FOR_LANES(i) {
+    out->present[i] |= threatens[i];
+    out->time_to_go[i] = mr_select(threatens[i], intercept->time_to_go[i], out->time_to_go[i]);
+    out->ahead[i] = mr_select(threatens[i], -ahead[i], out->ahead[i]);
+    out->left[i] = mr_select(threatens[i], -left[i], out->left[i]);
+  }
+}
+
+// The fighters, as bits, that missiles of a slot may threaten. In one against one both are asked.
+static inline uint32_t mr_find_threatened(const MrBlock *b, const MrMissile *m, const MrIntercept *intercept) {
+  if (MR_SIDE == 1) return 3;
+  uint32_t threatened = 0;
+  MR_FOR_ACTIVE(m, i) {
+    int32_t f = m->target[i];
+    threatened |= (uint32_t)(intercept->time_to_go[i] < b->fighters[f].tactics.cold_time[i]) << f;
+  }
+  return threatened;
+}
+
+// Finds the threats to the fighters marked in `fights` with full information.
+static void mr_see_missiles(const MrSim *sim, const MrBlock *b, const bool fights[MR_FIGHTERS],
+                            MrThreat threats[MR_FIGHTERS]) {
+  MrIntercept intercept = {.x = {0}};
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    const MrMissile *m = &b->missiles[slot];
+    if (!b->live[slot]) continue;
+    mr_intercept(b, slot, &intercept);
+    uint32_t threatened = mr_find_threatened(b, m, &intercept);
+    for (int32_t f = 0; f < mr_fighters(sim); f++) {
+      if (fights[f] && threatened >> f & 1) mr_heed(sim, b, f, m, &intercept, &threats[f]);
+    }
+  }
 }
 
 // The course across a line of sight, on the side that the nose is nearer to. (ahead, left) is the unit vector along it.
@@ -55,8 +140,73 @@ static inline MrVector mr_beam(float ahead, float left) {
   return (MrVector){side * left, -side * ahead};
 }
 
+// Finds the threat to a fighter with sensors: the seeker nearest its nose of those with a lock on it. A pilot that
+// evades at all turns its side to this seeker, to the side that its nose is nearer to.
+static void mr_hear_seekers(const MrBlock *b, const MrPicture *picture, int32_t fighter, MrThreat *out) {
+  const MrTactics *t = &b->fighters[fighter].tactics;
+  MrSeekers seekers;
+  mr_listen_to_seekers(b, fighter, picture, &seekers);
+  MR_FOR_LANES(i) {
+    MrVector beam = mr_beam(seekers.ahead[0][i], seekers.left[0][i]);
+    int present = seekers.present[0][i] & (t->cold_time[i] > 0.0f);
+    out->present[i] = present;
+    out->ahead[i] = mr_select(present, beam.ahead, out->ahead[i]);
+    out->left[i] = mr_select(present, beam.left, out->left[i]);
+  }
+}
+
+// Hears the radars of a fighter's enemies.
+static void mr_hear_radars(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                           MrAwareness *out) {
+  MrHeardAll all;
+  mr_listen_around(sim, b, fighter, picture, &all);
+  mr_most_pressing(sim, fighter, &all, &out->heard[fighter]);
+#if MR_SIDE > 1
+  int32_t enemies = !mr_side(sim, fighter), first = mr_first(sim, enemies);
+  MR_FOR_SIDE(sim, enemies, e) {
+    MR_FOR_LANES(i) out->menaces[e][i] |= all.of[e - first].tracked[i];
+  }
+#endif
+}
+
+#if MR_SIDE > 1
+// Counts the missiles in the air. Without sensors those who fire menace the other side.
+static void mr_count_missiles(const MrSim *sim, const MrBlock *b, bool senses, MrAwareness *out) {
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    MR_FOR_LANES(i) out->in_air[f][i] = out->menaces[f][i] = 0;
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    MR_FOR_ACTIVE(m, i) {
+      out->in_air[m->target[i]][i]++;
+      out->menaces[m->owner[i]][i] |= !senses;
+    }
+  }
+}
+#endif
+
+static void mr_become_aware(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
+                            const bool fights[MR_FIGHTERS], MrAwareness *out) {
+#if MR_SIDE > 1
+  mr_count_missiles(sim, b, picture != NULL, out);
+#endif
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    if (!fights[f]) continue;
+    mr_no_threat(&out->threats[f]);
+    mr_count_own(b, picture, f, &out->threats[f]);
+    if (picture) mr_hear_seekers(b, picture, f, &out->threats[f]);
+  }
+  if (!picture) mr_see_missiles(sim, b, fights, out->threats);
+  for (int32_t f = 0; picture && f < mr_fighters(sim); f++) {
+    if (fights[f] || MR_SIDE > 1) mr_hear_radars(sim, b, picture, f, out);  // a side shares what its receivers hear
+  }
+}
+
+// Courses and shots --------------------------------------------------------------------------------------
+
 // The angle off the enemy at which a pilot flies while its missile is in the air. With sensors, while the missile needs
-// support, the angle stays within the radar's cone; but who runs from the enemy altogether runs.
+// support, the angle stays within the radar's cone, unless the tactics are to run straight away from the enemy.
 static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, const MrThreat *threat, int i) {
   int narrows = threat->needs_support[i] & (t->off_c[i] < k->crank_c) & (t->off_c[i] > -1.0f);
   return (MrVector){mr_select(narrows, k->crank_c, t->off_c[i]), mr_select(narrows, k->crank_s, t->off_s[i])};
@@ -67,7 +217,7 @@ static inline MrVector mr_crank_angle(const MrSensors *k, const MrTactics *t, co
 // - it is prudent and has no missile left, on the wing or in the air: away from the enemy;
 // - a missile of its own is in the air and the delay is over: off the enemy by the angle of its tactics;
 // - toward the enemy.
-static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t fighter,
+static void mr_choose_course(const MrSim *sim, const MrBlock *b, int32_t fighter,
                              const MrSight *sight, const MrThreat *threat, MrCourse *out) {
   const MrFighter *f = &b->fighters[fighter];
   const MrTactics *t = &f->tactics;
@@ -101,7 +251,7 @@ static void mr_choose_course(const struct MrSim *sim, const MrBlock *b, int32_t 
 }
 
 // R_NEZ [m] of the pilots that fire by it, 0 for others. If no lane has such a pilot, the map is not looked up.
-static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
+static void mr_look_up_r_nez(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                              const MrSight *sight, float nez[MR_LANES]) {
   const MrTactics *t = &b->fighters[fighter].tactics;
   MR_ALIGNED int32_t asks[MR_LANES];
@@ -115,9 +265,9 @@ static void mr_look_up_r_nez(const struct MrSim *sim, const MrBlock *b, int32_t 
   MR_FOR_LANES(i) nez[i] = ranges.nez[i];
 }
 
-// Whether each pilot fires. The enemy must be near its nose, and inside the range at which its tactics fire with the
+// Decides which pilots fire. The enemy must be near its nose, and inside the range at which its tactics fire with the
 // missiles that it has left. It must have fewer missiles in the air than its salvo.
-static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
+static void mr_choose_fire(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrBody *enemy,
                            const MrSight *sight, const MrThreat *threat, int32_t fire[MR_LANES]) {
   const MrConstants *k = &sim->constants;
   const MrFighter *f = &b->fighters[fighter];
@@ -132,9 +282,36 @@ static void mr_choose_fire(const struct MrSim *sim, const MrBlock *b, int32_t fi
   }
 }
 
-// Sets the commands of fighting pilots. With the course at angle e off the nose, the rudder is clip(gain * sin e), or
-// full when the course is behind.
-static void mr_give_commands(const struct MrSim *sim, const MrCourse *course, const int32_t fire[MR_LANES],
+// Turns a pilot's sight of its contact into the direction of a search where there is no track: toward the radar that
+// its receiver hears; else to the last place of the enemy; else straight ahead. `source` is the contact's.
+static void mr_search(const int32_t source[MR_LANES], const MrHeard *heard, MrSight *sight) {
+  MR_FOR_LANES(i) {
+    int searches = !mr_is_track(source[i]), ahead = searches & (source[i] == MR_UNSEEN);
+    int follows = searches & heard->hears[i];
+    float left = mr_select(ahead, 0.0f, sight->left[i]);
+    sight->ahead[i] = mr_select(follows, heard->ahead[i], mr_select(ahead, 1.0f, sight->ahead[i]));
+    sight->left[i] = mr_select(follows, heard->left[i], left);
+  }
+}
+
+// Changes the courses of the pilots `notcher`: they beam the radar that tracks them, in the first part of each period,
+// unless a seeker has a lock on them or a missile of their own needs support.
+static void mr_notch(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrHeard *heard,
+                     const MrThreat *threat, MrCourse *course) {
+  int32_t period = sim->constants.notcher_period, time = sim->constants.notcher_time;
+  const MrFighter *f = &b->fighters[fighter];
+  MR_FOR_LANES(i) {
+    int notches = (f->pilot[i] == MR_PILOT_notcher) & heard->tracked[i] & (b->time[i] % period < time) &
+                  !threat->present[i] & !threat->needs_support[i];
+    MrVector beam = mr_beam(heard->ahead[i], heard->left[i]);
+    course->ahead[i] = mr_select(notches, beam.ahead, course->ahead[i]);
+    course->left[i] = mr_select(notches, beam.left, course->left[i]);
+  }
+}
+
+// Sets the commands of fighting pilots in all lanes. With the course at angle e off the nose, the rudder is clip(gain *
+// sin e), or full when the course is behind.
+static void mr_give_commands(const MrSim *sim, const MrCourse *course, const int32_t fire[MR_LANES],
                              MrFighter *f) {
   float gain = sim->params.pilot_steering;
   MR_FOR_LANES(i) {
@@ -146,7 +323,7 @@ static void mr_give_commands(const struct MrSim *sim, const MrCourse *course, co
   }
 }
 
-static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
+static void mr_weave(const MrSim *sim, MrBlock *b, int32_t fighter) {
   int32_t period = sim->constants.weave_period;
   float rudder = sim->params.weave_rudder;
   MrFighter *f = &b->fighters[fighter];
@@ -157,9 +334,9 @@ static void mr_weave(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
   }
 }
 
-// Sets the commands of the peaceful pilots of a fighter. Returns whether fighting ones fly it, whose commands are then
-// those of straight flight.
-static bool mr_fly_peaceful(const struct MrSim *sim, MrBlock *b, int32_t fighter) {
+// Sets the commands of the peaceful pilots of a fighter. Returns true if fighting ones fly it in some lanes, whose
+// commands are then those of straight flight.
+static bool mr_fly_peaceful(const MrSim *sim, MrBlock *b, int32_t fighter) {
   MrFighter *f = &b->fighters[fighter];
   int32_t agents = 0, weaving = 0, fighting = 0;  // lanes
   MR_FOR_LANES(i) {
@@ -176,4 +353,77 @@ static bool mr_fly_peaceful(const struct MrSim *sim, MrBlock *b, int32_t fighter
   }
   if (weaving) mr_weave(sim, b, fighter);
   return fighting > 0;
+}
+
+// Fighting pilots -----------------------------------------------------------------------------------------
+
+#if MR_SIDE > 1
+// wing_pilots.h has these.
+static void mr_share_targets(const MrSim *sim, MrBlock *b, const MrPicture *picture, const MrAwareness *aware,
+                             int32_t side, int lane);
+static void mr_fly_in_pairs(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
+                            const MrThreat threats[MR_FIGHTERS], int32_t fighter, const MrSight *sight,
+                            MrCourse *course, int32_t fire[MR_LANES]);
+
+// Collects the true targets of a fighter's pilots, or with sensors their contacts.
+static void mr_collect_targets(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+                               MrContact *out) {
+  const int32_t *target = b->fighters[fighter].target;
+  MR_EACH_LANE(i) {
+    const MrContact *contact = picture ? &picture->contacts[mr_contact_place(sim, fighter, target[i])] : NULL;
+    out->source[i] = contact ? contact->source[i] : MR_LIVE;
+    mr_take_body(1, contact ? &contact->body : &b->fighters[target[i]].body, &out->body, i);
+  }
+}
+#endif
+
+// Sets the commands of the fighting pilots of one fighter.
+static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, const MrAwareness *aware,
+                     int32_t fighter) {
+  MrFighter *f = &b->fighters[fighter];
+  const MrThreat *threat = &aware->threats[fighter];
+  const MrHeard *heard = &aware->heard[fighter];
+  MrSight sight;
+  MrCourse course;
+  MR_ALIGNED int32_t fire[MR_LANES];
+#if MR_SIDE == 1
+  const MrContact *contact = picture ? &picture->contacts[fighter] : NULL;
+  const MrBody *target = contact ? &contact->body : &b->fighters[mr_opponent(fighter)].body;
+#else
+  MrContact collected = {.source = {0}};
+  const MrContact *contact = &collected;
+  const MrBody *target = &collected.body;
+  mr_collect_targets(sim, b, picture, fighter, &collected);
+#endif
+  mr_look_at(&f->body, target, &sight);
+  if (picture) mr_search(contact->source, heard, &sight);
+  mr_choose_course(sim, b, fighter, &sight, threat, &course);
+  mr_choose_fire(sim, b, fighter, target, &sight, threat, fire);
+  if (picture) mr_notch(sim, b, fighter, heard, threat, &course);
+#if MR_SIDE > 1
+  if (picture) mr_fly_in_pairs(sim, b, picture, aware->threats, fighter, &sight, &course, fire);
+  MR_FOR_LANES(i) fire[i] = mr_select_int(fire[i], MR_FIRE_TARGET, 0);
+#endif
+  if (picture) MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);
+  mr_give_commands(sim, &course, fire, f);
+}
+
+// Sets the commands of all scripted fighters of a block. `picture` is NULL without sensors.
+static void mr_fly_pilots(const MrSim *sim, MrBlock *b, const MrPicture *picture) {
+  bool fights[MR_FIGHTERS], any = false;
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    fights[f] = mr_fly_peaceful(sim, b, f);
+    any |= fights[f];
+  }
+  if (!any) return;
+  MrAwareness aware;
+  mr_become_aware(sim, b, picture, fights, &aware);
+#if MR_SIDE > 1
+  MR_EACH_LANE(i) {
+    for (int32_t side = 0; side < MR_SIDES; side++) mr_share_targets(sim, b, picture, &aware, side, i);
+  }
+#endif
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    if (fights[f]) mr_fight(sim, b, picture, &aware, f);
+  }
 }

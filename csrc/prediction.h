@@ -42,7 +42,7 @@ static inline void mr_stride(const MrConstants *k, const float dt[MR_LANES], con
 
 // First half of a set's step: guidance and speed. The missile has the lift that guidance commands at once, without
 // rudder rate.
-static inline void mr_steer(const struct MrSim *sim, const float dt[MR_LANES], const MrStride *target, MrPursuit *p) {
+static inline void mr_steer(const MrSim *sim, const float dt[MR_LANES], const MrStride *target, MrPursuit *p) {
   const MrConstants *k = &sim->constants;
   float spent_speed = sim->params.missile_spent_speed;
   MrBody *m = &p->body;
@@ -84,8 +84,8 @@ static inline void mr_pass(const MrConstants *k, const MrStride *target, MrPursu
 }
 
 // Predicts the miss distances of `count` sets of missiles. `time_to_go` is the longest of each lane's missiles [s].
-// Each stage is done for all sets before the next stage begins, as in mr_fly_step.
-static void mr_predict_misses(const struct MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
+// Each stage is done for all sets before the next stage begins, as in mr_step_bodies.
+static void mr_predict_misses(const MrSim *sim, const MrFighter *fighter, const float time_to_go[MR_LANES],
                        MrPursuit pursuits[], int count) {
   const MrConstants *k = &sim->constants;
   MrBody body = fighter->body;

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// Rewards: the outcome, the change of a zero-sum potential, and pressure on the enemy. RULES.md, "Rewards".
+// Rewards: the outcome, the change of a zero-sum potential, and pressure on the enemy. RULES.md, "Rewards" and "Teams".
+//
+// One against one and teams differ in the order of their sums, which the bits depend on. In one against one a potential
+// is the difference of two merits; in teams it is the sum of its parts, each the difference of two sides' means. There
+// a fighter also has a merit of its own, and the dead and those without a living enemy have none.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 
 #include <math.h>
+#include <string.h>
 
 #include "block.h"
 #include "scene.h"
-#include "sense.h"
+#include "sight.h"
 
 // G of RULES.md, 0 to 1: how well a fighter points at its enemy, weighted by how near the enemy is. The weight is 1/2
 // at the distance `range`.
@@ -45,16 +50,28 @@ static inline void mr_keep_potential(const MrPotential *potential, MrBlock *b) {
 #endif
 }
 
-// What the outcome, which may still be open, pays a side.
+// The reward of a side for an outcome, which may still be open.
 static inline float mr_result(const MrParams *p, int32_t outcome, int32_t side) {
   float paid = mr_select(outcome == MR_DRAW, p->reward_draw, 0.0f);
   paid += mr_select(outcome == MR_RED_WINS + side, p->reward_win, 0.0f);
   return paid + mr_select(outcome == MR_BLUE_WINS - side, p->reward_loss, 0.0f);
 }
 
+// Adds what the shaping rewards paid in this decision to the records, and keeps the potential for the next one.
+static inline void mr_book(const MrPotential *potential, const float pressed[MR_LANES],
+                           const int32_t was_open[MR_LANES], MrBlock *b) {
+  MR_FOR_LANES(i) {
+    b->paid_geometry[i] += mr_select(was_open[i], potential->geometry[i] - b->geometry[i], 0.0f);
+    b->paid_ammunition[i] += mr_select(was_open[i], potential->stock[i] - b->stock[i], 0.0f);
+    b->paid_threat[i] += mr_select(was_open[i], potential->threat[i] - b->threat[i], 0.0f);
+    b->paid_pressure[i] += mr_select(was_open[i], pressed[i], 0.0f);
+  }
+  mr_keep_potential(potential, b);
+}
+
 #if MR_SIDE == 1
 
-static void mr_potential(const struct MrSim *sim, const MrBlock *b, const MrScene *scene, MrPotential *to) {
+static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrPotential *to) {
   const MrParams *p = &sim->params;
   float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
   float range = p->reward_geometry_range, time = p->reward_threat_time;
@@ -77,13 +94,14 @@ static void mr_potential(const struct MrSim *sim, const MrBlock *b, const MrScen
 // The rewards of both fighters for the decision just flown. Keeps `potential` for the next decision, and what was paid.
 // `was_open` marks the engagements that were not over before this decision; the others get no reward. `losses` are the
 // fighters that each side has lost in it.
-static void mr_reward(const struct MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
+static void mr_reward(const MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
                       const MrPotential *potential, const int32_t was_open[MR_LANES],
                       const int32_t losses[MR_SIDES][MR_LANES],
                       float reward[MR_FIGHTERS][MR_LANES]) {
   const MrParams *p = &sim->params;
   float range = p->reward_geometry_range;
   float pressure = p->reward_pressure * p->physics_dt * (float)p->substeps;
+  MR_ALIGNED float pressed_lanes[MR_LANES];
   MR_FOR_LANES(i) {
     float change = potential->sum[i] - b->potential[i];
     float pressed = pressure * (mr_geometry(range, &sights[0], i) - mr_geometry(range, &sights[1], i));
@@ -94,12 +112,102 @@ static void mr_reward(const struct MrSim *sim, MrBlock *b, const MrSight sights[
       reward[f][i] = mr_select(was_open[i], sum, 0.0f);
       b->fighters[f].episode_return[i] += reward[f][i];
     }
-    b->paid_geometry[i] += mr_select(was_open[i], potential->geometry[i] - b->geometry[i], 0.0f);
-    b->paid_ammunition[i] += mr_select(was_open[i], potential->stock[i] - b->stock[i], 0.0f);
-    b->paid_threat[i] += mr_select(was_open[i], potential->threat[i] - b->threat[i], 0.0f);
-    b->paid_pressure[i] += mr_select(was_open[i], pressed, 0.0f);
+    pressed_lanes[i] = pressed;
   }
-  mr_keep_potential(potential, b);
+  mr_book(potential, pressed_lanes, was_open, b);
+}
+
+#else
+
+// A number of each fighter, in all lanes, and the means over each side.
+typedef struct {
+  MR_ALIGNED float own[MR_FIGHTERS][MR_LANES], mean[MR_SIDES][MR_LANES];
+} MrShares;
+
+static void mr_average(const MrSim *sim, MrShares *shares) {
+  for (int32_t side = 0; side < MR_SIDES; side++) {
+    float part = 1.0f / (float)mr_size(sim, side);
+    MR_FOR_LANES(i) shares->mean[side][i] = 0.0f;
+    MR_FOR_SIDE(sim, side, f) {
+      MR_FOR_LANES(i) shares->mean[side][i] += part * shares->own[f][i];
+    }
+  }
+}
+
+// G of RULES.md of each living fighter on its nearest enemy; 0 where no enemy lives.
+static void mr_rate_geometry(const MrSim *sim, const MrBlock *b, const MrSight sights[MR_FIGHTERS],
+                             MrShares *out) {
+  float range = sim->params.reward_geometry_range;
+  MR_ALIGNED int32_t living[MR_SIDES][MR_LANES] = {{0}};
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    int32_t *side = living[mr_side(sim, f)];
+    MR_FOR_LANES(i) side[i] |= b->fighters[f].alive[i];
+  }
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    const int32_t *enemies = living[!mr_side(sim, f)];
+    MR_FOR_LANES(i) {
+      int faces = b->fighters[f].alive[i] & enemies[i];
+      out->own[f][i] = mr_select(faces, mr_geometry(range, &sights[f], i), 0.0f);
+    }
+  }
+  mr_average(sim, out);
+}
+
+static void mr_potential(const MrSim *sim, const MrBlock *b, const MrScene *scene, MrPotential *to) {
+  const MrParams *p = &sim->params;
+  float per_missile = p->ammunition > 0 ? p->reward_ammunition / (float)p->ammunition : 0.0f;
+  float time = p->reward_threat_time;
+  MrShares geometry, stock, threat;
+  memset(to->merit, 0, sizeof to->merit);
+  mr_rate_geometry(sim, b, scene->sights, &geometry);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    const MrFighter *fighter = &b->fighters[f];
+    MR_FOR_LANES(i) {
+      stock.own[f][i] = per_missile * (float)(fighter->alive[i] * fighter->ammunition[i]);
+      threat.own[f][i] = p->reward_threat * (time / (time + scene->inbound[f].least[i]));
+      float merit = p->reward_geometry * geometry.own[f][i] + stock.own[f][i] - threat.own[f][i];
+      to->merit[f][i] = mr_select(b->outcome[i] == MR_OPEN, merit, 0.0f);
+    }
+  }
+  mr_average(sim, &stock);
+  mr_average(sim, &threat);
+  MR_FOR_LANES(i) {
+    float open = b->outcome[i] == MR_OPEN ? 1.0f : 0.0f;
+    to->geometry[i] = open * p->reward_geometry * (geometry.mean[0][i] - geometry.mean[1][i]);
+    to->stock[i] = open * (stock.mean[0][i] - stock.mean[1][i]);
+    to->threat[i] = open * (threat.mean[1][i] - threat.mean[0][i]);
+    to->sum[i] = to->geometry[i] + to->stock[i] + to->threat[i];
+  }
+}
+
+// The rewards of all fighters, as above.
+static void mr_reward(const MrSim *sim, MrBlock *b, const MrSight sights[MR_FIGHTERS],
+                      const MrPotential *potential, const int32_t was_open[MR_LANES],
+                      const int32_t losses[MR_SIDES][MR_LANES], float reward[MR_FIGHTERS][MR_LANES]) {
+  const MrParams *p = &sim->params;
+  float pressure = p->reward_pressure * p->physics_dt * (float)p->substeps, team = p->reward_team;
+  MR_ALIGNED float pressed[MR_LANES];
+  MrShares geometry, merit;  // of merit the change
+  mr_rate_geometry(sim, b, sights, &geometry);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    MR_FOR_LANES(i) merit.own[f][i] = potential->merit[f][i] - b->fighters[f].merit[i];
+  }
+  mr_average(sim, &merit);
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    int32_t side = mr_side(sim, f), other = !side;
+    float kill = p->reward_kill / (float)mr_size(sim, other), loss = p->reward_kill / (float)mr_size(sim, side);
+    MR_FOR_LANES(i) {
+      float own = merit.own[f][i] + pressure * geometry.own[f][i];
+      float mean = merit.mean[side][i] + pressure * geometry.mean[side][i];
+      float enemies = merit.mean[other][i] + pressure * geometry.mean[other][i];
+      float kills = kill * (float)losses[other][i] - loss * (float)losses[side][i];
+      float sum = own + team * (mean - own) - enemies + mr_result(p, b->outcome[i], side) + kills;
+      reward[f][i] = mr_select(was_open[i], sum, 0.0f);
+      b->fighters[f].episode_return[i] += reward[f][i];
+    }
+  }
+  MR_FOR_LANES(i) pressed[i] = pressure * (geometry.mean[0][i] - geometry.mean[1][i]);
+  mr_book(potential, pressed, was_open, b);
 }
 
 #endif

@@ -36,7 +36,7 @@ typedef struct {
   float radar_cosine, seeker_cosine;         // of the half angles
   int32_t acquire_time, track_memory, seeker_memory;  // [physics steps]
   float receiver_range;                      // [m]
-  float crank_c, crank_s;                    // cosine and sine of the greatest angle at which a pilot supports a missile
+  float crank_c, crank_s;                    // greatest angle at which a pilot supports a missile: cosine and sine
 } MrSensors;
 
 typedef struct {
@@ -133,4 +133,24 @@ static inline int32_t mr_count(const int32_t flags[MR_LANES]) {
   int32_t n = 0;
   MR_FOR_LANES(i) n += flags[i];
   return n;
+}
+
+// The unit vector at an angle counter-clockwise from +x, by our own sine and cosine, so that results do not depend on
+// the version of the C library. The angle is in full turns, |turns| < 1e6. The result is exact at multiples of a
+// quarter turn.
+static inline void mr_unit_vector(double turns, float *x, float *y) {
+  int quarter = (int)(4.0 * turns + (turns >= 0.0 ? 0.5 : -0.5));
+  double a = (turns - 0.25 * quarter) * 6.283185307179586;  // within +-pi/4
+  double a2 = a * a;
+  // Taylor series, truncation error below 4e-12.
+  double s = a * (1.0 - a2 / 6.0 * (1.0 - a2 / 20.0 * (1.0 - a2 / 42.0 * (1.0 - a2 / 72.0 *
+             (1.0 - a2 / 110.0)))));
+  double c = 1.0 - a2 / 2.0 * (1.0 - a2 / 12.0 * (1.0 - a2 / 30.0 * (1.0 - a2 / 56.0 *
+             (1.0 - a2 / 90.0 * (1.0 - a2 / 132.0)))));
+  switch (quarter & 3) {
+    case 0: *x = (float)c; *y = (float)s; break;
+    case 1: *x = (float)-s; *y = (float)c; break;
+    case 2: *x = (float)-c; *y = (float)-s; break;
+    default: *x = (float)s; *y = (float)-c; break;
+  }
 }

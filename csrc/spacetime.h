@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// Flies one engagement ahead, with another manoeuvre of one fighter in each lane. The physics steps are those of
-// every engagement. RULES.md, "Space-time graph".
+// The space-time graph: flies one engagement ahead, with another manoeuvre of one fighter in each lane, by the physics
+// steps of every engagement; and the threat cone. RULES.md, "Space-time graph".
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
 #pragma once
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "definitions.h"
 #include "engagement.h"
-#include "evasion.h"
+#include "flyout.h"
+#include "guidance.h"
 #include "physics.h"
-#include "sense.h"
+#include "sight.h"
 #include "start.h"
 
 // What the look-ahead keeps of one slot's missiles.
@@ -40,7 +43,7 @@ static void mr_spread_lane(const MrBlock *from, int lane, MrBlock *to) {
 }
 
 // Prepares the lanes that MR_AHEAD_… names: their throttle and their missiles.
-static void mr_plan(const struct MrSim *sim, MrBlock *b, int32_t seat) {
+static void mr_plan(const MrSim *sim, MrBlock *b, int32_t seat) {
   for (int lane = MR_AHEAD_ESCAPES; lane < MR_AHEAD_LANES; lane++) {
     b->fighters[seat].throttle_command[lane] = 1.0f;
     if (lane < MR_AHEAD_THREATENED) continue;
@@ -84,7 +87,7 @@ static void mr_begin_approach(const MrBlock *b, int32_t slot, MrApproach *out) {
 }
 
 // Updates the notes on one slot's missiles after a step has been flown. `step` counts from 0.
-static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_t slot, int32_t step,
+static void mr_follow_approach(const MrSim *sim, const MrBlock *b, int32_t slot, int32_t step,
                                MrApproach *a) {
   const MrMissile *m = &b->missiles[slot];
   const MrLineOfSight *from = &a->los[step & 1];
@@ -111,7 +114,7 @@ static void mr_follow_approach(const struct MrSim *sim, const MrBlock *b, int32_
 
 // Sums up the predictions of one slot. A missile that still burns or still came nearer in the last step is undecided:
 // it may yet hit, so it does not count as harmless.
-static void mr_sum_up(const struct MrSim *sim, const MrMissile *m, int32_t steps, const MrApproach *a,
+static void mr_sum_up(const MrSim *sim, const MrMissile *m, int32_t steps, const MrApproach *a,
                       MrPrediction out[MR_LANES]) {
   MR_EACH_LANE(i) {
     bool burns = (float)m->age[i] < sim->constants.burn_steps;
@@ -141,7 +144,7 @@ static void mr_note_moment(const MrBlock *b, int32_t seat, MrMoment *out) {
   }
 }
 
-static void mr_look_ahead_lane(const struct MrSim *sim, const MrBlock *now, int lane, int32_t seat,
+static void mr_look_ahead_lane(const MrSim *sim, const MrBlock *now, int lane, int32_t seat,
                                int32_t interval, int32_t count, MrMoment *moments,
                                MrPrediction *predictions) {
   MrBlock b;
@@ -156,7 +159,7 @@ static void mr_look_ahead_lane(const struct MrSim *sim, const MrBlock *now, int 
     bool flies[MR_MISSILES];
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) flies[slot] = b.live[slot] > 0;
     mr_escape(&b, seat);
-    mr_fly_steps(sim, &b, NULL, 1);
+    mr_fly_block(sim, &b, NULL, 1, MR_NOTHING_AHEAD);
     for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
       if (flies[slot]) mr_follow_approach(sim, &b, slot, step, &approaches[slot]);
     }
@@ -164,5 +167,44 @@ static void mr_look_ahead_lane(const struct MrSim *sim, const MrBlock *now, int 
   }
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     mr_sum_up(sim, &b.missiles[slot], steps, &approaches[slot], predictions + slot * MR_LANES);
+  }
+}
+
+// The threat cone: the positions that a missile launched now can reach by any steering.
+//
+// Flies missiles that are launched at the origin along +x. Each turns left to the heading of its lane, with one of
+// MR_CONE_RUDDERS rudders, and then flies straight. Positions are not-a-number once a missile is spent.
+static void mr_fly_cone(const MrSim *sim, float launch_speed, int32_t interval, int32_t count,
+                        MrCone *cones) {
+  const MrConstants *k = &sim->constants;
+  float rudder = 1.0f;
+  for (int32_t turn = 0; turn < MR_CONE_RUDDERS; turn++) {
+    MrBody body;
+    MR_ALIGNED float c[MR_LANES], s[MR_LANES];
+    MR_ALIGNED int32_t spent[MR_LANES] = {0};
+    memset(&body, 0, sizeof body);
+    MR_EACH_LANE(i) {
+      body.x[i] = sim->params.missile_launch_offset;
+      body.c[i] = 1.0f;
+      body.v[i] = launch_speed;
+      mr_unit_vector(0.5 * i / (MR_LANES - 1), &c[i], &s[i]);
+    }
+    for (int32_t step = 0; step < interval * count; step++) {
+      if (step % interval == 0) {
+        MR_EACH_LANE(i) {
+          cones[step / interval].points[turn][i][0] = spent[i] ? NAN : body.x[i];
+          cones[step / interval].points[turn][i][1] = spent[i] ? NAN : body.y[i];
+        }
+      }
+      float burn_left = k->burn_steps - (float)step;
+      MR_FOR_LANES(i) {
+        MrVector heading = mr_into_frame(c[i], s[i], body.c[i], body.s[i]);
+        float command = rudder * mr_turn_to(heading.ahead, heading.left, 1.0f);
+        body.rudder[i] = mr_actuate(body.rudder[i], command, k->missile.rudder_step);
+        mr_fly(k, &k->missile, k->dt, k->missile.thrust * mr_burning(k, burn_left), &body, i);
+        spent[i] |= (body.v[i] < sim->params.missile_spent_speed) & (burn_left <= 1.0f);
+      }
+    }
+    rudder *= MR_CONE_RATIO;
   }
 }

@@ -10,7 +10,6 @@
 #include "block.h"
 #include "rng.h"
 #include "tactics.h"
-#include "trig.h"
 
 // The pilot in whose share of [0, 1) u lies. `ends` are the upper ends of the shares.
 static inline int32_t mr_draw_pilot(const float ends[MR_PILOT_COUNT], float u) {
@@ -58,7 +57,7 @@ static void mr_start_picture(MrPicture *picture, int lane) {
 
 // Moves a fighter that starts at its side's place into the line of its side: abreast, its first on the left. `share` of
 // [0, 1) draws the distance between neighbours.
-static void mr_line_up(const struct MrSim *sim, int32_t f, float share, MrBody *body, int lane) {
+static void mr_line_up(const MrSim *sim, int32_t f, float share, MrBody *body, int lane) {
   const MrParams *p = &sim->params;
   int32_t side = mr_side(sim, f);
   float spacing = p->start_spacing_min + (p->start_spacing_max - p->start_spacing_min) * share;
@@ -70,7 +69,7 @@ static void mr_line_up(const struct MrSim *sim, int32_t f, float share, MrBody *
 
 // Draws a fighter's pilot and tactics. `pilots` are the random numbers that all fighters of a side share; the first
 // fighter takes one of them for its tactics, too.
-static void mr_draw_fighter(const struct MrSim *sim, const MrBlock *b, int32_t f, const float pilots[4], int lane,
+static void mr_draw_fighter(const MrSim *sim, const MrBlock *b, int32_t f, const float pilots[4], int lane,
                             MrFighter *fighter) {
   uint32_t engagement = (uint32_t)b->engagement[lane], episode = (uint32_t)b->episode[lane];
   int32_t side = mr_side(sim, f), index = f - mr_first(sim, side);
@@ -82,7 +81,7 @@ static void mr_draw_fighter(const struct MrSim *sim, const MrBlock *b, int32_t f
 }
 
 // Starts the episode whose engagement and episode number the lane already has. The random numbers are keyed by them.
-static void mr_start(const struct MrSim *sim, MrBlock *b, int lane) {
+static void mr_start(const MrSim *sim, MrBlock *b, int lane) {
   const MrParams *p = &sim->params;
   uint32_t engagement = (uint32_t)b->engagement[lane], episode = (uint32_t)b->episode[lane];
   float place[4], noses[4], pilots[4];

@@ -10,7 +10,7 @@
 #include "block.h"
 #include "kernel.h"
 #include "midrange.h"
-#include "sides.h"
+#include "isas.h"
 
 // Fields -------------------------------------------------------------------------------------------------
 
@@ -146,17 +146,10 @@ static void get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighte
       .launch_wait = wait > 0 ? wait : 0};
 }
 
-// Removes missiles whose target is dead. When a fighter dies in flight, the physics step removes them; here the caller
-// has set the state. The physics relies on every missile's target being alive.
+// Removes missiles whose target is dead, after the caller has set the state: the physics steps rely on living targets.
 static void drop_missiles_at_dead(const MrSim *sim, MrBlock *b, int lane) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
-    if (b->fighters[f].alive[lane]) continue;
-    for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
-      MrMissile *m = &b->missiles[slot];
-      if (!m->active[lane] || m->target[lane] != f) continue;
-      m->active[lane] = 0;
-      b->live[slot]--;
-    }
+    if (!b->fighters[f].alive[lane]) mr_remove_missiles_at(b, f, lane);
   }
 }
 
@@ -190,15 +183,6 @@ static void get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileSt
       .direction_y = m->body.s[i], .speed = m->body.v[i], .rudder = m->body.rudder[i]};
 }
 
-// Gives a missile that is set from outside the true target to believe in, without a lock.
-static void believe(MrBelief *belief, const MrBody *target, int lane) {
-  belief->x[lane] = target->x[lane];
-  belief->y[lane] = target->y[lane];
-  belief->vx[lane] = target->v[lane] * target->c[lane];
-  belief->vy[lane] = target->v[lane] * target->s[lane];
-  belief->locked[lane] = belief->unseen[lane] = 0;
-}
-
 static void set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state) {
   MrBlock *b = mr_block(sim, env / MR_LANES);
   MrMissile *m = &b->missiles[slot];
@@ -214,7 +198,9 @@ static void set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileSt
   m->body.v[i] = state->speed;
   m->body.rudder[i] = state->rudder;
   b->live[slot] = mr_count(m->active);
-  if (sim->pictures) believe(&mr_picture(sim, env / MR_LANES)->beliefs[slot], &b->fighters[state->target].body, i);
+  if (sim->pictures) {  // it believes in the true target, without a lock
+    mr_believe_in(&b->fighters[state->target].body, 0, &mr_picture(sim, env / MR_LANES)->beliefs[slot], i);
+  }
   drop_missiles_at_dead(sim, b, i);
   mr_assert_state(sim, env / MR_LANES);
   sim->kernel->rate_lane(sim, env / MR_LANES, i);

@@ -10,7 +10,6 @@
 
 #include "block.h"
 #include "definitions.h"
-#include "trig.h"
 
 // One pilot's tactics in one engagement: the values of MrTactics (state_fields.h has their meanings), in seconds and
 // degrees. The functions below name only the members that their pilot uses; C sets the others to 0, which means "never"

@@ -19,7 +19,7 @@ static inline float mr_range2(const MrBody *a, const MrBody *b, int i) {
 
 // The body that a fighter takes an enemy in one lane to have: the true one, or with sensors its track's. NULL where the
 // enemy is dead or there is no track. `picture` is NULL without sensors.
-static inline const MrBody *mr_known(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture,
+static inline const MrBody *mr_known(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
                                      int32_t fighter, int32_t enemy, int lane) {
   if (!b->fighters[enemy].alive[lane]) return NULL;
   if (!picture) return &b->fighters[enemy].body;
@@ -29,7 +29,7 @@ static inline const MrBody *mr_known(const struct MrSim *sim, const MrBlock *b, 
 
 // The k-th nearest enemy that a fighter knows in one lane, k from 1; -1 if there are fewer. Of enemies at equal range
 // the first comes first. This is the order in which they are observed.
-static int32_t mr_nearest_enemy(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+static int32_t mr_nearest_enemy(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
                                 int32_t k, int lane) {
   const MrBody *own = &b->fighters[fighter].body;
   int32_t order[MR_FIGHTERS], count = 0;
@@ -49,12 +49,6 @@ static int32_t mr_nearest_enemy(const struct MrSim *sim, const MrBlock *b, const
   return k <= count ? order[k - 1] : -1;
 }
 
-// Removes the missile of a slot in one lane.
-static inline void mr_remove(MrBlock *b, int32_t slot, int lane) {
-  b->live[slot] -= b->missiles[slot].active[lane];
-  b->missiles[slot].active[lane] = 0;
-}
-
 #if MR_SIDE > 1
 
 // The cosine of the angle at which a body in one lane sees another off its nose.
@@ -65,7 +59,7 @@ static inline float mr_off_nose(const MrBody *own, const MrBody *other, int i) {
 }
 
 // The enemy nearest a fighter's nose of those that it knows in one lane; or -1.
-static int32_t mr_nearest_nose(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+static int32_t mr_nearest_nose(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
                                int lane) {
   const MrBody *own = &b->fighters[fighter].body;
   int32_t nearest = -1;
@@ -81,7 +75,7 @@ static int32_t mr_nearest_nose(const struct MrSim *sim, const MrBlock *b, const 
 }
 
 // Whether the seeker of a missile that has no target sees an enemy in one lane. Without sensors the notch hides nobody.
-static bool mr_seeker_sees(const struct MrSim *sim, const MrBody *own, const MrFighter *enemy, int lane) {
+static bool mr_seeker_sees(const MrSim *sim, const MrBody *own, const MrFighter *enemy, int lane) {
   const MrParams *p = &sim->params;
   const MrBody *body = &enemy->body;
   if (!enemy->alive[lane] || mr_range2(own, body, lane) > p->seeker_range * p->seeker_range) return false;
@@ -90,7 +84,7 @@ static bool mr_seeker_sees(const struct MrSim *sim, const MrBody *own, const MrF
 }
 
 // The living enemy nearest a missile's nose of those that its seeker sees in one lane; or -1.
-static int32_t mr_seek_target(const struct MrSim *sim, const MrBlock *b, const MrMissile *m, int lane) {
+static int32_t mr_seek_target(const MrSim *sim, const MrBlock *b, const MrMissile *m, int lane) {
   int32_t nearest = -1;
   float most = -2.0f;
   MR_FOR_SIDE(sim, !mr_side(sim, m->owner[lane]), e) {
@@ -102,19 +96,9 @@ static int32_t mr_seek_target(const struct MrSim *sim, const MrBlock *b, const M
   return nearest;
 }
 
-// Gives a missile that is locked on a target the belief that this is where it is.
-static void mr_lock_on(const MrBody *target, MrBelief *belief, int lane) {
-  belief->x[lane] = target->x[lane];
-  belief->y[lane] = target->y[lane];
-  belief->vx[lane] = target->v[lane] * target->c[lane];
-  belief->vy[lane] = target->v[lane] * target->s[lane];
-  belief->locked[lane] = 1;
-  belief->unseen[lane] = 0;
-}
-
 // Gives each missile of a lane whose target is dead another: the enemy nearest its nose that its seeker sees. Without
 // one, or once it is spent, it is removed.
-static void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
+static void mr_find_new_targets(const MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
   for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
     MrMissile *m = &b->missiles[slot];
     if (!m->active[lane] || b->fighters[m->target[lane]].alive[lane]) continue;
@@ -126,12 +110,12 @@ static void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, MrPicture *
       continue;
     }
     m->target[lane] = target;
-    if (picture) mr_lock_on(&b->fighters[target].body, &picture->beliefs[slot], lane);
+    if (picture) mr_believe_in(&b->fighters[target].body, 1, &picture->beliefs[slot], lane);
   }
 }
 
 // At whom a fighter's `fire` is, in one lane; -1 for nobody that it knows.
-static int32_t mr_shot_at(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+static int32_t mr_shot_at(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
                           int lane) {
   int32_t fire = b->fighters[fighter].fire[lane], target = b->fighters[fighter].target[lane];
   if (fire == MR_FIRE_TARGET) return mr_known(sim, b, picture, fighter, target, lane) ? target : -1;
@@ -141,11 +125,11 @@ static int32_t mr_shot_at(const struct MrSim *sim, const MrBlock *b, const MrPic
 
 #else
 
-static inline void mr_find_new_targets(const struct MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
+static inline void mr_find_new_targets(const MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
   (void)sim, (void)b, (void)picture, (void)lane;
 }
 
-static inline int32_t mr_shot_at(const struct MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
+static inline int32_t mr_shot_at(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
                                  int lane) {
   return mr_nearest_enemy(sim, b, picture, fighter, 1, lane);
 }

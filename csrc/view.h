@@ -14,8 +14,9 @@
 #include "kernel.h"
 #include "picture.h"
 #include "quads.h"
+#include "receiver.h"
 #include "scene.h"
-#include "sense.h"
+#include "sight.h"
 
 // Rows of the results -------------------------------------------------------------------------------------
 

@@ -211,7 +211,7 @@ static void mr_write_contact(const MrSim *sim, const MrBlock *b, int32_t fighter
   }
   MR_FOR_LANES(i) {
     float limit = mr_select(mr_is_track(contact->source[i]), k->one, 0.0f);
-    float track_live = (float)(contact->source[i] == MR_RADAR);
+    float track_live = (float)(contact->source[i] == MR_LIVE);
     float track_memory = (float)(contact->source[i] == MR_MEMORY);
     float track_age = (float)contact->age[i] * k->dt;
     float enemy_speed = contact->body.v[i];
@@ -276,7 +276,7 @@ static void mr_write_radar_views(const MrSim *sim, const MrBlock *b, const MrPic
                                  const MrSight sights[MR_FIGHTERS], const MrOutputs *out, MrDestination *to) {
   MrRadarView view;
   MrScene believed;
-  mr_look_around_by_picture(sim->constants.dt, b, picture, &believed);
+  mr_look_around_by_picture(sim, b, picture, &believed);
   for (int32_t f = 0; f < MR_FIGHTERS; f++) {
     if (!mr_has_row(sim, out, f)) continue;
     mr_write_radar_view(sim, b, f, &believed, sights, picture, &view);

@@ -257,7 +257,7 @@ static void mr_write_track(const MrSim *sim, const MrTeamView *view, int32_t fig
     float other_speed = contact->body.v[i];
     float other_own_reach = mr_r_max(k, sight.approach[i]) - other_range;
     float other_reach = mr_r_max(k, other_ahead * own->body.v[i]) - other_range;
-    float other_live = (float)(contact->source[i] == MR_RADAR);
+    float other_live = (float)(contact->source[i] == MR_LIVE);
     float other_linked = (float)(contact->source[i] == MR_LINKED);
     float other_age = (float)contact->age[i] * k->dt;
     float other_inbound = (float)in_air[i];

@@ -150,15 +150,15 @@ void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, 
 void mr_learner_score(MrLearner *learner, const MrExperience *experience, const MrChoice *choice, float *logprobs,
                       float *values);
 
-// Adds the gradient of a minibatch's loss, times `scale`, to `gradient` in the layout of the parameters. Besides, what the
-// policy gives for its decisions, as of mr_learner_score.
+// Adds the gradient of a minibatch's loss, times `scale`, to `gradient` in the layout of the parameters. Besides, what
+// the policy gives for its decisions, as of mr_learner_score.
 void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrChoice *choice,
                          const MrMinibatch *minibatch, const MrLossSettings *settings, float scale, float *gradient,
                          float *logprobs, float *values, MrLosses *losses);
 
-// Takes a step against `gradient`, which is scaled down to `max_norm` where its norm is above, and loads the parameters.
-// Muon (K. Jordan et al. 2024) as heavyball has it: momentum [parameters] of the gradients and Nesterov's look ahead;
-// matrices are then made orthogonal.
+// Takes a step against `gradient`, which is scaled down to `max_norm` where its norm is above, and loads the
+// parameters. Muon (K. Jordan et al. 2024) as heavyball has it: momentum [parameters] of the gradients and Nesterov's
+// look ahead; matrices are then made orthogonal.
 void mr_learner_muon(MrLearner *learner, float *parameters, float *momentum, const float *gradient, float rate,
                      float beta, float max_norm);
 

@@ -33,7 +33,8 @@ MR_INLINE void mr_sum(double *sum, MrFloats x, MrFloats is_there) {
 MR_INLINE MrSlopes mr_loss(const MrJudged *j, const MrLossSettings *settings, float share, MrLosses *sums) {
   MrFloats weight = share * j->is_there;
 
-  // Beyond the last decision the policy's outputs are zeros: a ratio of these could be infinite, and 0 times it no number.
+  // Beyond the last decision the policy's outputs are zeros: a ratio of these could be infinite, and 0 times it no
+  // number.
   MrFloats logratio = mr_where(j->is_there > 0.0f, j->logprob - j->proximal, mr_all(0.0f));
   MrFloats ratio = mr_exp(logratio);
   MrFloats surrogate = -j->advantage * ratio;

@@ -29,8 +29,8 @@ static void mr_gelu(float *x, float *slope, int count) {
   }
 }
 
-// From what was seen to logits or means and values, whose other rows become zero: they are read MR_WIDTH rows at a time,
-// and of what another call has left there 0 times infinity would be not-a-number.
+// From what was seen to logits or means and values, whose other rows become zero: they are read MR_WIDTH rows at a
+// time, and of what another call has left there 0 times infinity would be not-a-number.
 static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
   int last = policy->shape.layers;
   if (policy->shape.kinds) mr_pool(policy, work, rows);

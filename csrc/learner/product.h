@@ -61,8 +61,8 @@ MR_INLINE void mr_tiles(int tile_rows, int vectors, int rows, int depth, MrMatri
   }
 }
 
-// C = A B, C += A B or C = A B + bias, with A [rows, depth], B [depth, columns] and C [rows, columns]. The columns are a
-// multiple of 16. Rows of B and C are b_row and c_row numbers apart. Each element is summed in the order of `depth`,
+// C = A B, C += A B or C = A B + bias, with A [rows, depth], B [depth, columns] and C [rows, columns]. The columns are
+// a multiple of 16. Rows of B and C are b_row and c_row numbers apart. Each element is summed in the order of `depth`,
 // wherever it lies in a tile.
 MR_INLINE void mr_product_to(int rows, int columns, int depth, MrMatrix a, const float *b, long b_row, float *c,
                              long c_row, MrProductEnd end, const float *bias) {

@@ -1,9 +1,13 @@
 """Threads that step the engagements of one core: their number makes no difference."""
 
+import os
 import re
+import subprocess
 
 import numpy as np
 import pytest
+from needs import EACH_COMPILER
+from places import CSRC, SUPPORT
 from policies import random_policy
 
 from midrange_puffer import Midrange, Simulation, _core
@@ -115,3 +119,25 @@ def test_a_number_of_threads_that_cannot_be_is_named(make, threads):
     match = f"threads = {threads!r}: must be a whole number from 1 to 1024"
     with pytest.raises(ValueError, match=re.escape(match)):
         make(threads)
+
+
+@EACH_COMPILER
+def test_threads_have_no_data_races(tmp_path, compiler):
+    """ThreadSanitizer finds none in threads.c, and any number of threads has the same sums."""
+    program = tmp_path / "thread_race"
+    sources = [CSRC / "threads.c", SUPPORT / "thread_race.c"]
+    options = ["-std=c11", "-O1", "-g", "-fsanitize=thread", f"-I{CSRC}", "-pthread"]
+    # Another sanitizer that is preloaded into this process does not go with it.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    build = [compiler, *options, *sources, "-o", program]
+    if subprocess.run(build, env=environment, capture_output=True, check=False).returncode:
+        pytest.skip(f"{compiler} has no ThreadSanitizer here")
+    sums = set()
+    for threads in (1, 2, 4, 7):
+        run = [program, str(threads), "200"]
+        result = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+        if "unexpected memory mapping" in result.stderr:
+            pytest.skip("this ThreadSanitizer does not run on this kernel")
+        assert result.returncode == 0, result.stderr
+        sums.add(result.stdout)
+    assert len(sums) == 1

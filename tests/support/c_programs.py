@@ -7,7 +7,7 @@ from pathlib import Path
 from places import CSRC, SUPPORT
 
 ISA = "portable"  # one kernel is enough: the flags say for what it is compiled
-SIDES = (1, 2)  # the sizes of csrc/sides.h that the programs have: kernels take long to compile
+SIDES = (1, 2)  # the sizes of csrc/isas.h that the programs have: kernels take long to compile
 
 
 def build(folder: Path, name: str, compiler: str, *flags: str) -> Path:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What can be seen in an engagement: the geometry between the fighters, and between missiles and their targets.
-// Pilots, rewards and observations, of both sides, all use these functions, so that they agree.
+// The geometry between the fighters, and between missiles and their targets. Pilots, rewards and observations of both
+// sides use these functions, so that they agree.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -11,7 +11,21 @@
 
 #include "block.h"
 #include "definitions.h"
-#include "frame.h"
+
+// A vector in the frame of a body: x along its velocity, y to the left.
+typedef struct {
+  float ahead, left;
+} MrVector;
+
+// The vector (x, y), expressed in the frame whose x axis points along the unit vector (c, s).
+static inline MrVector mr_into_frame(float x, float y, float c, float s) {
+  return (MrVector){x * c + y * s, y * c - x * s};
+}
+
+// The vector, turned to the left by the angle whose cosine is c and sine is s.
+static inline MrVector mr_turn(MrVector a, float c, float s) {
+  return (MrVector){a.ahead * c - a.left * s, a.left * c + a.ahead * s};
+}
 
 // A fighter's sight of its enemy. Vectors are in the fighter's own frame (x along its velocity, y to the left), but for
 // the aspect.
@@ -25,7 +39,7 @@ typedef struct {
   MR_ALIGNED float approach[MR_LANES];                               // enemy's speed toward the fighter [m/s]
 } MrSight;
 
-// A fighter's sight of an enemy with that body: what mr_look has of it, to the bit.
+// A fighter's sight of an enemy with that body: to the bit as mr_look has it.
 static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *out) {
   MR_FOR_LANES(i) {
     float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
@@ -49,7 +63,7 @@ static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *o
   }
 }
 
-// Where one slot's missiles stand to their targets.
+// Positions of one slot's missiles to their targets.
 typedef struct {
   MR_ALIGNED float x[MR_LANES], y[MR_LANES];               // missile - target [m]
   MR_ALIGNED float range[MR_LANES], time_to_go[MR_LANES];  // [m], [s]
@@ -92,8 +106,7 @@ static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
 
 #endif
 
-// Where the missile of one lane stands to its target: what MrIntercept has of it. `targets` are the fighters' bodies,
-// true ones or believed ones.
+// The same of the missile in one lane. `targets` are the fighters' bodies, true ones or believed ones.
 typedef struct {
   float x, y, range, time_to_go;
 } MrStanding;
@@ -122,7 +135,7 @@ static inline void mr_bodies(const MrBlock *b, const MrBody *bodies[MR_FIGHTERS]
 static inline void mr_intercept(const MrBlock *b, int32_t slot, MrIntercept *out) {
   const MrBody *targets[MR_FIGHTERS];
   mr_bodies(b, targets);
-  MR_FOR_LANES(i) {
+  MR_FOR_ACTIVE(&b->missiles[slot], i) {
     MrStanding standing = mr_standing(&b->missiles[slot], targets, i);
     out->x[i] = standing.x;
     out->y[i] = standing.y;
@@ -147,7 +160,7 @@ static inline float mr_log_ratio(float z) {
 // Chase reach [m]: the distance that a missile gains on a target that runs straight away at `speed`. It gains until it
 // is no faster than the target or is spent. The rest of the boost is one step of the flight law, up to v_burnt. The
 // coast from v_burnt down to v_end is in closed form. RULES.md, "Pilots".
-static inline float mr_chase_reach(const struct MrSim *sim, float v, float age, float speed) {
+static inline float mr_chase_reach(const MrSim *sim, float v, float age, float speed) {
   const MrConstants *k = &sim->constants;
   float cd0 = k->missile.cd0;
   float burn = mr_max(k->burn_steps - age, 0.0f) * k->dt;

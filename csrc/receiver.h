@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// The warning receiver: the radars and seekers that a fighter hears. RULES.md, "Sensors".
+//
+// Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
+
+#pragma once
+
+#include "block.h"
+#include "feature_table.h"
+#include "picture.h"
+#include "sight.h"
+
+// An enemy's radar as the receiver of a fighter hears it: 1 if it points at the fighter, 1 if it tracks it. The bearing
+// is a unit vector in the own frame.
+typedef struct {
+  MR_ALIGNED int32_t hears[MR_LANES], tracked[MR_LANES];
+  MR_ALIGNED float ahead[MR_LANES], left[MR_LANES];
+} MrHeard;
+
+// `sight` is the true one of the enemy; `contact` is the enemy's with the fighter.
+static void mr_listen(const MrSim *sim, const MrFighter *own, const MrFighter *enemy, const MrSight *sight,
+                      const MrContact *contact, MrHeard *out) {
+  const MrSensors *k = &sim->constants.sensors;
+  MR_FOR_LANES(i) {
+    int hears = own->alive[i] & enemy->alive[i] & (sight->aspect_ahead[i] >= k->radar_cosine) &
+                (sight->range[i] <= k->receiver_range);
+    out->hears[i] = hears;
+    out->tracked[i] = hears & (contact->source[i] == MR_LIVE);
+    out->ahead[i] = mr_select(hears, sight->ahead[i], 0.0f);
+    out->left[i] = mr_select(hears, sight->left[i], 0.0f);
+  }
+}
+
+// The seekers with a lock on a fighter, the one nearest its nose first. The bearings are unit vectors in the own frame.
+typedef struct {
+  MR_ALIGNED int32_t present[MR_SEEKERS_OBSERVED][MR_LANES];
+  MR_ALIGNED float ahead[MR_SEEKERS_OBSERVED][MR_LANES], left[MR_SEEKERS_OBSERVED][MR_LANES];
+} MrSeekers;
+
+// Inserts a seeker among those of a lane, which are sorted. Those behind it move down; the last one drops out.
+static inline void mr_insert_seeker(MrSeekers *seekers, int i, int32_t present, float ahead, float left) {
+  for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
+    int32_t here = seekers->present[rank][i];
+    float here_ahead = seekers->ahead[rank][i], here_left = seekers->left[rank][i];
+    int before = present & (!here | (ahead > here_ahead));
+    seekers->present[rank][i] = mr_select_int(before, present, here);
+    seekers->ahead[rank][i] = mr_select(before, ahead, here_ahead);
+    seekers->left[rank][i] = mr_select(before, left, here_left);
+    present = mr_select_int(before, here, present);
+    ahead = mr_select(before, here_ahead, ahead);
+    left = mr_select(before, here_left, left);
+  }
+}
+
+static void mr_listen_to_seekers(const MrBlock *b, int32_t fighter, const MrPicture *picture, MrSeekers *out) {
+  const MrBody *own = &b->fighters[fighter].body;
+  for (int rank = 0; rank < MR_SEEKERS_OBSERVED; rank++) {
+    MR_FOR_LANES(i) {
+      out->present[rank][i] = 0;
+      out->ahead[rank][i] = out->left[rank][i] = 0.0f;
+    }
+  }
+  for (int32_t slot = 0; slot < MR_MISSILES; slot++) {
+    if (!b->live[slot]) continue;
+    const MrMissile *m = &b->missiles[slot];
+    const MrBelief *belief = &picture->beliefs[slot];
+    MR_FOR_LANES(i) {
+      float dx = m->body.x[i] - own->x[i], dy = m->body.y[i] - own->y[i];
+      float inverse = 1.0f / mr_max(sqrtf(dx * dx + dy * dy), 1.0f);
+      MrVector place = mr_into_frame(dx, dy, own->c[i], own->s[i]);
+      int present = m->active[i] & (m->target[i] == fighter) & belief->locked[i];
+      mr_insert_seeker(out, i, present, place.ahead * inverse, place.left * inverse);
+    }
+  }
+}
+
+// The radars of all enemies of a fighter, by their places in their side.
+typedef struct {
+  MrHeard of[MR_ENEMIES];
+} MrHeardAll;
+
+static void mr_listen_around(const MrSim *sim, const MrBlock *b, int32_t fighter, const MrPicture *picture,
+                             MrHeardAll *out) {
+  int32_t enemies = !mr_side(sim, fighter), first = mr_first(sim, enemies);
+  MR_FOR_SIDE(sim, enemies, e) {
+    const MrContact *contact = &picture->contacts[mr_contact_place(sim, e, fighter)];
+    MrSight sight;
+    mr_look_at(&b->fighters[fighter].body, &b->fighters[e].body, &sight);
+    mr_listen(sim, &b->fighters[fighter], &b->fighters[e], &sight, contact, &out->of[e - first]);
+  }
+}
+
+// 1 if radar a presses more than radar b: those that track the fighter come first, of these the one nearer its nose.
+// Those that are not heard come last.
+static inline int mr_presses(const MrHeard *a, const MrHeard *b, int i) {
+  int32_t order = a->hears[i] + a->tracked[i], other = b->hears[i] + b->tracked[i];
+  return (order > other) | ((order == other) & (a->ahead[i] > b->ahead[i]));
+}
+
+// Finds the radar that presses most.
+static void mr_most_pressing(const MrSim *sim, int32_t fighter, const MrHeardAll *all, MrHeard *out) {
+  *out = all->of[0];
+  for (int32_t e = 1; e < mr_size(sim, !mr_side(sim, fighter)); e++) {
+    const MrHeard *other = &all->of[e];
+    MR_FOR_LANES(i) {
+      int more = mr_presses(other, out, i);
+      out->hears[i] = mr_select_int(more, other->hears[i], out->hears[i]);
+      out->tracked[i] = mr_select_int(more, other->tracked[i], out->tracked[i]);
+      out->ahead[i] = mr_select(more, other->ahead[i], out->ahead[i]);
+      out->left[i] = mr_select(more, other->left[i], out->left[i]);
+    }
+  }
+}
