@@ -27,7 +27,7 @@ EPISODES, SEED = 512, 0  # of the public panel, for each row
 CANDIDATE = "candidate"  # the policy's name in the fit of its rating
 GROUPS = ("pilots", "wide", "frozen")
 FROZEN = FOLDER / "panel"  # the networks' files
-MEMBERS = FROZEN / "members.json"  # what made each, and its digest
+MEMBERS = FROZEN / "members.json"  # source and digest of each
 SETS = 32  # parameter sets of each wide family
 SMALLEST = 2 * SETS  # engagements of a row: every set in both seats
 

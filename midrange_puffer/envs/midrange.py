@@ -32,10 +32,10 @@ TRIED = 8  # engagements in which a user's own reward is tried
     seed="0 <= seed < 2**64. The same seed and actions give the same bits everywhere; with a pool, "
     "if the pool is the same, too.",
     buf="PufferLib's buffers, or None to allocate them.",
-    pool="the pool's file, needed where `opponent` has a pool; read at the first reset or step "
-    "and looked at again now and then.",
-    render_mode='what `render` does with engagement 0: "human" shows it in a window, "rgb_array" '
-    "returns a picture; None: nothing is rendered.",
+    pool="the pool's file, needed where `opponent` has a pool; read at the first reset or step, "
+    "and again every 64 decisions if it has changed.",
+    render_mode='"human": `render` shows engagement 0 in a window; "rgb_array": it returns a '
+    "picture; None: nothing is rendered.",
     parameters="rows of csrc/params.h, and of a subclass the arguments of its `own_reward`.",
 )
 class Midrange(pufferlib.PufferEnv):
@@ -190,7 +190,7 @@ class Midrange(pufferlib.PufferEnv):
         """Returns the arguments of `own_reward` after the decision, and their defaults.
 
         Raises:
-            OwnCodeError: One has no default that tells its kind, or is another argument's name.
+            OwnCodeError: An argument without a default of a known type, or with another one's name.
         """
         return settings_of_reward(cls, Midrange) if cls._has_own_reward() else {}
 

@@ -205,7 +205,7 @@ def settings_of_reward(env_class: type, base: type) -> dict[str, Setting]:
         base: the environment.
 
     Raises:
-        OwnCodeError: One has no default that tells its kind, or is an argument of `base`.
+        OwnCodeError: An argument without a default of a known type, or an argument of `base`.
     """
     name = f"{env_class.__name__}.own_reward"
     settings = settings_of(env_class.own_reward, name, "env", skip=2)

@@ -44,9 +44,10 @@ STATE = state_names(SEATS)
 def state_of(core: _core.Core) -> np.ndarray:
     """Returns the state of engagement 0, float32 in [-1, 1]; `state_names` names its numbers.
 
-    It does not depend on what the sides know. The time that is left, as a share of the time limit;
-    all fighters; all slots of missiles, which are zeros without a missile in the air. The owner of
-    a missile is 0 for the first fighter and 1 for the last, in one against one red and blue.
+    It does not depend on the sides' knowledge. It has the time that is left, as a share of the time
+    limit; all fighters; all slots of missiles, which are zeros without a missile in the air. The
+    owner of a missile is 0 for the first fighter and 1 for the last: red and blue in one against
+    one.
     """
     dt, limit = core.parameters["physics_dt"], core.parameters["time_limit"]
     fighters, missiles = core.read("fighter"), core.read("missile")
@@ -71,7 +72,7 @@ class MidrangeParallelEnv(ParallelEnv):
     actions. All agents' episodes end together: terminated when the fight is decided, truncated when
     the time limit was reached with both sides alive. In teams an agent that dies is terminated at
     once, with the reward of that decision, and leaves. The means of the sides' rewards are each
-    other's negatives. `state()` returns the engagement itself, regardless of what the agents know.
+    other's negatives. `state()` returns the engagement itself, regardless of the agents' knowledge.
 
     Info:
         Empty but at the end of an episode: the info of `midrange_puffer.gym.MidrangeEnv` without

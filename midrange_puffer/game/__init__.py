@@ -1,1 +1,1 @@
-"""The game: its parameters, what is seen and done in it, and what follows from its physics."""
+"""The game: parameters, observations, actions, simulation, paths and missile envelopes."""

@@ -176,7 +176,7 @@ class Edges:
     Attributes:
         minimum, aero: float32, ends of the widest stretch of hits [m]; 0 and 0 if nothing is hit.
         cold, nez: float32, the farthest within it from which every evasion of `cold` and every
-            evasion whatever is hit [m]; `minimum` if there is none.
+            evasion is hit [m]; `minimum` if there is none.
         inner: float32, near end of the stretch up to `nez` from which every evasion is hit [m].
         stretches: int32, stretches of hits that the scan saw.
         gaps: int32, stretches between `minimum` and `nez` from which it saw an evasion escape.

@@ -101,9 +101,9 @@ OPTIONS: dict[str, Option] = {
             "observation",
             str,
             "default",
-            "what the agents see; stg adds how both stand in each other's missile envelope, and by "
-            "how much the inbound missiles would miss; radar is what their sensors show them, the "
-            "only one with sensing = radar",
+            "the agents' features; stg adds how both stand in each other's missile envelope, and "
+            "by how much the inbound missiles would miss; radar has their sensors' data, the only "
+            "one with sensing = radar",
             choices=OBSERVATIONS,
         ),
         Option(
@@ -256,7 +256,7 @@ def reward_bound(parameters: Parameters) -> float:
     """Returns an upper bound of |reward|, by the weights and the length of a decision.
 
     A reward's row of unit "1" weighs a potential within +-1, one of "1/s" a rate within +-1, and
-    one of "result" is what a result pays (csrc/RULES.md, "Rewards").
+    one of "result" is the reward of a result (csrc/RULES.md, "Rewards").
 
     Args:
         parameters: a value for every parameter, as of `resolve`.

@@ -25,7 +25,7 @@ from midrange_puffer.game.parameters import (
     suggest,
 )
 
-# Limits of what may be set from outside: positions [m], speeds [m/s], missiles, ages [steps].
+# Limits of values that are set from outside: positions [m], speeds [m/s], missiles, ages [steps].
 MAX_POSITION = 1e7
 MAX_SPEED = 10_000.0
 MAX_AMMUNITION = int(PARAMETERS["ammunition"].maximum)

@@ -272,8 +272,8 @@ def pair_graph(
 ) -> SpaceTime:
     """Returns the space-time graph of a fighter and one enemy, which may fire now, in any fight.
 
-    `pair_graph(sim, env, fighter)` is for teams what `spacetime(sim, env, seat)` is for one against
-    one, where it returns the same. Its `seat` is the fighter's side, and so are the owners and
+    Teams call `pair_graph(sim, env, fighter)`, one against one `spacetime(sim, env, seat)`; in one
+    against one both return the same. Its `seat` is the fighter's side, and so are the owners and
     targets of its missiles; the missiles' slots are those of `sim`.
 
     Args:
