@@ -120,6 +120,15 @@ def copied_gradient(policy: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: one.grad.clone() for name, one in policy.named_parameters()}
 
 
+def tensors(tree: object) -> list[torch.Tensor]:
+    """Copies of the tensors in nested dictionaries, lists and tuples."""
+    if isinstance(tree, torch.Tensor):
+        return [tree.clone()]
+    branches = tree.values() if isinstance(tree, dict) else tree
+    is_leaf = not isinstance(tree, (dict, list, tuple))
+    return [] if is_leaf else [tensor for branch in branches for tensor in tensors(branch)]
+
+
 def watched_minibatches(trainer: StageTrainer) -> list[list[bytes]]:
     """A list to which every minibatch adds the observations of its segments, as bytes."""
     seen, learn = [], trainer.engine.learn

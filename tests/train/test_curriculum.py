@@ -4,6 +4,7 @@ import math
 import signal
 import time
 
+import learners
 import numpy as np
 import pytest
 import runs
@@ -144,23 +145,13 @@ class Watch:
     @staticmethod
     def _look(trainer: StageTrainer) -> dict[str, object]:
         state = trainer.optimizer.state_dict()["state"]
-        momentum = [tensor for tensor in _tensors(state) if tensor.numel() > 1]
+        momentum = [tensor for tensor in learners.tensors(state) if tensor.numel() > 1]
         return {
             "weights": [value.clone() for value in trainer.policy.state_dict().values()],
             "momentum": [tensor.clone() for tensor in momentum],
             "counters": (trainer.epoch, trainer.global_step),
             "rate": trainer.optimizer.param_groups[0]["lr"],
         }
-
-
-def _tensors(tree: object) -> list[torch.Tensor]:
-    if isinstance(tree, torch.Tensor):
-        return [tree]
-    if isinstance(tree, dict):
-        return [tensor for value in tree.values() for tensor in _tensors(value)]
-    if isinstance(tree, (list, tuple)):
-        return [tensor for value in tree for tensor in _tensors(value)]
-    return []
 
 
 @pytest.fixture(scope="module")

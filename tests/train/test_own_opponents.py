@@ -37,13 +37,9 @@ def trained(tmp_path_factory) -> Path:
     return folder
 
 
-def rows(run: Path) -> list[dict[str, float]]:
-    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-
-
 def test_a_mix_is_trained_against_and_scored_by_name(trained):
     """In workers, too."""
-    scored = {name for row in rows(trained / "run") for name in row if "_vs_" in name}
+    scored = {name for row in runs.rows(trained / "run") for name in row if "_vs_" in name}
     names = ("straight", "idle", "trained")
     assert scored == {f"environment/{kind}_vs_{n}" for kind in ("score", "win") for n in names}
 
@@ -134,4 +130,4 @@ def test_a_function_is_no_model_and_says_where_it_is_taken(trained):
 def test_the_example_is_trained_against(tmp_path):
     sniper = f"{EXAMPLES / 'own_opponent.py'}:sniper"
     assert runs.train(tmp_path, "--env.opponent", f"{sniper}:1,straight:1") == 0
-    assert any("environment/score_vs_sniper" in row for row in rows(tmp_path / "run"))
+    assert any("environment/score_vs_sniper" in row for row in runs.rows(tmp_path / "run"))

@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 
+import learners
 import pytest
 import runs
 import torch
@@ -109,7 +110,7 @@ def test_resuming_continues_weights_optimizer_schedule_and_counters(run, monkeyp
         if not seen:
             seen.update(
                 weights={k: v.clone() for k, v in self.policy.state_dict().items()},
-                momentum=_tensors(self.optimizer.state_dict()["state"]),
+                momentum=learners.tensors(self.optimizer.state_dict()["state"]),
                 rate=self.optimizer.param_groups[0]["lr"],
                 epoch=self.epoch,
                 step=self.global_step,
@@ -129,22 +130,13 @@ def test_resuming_continues_weights_optimizer_schedule_and_counters(run, monkeyp
     assert torch.equal(seen["rng"], before["torch_rng"])
     for name, value in policy.state_dict().items():
         assert torch.equal(value, seen["weights"][name])
-    momentum = _tensors(before["optimizer"]["state"])
+    momentum = learners.tensors(before["optimizer"]["state"])
     assert len(momentum) > 0
     assert all(torch.equal(a, b) for a, b in zip(momentum, seen["momentum"], strict=True))
     rows = runs.rows(run)
     assert [row["agent_steps"] for row in rows] == [1024 * n for n in range(1, 9)]
     assert rows[:3] == logged
     assert rows[-1]["learning_rate"] == pytest.approx(0, abs=1e-12)
-
-
-def _tensors(tree: object) -> list[torch.Tensor]:
-    """The tensors in nested dictionaries."""
-    if isinstance(tree, torch.Tensor):
-        return [tree.clone()]
-    if isinstance(tree, dict):
-        return [tensor for value in tree.values() for tensor in _tensors(value)]
-    return []
 
 
 def test_resuming_repeats_itself_and_brings_new_engagements(stopped, tmp_path):

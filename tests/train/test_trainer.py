@@ -1,9 +1,11 @@
-"""What training does with raters, and with a policy that is of no more use."""
+"""The trainer: its rows of metrics, raters, memories, and policies that diverge."""
 
 import math
 import threading
+from itertools import pairwise
 
 import learners
+import numpy as np
 import pytest
 import runs
 import torch
@@ -13,7 +15,7 @@ from midrange_puffer.policies import model_file
 from midrange_puffer.train.rollout import pufferl
 from midrange_puffer.train.run import new_run, train
 from midrange_puffer.train.stop_signals import StopSignals
-from midrange_puffer.train.trainer import DivergedError, StageTrainer
+from midrange_puffer.train.trainer import DivergedError, StageTrainer, _Row
 from midrange_puffer.train.utilization import Utilization
 
 pytestmark = pytest.mark.slow
@@ -152,3 +154,66 @@ def test_steps_without_bound_diverge_and_the_run_may_go_on_with_others(tmp_path,
     assert f"the last checkpoint still stands: --resume {run}" in capsys.readouterr().err
     words = ["--train.learning-rate=1e-4", "--train.adam-beta2=0.999", "--train.adam-eps=1e-8"]
     assert runs.resume(run, *words) == 0
+
+
+UPDATES = 11
+STEPS = 1024  # of an update
+
+
+def test_a_row_tells_of_every_update_since_the_last_one(tmp_path, monkeypatch):
+    """What each update gathered is noted on its way in; learning is the same, row or no row."""
+    results, losses, add = [], [], _Row.add
+
+    def noting(self, its_results, its_losses) -> None:
+        results.append({name: list(values) for name, values in its_results.items()})
+        losses.append(dict(its_losses))
+        add(self, its_results, its_losses)
+
+    monkeypatch.setattr(_Row, "add", noting)
+    words = [f"--train.total-timesteps={UPDATES * STEPS}", "--train.checkpoint-interval=5"]
+    assert runs.train(tmp_path, *words, "--train.log-interval=4") == 0
+    rows = runs.rows(tmp_path / "run")
+    ends = [4, 5, 8, 10, 11]  # 5, 10 and 11 have checkpoints
+    assert [row["epoch"] for row in rows] == ends
+    assert [row["agent_steps"] for row in rows] == [STEPS * end for end in ends]
+    for row, (begin, end) in zip(rows, pairwise([0, *ends]), strict=True):
+        told = [score for one in results[begin:end] for score in one.get("score", ())]
+        assert row.get("environment/score") == (pytest.approx(np.mean(told)) if told else None)
+        told = [paid for one in results[begin:end] for paid in one.get("episode_return", ())]
+        if told:
+            assert row["environment/episode_return_max"] == max(told)
+            assert row["environment/episode_return_min"] == min(told)
+        for name in ("entropy", "value_loss"):
+            mean = np.mean([one[name] for one in losses[begin:end]])
+            assert row[f"losses/{name}"] == pytest.approx(mean)
+    assert "environment/score" in rows[-1]
+
+
+def test_a_stopped_run_and_its_resume_leave_no_update_untold(tmp_path, monkeypatch):
+    counts, add = [], _Row.add
+
+    def counting(self, *args) -> None:
+        add(self, *args)
+        counts.append(1)
+
+    monkeypatch.setattr(_Row, "add", counting)
+    words = ["--train.log-interval=100", "--train.checkpoint-interval=100"]
+    assert runs.train(tmp_path, f"--train.total-timesteps={3 * STEPS}", *words) == 0
+    assert runs.resume(tmp_path / "run", f"--train.total-timesteps={5 * STEPS}") == 0
+    assert len(counts) == 5
+    assert [row["epoch"] for row in runs.rows(tmp_path / "run")] == [3, 5]
+
+
+def test_a_row_comes_at_the_end_of_a_stage_and_with_a_rating(tmp_path):
+    stages = tmp_path / "stages.ini"
+    stages.write_text(
+        f"{runs.SMALL}log_interval = 100\ncheckpoint_interval = 100\n"
+        "[curriculum]\nstages = a, b\n"
+        f"[curriculum.a]\nmax_steps = {3 * STEPS}\n[curriculum.b]\n"
+        "[league]\ninterval = 5\ngames = 2\n"
+    )
+    assert runs.train(tmp_path, "--config", str(stages)) == 0
+    rows = runs.rows(tmp_path / "run")
+    assert [row["epoch"] for row in rows] == [3, 5, 8]
+    assert [row["curriculum/stage"] for row in rows] == [1, 2, 2]
+    assert ["league/rating" in row for row in rows] == [False, True, True]

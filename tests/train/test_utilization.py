@@ -3,21 +3,16 @@
 import multiprocessing
 import time
 from collections import namedtuple
-from contextlib import closing
 from types import SimpleNamespace
 
 import numpy as np
 import psutil
 import pynvml
 import pytest
-import runs
 import torch
 
-from midrange_puffer.config.reading import load_config
-from midrange_puffer.errors import UserError
 from midrange_puffer.train import utilization
 from midrange_puffer.train.utilization import Utilization
-from midrange_puffer.train.vector import VecEnv, make_env
 
 Cores = namedtuple("Cores", "user nice system idle iowait guest")
 GIB = 2**30
@@ -150,70 +145,3 @@ def test_what_the_driver_does_not_tell_is_no_number(gpus, monkeypatch, function,
     figures = Utilization("cuda:0").metrics()
     assert np.isnan(figures["gpu/utilization"])
     assert figures["gpu/memory"] == 75
-
-
-def test_every_row_tells_the_machine(tmp_path):
-    assert runs.train(tmp_path, "--train.total-timesteps=2048") == 0
-    for row in runs.rows(tmp_path / "run"):
-        assert 0 <= row["machine/cpu"] <= 100
-        assert 0 < row["machine/memory"] < 100
-        assert row["machine/process_cpu"] >= 0
-        assert row["machine/process_memory"] > 50  # Python with torch
-
-
-class Cuda:
-    """CUDA's runtime as far as it locks memory."""
-
-    def __init__(self, status: int = 0) -> None:
-        self.locked: dict[int, int] = {}
-        self._status = status
-
-    def cudaHostRegister(self, address, size, flags):  # noqa: N802
-        assert flags == 0
-        self.locked[address] = size
-        return self._status
-
-    def cudaHostUnregister(self, address):  # noqa: N802
-        del self.locked[address]
-        return 0
-
-
-def small(tmp_path, backend: str, device: str) -> dict:
-    words = [f"--vec.backend={backend}", f"--train.device={device}", "--train.pin-memory"]
-    words += ["--train.threads=1"]
-    config = load_config(runs.small_config(tmp_path), words)
-    instances = 2 if backend == "Multiprocessing" else 1
-    numbers = {"num_envs": instances, "num_workers": instances, "batch_size": 1}
-    return config.replaced("vec", "test", **numbers)
-
-
-@pytest.mark.parametrize("backend", ["Serial", "Multiprocessing", "PufferEnv"])
-def test_what_is_locked_is_what_is_given_out(tmp_path, monkeypatch, backend):
-    cuda = Cuda()
-    monkeypatch.setattr(torch.cuda, "cudart", lambda: cuda)
-    with closing(VecEnv(make_env, small(tmp_path, backend, "cuda:0"))) as vecenv:
-        [(start, size)] = cuda.locked.items()
-        assert size == vecenv.num_agents * vecenv.single_observation_space.shape[0] * 4
-        vecenv.async_reset(0)
-        for _ in range(4):
-            observations = vecenv.recv()[0]
-            address = torch.as_tensor(observations).data_ptr()
-            assert start <= address
-            assert address + observations.nbytes <= start + size
-            vecenv.send(np.zeros((len(observations), 3), np.int32))
-    assert not cuda.locked
-
-
-@pytest.mark.parametrize(("device", "words"), [("cpu", True), ("cuda", False)])
-def test_nothing_is_locked_unasked_or_without_a_gpu(tmp_path, monkeypatch, device, words):
-    monkeypatch.delattr(torch.cuda, "cudart")
-    config = small(tmp_path, "Serial", device)
-    config = config.replaced("train", "test", pin_memory=words)
-    VecEnv(make_env, config).close()
-
-
-def test_memory_that_cannot_be_locked_ends_the_run_and_its_workers(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "cudart", lambda: Cuda(status=2))
-    with pytest.raises(UserError, match=r"train.pin_memory = True: CUDA cannot lock 0.0 MiB .*2\)"):
-        VecEnv(make_env, small(tmp_path, "Multiprocessing", "cuda"))
-    assert not multiprocessing.active_children()

@@ -1,11 +1,20 @@
-"""metrics.jsonl: a resume keeps its good rows, whatever else is in it."""
+"""metrics.jsonl keeps its good rows, and what is wrong in league.json is named."""
 
 import json
 
 import pytest
 
+from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.files import WriteError
-from midrange_puffer.train.run_files import LONGEST_ROW, MetricsFile, read_metrics
+from midrange_puffer.game.parameters import resolve
+from midrange_puffer.json_files import JsonError
+from midrange_puffer.train.run_files import (
+    LEAGUE,
+    LONGEST_ROW,
+    MetricsFile,
+    read_league,
+    read_metrics,
+)
 
 GOOD = [b'{"agent_steps": 1024, "SPS": 5.5}\n', b'{"SPS": null, "agent_steps": 2048}\n']
 BAD = {
@@ -60,3 +69,34 @@ def test_what_is_no_file_is_named(tmp_path):
     path.mkdir()
     with pytest.raises(WriteError, match=r"cannot read .*metrics.jsonl: Is a directory"):
         MetricsFile(path, resume_at=1)
+
+
+RATED = {"name": "model_000001", "agent_steps": 1000}
+RESULT = {"first": "model_000001", "second": "ace", "wins": 1, "draws": 0, "losses": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ratings": {}}, "ratings = {}: must be a list"),
+        ({"ratings": [RATED | {"agent_steps": "1"}]}, r"ratings\[0\].agent_steps = '1': must"),
+        ({"ratings": [RATED | {"rating": None}]}, r"ratings\[0\].rating = None: must be a number"),
+        ({"results": [RESULT | {"wins": -1}]}, r"results\[0\].wins = -1: must be an integer"),
+        ({"results": [RESULT | {"wins": 10**9}]}, r"results\[0\].wins = 1.*: must be an integer"),
+        ({"results": [RESULT | {"wins": 0, "losses": 0}]}, r"results\[0\]: .* must not all be 0"),
+        ({"results": [RESULT | {"first": "who"}]}, r"results\[0\].first = who: must be a name in"),
+        ({"results": [RESULT, RESULT]}, r"results\[1\].second = ace: must be another"),
+        ({"results": [RESULT | {"second": str(n)} for n in range(5000)]}, "5001 players, at most"),
+        ({"anchors": {"ace": 1e300}}, r"anchors.ace = 1e\+300: must be a number from -10000"),
+        ({"parameters": []}, r"parameters = \[\]: must be an object"),
+        ({"more": 1}, "more: no such entry; there are parameters, anchors, ratings, results"),
+    ],
+)
+def test_a_damaged_league_is_named_with_what_is_wrong_in_it(tmp_path, change, message):
+    content = {"parameters": resolve({}), "anchors": ANCHORS}
+    content |= {"ratings": [RATED], "results": [RESULT]}
+    (tmp_path / LEAGUE).write_text(json.dumps(content))
+    assert read_league(tmp_path / LEAGUE).ratings[0].name == "model_000001"
+    (tmp_path / LEAGUE).write_text(json.dumps(content | change))
+    with pytest.raises(JsonError, match=f"league.json: damaged: {message}"):
+        read_league(tmp_path / LEAGUE)

@@ -1,21 +1,31 @@
-"""The league of a run in training: ratings that go on, on both sides, through resumes."""
+"""The league that rates a policy in training, and the replays of its fights."""
 
+import errno
 import json
+import os
+import re
+import shutil
 
 import numpy as np
 import pytest
 import runs
+import torch
+from machines import machine
 from policies import Constant, random_policy
+from quick_fights import SHORT
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.sections import League
+from midrange_puffer.config.settle import settle
 from midrange_puffer.contest.match import rate_pilots
 from midrange_puffer.contest.ratings import ANCHORS
 from midrange_puffer.game.parameters import PILOTS, resolve
 from midrange_puffer.policies import model_file
 from midrange_puffer.policies.model_file import CheckpointError
+from midrange_puffer.replays.recorder import FightRecorder
+from midrange_puffer.replays.replay import Replay
 from midrange_puffer.train import run_folder
-from midrange_puffer.train.raters import TrainingLeague
+from midrange_puffer.train.raters import TrainingLeague, TrainingReplays
 from midrange_puffer.train.run_files import LEAGUE
 
 pytestmark = pytest.mark.slow
@@ -161,34 +171,9 @@ def test_a_damaged_checkpoint_is_left_out_and_named(tmp_path, capsys):
     assert "model_000002.pt: damaged" in capsys.readouterr().err
 
 
-RATED = {"name": "model_000001", "agent_steps": 1000}
-RESULT = {"first": "model_000001", "second": "ace", "wins": 1, "draws": 0, "losses": 1}
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"ratings": {}}, "ratings = {}: must be a list"),
-        ({"ratings": [RATED | {"agent_steps": "1"}]}, r"ratings\[0\].agent_steps = '1': must"),
-        ({"ratings": [RATED | {"rating": None}]}, r"ratings\[0\].rating = None: must be a number"),
-        ({"results": [RESULT | {"wins": -1}]}, r"results\[0\].wins = -1: must be an integer"),
-        ({"results": [RESULT | {"wins": 10**9}]}, r"results\[0\].wins = 1.*: must be an integer"),
-        ({"results": [RESULT | {"wins": 0, "losses": 0}]}, r"results\[0\]: .* must not all be 0"),
-        ({"results": [RESULT | {"first": "who"}]}, r"results\[0\].first = who: must be a name in"),
-        ({"results": [RESULT, RESULT]}, r"results\[1\].second = ace: must be another"),
-        ({"results": [RESULT | {"second": str(n)} for n in range(5000)]}, "5001 players, at most"),
-        ({"anchors": {"ace": 1e300}}, r"anchors.ace = 1e\+300: must be a number from -10000"),
-        ({"parameters": []}, r"parameters = \[\]: must be an object"),
-        ({"more": 1}, "more: no such entry; there are parameters, anchors, ratings, results"),
-    ],
-)
-def test_a_damaged_file_is_named_with_what_is_wrong_in_it(tmp_path, change, message):
-    content = {"parameters": resolve({}), "anchors": ANCHORS}
-    content |= {"ratings": [RATED], "results": [RESULT]}
-    (tmp_path / LEAGUE).write_text(json.dumps(content))
-    open_league(tmp_path, 1000)
-    (tmp_path / LEAGUE).write_text(json.dumps(content | change))
-    told = f"league.json: damaged: {message}.*; without the file the ratings of the run start anew"
+def test_a_damaged_league_is_refused_with_the_way_out(tmp_path):
+    (tmp_path / LEAGUE).write_text("{}")
+    told = "league.json: damaged: .*; without the file the ratings of the run start anew"
     with pytest.raises(CheckpointError, match=told):
         open_league(tmp_path)
 
@@ -209,3 +194,128 @@ def test_a_resumed_run_drops_the_ratings_of_the_training_that_it_takes_back(tmp_
     steps = [row["agent_steps"] for row in read(run)["ratings"]]
     assert steps == [1024, 2048, 3072, 4096, 6144, 8192]
     assert list(ratings(run)) == [f"model_{update:06d}" for update in range(1, 7)]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A small run against two pilots, with replays at every third of its 8 updates."""
+    folder = tmp_path_factory.mktemp("trained")
+    words = ["--train.replay-interval=3", "--env.opponent=evader:1,shooter:2"]
+    assert runs.train(folder, *words, "--train.checkpoint-interval=1") == 0
+    return folder / "run"
+
+
+def test_training_keeps_replays_on_its_schedule(run):
+    """Against the pilots of the run, from one start, so that one sees what has changed."""
+    replays = {path.stem: Replay.read(path) for path in (run / "replays").iterdir()}
+    met = {tuple(name.split("_vs-")) for name in replays}
+    assert {(model, rest.split("_")[0]) for model, rest in met} == {
+        (f"model_{update:06d}", pilot) for update in (3, 6, 8) for pilot in ("evader", "shooter")
+    }
+    for name, replay in replays.items():
+        replay.verify()
+        assert replay.pilots[0] == "agent"
+        assert name == f"{replay.names[0]}_vs-{replay.pilots[1]}_{result(replay)}"
+        assert replay.meta["agent_steps"] == 1024 * int(replay.names[0][-6:])
+        assert replay.parameters["start_range_max"] == 6000
+    starts = {tuple(replay.hashes[:1]) for replay in replays.values()}
+    assert len(starts) == 2  # one for each pilot
+
+
+def result(replay: Replay) -> str:
+    return {"red wins": "win", "blue wins": "loss"}.get(replay.outcome, "draw")
+
+
+def test_training_is_the_same_without(run, tmp_path):
+    words = ["--train.replay-interval=0", "--env.opponent=evader:1,shooter:2"]
+    assert runs.train(tmp_path, *words, "--train.checkpoint-interval=1") == 0
+    plain = tmp_path / "run"
+    assert not (plain / "replays").exists()
+    assert runs.timeless(plain) == runs.timeless(run)
+    models = sorted(path.name for path in plain.glob(model_file.MODELS))
+    assert len(models) == 9
+    for name in models:
+        ours, theirs = (torch.load(at / name)["weights"] for at in (run, plain))
+        assert all(torch.equal(ours[key], theirs[key]) for key in theirs)
+
+
+def test_a_rating_taken_again_replaces_its_replays(tmp_path):
+    config = load_config(None, ["--train.replay-interval=5", "--env.opponent=ace"])
+    config = config.replaced("env", "test", **SHORT)
+    replays = TrainingReplays(tmp_path, config)
+    for level, rudder in ((2, 0.0), (4, 1.0)):
+        replays.rate(Constant(level, fire=0), "model_000005", 5000)
+        [path] = (tmp_path / "replays").iterdir()
+        assert (Replay.read(path).controls[:, 0, 0] == rudder).all()
+    assert [replays.is_due(epoch, 0, False) for epoch in (4, 5, 10)] == [False, True, True]
+    assert replays.is_due(7, 0, True)
+
+
+def full_disk(monkeypatch, replays: TrainingReplays) -> None:
+    def fail(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+
+def no_folder(monkeypatch, replays: TrainingReplays) -> None:
+    """Nor an old replay that could be removed."""
+    folder = replays._folder
+    shutil.rmtree(folder)
+    folder.write_text("")
+
+
+def nothing_to_remove(monkeypatch, replays: TrainingReplays) -> None:
+    (replays._folder / "model_000005_old.replay").mkdir()
+
+
+def another_fight(monkeypatch, replays: TrainingReplays) -> None:
+    def fail(*_):
+        raise RuntimeError("engagement 0 of seed 42 goes another way alone")
+
+    monkeypatch.setattr(FightRecorder, "replay", fail)
+
+
+@pytest.mark.parametrize(
+    ("mishap", "reason"),
+    [
+        (full_disk, "cannot write .*_vs-ace_loss.replay: No space left on device"),
+        (no_folder, "cannot write .*_vs-ace_loss.replay: Not a directory"),
+        (nothing_to_remove, "Is a directory: .*model_000005_old.replay'"),
+        (another_fight, "goes another way alone"),
+    ],
+)
+def test_no_training_ends_for_want_of_a_replay(tmp_path, monkeypatch, capsys, mishap, reason):
+    config = load_config(None, ["--train.replay-interval=5", "--env.opponent=ace"])
+    config = config.replaced("env", "test", **SHORT)
+    replays = TrainingReplays(tmp_path, config)
+    mishap(monkeypatch, replays)
+    assert replays.rate(Constant(fire=0), "model_000005", 5000) == {}
+    [line] = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(f"not all replays of model_000005 are kept: .*{reason}", line)
+
+
+@pytest.mark.parametrize(
+    ("opponent", "stages", "met"),
+    [
+        ("self:1,crank:1", {}, {"crank"}),
+        ("self", {}, set(PILOTS)),
+        ("ace", {"a": "weave", "b": "self:1,evader:1"}, {"weave", "evader"}),
+    ],
+)
+def test_the_pilots_of_the_run_are_met_or_all(tmp_path, opponent, stages, met):
+    words = ["--train.replay-interval=1", f"--env.opponent={opponent}"]
+    if stages:
+        words += [f"--curriculum.stages={','.join(stages)}"]
+        words += [f"--curriculum.{name}.env.opponent={met}" for name, met in stages.items()]
+        words += [f"--curriculum.{name}.max-steps=10" for name in stages]
+    config = load_config(None, words).replaced("env", "test", **SHORT)
+    TrainingReplays(tmp_path, config).rate(Constant(), "model_000001", 1)
+    assert {Replay.read(path).pilots[1] for path in (tmp_path / "replays").iterdir()} == met
+
+
+@pytest.mark.parametrize(("steps", "interval"), [(1024, 1), (11 * 1024, 2), (200 * 1024, 20)])
+def test_by_default_a_run_keeps_about_ten_sets(tmp_path, steps, interval):
+    config = load_config(runs.small_config(tmp_path), [f"--train.total-timesteps={steps}"])
+    config = settle(config, machine())
+    assert config["train"]["replay_interval"] == interval

@@ -1,0 +1,134 @@
+"""Vector environments: the time of their steps, workers that stop, and memory locked for a GPU."""
+
+import multiprocessing
+import os
+import signal
+import time
+from contextlib import closing
+
+import learners
+import numpy as np
+import pytest
+import runs
+import torch
+
+from midrange_puffer.config.reading import load_config
+from midrange_puffer.errors import UserError
+from midrange_puffer.train import vector
+from midrange_puffer.train.vector import VecEnv, make_env
+
+SLEEP = 0.002  # s, in a step
+
+
+def sleepy(**kwargs):
+    """An environment whose step takes a known while at least."""
+    env = make_env(**kwargs)
+    step = env.step
+
+    def slow(actions):
+        time.sleep(SLEEP)
+        return step(actions)
+
+    env.step = slow
+    return env
+
+
+@pytest.mark.parametrize("backend", ["Serial", "Multiprocessing", "PufferEnv"])
+def test_environments_time_their_own_steps(tmp_path, backend):
+    """Not what they wait for: the main process sleeps, too."""
+    words = [f"--vec.backend={backend}", "--train.threads=1"]
+    config = load_config(runs.small_config(tmp_path), words)
+    instances = 2 if backend == "Multiprocessing" else 1
+    config = config.replaced("vec", "test", num_envs=instances, num_workers=instances, batch_size=1)
+    with closing(VecEnv(sleepy, config)) as vecenv:
+        assert vecenv.step_time == (0, 0)
+        vecenv.async_reset(0)
+        steps, start = 10, time.perf_counter()
+        for _ in range(steps):
+            agents = len(vecenv.recv()[0])
+            vecenv.send(np.zeros((agents, 3), np.int32))
+            time.sleep(5 * SLEEP)
+        while vecenv.step_time.decisions < steps * agents:
+            time.sleep(SLEEP)
+        time.sleep(SLEEP)  # it writes the seconds after the decisions
+        decisions, seconds = vecenv.step_time
+        assert decisions == steps * agents
+        assert steps * SLEEP <= seconds < (time.perf_counter() - start) * instances
+        assert vecenv.step_time.sps == decisions / seconds
+
+
+def test_a_worker_that_is_stopped_is_told_of_and_when_it_goes_on(tmp_path, monkeypatch, capsys):
+    """PufferLib waits for it without a word."""
+    monkeypatch.setattr(vector, "LOOK_INTERVAL", 0.01)
+    told = ""
+    with learners.small_trainer(tmp_path, "--vec.backend=Multiprocessing") as trainer:
+        process = trainer.vecenv.processes[1].pid
+        for number, word in ((signal.SIGSTOP, "is stopped"), (signal.SIGCONT, "goes on")):
+            os.kill(process, number)
+            while word not in (new := capsys.readouterr().err):
+                time.sleep(0.01)
+            told += new
+        trainer.evaluate()
+    assert told.splitlines() == [
+        f"environment worker 1 (process {process}) is stopped, and training waits; it goes on "
+        f"with: kill -CONT {process}",
+        f"environment worker 1 (process {process}) goes on",
+    ]
+
+
+class Cuda:
+    """CUDA's runtime as far as it locks memory."""
+
+    def __init__(self, status: int = 0) -> None:
+        self.locked: dict[int, int] = {}
+        self._status = status
+
+    def cudaHostRegister(self, address, size, flags):  # noqa: N802
+        assert flags == 0
+        self.locked[address] = size
+        return self._status
+
+    def cudaHostUnregister(self, address):  # noqa: N802
+        del self.locked[address]
+        return 0
+
+
+def small(tmp_path, backend: str, device: str) -> dict:
+    words = [f"--vec.backend={backend}", f"--train.device={device}", "--train.pin-memory"]
+    words += ["--train.threads=1"]
+    config = load_config(runs.small_config(tmp_path), words)
+    instances = 2 if backend == "Multiprocessing" else 1
+    numbers = {"num_envs": instances, "num_workers": instances, "batch_size": 1}
+    return config.replaced("vec", "test", **numbers)
+
+
+@pytest.mark.parametrize("backend", ["Serial", "Multiprocessing", "PufferEnv"])
+def test_what_is_locked_is_what_is_given_out(tmp_path, monkeypatch, backend):
+    cuda = Cuda()
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: cuda)
+    with closing(VecEnv(make_env, small(tmp_path, backend, "cuda:0"))) as vecenv:
+        [(start, size)] = cuda.locked.items()
+        assert size == vecenv.num_agents * vecenv.single_observation_space.shape[0] * 4
+        vecenv.async_reset(0)
+        for _ in range(4):
+            observations = vecenv.recv()[0]
+            address = torch.as_tensor(observations).data_ptr()
+            assert start <= address
+            assert address + observations.nbytes <= start + size
+            vecenv.send(np.zeros((len(observations), 3), np.int32))
+    assert not cuda.locked
+
+
+@pytest.mark.parametrize(("device", "words"), [("cpu", True), ("cuda", False)])
+def test_nothing_is_locked_unasked_or_without_a_gpu(tmp_path, monkeypatch, device, words):
+    monkeypatch.delattr(torch.cuda, "cudart")
+    config = small(tmp_path, "Serial", device)
+    config = config.replaced("train", "test", pin_memory=words)
+    VecEnv(make_env, config).close()
+
+
+def test_memory_that_cannot_be_locked_ends_the_run_and_its_workers(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: Cuda(status=2))
+    with pytest.raises(UserError, match=r"train.pin_memory = True: CUDA cannot lock 0.0 MiB .*2\)"):
+        VecEnv(make_env, small(tmp_path, "Multiprocessing", "cuda"))
+    assert not multiprocessing.active_children()
