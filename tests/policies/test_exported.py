@@ -168,6 +168,56 @@ def foreign(**metadata: str) -> bytes:
     return model.SerializeToString()
 
 
+def edited(**metadata: object):
+    """Returns a function that changes the metadata of an .onnx file."""
+    return lambda data: exports.with_metadata(data, **metadata)
+
+
+def remembers(size: object):
+    """Returns a function that changes the declared size of the memory."""
+    return edited(rnn_name='"Recurrent"', rnn={"input_size": 16, "hidden_size": size})
+
+
+def reweighted(change):
+    """Returns a function that changes the first weight of an .onnx file; it gets no digest."""
+
+    def spoil(data: bytes) -> bytes:
+        model = onnx.load_from_string(exports.with_metadata(data))
+        change(model.graph.initializer[0])
+        return model.SerializeToString()
+
+    return spoil
+
+
+def set_number(value: float):
+    def change(tensor: onnx.TensorProto) -> None:
+        values = onnx.numpy_helper.to_array(tensor).copy()
+        values.flat[5] = value
+        tensor.CopyFrom(onnx.numpy_helper.from_array(values, tensor.name))
+
+    return change
+
+
+def move_out(tensor: onnx.TensorProto) -> None:
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="weights.bin")
+
+
+def split_by_input(data: bytes) -> bytes:
+    """Returns a graph with a shape that depends on the input's values, which only a run detects."""
+    model = onnx.load_from_string(exports.with_metadata(data))
+    [split] = [node for node in model.graph.node if node.op_type == "Split"]
+    [lengths] = [part for part in model.graph.initializer if part.name == split.input[1]]
+    model.graph.initializer.remove(lengths)
+    model.graph.node.insert(0, onnx.helper.make_node("Shape", ["observation"], [lengths.name]))
+    return model.SerializeToString()
+
+
+CONTINUOUS = {"action_mode": "continuous"}
+INPUTS = r"whose inputs are {'observation': 71}, expected {'observation': "
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
@@ -177,48 +227,39 @@ def foreign(**metadata: str) -> bytes:
         (lambda data: data.replace(b'"time_left"', b'"\xff\xff\xff\xff_left"'), "damaged, or not"),
         (lambda data: foreign(), "not a midrange_puffer policy"),
         (lambda data: foreign(author="other", format="other"), "not a midrange_puffer policy"),
-        (lambda data: exports.with_metadata(data, format=None), "not a midrange_puffer policy"),
-        (lambda data: exports.with_metadata(data, env="{"), "not a midrange_puffer policy"),
-        (lambda data: exports.with_metadata(data, version=2), "its version is 2, expected 1"),
+        (edited(format=None), "not a midrange_puffer policy"),
+        (edited(env="{"), "not a midrange_puffer policy"),
+        (edited(author="[" * 100_000), "not a midrange_puffer policy"),
+        (edited(version=2), "its version is 2, expected 1"),
+        (edited(observation_version=99), "its observation_version is 99, expected 1"),
+        (edited(observation_version=None), "its observation_version is None, expected 1"),
+        (edited(env=None), "its env is missing"),
+        (edited(env=[1]), r"its env = \[1\]: must be an object"),
+        (edited(rnn_name='"Recurrent"'), INPUTS + r"71, 'lstm_h': 16"),
+        (edited(env={"observation": "stg"}), INPUTS + r"79}"),
+        (edited(env=CONTINUOUS, action_nvec=[]), "its action_nvec is"),
         (
-            lambda data: exports.with_metadata(data, observation_version=99),
-            "its observation_version is 99, expected 1",
-        ),
-        (
-            lambda data: exports.with_metadata(data, observation_version=None),
-            "its observation_version is None, expected 1",
-        ),
-        (lambda data: exports.with_metadata(data, env=None), "its env is missing"),
-        (lambda data: exports.with_metadata(data, env=[1]), "its env = [1]: must be an object"),
-        (
-            lambda data: exports.with_metadata(data, rnn_name='"Recurrent"'),
-            "whose inputs are {'observation': 71}, expected {'observation': 71, 'lstm_h': 16",
-        ),
-        (
-            lambda data: exports.with_metadata(data, env={"observation": "stg"}),
-            "whose inputs are {'observation': 71}, expected {'observation': 79}",
-        ),
-        (
-            lambda data: exports.with_metadata(
-                data, env={"action_mode": "continuous"}, action_nvec=[]
-            ),
-            "its action_nvec is",
-        ),
-        (
-            lambda data: exports.with_metadata(
-                data, env={"action_mode": "continuous"}, action_nvec="null"
-            ),
+            edited(env=CONTINUOUS, action_nvec="null"),
             "whose outputs are {'rudder': 5, 'throttle': 3, 'fire': 2, 'value': 1}, expected {'me",
         ),
+        (split_by_input, r"its graph cannot be computed \("),
+        (reweighted(set_number(np.nan)), r"its weight \S+ is beyond 1e\+06 or has what"),
+        (reweighted(set_number(-2e6)), r"its weight \S+ is beyond 1e\+06 or has what"),
+        (reweighted(move_out), r"damaged.*its \S+ is in another file"),
+        (reweighted(lambda tensor: tensor.dims.__setitem__(0, 10**12)), "damaged"),
+        *((remembers(size), r"its rnn") for size in (40_000, -1, 16.0, None, [1])),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path, spoil, reason):
     made = exports.make(tmp_path)
     made.exported.write_bytes(spoil(made.exported.read_bytes()))
-    with pytest.raises(CheckpointError) as caught:
+    with pytest.raises(CheckpointError, match=f"^{made.exported}: .*{reason}"):
         load_policy(made.exported)
-    assert str(caught.value).startswith(f"{made.exported}: ")
-    assert reason in str(caught.value)
+
+
+def test_eval_names_a_damaged_file(tmp_path):
+    made = exports.make(tmp_path)
+    made.exported.write_bytes(b"")
     with pytest.raises(CheckpointError, match=r"levels\.onnx: "):
         cli.run("eval", ["--load-model-path", str(made.exported)])
 
@@ -266,68 +307,3 @@ def test_a_file_without_a_digest_is_taken(tmp_path):
     made.exported.write_bytes(exports.with_metadata(made.exported.read_bytes()))
     _, its = load_policy(made.exported)
     assert its == {name: entries[name] for name in entries.keys() - {"sealed", "sha256"}}
-
-
-def test_a_graph_that_cannot_be_computed_is_refused(tmp_path):
-    made = exports.make(tmp_path)
-    model = onnx.load_from_string(exports.with_metadata(made.exported.read_bytes()))
-    [split] = [node for node in model.graph.node if node.op_type == "Split"]
-    [lengths] = [one for one in model.graph.initializer if one.name == split.input[1]]
-    model.graph.initializer.remove(lengths)
-    # A shape that depends on the input's values, which only a run detects.
-    model.graph.node.insert(0, onnx.helper.make_node("Shape", ["observation"], [lengths.name]))
-    made.exported.write_bytes(model.SerializeToString())
-    with pytest.raises(CheckpointError, match=r"levels\.onnx: its graph cannot be computed \("):
-        load_policy(made.exported)
-
-
-def with_weight(data: bytes, change) -> bytes:
-    """Returns an .onnx file with a changed first weight and without a digest."""
-    model = onnx.load_from_string(exports.with_metadata(data))
-    change(model.graph.initializer[0])
-    return model.SerializeToString()
-
-
-def set_number(tensor: onnx.TensorProto, value: float) -> None:
-    values = onnx.numpy_helper.to_array(tensor).copy()
-    values.flat[5] = value
-    tensor.CopyFrom(onnx.numpy_helper.from_array(values, tensor.name))
-
-
-def move_out(tensor: onnx.TensorProto) -> None:
-    tensor.ClearField("raw_data")
-    tensor.data_location = onnx.TensorProto.EXTERNAL
-    tensor.external_data.add(key="location", value="weights.bin")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda tensor: set_number(tensor, np.nan), r"its weight \S+ is beyond 1e\+06 or has what"),
-        (lambda tensor: set_number(tensor, -2e6), r"its weight \S+ is beyond 1e\+06 or has what"),
-        (move_out, r"damaged.*its \S+ is in another file"),
-        (lambda tensor: tensor.dims.__setitem__(0, 10**12), "damaged"),
-    ],
-)
-def test_weights_that_no_policy_can_have_are_refused(tmp_path, change, message):
-    made = exports.make(tmp_path)
-    made.exported.write_bytes(with_weight(made.exported.read_bytes(), change))
-    with pytest.raises(CheckpointError, match=rf"levels\.onnx: {message}"):
-        load_policy(made.exported)
-
-
-@pytest.mark.parametrize("size", [40_000, -1, 16.0, None, [1]])
-def test_a_memory_larger_than_the_file_is_refused(tmp_path, size):
-    made = exports.make(tmp_path, "levels, memory")
-    rnn = {"input_size": 16, "hidden_size": size}
-    made.exported.write_bytes(exports.with_metadata(made.exported.read_bytes(), rnn=rnn))
-    with pytest.raises(CheckpointError, match=r"memory\.onnx: its rnn"):
-        load_policy(made.exported)
-
-
-def test_metadata_that_are_too_deep_are_refused(tmp_path):
-    made = exports.make(tmp_path)
-    deep = exports.with_metadata(made.exported.read_bytes(), author="[" * 100_000)
-    made.exported.write_bytes(deep)
-    with pytest.raises(CheckpointError, match=r"levels\.onnx: not a midrange_puffer policy"):
-        load_policy(made.exported)
