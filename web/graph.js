@@ -1,5 +1,5 @@
-// The space-time graph of a fight that is being flown, as the drawing takes it: what game/spacetime.py makes of the
-// core's look ahead, and game/contacts.py of what a side believes.
+// The space-time graph of a fight that is being flown. It follows game/spacetime.py, which uses the core's look-ahead,
+// and game/contacts.py, which has the game that a side believes in.
 
 const HORIZON = 20; // s, a point every second
 const LANES = 16;

@@ -35,7 +35,7 @@ const LESSONS = [
     isDone: (session) => offOf(session) < 0.15,
   },
   {
-    text: "The filled zone around you is R_NEZ: whoever is in it when you fire cannot escape. Outside of the dashed " +
+    text: "The filled zone around you is R_NEZ: an enemy in it when you fire cannot escape. Outside of the dashed " +
       "line, R_aero, no missile reaches. Fly on, and press Space when blue is in the filled zone.",
     isDone: (session) => ownMissiles(session).length > 0,
   },
@@ -64,7 +64,7 @@ const LESSONS = [
     fight: { players: [HUMAN, "straight"], parameters: start(28, { sensing: "radar" }) },
     isDone: (session) => ownMissiles(session).some(({ entries }) => entries.guided.includes(ACTIVE)),
   },
-  { text: "That is all. Choose whom to fly against, or press N: the champion is waiting.", isDone: () => false },
+  { text: "That is all. Choose an opponent, or press N: the champion is waiting.", isDone: () => false },
 ];
 
 class Lessons {

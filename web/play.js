@@ -42,13 +42,13 @@ function startFight(engagement = session?.engagement ?? Math.floor(Math.random()
   if (needsSensors) parameters.sensing = "radar";
   element("sensing").checked = parameters.sensing === "radar";
   if (players.every((player) => player === HUMAN) && parameters.sensing === "radar") {
-    say("Two at one screen would see what only the other one knows: with sensors one of you flies alone.");
+    say("With sensors only one of you can fly: at one screen each would see the other's picture.");
     return;
   }
   const other = players.find((player) => policies[player] && policies[player].sensing !== parameters.sensing);
   if (other) {
     const how = parameters.sensing === "radar" ? "without" : "with";
-    say(`${other} has learnt the game ${how} sensors, and flies in no other. Choose somebody else.`);
+    say(`${other} was trained ${how} sensors and cannot fly in another game. Choose another player.`);
     return;
   }
   take(new Session(core, { players, policies, seed: 0, engagement, parameters }));

@@ -164,7 +164,7 @@ def test_a_zip_holds_the_same_text_and_repeats(tmp_path):
 
 
 def test_long_recordings_keep_their_time():
-    """Decisions of a thousandth of a second, late."""
+    """Decisions of a thousandth of a second."""
     replay, _ = record(("straight",) * 2, physics_dt=0.001, substeps=1, time_limit=1)
     recording = acmi_reader.read(format_acmi(replay, replay.paths()).encode())
     assert recording.times == pytest.approx(np.arange(1001) / 1000, abs=1e-9)

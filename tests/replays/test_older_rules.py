@@ -1,6 +1,6 @@
-"""Files of an older version of the rules are read as what they were, whatever rows came since.
+"""Files of older versions of the rules keep their meaning after rows were added.
 
-Rows that a test needs are declared to be of version 2, and taken out of what was written before.
+Rows that a test needs are declared as of version 2, and removed from files written before.
 """
 
 from pathlib import Path
@@ -41,7 +41,7 @@ def added(monkeypatch):
 
 
 def without(name: str, **header: object) -> bytes:
-    """The present replay as if there were no such row, nor versions."""
+    """Returns the present replay without a row and without a version."""
     data = with_parameters(PRESENT.read_bytes(), lambda values: values.pop(name))
     return forged(data, **({"rules_version": None} | header))
 
@@ -50,7 +50,7 @@ def without(name: str, **header: object) -> bytes:
 
 
 def test_every_row_since_version_1_has_its_version_and_a_neutral_value():
-    """Else older replays could not be read, and older models would be in another game."""
+    """Without them older replays could not be read, and older models would play another game."""
     names = [name for name, _, _ in ADDITIONS]
     assert {*PARAMETERS} == Replay.read(OLD).parameters.keys() | {*names}
     assert len(names) == len({*names})
@@ -84,7 +84,7 @@ def test_a_replay_of_older_rules_says_why_it_goes_otherwise(version, tmp_path):
 
 
 def test_the_same_controls_end_as_they_ended_by_older_rules():
-    """They only round differently."""
+    """Older rules differ only in rounding."""
     old, present = Replay.read(OLD), Replay.read(PRESENT)
     assert np.array_equal(old.controls, present.controls)
     assert (old.decisions, old.outcome) == (30, "blue wins")
@@ -143,7 +143,7 @@ def test_a_replay_names_its_rules():
 
 
 def save_old(path: Path, lacks: str) -> Path:
-    """A model file without one of the parameters, from before models named their rules."""
+    """Writes a model file without one of the parameters and without a version of the rules."""
     model = torch.load(frozen.save(path, frozen.policy()))
     del model["env"][lacks], model["rules_version"]
     torch.save(model, path)
@@ -156,7 +156,7 @@ def test_a_model_names_its_rules(tmp_path):
 
 
 def test_a_model_from_before_a_row_is_of_the_game_with_its_neutral_value(tmp_path, added):
-    """Not of the one with the default: 5 s from launch to launch."""
+    """Its launch interval is the neutral value, not the default of 5 s."""
     added("launch_interval", 1)
     path = save_old(tmp_path / "old.pt", "launch_interval")
     [(_, model)], game = load_models([path], {})
@@ -168,7 +168,7 @@ def test_a_model_from_before_a_row_is_of_the_game_with_its_neutral_value(tmp_pat
 
 @OLDER_VERSIONS
 def test_a_model_of_older_rules_is_loaded_without_a_word(tmp_path, version, recwarn, capsys):
-    """It plays the same game: only last bits differ."""
+    """It plays the same game with other rounding."""
     path = frozen.save(tmp_path / "old.pt", frozen.policy())
     torch.save(torch.load(path) | {"rules_version": version}, path)
     [(_, model)], _ = load_models([path], {})
@@ -197,7 +197,7 @@ def test_a_model_of_later_rules_is_refused_by_the_name_of_what_is_new(tmp_path):
 
 
 def test_what_a_complete_configuration_lacks_is_neutral(tmp_path, added):
-    """Of one that somebody wrote it is the default."""
+    """A file written by a user takes the default."""
     added("launch_interval", 1)
     path = tmp_path / "config.ini"
     lines = format_config(load_config()).splitlines(keepends=True)

@@ -119,7 +119,7 @@ def test_a_recorder_begins_at_the_start():
         Recorder(Simulation(2, 5), seed=5, pilots=("agent", "agent"))
 
 
-# What is no replay
+# Damaged files
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +249,7 @@ def test_a_file_that_is_not_there_and_a_folder_are_refused(tmp_path):
         record()[0].write(tmp_path)
 
 
-# What goes another way
+# Other fights
 
 
 def fails_at(replay: Replay) -> int:

@@ -96,7 +96,7 @@ def test_engagements_of_teams_are_replayed_alone(sizes):
 
 
 def test_a_fight_that_went_another_way_is_noticed():
-    """As if the core flew an engagement differently alone and in a batch."""
+    """The core seems to fly an engagement differently alone and in a batch."""
     watcher = FightRecorder(("p", None), 4, 4, GAME, {})
     [records] = play([Fight(random_policy(), "ace")], 4, 4, watch=watcher, parameters=GAME)
     other = FightRecorder(("p", None), 4, 5, GAME, {})
@@ -109,7 +109,7 @@ def test_a_fight_that_went_another_way_is_noticed():
 
 
 def fought(policy, opponent: str, num_envs: int, parameters):
-    """The recorders and records of a policy as red and as blue."""
+    """Returns the recorders and records of a policy as red and as blue."""
     both = [
         FightRecorder(names, num_envs, 7, parameters, {"model": "x"})
         for names in (("p", None), (None, "p"))
@@ -122,7 +122,7 @@ def fought(policy, opponent: str, num_envs: int, parameters):
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """Three of each kind, of 40 engagements of a policy that turns and fires."""
+    """Three replays of each kind, of 40 engagements of a policy that turns and fires."""
     both, records = fought(Constant(rudder=3), "turn_back:2,crank:1", 20, FARTHER)
     written = []
     folder = tmp_path_factory.mktemp("saved")
@@ -137,7 +137,7 @@ def of_kind(saved, kind: str) -> list[Replay]:
 
 @pytest.fixture(scope="module")
 def everything(saved) -> dict[tuple[int, str], tuple[np.void, Replay, bool]]:
-    """(engagement, seat) -> record, replay, and whether the policy lost, of all engagements."""
+    """Record, replay and True if the policy lost, by (engagement, seat)."""
     both, records, _ = saved
     return {
         (int(record["env"]), SEATS[seat]): (record, both[seat].replay(record), bool(lost))

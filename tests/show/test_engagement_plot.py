@@ -1,4 +1,4 @@
-"""The picture of an engagement: what is recorded for it, and the file."""
+"""The plot of an engagement, and the command `plot`."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The page of a fight needs nothing else, and holds the fight that was flown."""
+"""The page of a fight: one file with the data of the fight."""
 
 import json
 import re
@@ -25,7 +25,7 @@ FETCHES = (
 
 
 class Page(HTMLParser):
-    """The attributes of a page and the text of every element, each closed in its turn."""
+    """The attributes of a page and the texts of its elements, which must be closed in order."""
 
     def __init__(self, text):
         super().__init__()
@@ -105,7 +105,7 @@ def test_the_paths_are_the_fights(replay, fight):
 
 
 def sampled(replay, fight):
-    """The simulation whenever a graph was noted."""
+    """Yields the simulation at the time of each graph."""
     sim = replay.simulation()
     every = round(fight["interval"] / (replay.duration / replay.decisions))
     yield sim
@@ -115,7 +115,7 @@ def sampled(replay, fight):
 
 
 def test_the_graphs_are_those_of_every_second(replay, fight):
-    """Within what rounding to 16 bits may do, and never as a hit what is none."""
+    """To within the rounding to 16 bits, which must not turn a miss into a hit."""
     assert fight["interval"] == pytest.approx(1)
     packed = [
         {name: unpack(value) for name, value in of_seat.items() if "data" in value}
@@ -184,7 +184,7 @@ def test_zones_are_drawn_only_of_those_who_may_fire(replay, fight):
 
 
 def test_a_page_is_not_large(tmp_path):
-    """Of a minute of a fight."""
+    """The page of a minute of a fight."""
     sim = Simulation(1, 2, "ace", "evader")
     recorder = Recorder(sim, seed=2, pilots=("ace", "evader"))
     for _ in range(120):

@@ -1,4 +1,4 @@
-"""The page of a fight in a browser: it shows what was flown and does what it is told."""
+"""The page of a fight in a browser: its drawings, numbers, keys and buttons."""
 
 from importlib.resources import files
 
@@ -34,7 +34,7 @@ def address(replay, tmp_path_factory):
 
 @pytest.fixture
 def page(window, address):
-    """The page, at its start; no test may leave an error behind."""
+    """The page at its start; a test must not leave an error."""
     window.open("about:blank")
     window.requests.clear()
     window.open(address)
@@ -61,7 +61,7 @@ def test_it_opens_with_names_as_they_are_and_everything_drawn(page):
 
 
 def test_it_tells_what_was_flown(page, replay):
-    """At the times of decisions, in words, as the paths have it."""
+    """The numbers at the times of decisions are those of the paths."""
     fighters = replay.paths().fighters
     for index in (1, 8, len(fighters[0].times) - 2):
         go(page, f"t={fighters[0].times[index]}")
@@ -79,7 +79,7 @@ def test_it_tells_what_was_flown(page, replay):
 
 
 def test_no_missile_is_both_aboard_and_in_the_air(page, replay):
-    """From before the first launch to within the decision of the last, of which many begin one."""
+    """From before the first launch to within the decision of the last one."""
     paths = replay.paths()
     launches = [missile.launched for missile in paths.missiles]
     assert launches
@@ -93,7 +93,7 @@ def test_no_missile_is_both_aboard_and_in_the_air(page, replay):
 
 
 def test_the_end_shows_the_whole_fight(page):
-    """As the button does that fits everything into the view; before the end the fighters."""
+    """The end is shown like a view that is fitted; before the end the view follows the fighters."""
     page.press("End")
     assert text(page, "follow") == "Follow: both"
     end = picture(page, "plane")
@@ -151,7 +151,7 @@ def test_the_slider_and_the_charts_move_the_time(page, replay):
 
 
 def test_the_charts_of_a_long_fight_are_drawn(window, replay, tmp_path):
-    """Of twice 70,000 entries, more than any function of JavaScript takes as arguments."""
+    """Two fighters of 70,000 entries, more than a function of JavaScript takes as arguments."""
     told = collect(replay, lambda count: None)
     for fighter, flown in zip(told["fighters"], replay.paths().fighters, strict=True):
         values = np.array([getattr(flown, name) for name in fighter["columns"]])
@@ -268,7 +268,7 @@ def test_texts_stand_out_from_the_ground(page, scheme):
 
 
 def luminance(colour):
-    """Relative luminance of #rrggbb, as WCAG 2 defines it."""
+    """Returns the relative luminance of #rrggbb, as WCAG 2 defines it."""
     shares = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
@@ -293,7 +293,7 @@ def test_it_fits_the_window(page, size, view):
 
 
 def test_no_label_covers_another(window):
-    """Fifty around one place, of which not all can stand; and those that do, in the picture."""
+    """Of fifty labels around one place only some have room, inside the picture."""
     assets = files("midrange_puffer.show.page") / "assets"
     code = "".join((assets / name).read_text("utf-8") for name in ("canvas.js", "labels.js"))
     boxes = window.evaluate(

@@ -1,4 +1,4 @@
-"""The page of a fight with sensors: the truth, or what one side knows and nothing else."""
+"""The page of a fight with sensors: the truth, or one side's knowledge alone."""
 
 import copy
 
@@ -46,7 +46,7 @@ def test_the_contacts_are_the_fights(notch_fight, content):
 
 
 def test_there_are_zones_where_there_is_a_track(notch_fight, content):
-    """Of both, as the side believes them; the own one only while there is a missile left."""
+    """The zones of both as the side believes them, the own one while it has a missile left."""
     for seat, known in enumerate(content["known"]):
         zones, path = unpack(known["zones"]), notch_fight.paths.contacts[seat]
         interval = content["interval"]
@@ -69,7 +69,7 @@ def test_a_page_without_sensors_knows_no_sides():
 
 @NEEDED
 def test_what_a_side_cannot_know_changes_nothing_on_its_page(window, content, tmp_path):
-    """The enemy is elsewhere, does other things, and has fired missiles that nobody locked."""
+    """Another fight: the enemy has another path and has fired missiles without a lock."""
     other = copy.deepcopy(content)
     enemy = columns(other["fighters"][BLUE])
     moved = {name: values + 1 for name, values in enemy.items() if name not in ("times", "ammo")}

@@ -1,4 +1,4 @@
-"""The page of a fight of teams: its data, and what it shows in a browser."""
+"""The page of a fight of teams: its data, and the page in a browser."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def told(replay):
 
 
 def test_the_graphs_and_zones_are_those_of_pairs(replay, told):
-    """Of every fighter with the enemy nearest to it, within what rounding to 16 bits may do."""
+    """Graphs and zones of each fighter and its nearest enemy, to within rounding to 16 bits."""
     assert (told["sizes"], list(told["callsigns"])) == ((4, 4), NAMES)
     decision = replay.duration / replay.decisions
     every = round(told["interval"] / decision)
@@ -99,7 +99,7 @@ def chosen(page) -> str:
 
 @NEEDED
 def test_there_is_a_line_for_each_fighter(page, paths):
-    """In words, at the times of decisions, as the paths have it."""
+    """The lines at the times of decisions are those of the paths."""
     assert (text(page, "red"), text(page, "blue")) == ("ace × 4", "shooter × 4")
     for index in (1, 30, len(paths.fighters[0].times) - 2, -1):
         time = max(path.times[index] for path in paths.fighters if len(path.times) > index)
@@ -204,7 +204,7 @@ def test_it_fits_a_window_and_help_is_of_teams(page):
 @NEEDED
 @pytest.mark.parametrize("sizes", [(3, 1), (1, 2), (8, 8)], ids="{0[0]}v{0[1]}".format)
 def test_sides_of_any_size_are_shown_to_the_end(window, tmp_path, sizes):
-    """Every fighter, in both views, from the start until most are dead."""
+    """Every fighter in both views, from the start until most are dead."""
     replay, _ = record(sized(*sizes, time_limit=60), ("shooter", "shooter"), seed=2)
     write_page(replay, tmp_path / "fight.html")
     window.open((tmp_path / "fight.html").as_uri())

@@ -1,4 +1,4 @@
-"""The truth, and beside it what each side knew."""
+"""The plot of the truth and each side's knowledge."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def paths():
 
 
 def test_a_side_is_shown_what_it_knew_and_no_more(paths):
-    """Of the enemy the points of the contact; of missiles its own, and their locks."""
+    """A side sees the points of its contact, and its own missiles with their locks."""
     truth, *sides = draw_pictures(paths, "a title").axes
     assert len({*paths.contacts[0].source}) > 2
     for contact, axes in zip(paths.contacts, sides, strict=True):
@@ -38,7 +38,7 @@ def test_a_side_is_shown_what_it_knew_and_no_more(paths):
 
 
 def test_a_team_shows_whose_radar_guides_a_missile():
-    """Where the pilot pair has turned away from its target, its partner's does."""
+    """A `pair` pilot has turned away from its target; its partner's radar guides the missile."""
     fight = followed("pair", "straight", seed=2, sensing="radar", red_size=2, blue_size=2)[1]
     truth, red, _ = draw_pictures(fight, "a title").axes
     own = [missile for missile in fight.missiles if fight.fighters[missile.owner].side == 0]

@@ -233,7 +233,7 @@ def test_a_folder_that_cannot_be_is_named_before_models_are_loaded(monkeypatch):
         cli.run("play", ["--blue", "gone.pt", "--save", __file__])
 
 
-# What tells where a display is.
+# Environment variables that name a display.
 DISPLAY = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "SDL_VIDEODRIVER")
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="a display is always there")
 

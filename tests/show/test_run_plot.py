@@ -1,4 +1,4 @@
-"""Learning curves: what is drawn is what was logged."""
+"""Learning curves show the logged metrics."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ STEPS = np.arange(1, 101) * 1e6
 
 
 def rows(**metrics):
-    """Rows of metrics, one each million decisions and half minute."""
+    """Returns rows of metrics, one for each million decisions and half minute."""
     columns = {"agent_steps": STEPS, "uptime": STEPS * 30e-6, **metrics}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

@@ -1,4 +1,4 @@
-"""The space-time graph as a figure: what its lines say, and in which colours."""
+"""The plot of a space-time graph: the meanings and colours of its lines."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ COLOUR = dict(re.findall(r"--(\w+): (#\w+)", CSS.partition("@media")[0]))  # on 
 
 
 def at(distance: float, **missile: float) -> Simulation:
-    """Red flies at blue, which comes at it, with a missile of blue in the air if it is placed."""
+    """Returns red and blue nose to nose, with a missile of blue in the air if one is given."""
     sim = Simulation(substeps=1)
     place(sim, blue={"x": distance, "y": 0})
     if missile:
@@ -27,7 +27,7 @@ def at(distance: float, **missile: float) -> Simulation:
 
 
 def drawn(graph: SpaceTime) -> dict[str, Line2D]:
-    """The lines that have names."""
+    """Returns the lines with names."""
     [axes] = draw_spacetime(graph, "red").axes
     lines = {line.get_label(): line for line in axes.lines}
     sides = [text.get_text() for text in axes.texts]
@@ -79,7 +79,7 @@ def test_what_is_not_there_is_not_named():
     [(180, "the same, where it hits"), (0, "the same, harmless from here on")],
 )
 def test_missiles_in_the_air_are_told_from_the_own_path(course, end):
-    """Blue's own, in blue's graph."""
+    """Blue's own missile in blue's graph."""
     sim = at(20_000, x=5000, heading_deg=course)
     [axes] = draw_spacetime(spacetime(sim, 0, BLUE), "blue").axes
     lines = {line.get_label(): line for line in axes.lines}

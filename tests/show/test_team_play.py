@@ -116,7 +116,7 @@ def test_a_missile_of_any_enemy_is_warned_of():
 
 
 def test_a_warning_hides_no_line_of_the_bar():
-    """Eight against eight, where the bar is high, in the halves of a split screen."""
+    """Eight against eight, with a high bar, in the halves of a split screen."""
     player = Player(HUMAN, HUMAN, size=(1280, 720), red_size=8, blue_size=8)
     sim = player.session.sim
     x, y = (float(sim.fighters[axis][0, 0]) for axis in ("x", "y"))

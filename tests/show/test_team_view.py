@@ -158,7 +158,7 @@ def test_any_size_will_do(fight, size, focus):
         assert count(renderer.rgb(), colour) > 20
 
 
-# Who is followed
+# The focus
 
 
 def test_the_foe_is_whose_missile_is_nearest_or_else_the_nearest():

@@ -1,4 +1,4 @@
-"""The view from above: what is drawn is where the simulation says, and no display is needed."""
+"""The view from above: bodies are drawn at their places, and no display is needed."""
 
 import math
 
@@ -31,21 +31,21 @@ def no_display(monkeypatch):
 
 
 def scene(**positions: dict) -> tuple[Simulation, Paths]:
-    """Two fighters where they are put; followed from then on."""
+    """Returns two fighters at these places, with their paths from now on."""
     sim = Simulation()
     place(sim, **positions)
     return sim, Paths(sim)
 
 
 def picture(sim: Simulation, paths: Paths, size=SIZE, **options: object) -> np.ndarray:
-    """The view from above without the status bar, [height, width, 3]."""
+    """Returns a picture, [height, width, 3]."""
     renderer = Renderer(size)
     renderer.draw(sim, paths, **options)
     return renderer.rgb()
 
 
 def pixels_of(image: np.ndarray, colour: colours.Colour, tolerance: int = 3) -> np.ndarray:
-    """Where a colour is in the view, [n, 2] columns and rows."""
+    """Returns the pixels of a colour in the view, [n, 2] columns and rows."""
     view = image[VIEW.top : VIEW.bottom, VIEW.left : VIEW.right]
     rows, columns = np.nonzero((np.abs(view.astype(int) - colour) <= tolerance).all(axis=-1))
     return np.column_stack([columns + VIEW.left, rows + VIEW.top])
@@ -88,7 +88,7 @@ def test_the_grid_is_of_round_numbers(least, spacing):
 
 
 def test_no_line_of_the_grid_is_at_minus_zero():
-    """Which would be written with its sign; the view begins little to the left and below."""
+    """Its label would have a sign; the view starts slightly to the left and below."""
     camera = Camera(pygame.Rect(0, 0, 400, 300))
     camera.aim(np.array([15_000.0, 15_000.0]), (20_000.0, 15_500.0), 0.0)
     _, x, y = grid_lines(camera)
@@ -99,7 +99,7 @@ def test_no_line_of_the_grid_is_at_minus_zero():
 
 @pytest.mark.parametrize("heading", [0, 60, 135, 180, -90])
 def test_fighters_are_where_they_are_and_look_where_they_fly(heading):
-    """Both in view: the middle between them is that of the picture, and the scale is one."""
+    """The middle between both is that of the picture, and both axes have one scale."""
     sim, paths = scene(heading_deg=heading, blue={"x": 20_000, "y": 10_000, "heading_deg": heading})
     image = picture(sim, paths)
     shapes = [pixels_of(image, colour) for colour in colours.SIDE_COLOURS]
@@ -152,7 +152,7 @@ def test_an_arrow_at_the_border_points_to_a_missile_out_of_view(bearing):
 
 
 def test_labels_stand_where_nothing_is_drawn():
-    """The gutters are grey, whatever crosses them."""
+    """The gutters are grey even if a trail crosses them."""
     sim, paths = scene(y=1000, heading_deg=200, speed=400)
     for _ in range(150):
         hold(sim, 1)
@@ -169,7 +169,7 @@ def test_labels_stand_where_nothing_is_drawn():
 
 
 def test_a_missiles_trail_is_thick_while_it_burns():
-    """Straight along x; its launcher turns away."""
+    """The missile flies straight along x; its launcher turns away."""
     sim, paths = scene(blue={"x": 90_000})
     sim.step(controls(red=(0, 1, 1)))
     for _ in range(60):
@@ -212,7 +212,7 @@ def test_a_star_where_a_fighter_was_killed_and_words_how_it_ended(fight):
 
 
 def test_the_end_shows_the_whole_fight(fight):
-    """All that was flown, below the outcome, also where the camera was near; before not."""
+    """Everything flown is in view below the outcome, even if the camera was near before."""
     sim, paths = fight
     for size in (SIZE, (320, 244)):
         renderer = Renderer(size)
@@ -232,7 +232,7 @@ def test_the_end_shows_the_whole_fight(fight):
 
 
 def test_a_cross_where_a_missile_came_to_nothing():
-    """Behind a target that it cannot reach, so that it is spent."""
+    """The missile is spent behind a target that it cannot reach."""
     sim, paths = scene(blue={"x": 60_000, "heading_deg": 0})
     sim.step(controls(red=(0, 1, 1)))
     while not paths.missiles or paths.missiles[0].fate == "flying":
@@ -271,7 +271,7 @@ def test_gauges_show_rudder_and_throttle(rudder):
 
 
 def test_missiles_are_counted(fight):
-    """A bar for each that is left, a bright one for each in the air."""
+    """There is a bar for each missile left, and a bright one for each in the air."""
     sim, paths = fight
     time = max(missile.times[0] for missile in paths.missiles if missile.owner == RED) + 2
     bar = picture(sim, paths, time=time)[8:24, 100 : SIZE[0] // 2 - 55]
@@ -287,7 +287,7 @@ def test_missiles_are_counted(fight):
 
 
 def test_no_missile_is_both_aboard_and_in_the_air(fight):
-    """Just as it is launched, and before the next decision."""
+    """At the launch, and before the next decision."""
     paths = fight[1]
     for missile in paths.missiles:
         for time in (missile.launched, missile.launched + 0.2):
@@ -374,7 +374,7 @@ def test_between_decisions_everything_is_on_its_way():
 
 
 def test_curves_are_those_of_a_turn():
-    """On a circle, from points 10 degrees apart."""
+    """Points on a circle, 10 degrees apart."""
     angles = np.radians(np.arange(0, 100, 10))
     circle = 1000 * np.column_stack([np.cos(angles), np.sin(angles)])
     points = curves(circle, angles + np.pi / 2, np.array([0.25, 0.5, 0.75, 1.0]))

@@ -1,4 +1,4 @@
-"""The space-time graph and the launch zones as they are drawn."""
+"""The drawing of the space-time graph and the launch zones."""
 
 import math
 from dataclasses import replace
@@ -31,7 +31,7 @@ def straight(start: tuple[float, float], velocity: tuple[float, float]) -> np.nd
 
 
 def a_graph(**changes: object) -> SpaceTime:
-    """Of red at the origin, with a cone as wide as it is long."""
+    """Returns the graph of red at the origin, with a cone as wide as it is long."""
     angles = np.radians(np.linspace(-45, 45, 9))
     rays = np.column_stack([-np.cos(angles), np.sin(angles)])
     graph = SpaceTime(
@@ -57,7 +57,7 @@ def a_missile(**changes: object) -> MissilePrediction:
 
 
 def drawn(graph: SpaceTime) -> np.ndarray:
-    """Its picture, int [height, width, 3]."""
+    """Returns the picture of a graph, int [height, width, 3]."""
     canvas, surface = Canvas(AREA.size), pygame.Surface(AREA.size)
     canvas.clear(colours.BACKGROUND)
     draw_graph(canvas, AREA, graph, Enemy(ENEMY), YAW, PITCH)
@@ -72,7 +72,7 @@ def drawn_at(
     times: np.ndarray,
     colour: colours.Colour,
 ) -> np.ndarray:
-    """Whether the picture has a colour at places in space and time, or right beside them, [n]."""
+    """Returns True where a picture has a colour at, or beside, places in space and time, [n]."""
     room = AREA.copy()
     room.width, room.right = AREA.width - 320, AREA.right  # beside the legend
     projection = fit(room.inflate(-68, -68), graph, ENEMY, YAW, PITCH)
@@ -87,7 +87,7 @@ def drawn_at(
 
 
 def box(**angles: float) -> Projection:
-    """10 km by 10 km around the origin, the enemy to the north."""
+    """Returns a projection of 10 km by 10 km around the origin, with the enemy to the north."""
     low, high = np.full(2, -5000.0), np.full(2, 5000.0)
     return Projection(AREA, np.array([100.0, 200.0]), math.pi / 2, low, high, 20.0, **angles)
 
@@ -136,7 +136,7 @@ def test_all_that_is_in_a_graph_is_in_its_area(yaw, pitch):
 
 
 def test_paths_have_their_colours():
-    """An escape is green if it gets away, and yellow if a shot fired now would hit it."""
+    """An escape is green if it avoids a shot fired now, and yellow if that hits it."""
     graph = a_graph()
     image = drawn(graph)
     middle = slice(3, 20)
@@ -151,7 +151,7 @@ def test_paths_have_their_colours():
 
 
 def test_an_escape_is_judged_by_the_missiles_in_the_air_too():
-    """The left one gets away from what is fired now, and not from what flies already."""
+    """The left escape avoids a shot fired now, but not a missile in the air."""
     inbound = replace(a_missile(), escape_miss=np.array([0.0, 700.0]))
     graph = a_graph(missiles=(inbound,))
     assert graph.verdict(0) == (False, "hit by a missile in the air")
@@ -168,7 +168,7 @@ def test_an_escape_is_judged_by_the_missiles_in_the_air_too():
 
 
 def test_the_dead_and_a_fight_that_is_over_are_seen_from_above(fight):
-    """Nothing lies ahead of them."""
+    """They have no graph."""
     sim, paths = fight
     for seat in range(2):
         renderers = [Renderer((600, 400)) for _ in range(2)]
@@ -225,7 +225,7 @@ def test_a_missile_ends_where_and_when_it_hits():
 
 
 def test_what_has_ended_is_left_out():
-    """Not-a-number in fronts, shots and missiles."""
+    """Fronts, shots and missiles hold not-a-number after their end."""
     graph = a_graph(missiles=(a_missile(points=np.full((21, 2), np.nan)),))
     graph.fronts[10:, :3] = np.nan
     shots = graph.escapes + np.array([5000, 0])
@@ -237,7 +237,7 @@ def test_what_has_ended_is_left_out():
 
 
 def test_the_view_shows_the_simulations_graph():
-    """From 10 km a shot hits whatever red does; from 60 km both escapes get away."""
+    """A shot from 10 km hits both escapes; from 60 km it hits none."""
     for distance, caught in ((10_000, True), (60_000, False)):
         sim = Simulation()
         place(sim, blue={"x": distance})
@@ -263,7 +263,7 @@ def fighters(**changes: float) -> tuple:
 
 
 def test_the_zone_is_where_the_enemy_would_be_hit():
-    """Just inside of its edge a shot hits who flies on, just outside it does not."""
+    """A shot hits an enemy that flies on just inside the edge, but not just outside."""
     red, blue = fighters(heading_deg=180)
     corners = zone(game_envelope(Simulation().parameters), "aero", red, blue)
     ahead = corners[np.abs(np.arctan2(*corners.T[::-1])).argmin()]
@@ -277,7 +277,7 @@ def test_the_zone_is_where_the_enemy_would_be_hit():
 
 
 def holding(sim: Simulation) -> float:
-    """The throttle at which blue keeps its speed: thrust equals drag, both over the mass."""
+    """Returns the throttle at which blue keeps its speed: thrust equals drag, both per mass."""
     game, speed = sim.parameters, sim.fighters["speed"][0, 1]
     drag = game["gravity"] * (speed / game["fighter_terminal_speed"]) ** 2
     return drag / game["fighter_thrust"]

@@ -20,7 +20,7 @@ TIMEOUT = {"SourceId", "AmmoType", "AmmoCount", "TargetId", "Outcome"}
 
 @dataclass
 class Body:
-    """An object: its texts, its numbers and what it has locked by time, and when it was removed."""
+    """An object: its texts, its numbers and locks by time, and the time of its removal."""
 
     texts: dict[str, str] = field(default_factory=dict)
     locks: dict[float, dict[str, str]] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Body:
 
 @dataclass
 class Recording:
-    """What a file holds."""
+    """The content of a file."""
 
     properties: dict[str, str] = field(default_factory=dict)
     bodies: dict[int, Body] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Recording:
 
 
 def read(data: bytes) -> Recording:
-    """Read a file's content, with or without a byte order mark."""
+    """Reads a file's content, with or without a byte order mark."""
     text = data.decode("utf-8-sig")
     assert "\r" not in text
     assert text.endswith("\n")
@@ -62,7 +62,7 @@ def read(data: bytes) -> Recording:
 
 
 def _take(recording: Recording, line: str) -> None:
-    """An object id and its properties, with commas between; those in a text are escaped."""
+    """Returns an object id and its properties, split at commas that are not escaped."""
     name, *properties = re.split(r"(?<!\\),", line)
     pairs = [tuple(text.replace("\\,", ",").split("=", 1)) for text in properties]
     assert pairs
@@ -104,7 +104,7 @@ def _take_body(body: Body, time: float, pairs: dict[str, str]) -> None:
 
 
 def _event(recording: Recording, value: str) -> tuple[str, list[str]]:
-    """The kind of an event and its parts; the last is a text, which may be empty."""
+    """Returns the kind of an event and its parts; the last is a text, which may be empty."""
     kind, *parts = value.split("|")
     if kind == "Timeout":
         fields = dict(part.split(":", 1) for part in parts)
@@ -119,6 +119,6 @@ def _event(recording: Recording, value: str) -> tuple[str, list[str]]:
 
 
 def _id(text: str) -> int:
-    """A hexadecimal number without prefix or leading zeros."""
+    """Reads a hexadecimal number without prefix or leading zeros."""
     assert re.fullmatch("[1-9a-f][0-9a-f]{0,15}", text)
     return int(text, 16)

@@ -1,4 +1,4 @@
-"""A beginner at the keyboard, who does what the screen says and nothing else."""
+"""A beginner at the keyboard, who follows only the texts on the screen."""
 
 import math
 
@@ -14,7 +14,7 @@ TIME_SCALE = 4  # so that a test takes less long: it looks every 0.4 s of the fi
 
 
 class Beginner:
-    """Flies red: the nose at the enemy, a shot inside the line R_NEZ, and away when warned.
+    """A player of red: nose at the enemy, a shot inside R_NEZ, and away when warned.
 
     After a shot it waits until that missile has ended.
     """
@@ -26,7 +26,7 @@ class Beginner:
         player.session.time_scale = TIME_SCALE
 
     def fight(self) -> int:
-        """Fly to the end; the outcome: 1 won, 2 lost, 3 a draw."""
+        """Flies to the end; returns the outcome: 1 won, 2 lost, 3 a draw."""
         session = self.player.session
         while not session.over:
             self._seen.append(self._look())
@@ -43,7 +43,7 @@ class Beginner:
         return int(session.sim.outcome[0])
 
     def _look(self) -> tuple[float, str, bool]:
-        """Where the enemy is from the nose, what the warning says, and whether R_NEZ is reached."""
+        """Returns the enemy's bearing, the advice, and True if the enemy is inside R_NEZ."""
         session = self.player.session
         own, enemy = (self.player.fighter(seat) for seat in (0, 1))
         dx, dy = enemy["x"] - own["x"], enemy["y"] - own["y"]

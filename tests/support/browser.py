@@ -43,7 +43,7 @@ OPTIONS = (
 
 
 def find_program() -> str | None:
-    """The browser's program: the one that `VARIABLE` names, else one of `NAMES`; None: no such.
+    """Returns the browser's program: that of `VARIABLE`, else one of `NAMES`, else None.
 
     Raises:
         RuntimeError: `VARIABLE` names none.
@@ -66,7 +66,7 @@ NEEDED = need(
 
 
 class Browser:
-    """One window with one page; its errors are collected.
+    """A window with one page, whose errors are collected.
 
     Args:
         folder: for its profile.
@@ -99,7 +99,7 @@ class Browser:
             raise
 
     def close(self) -> None:
-        """End it; nobody needs what it would keep."""
+        """Ends the browser."""
         self._process.kill()
         self._process.wait()
         os.close(self._commands)
@@ -109,7 +109,7 @@ class Browser:
         self._load("Page.navigate", url=address)
 
     def reload(self) -> None:
-        """Open the present page again."""
+        """Opens the present page again."""
         self._load("Page.reload")
 
     def _load(self, method: str, **parameters: str) -> None:
@@ -120,19 +120,19 @@ class Browser:
         self.frame()
 
     def resize(self, width: int, height: int) -> None:
-        """Make the window so large [px]."""
+        """Sets the size of the window [px]."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
         self.frame()
 
     def prefer(self, scheme: str) -> None:
-        """Be set to "light" or "dark"."""
+        """Sets the preferred scheme, "light" or "dark"."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.call("Emulation.setEmulatedMedia", features=[feature])
         self.frame()
 
     def evaluate(self, expression: str):
-        """The value of JavaScript, awaited where it is a promise."""
+        """Returns the value of JavaScript; a promise is awaited."""
         answer = self.call(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
@@ -140,7 +140,7 @@ class Browser:
         return answer["result"].get("value")
 
     def frame(self) -> None:
-        """Wait until what has changed is drawn."""
+        """Waits until changes are drawn."""
         twice = "requestAnimationFrame(() => requestAnimationFrame(done))"
         self.evaluate(f"new Promise((done) => {twice})")
 
@@ -150,7 +150,7 @@ class Browser:
         self.frame()
 
     def drag(self, start: Sequence[float], end: Sequence[float]) -> None:
-        """Press the left button, move the mouse and let go; places [px] in the window."""
+        """Drags with the left button between two places in the window [px]."""
         places = (("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end))
         for kind, (x, y) in places:
             self.call(
@@ -160,13 +160,13 @@ class Browser:
         self.frame()
 
     def wheel(self, at: Sequence[float], turn: float) -> None:
-        """Turn the wheel over a place by so many pixels, downward if above 0."""
+        """Turns the wheel over a place by a number of pixels, downward if above 0."""
         x, y = at
         self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=turn)
         self.frame()
 
     def call(self, method: str, **parameters) -> dict:
-        """Send a command and wait for its answer."""
+        """Sends a command and returns its answer."""
         self._count += 1
         message = {"id": self._count, "method": method, "params": parameters}
         if self._session:
@@ -195,7 +195,7 @@ class Browser:
             self.errors.append(json.dumps(parameters))
 
     def _receive(self) -> dict:
-        """The next message."""
+        """Returns the next message."""
         end = time.monotonic() + PATIENCE
         while b"\0" not in self._received:
             ready, _, _ = select.select([self._answers], [], [], end - time.monotonic())

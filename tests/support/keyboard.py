@@ -1,4 +1,4 @@
-"""Somebody who plays: hands at a keyboard or a gamepad, eyes at a screen that is not there."""
+"""A player at a keyboard or a gamepad, with a screen in memory."""
 
 import numpy as np
 import pygame
@@ -15,7 +15,7 @@ NEAR = {"start_range_min": 20_000, "start_range_max": 20_000, "start_off_boresig
 
 
 class Gamepad:
-    """As far as a pygame.joystick.Joystick is used."""
+    """A stand-in for pygame.joystick.Joystick."""
 
     def __init__(self, number: int = 7) -> None:
         self.number = number
@@ -32,7 +32,7 @@ class Gamepad:
 
 
 class Player:
-    """Hands at a keyboard, eyes at the screen."""
+    """A player: presses keys and reads the screen."""
 
     def __init__(self, red=HUMAN, blue="straight", size=SMALL, folder=None, **parameters) -> None:
         self.session = Session((red, blue), seed=1, **parameters)
@@ -63,7 +63,7 @@ class Player:
         assert self.wait(FRAME)
 
     def wait(self, seconds: float) -> bool:
-        """Let frames pass; whether the game still goes on."""
+        """Lets frames pass; returns False once the game has ended."""
         return all(self.game.frame(FRAME) for _ in range(round(seconds / FRAME)))
 
     def fighter(self, seat: int = 0) -> dict[str, float]:
@@ -71,7 +71,7 @@ class Player:
 
     @property
     def pixels(self) -> np.ndarray:
-        """[height, width, 3]"""
+        """The screen, [height, width, 3]."""
         return pygame.surfarray.array3d(self.screen).swapaxes(0, 1)
 
 

@@ -1,4 +1,4 @@
-"""What a page of a fight holds, and what it shows in a browser."""
+"""Helpers to read the page of a fight and its state in a browser."""
 
 import base64
 
@@ -39,7 +39,7 @@ def time_of(page):
 
 
 def status(page):
-    """What is told of both seats, by name."""
+    """Returns the texts of both seats, by name."""
     rows = page.evaluate(
         "Array.from(document.getElementById('status').tBodies[0].rows, "
         "(row) => Array.from(row.cells, (cell) => cell.textContent))"

@@ -1,4 +1,4 @@
-"""Fights for the tests of replays, and files that nobody wrote."""
+"""Fights for the tests of replays, and forged files."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ LEVELS = np.array([-1, -0.5, 0, 0.5, 1], np.float32)
 
 
 def random_controls(rng: np.random.Generator, fighters: int = 2) -> np.ndarray:
-    """Controls [1, fighters, 3] as an agent's actions are, firing now and then."""
+    """Returns controls [1, fighters, 3] like an agent's actions, with some launches."""
     controls = rng.choice(LEVELS, (1, fighters, 3))
     controls[..., 2] = rng.random((1, fighters)) < 0.2
     return controls
@@ -32,7 +32,7 @@ def record(
     names: tuple[str, str] | None = None,
     **parameters: float,
 ) -> tuple[Replay, list[int]]:
-    """Fly an engagement to its end; its replay, and its hash after every decision."""
+    """Flies an engagement to its end; returns its replay, and its hash after every decision."""
     sim = Simulation(1, seed, *pilots, **(SHORT | parameters))
     sim.start(0, engagement, episode)
     recorder = Recorder(
@@ -49,7 +49,7 @@ def record(
 
 
 def forged(data: bytes, **changes: object) -> bytes:
-    """With another header, and a checksum that fits; None takes an entry away."""
+    """Returns a file with another header and its checksum; None removes an entry."""
     line, _, rest = data[len(FIRST_LINE) + 8 + 32 :].partition(b"\n")
     header = {**json.loads(line), **changes}
     header = {name: value for name, value in header.items() if value is not None}
@@ -57,13 +57,13 @@ def forged(data: bytes, **changes: object) -> bytes:
 
 
 def with_header(line: bytes, rest: bytes = b"") -> bytes:
-    """A file of any header, and a checksum that fits."""
+    """Returns a file with any header and its checksum."""
     body = line + b"\n" + rest
     return FIRST_LINE + struct.pack("<Q", len(body)) + hashlib.sha256(body).digest() + body
 
 
 def with_parameters(data: bytes, change) -> bytes:
-    """With changed parameters and their hash."""
+    """Returns a file with changed parameters and their hash."""
     parameters = dict(Replay.from_bytes(data).parameters)
     change(parameters)
     return forged(data, parameters=parameters, parameters_hash=parameters_hash(parameters))

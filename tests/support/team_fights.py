@@ -22,7 +22,7 @@ EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids="{0[0]}v{0[1]}".format)
 
 
 def sized(red_size: int, blue_size: int, **parameters: float) -> dict[str, float]:
-    """The parameters of a near fight of so many."""
+    """Returns the parameters of a near fight of sides of these sizes."""
     return NEAR | {"red_size": red_size, "blue_size": blue_size} | parameters
 
 
@@ -32,7 +32,7 @@ def record(
     seed: int = 0,
     names: tuple[str, str] | None = None,
 ) -> tuple[Replay, list[int]]:
-    """Fly an engagement to its end; its replay, and its hash after every decision.
+    """Flies an engagement to its end; returns its replay, and its hash after every decision.
 
     Args:
         pilots: of red and blue; of a side also one for each fighter. "agent" acts at random.

@@ -31,7 +31,7 @@ const answer = (value) => console.log(JSON.stringify(value));
 
 
 def builder() -> object:
-    """The module tools/web.py."""
+    """Returns the module tools/web.py."""
     if "web_builder" not in sys.modules:
         spec = importlib.util.spec_from_file_location("web_builder", ROOT / "tools" / "web.py")
         sys.modules["web_builder"] = module = importlib.util.module_from_spec(spec)
@@ -40,7 +40,7 @@ def builder() -> object:
 
 
 class Core:
-    """The core in WebAssembly, compiled into a folder; `run` has node run what uses it."""
+    """The core in WebAssembly, compiled into a folder; `run` runs scripts with it in node."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -49,7 +49,7 @@ class Core:
         (folder / "tables.json").write_text(json.dumps(self.tables))
 
     def run(self, script: str, told: object = None) -> object:
-        """Run a script with `core`, `policies` and `told`; what it passes to `answer`."""
+        """Runs a script with `core`, `policies` and `told`; returns the value given to `answer`."""
         names = {"tables": str(self._folder / "tables.json"), "wasm": str(self.wasm)}
         file = self._folder / "script.mjs"
         file.write_text(builder().scripts(*WITHOUT_PAGE) + HEAD.format(**names) + script)

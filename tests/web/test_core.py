@@ -1,4 +1,4 @@
-"""The core in WebAssembly is the native one to the bit, and its networks are torch's."""
+"""The core in WebAssembly gives the same bits as the native one, and its networks as torch."""
 
 import base64
 import math
@@ -36,7 +36,7 @@ def core(tmp_path_factory) -> Core:
 
 
 def fights() -> list[dict]:
-    """All pairs of pilots, in turn, in all kinds of games."""
+    """Returns fights of all pairs of pilots in games of all kinds."""
     pairs = list(product(PILOTS, PILOTS))
     rng = np.random.default_rng(7)
     out = []
@@ -55,7 +55,7 @@ def fights() -> list[dict]:
 
 
 def test_a_thousand_fights_of_pilots_have_the_native_flown(core):
-    """The whole state at the end, and how long it took."""
+    """Compares the whole state at the end and the duration."""
     found = core.run(
         """
         answer(told.map(({ pilots, seed, parameters }) => {
@@ -84,7 +84,7 @@ def test_a_thousand_fights_of_pilots_have_the_native_flown(core):
 
 
 def seen(count: int) -> np.ndarray:
-    """Observations of fights, float32 [count, features]."""
+    """Returns observations of fights, float32 [count, features]."""
     sim = Simulation(16, 3, "ace", "evader")
     rows = []
     while len(rows) * 32 < count:
@@ -94,7 +94,7 @@ def seen(count: int) -> np.ndarray:
 
 
 def test_the_champion_does_what_the_native_one_does(core):
-    """Drawn with the same noise, and the likeliest; its probabilities and values are torch's."""
+    """Compares drawn and likeliest actions, probabilities and values."""
     policy, _ = load_policy("champion")
     observations = seen(960)
     noise = np.random.default_rng(1).random((len(observations), 3), np.float32)
@@ -123,7 +123,7 @@ def test_the_champion_does_what_the_native_one_does(core):
 
 
 def test_launch_zones_are_those_of_the_map(core):
-    """Of 2,000 shots, as game/envelope.py looks them up in float64."""
+    """Compares 2,000 shots with game/envelope.py, which computes in float64."""
     rng = np.random.default_rng(5)
     angles, speeds = rng.uniform(-np.pi, np.pi, (2000, 2)), rng.uniform(150, 600, (2000, 2))
     found = core.run(
@@ -151,7 +151,7 @@ def test_launch_zones_are_those_of_the_map(core):
     ],
 )
 def test_a_fight_is_saved_and_puffer_replay_flies_it_bit_for_bit(core, players, parameters):
-    """Of a human who turns and fires; with where everything went as game/paths.py notes it."""
+    """A human turns and fires; the paths are those of game/paths.py."""
     found = core.run(
         """
         const session = new Session(core, { ...told, policies });
@@ -224,7 +224,7 @@ def test_a_replay_of_teams_is_refused_by_name(core):
 
 
 def test_back_in_time_and_on_is_the_same_fight(core):
-    """To the bit, the champion's draws and the drawings' paths included."""
+    """To the bit, with the champion's draws and the drawings' paths."""
     found = core.run(
         """
         const session = new Session(core, { ...told, policies });
@@ -253,7 +253,7 @@ def test_back_in_time_and_on_is_the_same_fight(core):
 
 @pytest.mark.parametrize("players", [("champion", "ace"), ("ace", "champion"), ("snake", "evader")])
 def test_who_takes_over_begins_in_the_same_fight(core, players):
-    """Whoever flew the seat before, a policy or a pilot."""
+    """A seat is taken over from a policy or a pilot."""
     flown = core.run(
         """
         const session = new Session(core, { ...told, policies });
@@ -270,7 +270,7 @@ def test_who_takes_over_begins_in_the_same_fight(core, players):
 @pytest.mark.parametrize("sensing", ["full", "radar"])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_space_time_graph_is_that_of_the_package(core, sensing, seat):
-    """At three moments; with sensors that of the game that the seat believes in."""
+    """Compares graphs at three times; with sensors those of the believed game."""
     found = core.run(
         """
         const session = new Session(core, { ...told.fight, policies });
@@ -317,7 +317,7 @@ def test_the_space_time_graph_is_that_of_the_package(core, sensing, seat):
 
 
 def test_a_link_reproduces_the_fight(core):
-    """With all of its controls; a damaged one is refused."""
+    """A link has all controls; a damaged one is refused."""
     found = core.run(
         """
         const session = new Session(core, { ...told, policies });
@@ -359,7 +359,7 @@ def test_a_link_reproduces_the_fight(core):
     ],
 )
 def test_a_link_cannot_give_the_core_what_it_does_not_expect(core, changes, why):
-    """It comes from strangers, and the core trusts its caller."""
+    """A link may come from anywhere, and the core trusts its caller."""
     found = core.run(
         """
         const { decisions = 0, ...others } = told;
@@ -382,7 +382,7 @@ def test_a_link_cannot_give_the_core_what_it_does_not_expect(core, changes, why)
 
 
 def test_an_exported_policy_flies_and_others_are_refused(core, tmp_path):
-    """A network of another width and game, written by `puffer export`'s own code."""
+    """Returns a network of another width and game, written by the code of `puffer export`."""
     entries = load_policy("champion")[1]
     files = {}
     for name, observation, changes in (

@@ -1,4 +1,4 @@
-"""The page to play on, in a browser: it flies, fires, ends, goes back, saves and opens."""
+"""The page to play on, in a browser: flying, firing, the end, rewinds, saving and opening."""
 
 import base64
 import time
@@ -36,7 +36,7 @@ def window(tmp_path_factory):
 
 @pytest.fixture
 def page(window, address):
-    """The page with a fight that has just begun; no test may leave an error behind."""
+    """The page with a new fight; a test must not leave an error."""
     window.open("about:blank")
     window.requests.clear()
     window.open(address)
@@ -47,7 +47,7 @@ def page(window, address):
 
 
 def until(is_so, patience: float = PATIENCE) -> None:
-    """Wait for something."""
+    """Waits until a condition holds."""
     end = time.monotonic() + patience
     while not is_so():
         assert time.monotonic() < end
@@ -75,7 +75,7 @@ def choose(page, element: str, value: object) -> None:
 
 
 def seconds(page) -> float:
-    """Of the fight."""
+    """Returns the time of the fight [s]."""
     minutes, rest = text(page, "time-words").split(":")
     return 60 * int(minutes) + float(rest)
 
@@ -130,7 +130,7 @@ def test_pause_stops_time_and_backspace_takes_it_back(page):
 
 @pytest.mark.parametrize(("seat", "words"), [(0, "blue wins"), (1, "red wins")])
 def test_who_flies_straight_on_loses(page, seat, words):
-    """Against `shooter`, who fires; then the same start again."""
+    """A fight against `shooter`, which fires; then the same start again."""
     others = ("blue-player", "red-player")
     choose(page, others[seat], "shooter")
     choose(page, ("red-player", "blue-player")[seat], "human")
@@ -188,7 +188,7 @@ def test_the_champion_does_not_fly_with_sensors(page):
 
 
 def test_a_fight_flown_here_is_a_replay_of_the_package(page):
-    """Saved in the midst of it; every state hash is compared."""
+    """A replay saved during a fight; every state hash is compared."""
     key(page, "KeyD", "keyDown")
     until(lambda: seconds(page) > 2)
     press(page, "Space")
@@ -230,7 +230,7 @@ def test_a_replay_of_the_package_flies_here_and_may_be_taken_over(page, tmp_path
 
 
 def give(page, path) -> None:
-    """Choose a file."""
+    """Chooses a file."""
     root = page.call("DOM.getDocument")["root"]["nodeId"]
     node = page.call("DOM.querySelector", nodeId=root, selector="#file")["nodeId"]
     page.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
@@ -286,12 +286,12 @@ def test_the_space_time_graph_is_shown_and_explained(page):
 
 
 def lesson(page) -> int:
-    """Which one it is at."""
+    """Returns the number of the present lesson."""
     return int(text(page, "lesson-words").split()[0])
 
 
 def test_the_first_flight_shows_each_thing_by_doing_it(page):
-    """To turn, to come back, to fire, and what a missile does; then the rest is left out."""
+    """Turning, turning back and firing, and the missile's flight; the other lessons are skipped."""
     assert text(page, "lesson-words").startswith("New here?")
     click(page, "lesson-start")
     for number, code in ((1, "KeyA"), (2, "KeyD")):
@@ -329,7 +329,7 @@ def test_a_gamepad_flies(page):
 
 
 def test_fingers_fly(page):
-    """On a phone: one drags to the right and up at the left side, one is on the button."""
+    """On a phone one finger drags to the right and up at the left, another is on the button."""
     page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
     page.call("Emulation.setEmulatedMedia", features=[{"name": "pointer", "value": "coarse"}])
     page.resize(844, 390)

@@ -46,7 +46,7 @@ def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) 
         lines = [_of_kill(envelope, paths, missile) for missile in kills]
         lines += [line for m in deaths for line in _of_death(envelope, paths, m, looks)]
     if not kills and not deaths:
-        lines.append("You hit nobody, and were not hit." if in_team else "Nobody was hit.")
+        lines.append("You hit no enemy and were not hit." if in_team else "No fighter was hit.")
     lines.append(_of_shots(envelope, paths, fighter))
     return [f"You flew {callsigns(paths.sizes)[fighter]}.", *lines] if in_team else lines
 

@@ -166,7 +166,7 @@ class Game(Viewer):
             self._say(f"you fly {self._called(fighter)}")
 
     def _choose_next(self) -> None:
-        """Follows the next fighter, unless humans fly, whose own keys choose."""
+        """Follows the next fighter; humans choose with their own keys."""
         if not self.session.humans:
             super()._choose_next()
 
@@ -381,7 +381,7 @@ class Game(Viewer):
 
 
 def launch_words(session: Session, fighter: int) -> str:
-    """Returns whether and when a fighter may launch, and in teams its target, in words."""
+    """Returns in words when a fighter may launch, and in teams its target."""
     state = {name: values[0, fighter] for name, values in session.sim.fighters.items()}
     sizes = session.paths.sizes
     if not state["alive"]:

@@ -127,7 +127,7 @@ class Lookout:
                 self.looks[side].append(Look(paths.time, is_open))
 
     def forget(self, fighter: int) -> None:
-        """Clears the looks and threats of the human who has just taken over a fighter."""
+        """Clears looks and threats of the human that has just taken over a fighter."""
         for side, flown in self._session.sides.items():
             if flown == fighter:
                 self.looks[side], self.threats[side] = [], []

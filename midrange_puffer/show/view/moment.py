@@ -1,6 +1,6 @@
 """The state of an engagement at any time of its paths, between two decisions as well.
 
-In a game with sensors it can be what one side knows. Then each enemy is a `Contact`, the missiles
+In a game with sensors it can be one side's knowledge. Then each enemy is a `Contact`, the missiles
 are the side's own, and the side's receivers give warnings of the others.
 """
 

@@ -1,4 +1,4 @@
-"""The window, and what all windows with a session share: frames, and keys for time and view."""
+"""The window, and the base of all windows with a session: frames, keys for time and view."""
 
 import math
 import os
@@ -87,7 +87,7 @@ def _on_surface(place: tuple[int, int], surface: pygame.Surface) -> tuple[int, i
 
 
 class Viewer(ABC):
-    """A session in a window. Subclasses define how time passes and what is drawn.
+    """A session in a window. Subclasses define the passing of time and the picture.
 
     Args:
         session: The fights.
@@ -195,7 +195,7 @@ class Viewer(ABC):
         self._side = order[(order.index(self._side) + 1) % len(order)]
 
     def _side_words(self, side: int | None) -> str:
-        """Returns in words whose picture is shown; nothing in a game without sensors."""
+        """Returns the shown picture in words; nothing in a game without sensors."""
         if not self._has_sensors:
             return ""
         return "the truth" if side is None else f"what {SEATS[side]} knows"

@@ -1,4 +1,4 @@
-// Playback: the present time of the fight, and whether and how fast it runs.
+// Playback: the present time of the fight and its rate.
 
 const RATES = [0.25, 0.5, 1, 2, 4, 8, 16];
 

@@ -115,11 +115,12 @@ function graphCaption(scene, number, fight, time) {
   if (!scene) return [[["", `${name} was killed at ${formatTime(fight.fighters[number].died)}.`]]];
   const enemy = fight.callsigns[scene.enemy];
   const inTheAir = fight.contact
-    ? "Dash-dotted: own missiles in the air. Nobody knows how far the enemy's are: they are not shown."
+    ? "Dash-dotted: own missiles in the air. The ranges of the enemy's are unknown: they are not shown."
     : "Dash-dotted: missiles in the air.";
   const isBlind = fight.contact && !fight.contactAt(time).tracked;
   const [rule, lines] = Number.isNaN(scene.escapeMiss[0])
-    ? [isBlind ? `No track of ${enemy}: nothing is known of what it could fire.` : `${enemy} can fire no missile: there is no cone.`, inTheAir]
+    ? [isBlind ? `No track of ${enemy}: its shots are unknown.` : `${enemy} can fire no missile: there is no cone.`,
+      inTheAir]
     : [`Cone: where a missile that ${enemy} fires now could be. ` +
         "An escape that stays outside is safe.",
       `Dotted: that missile, guided at the escapes. ${inTheAir}`];
