@@ -45,14 +45,14 @@ VIEWER = "midrange_puffer.show.view.env_view"
 
 # The parts that environments' docstrings share: spaces, arguments of constructors, errors.
 SPACES = """
-Action space, of each agent:
+Action space:
     discrete: MultiDiscrete([5, 3, 2]): levels of rudder -1 ... 1 (right ... left), throttle
     0 ... 1, fire no/yes. Values outside are clipped to the nearest.
     continuous: Box([-1, 0, 0], [1, 1, 1], (3,), float32): rudder and throttle anything between,
     fire yes above 0.5. Values outside are clipped; not-a-number counts as 0.
     In teams the levels of fire are the observed enemies: 0 for none, 1 for the first.
 
-Observation space, of each agent:
+Observation space:
     Box(-1, 1, (features,), float32): own state, enemy, own missiles in the air and inbound
     missiles, each group by time to go, and the clock, in the pilot's own frame.
     `midrange_puffer.FEATURES` is the table of names, scales and meanings. With `observation="stg"`
