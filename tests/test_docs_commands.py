@@ -66,7 +66,7 @@ NOT_RUN = {
     "pip install": "the network",
     'eval "$(register': "of a shell: tests/commands/test_completion.py",
     "--population": "a run with exploiters: tests/train/test_population.py",
-    "plot midrange --exploit": "trainings with a curve: tests/commands/test_exploit_reports.py",
+    "plot midrange --exploit": "trainings with a curve: tests/commands/test_plot.py",
     "ship_champion.py": "it replaces the champion",
     "puffer envelope": "half a minute: tests/commands/test_envelope_command.py",
     "examples/": (

@@ -27,7 +27,7 @@ class Options:
 
     files: tuple[str, ...] = option.files(f"models: {option.MODEL_FILES}")
     run: str | None = option.value("a run: its folder, its name or latest", None)
-    last: int = option.value("how many of the run's checkpoints, the last ones", 20, 2, 10_000)
+    last: int = option.value("number of the run's last checkpoints to average", 20, 2, 10_000)
     out: str = option.output(f"the file to write, *{MODEL}", MODEL)
     data_dir: str = option.data_dir()
     policy_name: str | None = option.policy_name()

@@ -96,7 +96,7 @@ MODES = {
         "show.engagement_plot",
     ),
     "runs": Mode(
-        "list the runs: how far each is, and what it was made from",
+        "list the runs: the start, the progress and the origin of each",
         "[--last N] [--train.data-dir DIR] [--json FILE]",
         None,
     ),
@@ -111,7 +111,7 @@ MODES = {
         "policies.exported",
     ),
     "envelope": Mode(
-        "find from where missiles hit, as a table and as polar plots",
+        "find the ranges from which missiles hit, as a table and as polar plots",
         "[--env.<parameter> VALUE …] [--out DIR] [--json FILE]",
         None,
     ),

@@ -54,7 +54,7 @@ class Options:
     seed: int = option.seed()
     greedy: bool = option.greedy()
     save_replays: int = option.value(
-        "how many replays to keep of each kind, for each opponent. The kinds: lost; closest (won "
+        "number of replays to keep of each kind, for each opponent. The kinds: lost; closest (won "
         "or drawn, and a missile passed nearest); longest; first", 0, 0, 1000
     )  # fmt: skip
     replay_dir: str = option.value("folder for the replays", "replays")

@@ -31,7 +31,7 @@ DESCRIPTION = (
     "what torch computes, in fights against the pilots, to "
     f"{TOLERANCE:g} of 1 + an output's largest |value|. The file takes the place of a {MODELS} "
     "in every command but training. Any program with an ONNX runtime can fly it: its metadata "
-    "say what it sees and does."
+    "describe its observations and actions."
 )
 
 

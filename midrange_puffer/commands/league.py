@@ -71,8 +71,8 @@ class Options:
         "a run whose checkpoints take part: its folder, its name or latest", None
     )
     checkpoints: int = option.value(
-        "most checkpoints of the run that take part; they are spread over the run, and the first "
-        "and the last are among them", 8, 1, 1000
+        "greatest number of the run's checkpoints that take part, spread over the run from the "
+        "first to the last", 8, 1, 1000
     )  # fmt: skip
     pilots: str = option.value(
         f"pilots that take part: {ALL}, {NONE} or names separated by commas", ALL

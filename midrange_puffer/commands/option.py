@@ -132,8 +132,8 @@ def load_model_path(names: str = MODEL_FILES) -> Any:
 def policy_name() -> Any:
     """Declares --policy-name: the code of models whose policy is not the package's."""
     return value(
-        "policies of your own that the models are of, as in their training: module:Class or "
-        "file.py:Class, separated by commas",
+        "classes of your own policies, as in the models' training: module:Class or file.py:Class, "
+        "separated by commas",
         None,
         check=lambda text: [check_form(name) for name in policy_names(text)],
     )
@@ -198,12 +198,12 @@ def config() -> Any:
 
 def ranks() -> Any:
     """Declares --ranks, for `check_ranks`."""
-    return value("learn in so many processes of this machine, side by side", None, 1, 10**6)
+    return value("number of processes on this machine that train together", None, 1, 10**6)
 
 
 def max_restarts() -> Any:
     """Declares --max-restarts, for `check_ranks`."""
-    meaning = "how often to go on from the last checkpoint after one has failed"
+    meaning = "number of restarts from the last checkpoint after a process has failed"
     return value(meaning, None, 0, 1000)
 
 

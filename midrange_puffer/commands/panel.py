@@ -62,8 +62,8 @@ class Options:
         "engagements with each row", EPISODES, 2, 1_000_000, check=check_episodes
     )
     seed: int = option.seed(
-        "seed of the starts, the actions and the wide families. The public panel is of "
-        f"{SEED}; another one may be kept secret", SEED
+        "seed of the starts, the actions and the wide families. The public panel has "
+        f"{SEED}; another seed may be kept secret", SEED
     )  # fmt: skip
     greedy: bool = option.greedy()
     replay_dir: str | None = option.value(
@@ -72,7 +72,7 @@ class Options:
     )  # fmt: skip
     exploit: bool = option.flag(
         "then train exploiters of the policy, as `puffer exploit` does, and report how fast they "
-        "learn to beat it; --budget, --start, --seeds and --out are of these"
+        "learn to beat it; --budget, --start, --seeds and --out apply to these"
     )
     budget: int = option.same_as(exploit_mode.Options, "budget")
     start: str = option.same_as(exploit_mode.Options, "start")

@@ -56,12 +56,12 @@ DESCRIPTION = (
 class Options:
     """Options of this mode, and the files of the `models` that fly, by contestant."""
 
-    red: str = option.value(f"who flies red: {PLAYERS}", HUMAN)
+    red: str = option.value(f"player of red: {PLAYERS}", HUMAN)
     blue: str = option.value(
-        f"who flies blue, as --red; auto: {CHAMPION}, in teams {WINGMEN}", AUTO_BLUE
+        f"player of blue, as --red; auto: {CHAMPION}, in teams {WINGMEN}", AUTO_BLUE
     )
     wingmen: str = option.value(
-        "who flies the others of a human's side in teams, as --red; the human may take over",
+        "player of the other fighters on a human's side, as --red; the human may take over",
         WINGMEN,
     )
     data_dir: str = option.data_dir()

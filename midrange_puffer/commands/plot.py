@@ -66,7 +66,7 @@ DESCRIPTION = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options of this mode, the path of the policy's `model` and the `folders` of runs."""
+    """Options of this mode, the file of the `picture`, the `model` and the `folders` of runs."""
 
     load_model_path: str = option.load_model_path()
     data_dir: str = option.data_dir()
@@ -78,7 +78,7 @@ class Options:
     )
     pilot: str | None = option.value("a scripted pilot that flies instead of the policy", None)
     replay: str | None = option.value(
-        f"draw the fight of this replay instead; {EXAMPLE} = as of `replay`", None
+        f"draw the fight of this replay instead; {EXAMPLE} = one that comes with the package", None
     )
     seat: str = option.value("seat of the policy", "red", choices=SEATS)
     seed: int = option.seed("seed of the start and the actions")
@@ -87,24 +87,27 @@ class Options:
         "draw the seat's space-time graph at this time instead", None, 0, 3600, unit="s"
     )
     fighter: int = option.value(
-        "in teams: which of the seat's fighters the graph is of", 0, 0, MAX_SIDE - 1
+        "in teams: number of the seat's fighter whose graph is drawn", 0, 0, MAX_SIDE - 1
     )
-    pictures: bool = option.flag("with sensors: draw the truth, and beside it what each side knew")
+    pictures: bool = option.flag(
+        "with sensors: draw the truth, and beside it the knowledge of each side"
+    )
     run: tuple[str, ...] = option.several(
         "RUN", "draw the learning curves of these runs instead: folders, names, or latest"
     )
     population: str | None = option.value(
-        "draw the exploiters of this run instead: how far each came, and which checkpoint beats "
-        "which", None
+        "draw the exploiters of this run instead: the score of each in training, and against the "
+        "run's checkpoints", None
     )  # fmt: skip
     exploit: tuple[str, ...] = option.several(
         "REPORT", "draw the curves of these reports of `exploit` or `panel --exploit` instead"
     )
-    out: str = option.value(
+    out: str | None = option.value(
         "the file to write; None = engagement.png, or curves, population or exploit.png, where "
         f"*{PAGE} of --run is a web page", None, check=_check_out
     )  # fmt: skip
     game: dict[str, int | float] = option.game()
+    picture: str = option.settled()
     model: Path | None = option.settled()
     folders: list[Path] = option.settled()
 
@@ -118,7 +121,7 @@ def _find_runs(options: Options) -> Options:
 
 
 def _draw_runs(options: Options) -> None:
-    plot_runs(options.folders, options.out)
+    plot_runs(options.folders, options.picture)
 
 
 # Curves of exploiters, from reports.
@@ -159,8 +162,8 @@ def _draw_reports(options: Options) -> None:
         if path.stem in victims:
             raise UsageError(f"--exploit: {path}: another file is called {path.stem}, too")
         victims[path.stem] = _read_curves(path)
-    save_figure(draw_exploits(victims), options.out)
-    print(shown(options.out))
+    save_figure(draw_exploits(victims), options.picture)
+    print(shown(options.picture))
 
 
 def _read_curves(path: Path) -> list[Curve]:
@@ -211,9 +214,9 @@ def _draw_population(options: Options) -> None:
     steps, scores = _scores(checkpoints, run, turns, resolve(game_of(config), teams=True))
     exploiters = [Exploiter(turn.kind, turn.agent_steps / 1e6, turn.score) for turn in turns]
     figure = draw_population(exploiters, steps, scores, config.population.score)
-    save_figure(figure, options.out)
+    save_figure(figure, options.picture)
     print(format_turns(turns), end="")
-    print(shown(options.out))
+    print(shown(options.picture))
 
 
 def _scores(
@@ -250,8 +253,8 @@ def _draw_replay(options: Options) -> None:
     from midrange_puffer.show.engagement_plot import Engagement, plot_engagement
 
     replay = verified(options.replay)
-    plot_engagement(Engagement(replay.names, replay.paths(), replay.outcome), options.out)
-    print(f"{describe(options.replay, replay)}; {shown(options.out)}")
+    plot_engagement(Engagement(replay.names, replay.paths(), replay.outcome), options.picture)
+    print(f"{describe(options.replay, replay)}; {shown(options.picture)}")
 
 
 # A fight of a policy or a pilot: one moment of it, the pictures of both sides, or its paths.
@@ -308,9 +311,9 @@ def _draw_moment(options: Options) -> None:
         title += f" and {names[nearest_enemy(session.sim, 0, fighter)]}"
     title += f" at {now:.1f} s"
     graph = pair_graph(session.sim, 0, fighter)
-    save_figure(draw_spacetime(graph, title), options.out)
+    save_figure(draw_spacetime(graph, title), options.picture)
     path = shown(options.pilot or options.model)
-    print(f"{path}: space-time graph of {title}; {shown(options.out)}")
+    print(f"{path}: space-time graph of {title}; {shown(options.picture)}")
 
 
 def _fighter(options: Options, sizes: tuple[int, int]) -> int:
@@ -343,8 +346,8 @@ def _draw_pictures(options: Options) -> None:
         session.step()
     outcome = f"{outcome_words(session.sim)} after {session.paths.time:.0f} s"
     players = versus([label(name) for name in names_of(contestants)], session.paths.sizes)
-    save_figure(draw_pictures(session.paths, f"{players}: {outcome}"), options.out)
-    print(f"{shown(options.pilot or options.model)}: {outcome}; {shown(options.out)}")
+    save_figure(draw_pictures(session.paths, f"{players}: {outcome}"), options.picture)
+    print(f"{shown(options.pilot or options.model)}: {outcome}; {shown(options.picture)}")
 
 
 def _draw_engagement(options: Options) -> None:
@@ -357,8 +360,8 @@ def _draw_engagement(options: Options) -> None:
 
     contestants, parameters = _load_fighters(options)
     engagement = record_engagement(*contestants, options.seed, options.greedy, **parameters)
-    plot_engagement(engagement, options.out)
-    path, out = shown(options.pilot or options.model), shown(options.out)
+    plot_engagement(engagement, options.picture)
+    path, out = shown(options.pilot or options.model), shown(options.picture)
     print(f"{path}: {engagement.outcome} after {engagement.length:.0f} s; {out}")
 
 
@@ -408,7 +411,7 @@ def read(argv: Sequence[str]) -> Options:
     plot = _plot_of(options)
     if Path(options.out or plot.file).suffix == PAGE and plot.option != "run":
         raise UsageError(f"command line: --out: {options.out}: only curves of --run become a page")
-    return plot.find(replace(options, out=options.out or plot.file))
+    return plot.find(replace(options, picture=options.out or plot.file))
 
 
 def main(options: Options) -> int:

@@ -39,7 +39,7 @@ class Options:
     """Options of this mode, the configuration's `overrides`, and the `words` for a rank."""
 
     config: str | None = option.config()
-    updates: int = option.value("how many updates are measured", 10, 1, 1_000_000)
+    updates: int = option.value("number of updates to measure", 10, 1, 1_000_000)
     out: str = option.value(f"the folder for {REPORT} and {TRACE}", "profile")
     ranks: int | None = option.ranks()
     max_restarts: int | None = option.max_restarts()

@@ -84,15 +84,15 @@ class Options:
     speed: float | None = _film_option(
         "seconds of the engagement in one second of the film", film.SPEED, 0.01, 100
     )
-    view: str | None = _film_option("what a film shows", PLANE, choices=MODES)
+    view: str | None = _film_option("content of a film", PLANE, choices=MODES)
     picture: str | None = _film_option(
-        "of a fight with sensors: the truth, what a side knows, or all side by side",
+        "in a fight with sensors: the truth, the knowledge of a side, or all side by side",
         film.TRUTH,
         choices=tuple(film.PICTURES),
     )
     follow: str | None = _film_option(
-        f"whom a film follows: a fighter, as red_0 in teams, or {film.ALL}; several, separated by "
-        "commas, side by side",
+        f"fighter that a film follows, as red_0 in teams, or {film.ALL}; several, separated by "
+        "commas, are shown side by side",
         film.ALL,
     )
     paths: list[str | Path] = option.settled()

@@ -27,7 +27,7 @@ NUMBERS = ("M steps", "time", "score", "best")
 HEADINGS = ("run", "began", "state", *NUMBERS, "made from")
 
 
-DESCRIPTION = "List the runs: when each began, how far it is, and what it was made from."
+DESCRIPTION = "List the runs: the start, the progress and the origin of each."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Options:
     """Options of this mode."""
 
     data_dir: str = option.data_dir()
-    last: int = option.value("list the last so many runs", 20, 1, 1_000_000)
+    last: int = option.value("number of the latest runs to list", 20, 1, 1_000_000)
     json: str | None = option.json()
 
 

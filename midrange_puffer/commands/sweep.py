@@ -44,7 +44,7 @@ class Options:
     """Options of this mode, and the `folder` of the sweep that is named, None of a new one."""
 
     config: str | None = option.value(
-        "an ini file that also says what is varied: configs/sweep.ini", None
+        "an ini file that also names the varied keys: configs/sweep.ini", None
     )
     resume: str | None = option.value("go on with a sweep: its folder, its name, or latest", None)
     report: str | None = option.value(

@@ -1,17 +1,21 @@
 """The command line: what it prints, where it passes on, and how it fails."""
 
+import dataclasses
+import importlib
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
 import types
+import typing
 
 import pytest
 from places import ROOT
 
 import midrange_puffer
-from midrange_puffer.commands import cli
+from midrange_puffer.commands import cli, option, progress
 from midrange_puffer.config.schema import schema
 from midrange_puffer.errors import UsageError
 from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
@@ -69,6 +73,18 @@ def test_help_lists_every_key_with_default_unit_and_range(call, mode):
     assert "discount of each decision [a number from 0.0 to 1.0]" in text
 
 
+@pytest.mark.parametrize("mode", cli.MODES)
+def test_defaults_of_options_have_the_types_of_their_fields(mode):
+    options = importlib.import_module(f"midrange_puffer.commands.{mode}").Options
+    kinds = typing.get_type_hints(options)
+    parser = option.Parser(mode, "", options)
+    for item in dataclasses.fields(options):
+        key = parser.keys.get(f"--{item.name}".replace("_", "-"))
+        if key is not None and item.default is not dataclasses.MISSING:
+            assert isinstance(item.default, typing.get_args(kinds[item.name]) or kinds[item.name])
+            assert key.kind in (typing.get_args(kinds[item.name]) or [kinds[item.name]])
+
+
 # Options of modes that fly no engagement of their own.
 OF_NO_ENGAGEMENT = {
     "average": ("[FILE …]", "--run STR", "--last INT", "--out STR"),
@@ -85,8 +101,8 @@ def test_help_of_a_mode_names_its_options(call, mode):
     assert status == 0
     assert f"usage: puffer {mode} midrange" in text
     usual = ("--seed INT", "--train.data-dir STR", "--env.time-limit FLOAT")
-    for option in OF_NO_ENGAGEMENT.get(mode, usual):
-        assert option in text
+    for line in OF_NO_ENGAGEMENT.get(mode, usual):
+        assert line in text
 
 
 @pytest.mark.parametrize(
@@ -295,3 +311,48 @@ for module in pkgutil.walk_packages(midrange_puffer.__path__, "midrange_puffer."
         importlib.import_module(module.name)
 assert {"torch", "pufferlib", "gymnasium", "pygame", "ray", "rich"} <= set(sys.modules)
 """
+
+
+def test_a_log_gets_a_line_now_and_then(capsys, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with progress.progress_bar("missile\x1b envelope", 200) as advance:
+        for seconds, count in ((0, 0), (1, 20), (3.9, 20), (0.1, 10), (4, 50), (60, 100)):
+            now += seconds
+            advance(count)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        r"missile\x1b envelope: 25%",
+        r"missile\x1b envelope: 100%",
+    ]
+
+
+def test_what_is_over_soon_leaves_a_log_as_it_was(capsys):
+    with progress.progress_bar("evader", 10) as advance:
+        advance(10)
+    assert capsys.readouterr() == ("", "")
+
+
+AWAIT = """
+import sys
+from midrange_puffer.commands import cli
+cli.importlib.import_module = lambda name: sys.modules[__name__]
+read = main = lambda words: 0
+sys.exit(cli.run(sys.argv[1], []))
+"""
+
+
+def test_what_is_awaited_is_said_and_goes_away_on_a_terminal():
+    """Only where torch is imported."""
+    word = "puffer: loading PyTorch …"
+    for mode, told in (("eval", word), ("envelope", "")):
+        command = [sys.executable, "-c", AWAIT, mode]
+        piped = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert (piped.stdout, piped.stderr) == ("", f"{told}\n" if told else "")
+        leader, follower = pty.openpty()
+        subprocess.run(command, stderr=follower, check=True)
+        os.close(follower)
+        shown = os.read(leader, 1000).decode() if told else ""
+        os.close(leader)
+        assert shown == (f"{told}\r{' ' * len(told)}\r" if told else "")
