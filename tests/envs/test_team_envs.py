@@ -8,9 +8,7 @@ from quick_fights import joined
 
 from midrange_puffer import Midrange, Simulation, features_of, team_rows
 from midrange_puffer.envs.pettingzoo import MidrangeParallelEnv
-from midrange_puffer.errors import UsageError
 from midrange_puffer.game.actions import controls
-from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv, MidrangeVectorEnv
 
 SIZES = [(2, 2), (3, 1), (1, 2), (4, 4), (5, 8)]
@@ -131,37 +129,7 @@ def test_infos_tell_of_the_sides():
     assert max(told["shots"]) > 6  # of both fighters together
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"observation": "stg"}, "must be default for teams"),
-        ({"red_size": 0}, "red_size = 0: must be from 1 to 8"),
-    ],
-)
-def test_what_teams_do_not_have_is_refused_by_name(change, message):
-    with pytest.raises((ValueError, UsageError), match=message):
-        Midrange(**({"red_size": 2, "blue_size": 2} | change))
-
-
-def test_where_one_flies_against_one_teams_are_refused():
-    with pytest.raises(UsageError, match="here one flies against one"):
-        resolve({"red_size": 2})
-
-
 # Gymnasium: one agent and its wingmen
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"wingmen": "asce"}, "wingmen = 'asce'"),
-        ({"wingmen": "trained"}, "wingmen = trained is of one against one"),
-        ({"opponent": "trained"}, "opponent = trained is of one against one"),
-    ],
-)
-def test_who_cannot_fly_in_a_team_is_refused_by_name(change, message):
-    with pytest.raises((ValueError, UsageError), match=message):
-        MidrangeEnv(**({"red_size": 2, "blue_size": 2} | change))
 
 
 @pytest.mark.filterwarnings("ignore")

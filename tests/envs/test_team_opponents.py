@@ -8,9 +8,10 @@ import frozen_team
 import numpy as np
 import pytest
 
-from midrange_puffer import Midrange
+from midrange_puffer import Midrange, Simulation
 from midrange_puffer.contest.match import Fight, play
 from midrange_puffer.errors import UsageError
+from midrange_puffer.evaluate import evaluate
 from midrange_puffer.game.actions import controls
 from midrange_puffer.game.parameters import resolve
 from midrange_puffer.gym import MidrangeEnv
@@ -106,18 +107,29 @@ def test_in_a_match_a_side_of_a_mix_is_flown_by_one():
     assert abs(np.mean(found)) < 0.2
 
 
+SMALL = "trained is of one against one: it cannot fly in a team"
+
+
 @pytest.mark.parametrize(
-    ("opponent", "sizes", "message"),
+    ("make", "game", "message"),
     [
-        ("trained", (2, 2), "opponent = trained is of one against one: it cannot fly in a team"),
-        ("self:1,trained:1", (2, 2), "trained is of one against one: it cannot fly in a team"),
-        (frozen.policy(), (2, 2), "Policy is of one against one: it cannot fly in a team"),
-        (frozen_team.constant(RIGHT), (1, 1), "is of a team: it cannot fly one against one"),
+        (Midrange, {"opponent": "trained", **TWOS}, f"opponent = {SMALL}"),
+        (Midrange, {"opponent": "self:1,trained:1", **TWOS}, SMALL),
+        (Midrange, {"opponent": frozen.policy(), **TWOS}, "Policy is of one against one"),
+        (Midrange, {"opponent": frozen_team.constant(RIGHT)}, "is of a team: it cannot fly one"),
+        (Midrange, {"observation": "stg", **TWOS}, "must be default for teams"),
+        (Midrange, {"red_size": 0}, "red_size = 0: must be from 1 to 8"),
+        (MidrangeEnv, {"opponent": "trained", **TWOS}, f"opponent = {SMALL}"),
+        (MidrangeEnv, {"wingmen": "trained", **TWOS}, f"wingmen = {SMALL}"),
+        (MidrangeEnv, {"wingmen": "asce", **TWOS}, "wingmen = 'asce'"),
+        (Simulation, {"observation": "stg", **TWOS}, "must be default for teams"),
+        (evaluate, {"policy": "ace", "opponent": "trained", **TWOS}, "is of one against one"),
+        (lambda **game: resolve(game), TWOS, "here one flies against one"),
     ],
 )
-def test_a_policy_of_another_game_is_refused_by_name(opponent, sizes, message):
-    with pytest.raises(UsageError, match=message):
-        Midrange(8, opponent, **sized(sizes, **SHORT))
+def test_players_and_observations_of_other_games_are_refused_by_name(make, game, message):
+    with pytest.raises((ValueError, UsageError), match=message):
+        make(**game)
 
 
 def test_a_member_of_one_against_one_is_left_out_by_name(tmp_path, capfd):
@@ -157,17 +169,11 @@ def test_wingmen_of_each_kind_fly(tmp_path):
     assert commands[0].tolist() == [-1, 0.5, 0.5, 0.5, 0.5]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"engagement": 3}, None), ({"range": 5_000}, r"options\['range'\]")],
-)
-def test_teams_start_where_an_engagement_does(options, message):
+def test_teams_start_where_an_engagement_does():
     env = MidrangeEnv("ace", **TWOS)
-    if message is None:
-        env.reset(seed=0, options=options)
-        return
-    with pytest.raises(ValueError, match=message):
-        env.reset(seed=0, options=options)
+    env.reset(seed=0, options={"engagement": 3})
+    with pytest.raises(ValueError, match=r"options\['range'\]"):
+        env.reset(seed=0, options={"range": 5_000})
 
 
 def test_controls_of_levels_fire_at_the_enemy_that_was_meant():
