@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 from midrange_puffer.config.key import UNLIMITED, Key, Section, Value, keys_of
 from midrange_puffer.config.sections import (
@@ -21,7 +22,7 @@ from midrange_puffer.config.sections import (
     Train,
     Vec,
 )
-from midrange_puffer.game.parameters import OPTIONS, PARAMETERS
+from midrange_puffer.game.parameters import OPTIONS, PARAMETERS, Parameters
 from midrange_puffer.names import shown
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_code import MIDRANGE, PACKAGE, Own, Setting
@@ -164,7 +165,7 @@ def help_sections(own: Own = OURS) -> dict[str, dict[str, Key]]:
     return schema(own) | sections
 
 
-def game_parameters(env: Mapping[str, Value]) -> dict[str, Value]:
+def game_parameters(env: Parameters) -> dict[str, Any]:
     """Returns the part of a model's [env] that makes the game: no opponents, pilots or rewards."""
     training = {name for name, row in PARAMETERS.items() if row.group in TRAINING_GROUPS}
     return {
@@ -174,7 +175,7 @@ def game_parameters(env: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-def game_of(config: Mapping[str, Mapping[str, Value]]) -> dict[str, Value]:
+def game_of(config: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Returns the part of a configuration that makes the game, without a user's own reward."""
     ours = schema()["env"]
     return game_parameters({name: value for name, value in config["env"].items() if name in ours})

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from midrange_puffer.files import write_whole
 from midrange_puffer.game.contacts import LIVE
@@ -27,6 +28,8 @@ from midrange_puffer.game.paths import (
 )
 from midrange_puffer.names import shown, versus
 from midrange_puffer.replays.replay import Replay
+
+T = TypeVar("T")
 
 ZIP_SUFFIX = ".zip.acmi"
 ALTITUDE = 6000.0  # m
@@ -152,6 +155,8 @@ def _locks(
             yield time, f"{own},LockedTargetMode={enemy is not None:d}{target}"
     if paths.contacts:
         for body in missiles:
+            if isinstance(body.path, FighterPath):
+                continue
             is_active = (guided == ACTIVE for guided in body.path.guided)
             for time, has_lock in _changes(body.path.times, is_active):
                 yield time, f"{body.id},LockedTargetMode={has_lock:d}"
@@ -167,20 +172,20 @@ def _on_radar(paths: Paths, fighter: FighterPath) -> list[int | None]:
             for contact in contacts
             if contact.source[index] == LIVE
         }
-        nearest.append(min(ranges, key=ranges.get, default=None))
+        nearest.append(min(ranges, key=lambda enemy: ranges[enemy], default=None))
     return nearest
 
 
 def _new_targets(missile: _Body) -> Iterator[tuple[float, str]]:
     """Yields a missile's targets after the first one."""
+    if isinstance(missile.path, FighterPath):
+        return
     changes = itertools.islice(_changes(missile.path.times, missile.path.targets), 1, None)
     for time, target in changes:
         yield time, f"{missile.id},LockedTarget={_fighter_id(target)}"
 
 
-def _changes(
-    times: Sequence[float], values: Iterable[int | None]
-) -> Iterator[tuple[float, int | None]]:
+def _changes(times: Sequence[float], values: Iterable[T]) -> Iterator[tuple[float, T]]:
     """Yields the first of some values, and every later one that differs from the one before."""
     rows = list(zip(times, values, strict=True))
     yield from rows[:1]

@@ -10,6 +10,7 @@ import math
 import struct
 import zlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from midrange_puffer.game.parameters import (
     PARAMETERS,
     RULES_VERSION,
     SEATS,
+    Parameters,
     neutral_values,
     suggest,
 )
@@ -50,7 +52,7 @@ class ReplayError(UsageError):
     """A file is no replay that this version can play, or gives another fight than recorded."""
 
 
-def to_bytes(header: Mapping[str, object], controls: np.ndarray, hashes: np.ndarray) -> bytes:
+def to_bytes(header: Mapping[str, Any], controls: np.ndarray, hashes: np.ndarray) -> bytes:
     """Returns the content of a file.
 
     Args:
@@ -68,7 +70,7 @@ def to_bytes(header: Mapping[str, object], controls: np.ndarray, hashes: np.ndar
     return _FIRST_LINE + _LENGTH.pack(len(body)) + hashlib.sha256(body).digest() + body
 
 
-def header_of(data: bytes) -> tuple[dict[str, object], bytes]:
+def header_of(data: bytes) -> tuple[dict[str, Any], bytes]:
     """Returns the header of a file, with all parameters of this version, and its packed arrays.
 
     Raises:
@@ -78,7 +80,7 @@ def header_of(data: bytes) -> tuple[dict[str, object], bytes]:
     return _header(head), compressed
 
 
-def parameters_hash(parameters: Mapping[str, float]) -> str:
+def parameters_hash(parameters: Parameters) -> str:
     """Returns the SHA-256 of parameters by name."""
     return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
 
@@ -109,7 +111,7 @@ def _body(data: bytes) -> bytes:
     return body
 
 
-def _header(line: bytes) -> dict[str, object]:
+def _header(line: bytes) -> dict[str, Any]:
     """Reads a header and checks its types; its parameters become those of this version."""
     try:
         header = json.loads(line)
@@ -134,7 +136,7 @@ def _header(line: bytes) -> dict[str, object]:
     return header
 
 
-def _complete_parameters(header: Mapping[str, object]) -> dict[str, object]:
+def _complete_parameters(header: Mapping[str, Any]) -> dict[str, Any]:
     """Checks a header's parameters, and adds neutral values of rows that are newer than it."""
     parameters, version = header["parameters"], header["rules_version"]
     expected = header["parameters_hash"]

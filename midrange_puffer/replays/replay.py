@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from midrange_puffer.replays.format import (
 SUFFIX = ".replay"
 AGENT = "agent"  # the pilot of a fighter whose controls come from outside
 HASH_INTERVAL = 20  # decisions from one state hash to the next
+_NOTHING = np.zeros(0)  # in place of controls and hashes that are not known yet
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class Replay:
         meta: Further information, ready for JSON.
     """
 
-    parameters: dict[str, int | float]
+    parameters: dict[str, Any]
     seed: int
     engagement: int
     episode: int
@@ -161,7 +163,7 @@ class Replay:
         pilots, names = (tuple(header[name]) for name in ("pilots", "names"))
         given = {entry.name: header[entry.name] for entry in fields(cls) if entry.name in header}
         given |= {"pilots": pilots, "names": names}
-        replay = cls(**given, controls=(), hashes=())
+        replay = cls(**given, controls=_NOTHING, hashes=_NOTHING)
         try:
             resolve(replay.parameters, teams=True)
             sizes = sizes_of(replay.parameters)
@@ -223,7 +225,7 @@ class Recorder:
         episode: int = 0,
     ) -> None:
         self._sim = sim
-        self._start = {
+        self._start: dict[str, Any] = {
             "parameters": sim.parameters,
             "seed": seed,
             "engagement": engagement,
@@ -233,7 +235,7 @@ class Recorder:
         }
         self._controls: list[np.ndarray] = []
         self._hashes = [sim.fight_hash()]  # of every HASH_INTERVAL decisions
-        empty = Replay(**self._start, controls=(), hashes=(), outcome="")
+        empty = Replay(**self._start, controls=_NOTHING, hashes=_NOTHING, outcome="")
         if empty.simulation().state_hash() != sim.state_hash():
             raise ValueError("the simulation is not one engagement at the start that was named")
 

@@ -11,9 +11,9 @@ has a wingman: the pilot or policy that flies it while the human does not.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from midrange_puffer.game.parameters import (
     HUMAN,
     SEATS,
     WINGMEN,
+    Parameters,
     checked_seed,
     is_team,
     resolve,
@@ -31,12 +32,13 @@ from midrange_puffer.game.parameters import (
 from midrange_puffer.game.paths import Paths
 from midrange_puffer.game.simulation import Simulation
 from midrange_puffer.game.targets import nearest_nose, shot_at
-from midrange_puffer.policies.contestants import Mixed, player_for, try_out
+from midrange_puffer.policies.contestants import Mixed, MixedPlayer, player_for, try_out
 from midrange_puffer.policies.mix import ONE_ONLY
 from midrange_puffer.replays.replay import AGENT, Recorder, Replay
 
 if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant
+    from midrange_puffer.policies.own_pilot import FunctionPlayer
     from midrange_puffer.policies.player import Player
 
 RUDDER, THROTTLE, FIRE = range(3)
@@ -53,7 +55,7 @@ class _Mark:
     decisions: int
     state: bytes
     commands: np.ndarray
-    crews: list[object]
+    crews: list[Any]
 
 
 class PlayerCrew:
@@ -67,7 +69,7 @@ class PlayerCrew:
 
     decides_always = False
 
-    def __init__(self, fighters: Sequence[int], player: "Player") -> None:
+    def __init__(self, fighters: Sequence[int], player: "Player | FunctionPlayer") -> None:
         self.fighters, self.player = np.array(fighters), player
 
     def commands(self, sim: Simulation) -> np.ndarray:
@@ -75,11 +77,11 @@ class PlayerCrew:
         observations = sim.observe()[0, self.fighters]
         return self.player.act(observations, np.arange(len(self.fighters)))
 
-    def snapshot(self) -> object:
+    def snapshot(self) -> Any:
         """Returns everything besides the fight that the next commands depend on."""
         return self.player.snapshot()
 
-    def restore(self, snapshot: object) -> None:
+    def restore(self, snapshot: Any) -> None:
         """Returns to the state of a snapshot of this crew."""
         self.player.restore(snapshot)
 
@@ -108,7 +110,7 @@ class PilotCrew:
         pilot: str,
         seed: int,
         engagement: int,
-        parameters: Mapping[str, float],
+        parameters: Parameters,
     ) -> None:
         self.fighters = np.array(fighters)
         self._copy = Simulation(1, seed, pilot, pilot, **parameters)
@@ -267,12 +269,16 @@ class Session:
                 )
         return crews
 
-    def _make_player(self, contestant: "Contestant", count: int, index: int) -> "Player":
+    def _make_player(
+        self, contestant: "Contestant", count: int, index: int
+    ) -> "Player | FunctionPlayer":
         """Returns the player of a policy or function for `count` fighters."""
         # Imported here, so that a fight without a policy starts at once, without torch.
         from midrange_puffer.policies.player import player_seed
 
-        return player_for(contestant, count, player_seed(self._seed, index), self._greedy)
+        player = player_for(contestant, count, player_seed(self._seed, index), self._greedy)
+        assert not isinstance(player, MixedPlayer)  # a crew has one contestant
+        return player
 
     # Fights
 

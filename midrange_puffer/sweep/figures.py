@@ -3,9 +3,10 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from midrange_puffer.show.web_page import INK, PAPER
 from midrange_puffer.sweep.record import (
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Visible on light and dark ground.
-MARKS = {
+MARKS: dict[str, dict[str, Any]] = {
     FINISHED: {"marker": "o", "facecolors": "#3b82c4", "edgecolors": "#3b82c4"},
     STOPPED: {"marker": "o", "facecolors": "none", "edgecolors": "#c98a1b"},
     FAILED: {"marker": "x", "color": "#d0473f"},
@@ -52,7 +53,7 @@ def new_figure(height: float, width: float = WIDTH) -> "Figure":
     return Figure(figsize=(width, height))
 
 
-def scatter(axes: "Axes", trials: Sequence[Trial], x: Sequence[float], size: float = 26) -> None:
+def scatter(axes: "Axes", trials: Sequence[Trial], x: ArrayLike, size: float = 26) -> None:
     """Marks the scores of trials of one status at `x`, with tooltips."""
     if trials:
         scores = [trial.score for trial in trials]
@@ -100,7 +101,7 @@ def progress_figure(trials: Sequence[Trial], score: str) -> "Figure":
     finished = [trial.status == FINISHED for trial in over]
     scores = np.array([trial.score if trial.readings else np.nan for trial in over])
     best = np.fmax.accumulate(np.where(finished, scores, np.nan)) if over else scores
-    spent = np.cumsum([trial.seconds for trial in over])
+    spent = np.cumsum([trial.duration for trial in over])
     length, unit = _time_unit(spent[-1] if over else 0)
     figure = new_figure(3.4)
     by_number, by_time = figure.subplots(1, 2, sharey=True)
@@ -142,10 +143,13 @@ def _draw_front(axes: "Axes", front: Sequence[Trial]) -> None:
 
 def _number(axes: "Axes", front: Sequence[Trial]) -> None:
     """Writes the numbers of trials beside them, if there is room; always that of the last."""
-    axes.figure.draw_without_rendering()  # sets the places of points
+    figure = axes.get_figure(root=True)
+    if figure is None:
+        return
+    figure.draw_without_rendering()  # sets the places of points
     numbered: list[np.ndarray] = []
     for trial in reversed(front):
-        place = axes.transData.transform((trial.cost, trial.score)) * 72 / axes.figure.dpi
+        place = axes.transData.transform((trial.cost, trial.score)) * 72 / figure.dpi
         if all(np.hypot(*(place - other)) >= LABEL_GAP for other in numbered):
             numbered.append(place)
             _write_beside(axes, str(trial.number), (trial.cost, trial.score))
@@ -216,7 +220,7 @@ def parallel_figure(trials: Sequence[Trial], parameters: Mapping[str, Parameter]
         list(enumerate([*(_place(trial, row) for row in parameters.values()), height]))
         for trial, height in zip(shown, heights, strict=True)
     ]
-    quality = ranks(scores) / len(scores)  # by score, most would have one colour
+    quality = ranks(scores.tolist()) / len(scores)  # by score, most would have one colour
     colours = LinearSegmentedColormap.from_list("score", COLOURS)(quality)
     faintest = np.clip(10 / len(scores), 0.12, 0.5)
     colours[:, 3] = faintest + (0.85 - faintest) * quality**2  # the poor ones recede
@@ -246,7 +250,7 @@ def ticks(parameter: Parameter) -> list[Value]:
     from matplotlib.ticker import MaxNLocator
 
     low, high = parameter.minimum, parameter.maximum
-    values: list[Value] = []
+    values: list[Any] = []
     if parameter.choices:
         values = list(parameter.choices)
     elif parameter.distribution == "uniform_pow2":
@@ -283,7 +287,7 @@ def _place(trial: Trial, parameter: Parameter) -> float:
     return parameter.position(trial.params[parameter.name])
 
 
-def _draw_scales(axes: "Axes", ends: Mapping[str, tuple[object, object]]) -> None:
+def _draw_scales(axes: "Axes", ends: Mapping[str, tuple[Value, Value]]) -> None:
     """Draws a vertical line for each name, with the values at its ends."""
     for place, (low, high) in enumerate(ends.values()):
         axes.vlines(place, 0, 1, color=INK, lw=0.8, alpha=0.5, zorder=1)

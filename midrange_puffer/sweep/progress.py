@@ -77,7 +77,7 @@ class Progress:
         over = self._record.over
         if not over:
             return None
-        mean = sum(trial.seconds for trial in over) / len(over)
+        mean = sum(trial.duration for trial in over) / len(over)
         elapsed = [self._elapsed(trial) for trial in self._running()]
         not_begun = max(self._settings.trials - len(over) - len(elapsed), 0)
         left = not_begun * mean + sum(max(mean - seconds, 0) for seconds in elapsed)
@@ -121,7 +121,8 @@ class Progress:
         if best := best_trial(over):
             cost = format_duration(best.cost)
             parts.append(f"best {best.score:.3f} by trial {best.number} in {cost}")
-        parts.append(f"{format_duration(left)} left")
+        if left is not None:
+            parts.append(f"{format_duration(left)} left")
         return ", ".join(parts)
 
     def _headline(self) -> Text:
@@ -157,8 +158,8 @@ def describe(trial: Trial) -> str:
         return f"is run again: {shown(trial.reason)}"
     if trial.status == RUNNING:
         return f"begins with {format_params(trial)}"
-    took = f"after {format_duration(trial.seconds)}"
-    score = "" if trial.score is None else f", score {trial.score:.3f}"
+    took = f"after {format_duration(trial.duration)}"
+    score = f", score {trial.score:.3f}" if trial.readings else ""
     if trial.status == FINISHED:
         return f"finished {took}{score}"
     return f"{trial.status} {took}{score}: {shown(trial.reason)}"

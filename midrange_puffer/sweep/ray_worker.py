@@ -5,8 +5,10 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ray
+import ray.exceptions
 
 from midrange_puffer import __version__
 from midrange_puffer.errors import UserError
@@ -101,7 +103,7 @@ class RayWorker:
 
     def __init__(self, cores: int, command: Sequence[str]) -> None:
         self._cores, self._command = cores, command
-        self._host: ray.actor.ActorHandle | None = None
+        self._host: Any = None  # a handle of an actor of Host
         self._request: ray.ObjectRef | None = None
         self._node = ""
         self._losses = 0
@@ -170,7 +172,7 @@ class RayWorker:
             ray.kill(self._host)
         self._host = self._request = None
 
-    def _answer(self) -> object:
+    def _answer(self) -> Any:
         """Returns the answer to the pending request, once; None while there is none."""
         if self._request is None or not ray.wait([self._request], timeout=0)[0]:
             return None

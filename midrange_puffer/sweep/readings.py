@@ -194,4 +194,4 @@ def hopeless(
 
 def _score_at(agent_steps: int, readings: Sequence[Reading]) -> float:
     steps = [0, *(reading.agent_steps for reading in readings)]
-    return np.interp(agent_steps, steps, [0.0, *(reading.score for reading in readings)])
+    return float(np.interp(agent_steps, steps, [0.0, *(reading.score for reading in readings)]))

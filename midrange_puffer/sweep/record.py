@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from midrange_puffer.config.configuration import Config, format_config, own_names
 from midrange_puffer.config.key import Key
@@ -22,10 +22,10 @@ from midrange_puffer.files import make_folder, write_json, write_whole
 from midrange_puffer.game.parameters import suggest
 from midrange_puffer.json_files import Count, JsonError, Share, Within, read_json
 
-RUNNING = "running"  # or begun, if the sweep was stopped
-FINISHED = "finished"
-STOPPED = "stopped"  # ended early, as hopeless
-FAILED = "failed"
+RUNNING: Final = "running"  # or begun, if the sweep was stopped
+FINISHED: Final = "finished"
+STOPPED: Final = "stopped"  # ended early, as hopeless
+FAILED: Final = "failed"
 
 MEAN, WORST, TIME = "panel_score", "worst_score", "time_to_score"  # values of sweep.metric
 
@@ -33,6 +33,7 @@ TRIAL_INI = "trial.ini"  # in a trial's folder
 LOG = "trial.log"
 
 
+Status = Literal["running", "finished", "stopped", "failed"]
 _Seconds = Annotated[float, Within(0, 1e12)]
 
 
@@ -78,7 +79,7 @@ class Trial:
     params: dict[str, bool | int | float | str | None]
     seed: Count
     total_timesteps: Annotated[int, Within(1, 2**53)]
-    status: Literal[RUNNING, FINISHED, STOPPED, FAILED] = RUNNING
+    status: Status = RUNNING
     readings: list[Reading] = field(default_factory=list)
     seconds: _Seconds | None = None
     reason: str | None = None
@@ -103,15 +104,21 @@ class Trial:
         return self.readings[-1].agent_steps if is_reached else self.total_timesteps
 
     @property
-    def score(self) -> float | None:
-        """The objective: the last reading's score, at the end of training if it finished."""
-        return self.readings[-1].score if self.readings else None
+    def duration(self) -> float:
+        """The time that its process ran, with start and readings [s]; 0 while it runs."""
+        return self.seconds or 0.0
 
     @property
-    def cost(self) -> float | None:
-        """Seconds of training to the end; extrapolated if the trial was stopped early."""
-        if not self.readings:
-            return None
+    def score(self) -> float:
+        """The objective: the score of the last reading, of which there must be one."""
+        return self.readings[-1].score
+
+    @property
+    def cost(self) -> float:
+        """Seconds of training to the end; extrapolated if the trial was stopped early.
+
+        There must be a reading.
+        """
         last = self.readings[-1]
         if self.status == STOPPED:
             return last.seconds * self.total_timesteps / last.agent_steps

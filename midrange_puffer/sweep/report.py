@@ -137,7 +137,7 @@ def _summary(record: Record, best_config: Path) -> str:
     states = ", ".join(
         f"{counts[status]} {word}" for status, word in STATUSES.items() if counts[status]
     )
-    spent = sum(trial.seconds for trial in record.over)
+    spent = sum(trial.duration for trial in record.over)
     text = (
         f"<p>{len(record.over)} of {record.config.sweep.trials} trials are over"
         f"{states and ': '}{states}. Together they took {format_duration(spent)}.</p>"
@@ -246,7 +246,7 @@ def _failures(trials: Sequence[Trial]) -> str:
         return ""
     rows = ['<tr><th>trial</th><th class="number">after</th><th>reason</th></tr>']
     rows += [
-        f'<tr><td>{trial.number}</td><td class="number">{format_duration(trial.seconds)}</td>'
+        f'<tr><td>{trial.number}</td><td class="number">{format_duration(trial.duration)}</td>'
         f"<td>{_html(trial.reason or '')}</td></tr>"
         for trial in failed
     ]
@@ -255,7 +255,9 @@ def _failures(trials: Sequence[Trial]) -> str:
 
 def _settings(record: Record) -> str:
     """Returns a table of the sweep's settings and of the machine that wrote the page."""
-    settings = {key: value for key, value in record.config.sweep.items() if key != "name"}
+    settings: dict[str, object] = {
+        key: value for key, value in record.config.sweep.items() if key != "name"
+    }
     settings["folder"] = record.folder.resolve()
     settings["this page was written on"] = (
         f"{platform.system()} {platform.machine()}, {usable_cores()} cores"

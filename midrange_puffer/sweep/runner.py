@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from midrange_puffer.config.configuration import Config, format_config
-from midrange_puffer.config.schema import schema
+from midrange_puffer.config.key import Value
+from midrange_puffer.config.sections import Base
 from midrange_puffer.errors import UserError
 from midrange_puffer.files import write_whole
 from midrange_puffer.sweep.record import (
@@ -22,6 +23,7 @@ from midrange_puffer.sweep.record import (
     TRIAL_INI,
     Record,
     RecordError,
+    Status,
     Trial,
 )
 from midrange_puffer.sweep.search import Search
@@ -168,7 +170,7 @@ class Runner:
             return
         self._give_up_where_all_fail(trial, ended_in_error=look.code in ERROR_EXITS)
 
-    def _finish(self, worker: "Worker", status: str, reason: str) -> None:
+    def _finish(self, worker: "Worker", status: Status, reason: str | None) -> None:
         """Records the end of a worker's trial."""
         trial = self._running[worker]
         if trial.is_trained:  # even if its end failed, as a tracker's may
@@ -226,11 +228,11 @@ def write_trial_ini(record: Record, trial: Trial) -> None:
     """
     config = trial_config(record.config, trial.params)
     folder = record.trial_folder(trial)
-    train: dict[str, object] = {"seed": trial.seed, "data_dir": str(folder), "run_name": "run"}
+    train: dict[str, Value] = {"seed": trial.seed, "data_dir": str(folder), "run_name": "run"}
     if config.train.replay_interval == "auto":
         train["replay_interval"] = 0
-    base: dict[str, object] = {}
-    if config.base.wandb_group == schema()["base"]["wandb_group"].default:
+    base: dict[str, Value] = {}
+    if config.base.wandb_group == Base().wandb_group:
         base["wandb_group"] = record.folder.name
     if config.base.tag is None:
         base["tag"] = record.folder.name
@@ -243,7 +245,7 @@ def trial_seed(sweep_seed: int, number: int) -> int:
     return int(np.random.SeedSequence((sweep_seed, number)).generate_state(1)[0] >> 1)
 
 
-def judge(code: int, last_words: str) -> tuple[str, str]:
+def judge(code: int, last_words: str) -> tuple[Status, str]:
     """Returns the status and the reason of a trial that was not trained to its end.
 
     Args:

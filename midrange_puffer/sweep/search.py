@@ -78,7 +78,7 @@ class Search:
         """Returns the limit of a trial's cost: sweep.max_cost without start and readings."""
         if not self._in_seconds:
             return np.inf
-        overheads = [trial.seconds - trial.cost for trial in trials if trial.status == FINISHED]
+        overheads = [trial.duration - trial.cost for trial in trials if trial.status == FINISHED]
         return max(self._settings.max_cost - (fmean(overheads) if overheads else 0), LEAST_COST)
 
     def _observe(self, method: Any, trial: Trial, trials: Sequence[Trial]) -> None:
@@ -90,7 +90,7 @@ class Search:
         failed = trial.status == FAILED
         if failed:
             costs = [self._cost(other) for other in trials if other.is_over and other.readings]
-            own = trial.seconds if self._in_seconds else 0
+            own = trial.duration if self._in_seconds else 0
             score, cost = WORST, max(*costs, own, LEAST_COST)
         else:
             score, cost = trial.score, self._cost(trial)

@@ -4,13 +4,13 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from midrange_puffer.config.configuration import Config, ConfigError, own_names, stage_names
-from midrange_puffer.config.key import Key
+from midrange_puffer.config.key import Key, Value
 from midrange_puffer.config.schema import STAGE, SWEPT, sweepable
 from midrange_puffer.policies.own_code import Own
 
-Value = bool | int | float | str | None
 DIGITS = 4  # significant digits of a suggested number, for people to read and copy
 WHOLE = ("int_uniform", "uniform_pow2")  # distributions that PufferLib rounds itself
 # distribution -> the scale along which PufferLib divides the range, and the open bounds of it.
@@ -40,13 +40,13 @@ class Parameter:
     name: str
     key: Key
     distribution: str
-    minimum: Value
-    maximum: Value
-    mean: Value
+    minimum: Any  # a number, or a choice
+    maximum: Any
+    mean: Any
     scale: float | str
     choices: tuple[Value, ...] = ()
 
-    def position(self, value: Value) -> float:
+    def position(self, value: Any) -> float:
         """Returns the place of a value in the range, along the distribution's scale: 0 to 1."""
         if self.choices:
             return self.choices.index(value) / (len(self.choices) - 1)
@@ -61,7 +61,7 @@ class Parameter:
             return 0, len(self.choices) - 1, self.choices.index(self.mean)
         return self.minimum, self.maximum, self.mean
 
-    def number(self, value: Value) -> float:
+    def number(self, value: Any) -> float:
         """Returns a value as the search method sees it."""
         return self.choices.index(value) if self.choices else value
 
@@ -157,7 +157,7 @@ def _stages_with(config: Config, name: str) -> list[str]:
     return [stage for stage in stage_names(config) if name in config[STAGE + stage]]
 
 
-def _parameter(name: str, given: Mapping[str, object], own: Own) -> Parameter:
+def _parameter(name: str, given: Mapping[str, Any], own: Own) -> Parameter:
     """Returns the parameter that a section describes, checked."""
     where, key = f"[{SWEPT}{name}]", sweepable(own)[name]
     if given["values"] is not None:
@@ -186,7 +186,7 @@ def _parameter(name: str, given: Mapping[str, object], own: Own) -> Parameter:
     return Parameter(name, key, distribution, low, high, mean, given["scale"])
 
 
-def _choice(name: str, key: Key, given: Mapping[str, object], where: str) -> Parameter:
+def _choice(name: str, key: Key, given: Mapping[str, Any], where: str) -> Parameter:
     """Returns the parameter of a section with `values`."""
     for part in ("distribution", "min", "max"):
         if given[part] is not None:
@@ -207,15 +207,14 @@ def _choice(name: str, key: Key, given: Mapping[str, object], where: str) -> Par
     return Parameter(name, key, "int_uniform", choices[0], choices[-1], mean, scale, choices)
 
 
-def _number(key: Key, value: float, where: str) -> Value:
+def _number(key: Key, value: float, where: str) -> Any:
     """Returns a bound as a value of the key."""
     try:
         return key.kind(key.parse(repr(value)))
     except ValueError:
         number = "an integer" if key.kind is int else "a number"
         raise ConfigError(
-            f"{where} = {value:g}: {key.name} must be {number} from {key.kind(key.minimum)} to "
-            f"{key.kind(key.maximum)}"
+            f"{where} = {value:g}: {key.name} must be {number} from {key.least} to {key.greatest}"
         ) from None
 
 

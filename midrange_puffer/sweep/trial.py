@@ -13,6 +13,7 @@ pipe that nothing is written to: the process ends as soon as the other end is cl
 
 import contextlib
 import errno
+import io
 import os
 import sys
 import threading
@@ -39,7 +40,8 @@ def main(folder: Path) -> int:
     # torch warns of it, because PufferLib imports pynvml.
     warnings.filterwarnings("ignore", "The pynvml package is deprecated", FutureWarning)
     with lasting():  # the log may be on a full disk
-        sys.stdout.reconfigure(line_buffering=True)  # so that errors come last
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(line_buffering=True)  # so that errors come last
         return _run_to_end(folder)
 
 

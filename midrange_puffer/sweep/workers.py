@@ -83,7 +83,8 @@ class TrialProcess:
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        self._process.stdin.close()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
 
 def last_words(log: Path) -> str:
@@ -149,6 +150,8 @@ class LocalWorker:
 
     def look(self) -> Look:
         """Returns the state of the trial."""
+        if self._process is None:
+            raise RuntimeError("no trial runs")
         return self._process.look()
 
     def end(self) -> None:
