@@ -98,7 +98,7 @@ class Trainer(AbstractContextManager):
         self._open = lambda: begun_run(_checked(config))
         self._logger, self._callbacks = logger, callbacks
         self._silence = _quiet if is_quiet else contextlib.nullcontext
-        self._scores, self._row = RecentScores(), _LastRow()
+        self._scores = RecentScores()
         self._is_stopped = False
         self._is_gathered = False  # True if there is experience to learn from
         self._is_open = False  # True within the block
@@ -138,7 +138,7 @@ class Trainer(AbstractContextManager):
             self._held = held.pop_all()
         self._is_open = True
         self.folder, self.config = run.folder, run.config
-        self._stages.loggers.add(self._scores, self._row, *own)
+        self._stages.loggers.add(self._scores, *own)
         return self
 
     def __exit__(self, *error: object) -> bool | None:
@@ -159,7 +159,7 @@ class Trainer(AbstractContextManager):
     @property
     def is_over(self) -> bool:
         """True if the run is at its end or was stopped."""
-        return self._is_stopped or self._stages.is_over
+        return self._is_stopped or self._stages.trainer.is_over
 
     @property
     def global_step(self) -> int:
@@ -207,11 +207,11 @@ class Trainer(AbstractContextManager):
         self._check_open()
         if not self._is_gathered:
             raise RuntimeError("train(): there is no new experience; call evaluate() before it")
-        self._row.metrics, self._is_gathered = {}, False
-        self._stages.train()
+        self._is_gathered = False
+        row = self._stages.trainer.train()
         for callback in self._callbacks:
-            callback(self, self._row.metrics)
-        return dict(self._row.metrics)
+            callback(self, row)
+        return dict(row)  # loggers keep the row itself
 
     def run(self) -> None:
         """Trains to the end of the run, or until a callback stops it."""
@@ -226,9 +226,7 @@ class Trainer(AbstractContextManager):
             The row; empty if there was no update.
         """
         self._check_open()
-        self._row.metrics = {}
-        self._stages.trainer.mean_and_log()
-        return dict(self._row.metrics)
+        return dict(self._stages.trainer.mean_and_log())
 
     def save(self, metadata: Mapping[str, object] | None = None) -> Path:
         """Saves a checkpoint; returns the model's file.
@@ -251,16 +249,6 @@ class Trainer(AbstractContextManager):
     def stop(self) -> None:
         """Makes `is_over` True from now on."""
         self._is_stopped = True
-
-
-class _LastRow(Logger):
-    """A logger that keeps the last row."""
-
-    def __init__(self) -> None:
-        self.metrics: Mapping[str, float] = {}
-
-    def log(self, metrics: Mapping[str, float], step: int) -> None:
-        self.metrics = metrics
 
 
 class _OwnLogger(Logger):

@@ -50,26 +50,20 @@ class Loggers:
 
     Attributes:
         run_id: as given; PuffeRL reads it.
-        beside: metrics that are added to every row.
     """
 
     def __init__(self, run_id: str, loggers: Sequence[Logger] = ()) -> None:
         self.run_id = run_id
         self._loggers = [*loggers]
-        self.beside: Metrics = {}
 
     def add(self, *loggers: Logger) -> None:
         """Adds loggers of the rows from now on."""
         self._loggers += loggers
 
     def log(self, metrics: Metrics, step: int) -> None:
-        """Passes the metrics to every logger, as plain numbers."""
-        numbers = {
-            name: value if isinstance(value, int) else float(value)  # no numpy or torch numbers
-            for name, value in {**metrics, **self.beside}.items()
-        }
+        """Passes the metrics to every logger."""
         for logger in self._loggers:
-            logger.log(numbers, step)
+            logger.log(metrics, step)
 
     def close(self, model_path: Path) -> None:
         """Closes every logger."""

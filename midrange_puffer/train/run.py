@@ -243,9 +243,9 @@ def train(
         suppress(StoppedError),  # the interrupted update is dropped
     ):
         stages.loggers.add(scores, *screen)
-        while not (signals.agree() or stages.is_over):
+        while not (signals.agree() or stages.trainer.is_over):
             stages.evaluate()
-            stages.train()
+            stages.trainer.train()
     print_end(stages.trainer, scores, signals)
 
 

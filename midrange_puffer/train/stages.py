@@ -94,7 +94,9 @@ def open_stages(
 
 
 class Stages:
-    """The stages of a run in training: call `evaluate()` and `train()` in turns until `is_over`.
+    """The stages of a run in training.
+
+    Call `evaluate()` and `trainer.train()` in turns until `trainer.is_over`.
 
     When a stage of the curriculum is passed, the next one begins with the next `evaluate()`.
 
@@ -137,14 +139,9 @@ class Stages:
             self._stage = stack.pop_all()
 
     @property
-    def is_over(self) -> bool:
-        """True if the run is at its end, early or not."""
-        return self.trainer.is_over
-
-    @property
     def _is_passed(self) -> bool:
         """True if the next stage is due."""
-        return not self.is_over and self._curriculum.is_passed(self.trainer.global_step)
+        return not self.trainer.is_over and self._curriculum.is_passed(self.trainer.global_step)
 
     def move_on(self) -> None:
         """Begins the next stage if this one is passed, and trains an exploiter if one is due."""
@@ -165,10 +162,6 @@ class Stages:
         """Lets the population train an exploiter, if one is due."""
         if self._population is not None and self._population.is_due(self.trainer.epoch):
             self._population.take_turn(self.trainer)
-
-    def train(self) -> dict[str, float]:
-        """Calls `StageTrainer.train`."""
-        return self.trainer.train()
 
     def save(self) -> None:
         """Saves a checkpoint, except at the end of the run, which the trainer has saved.

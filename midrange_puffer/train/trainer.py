@@ -161,15 +161,6 @@ class StageTrainer(RolloutPuffeRL):
         row, self._row = self._row, _Row()
         if not row.updates:
             return {}
-        pool = self.pool.metrics() if self.pool is not None else {}
-        self.logger.beside = {
-            **self.curriculum.metrics,
-            **pool,
-            **self.source_metrics(),
-            **self.learner.metrics,
-            **ranks.means(ranks.gather(self.utilization.metrics())),
-            **row.ratings,
-        }
         before, self._logged_step_time = self._logged_step_time, self.vecenv.step_time
         step_time = StepTime.sum(ranks.gather(self._logged_step_time.since(before)))
         metrics = {
@@ -183,6 +174,17 @@ class StageTrainer(RolloutPuffeRL):
             **{f"environment/{name}": value for name, value in row.figures().items()},
             **{f"losses/{name}": value for name, value in row.losses().items()},
             **{f"performance/{name}": part["elapsed"] for name, part in self.profile},
+            **self.curriculum.metrics,
+            **(self.pool.metrics() if self.pool is not None else {}),
+            **self.source_metrics(),
+            **self.learner.metrics,
+            **ranks.means(ranks.gather(self.utilization.metrics())),
+            **row.ratings,
+        }
+        # Plain numbers in place of numpy's.
+        metrics = {
+            name: value if isinstance(value, int) else float(value)
+            for name, value in metrics.items()
         }
         self.logger.log(metrics, self.global_step)
         self.last_log_time, self.last_log_step = time.monotonic(), self.global_step

@@ -55,9 +55,6 @@ class Utilization:
             figures |= {"gpu/utilization": self._gpu_util, "gpu/memory": self._gpu_mem}
         return figures
 
-    def stop(self) -> None:
-        """Does nothing: there is no thread. PuffeRL calls it when it is closed."""
-
     def _read(self) -> None:
         before, self._cores = self._cores, _core_seconds()
         busy, total = (now - then for now, then in zip(self._cores, before, strict=True))
