@@ -54,7 +54,8 @@ def _options(mode: str, parser: Parser[Any]) -> Parser[Any]:
     for action in parser._actions:
         name = action.option_strings[0] if action.option_strings else action.dest
         values = _VALUES.get(f"{mode} {name}") or _VALUES.get(name)
-        action.completer = values or _completer(parser.keys.get(name))
+        completer = values or _completer(parser.keys.get(name))
+        action.completer = completer  # type: ignore[attr-defined]
     return parser
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
@@ -85,7 +85,7 @@ def main(options: Options) -> int:
     return 0
 
 
-def nose_on(envelope: Envelope) -> list[dict[str, float | str]]:
+def nose_on(envelope: Envelope) -> list[dict[str, Any]]:
     """Returns ranges [m] by aspect and speeds [m/s]; the launcher's nose is on the target."""
     grid = envelope.grid
     speeds = [0, len(grid.launch_speeds) // 2, len(grid.launch_speeds) - 1]
@@ -104,7 +104,7 @@ def nose_on(envelope: Envelope) -> list[dict[str, float | str]]:
     ]
 
 
-def format_table(rows: list[dict[str, float | str]]) -> "Table":
+def format_table(rows: list[dict[str, Any]]) -> "Table":
     """Returns the rows of `nose_on` as a table for rich, ranges in km."""
     from rich import box
     from rich.table import Table

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def _measure(
     opponents: Mapping[str, "Contestant"],
     options: Options,
     parameters: Mapping[str, float],
-) -> tuple[dict[str, dict[str, object]], list[Path], Exception | None]:
+) -> tuple[dict[str, dict[str, Any]], list[Path], Exception | None]:
     """Lets the policy fight the opponents, one after another.
 
     Returns:
@@ -186,8 +186,8 @@ def _recorders(
 
 
 def _report(
-    entries: Mapping[str, object],
-    results: Mapping[str, dict[str, object]],
+    entries: Mapping[str, Any],
+    results: Mapping[str, dict[str, Any]],
     options: Options,
     parameters: Mapping[str, float],
 ) -> None:
@@ -219,7 +219,7 @@ def _report(
         write_json(options.json, report)
 
 
-def describe(entries: Mapping[str, object]) -> list[str]:
+def describe(entries: Mapping[str, Any]) -> list[str]:
     """Returns a model's rating in training and the user's own metadata, in words."""
     lines = []
     if (panel := entries["panel"]) is not None:
@@ -237,7 +237,7 @@ def describe(entries: Mapping[str, object]) -> list[str]:
     return lines
 
 
-def format_table(results: Mapping[str, dict[str, object]]) -> "Table":
+def format_table(results: Mapping[str, dict[str, Any]]) -> "Table":
     """Returns the results of `evaluate` by opponent, as a table for rich."""
     from rich import box
     from rich.table import Table
@@ -257,7 +257,7 @@ def format_table(results: Mapping[str, dict[str, object]]) -> "Table":
     return table
 
 
-def _add_row(table: "Table", name: str, result: Mapping[str, object]) -> None:
+def _add_row(table: "Table", name: str, result: Mapping[str, Any]) -> None:
     from rich.text import Text
 
     table.add_row(
@@ -272,7 +272,7 @@ def _add_row(table: "Table", name: str, result: Mapping[str, object]) -> None:
     )
 
 
-def mean(results: Collection[Mapping[str, object]]) -> dict[str, float | None]:
+def mean(results: Collection[Mapping[str, Any]]) -> dict[str, float | None]:
     """Returns the means over opponents of the results of `evaluate`, without intervals.
 
     Each opponent has the same weight. Opponents without a figure, as the range of shots, are left
@@ -286,7 +286,7 @@ def mean(results: Collection[Mapping[str, object]]) -> dict[str, float | None]:
     return means
 
 
-def format_share(result: Mapping[str, object], outcome: str) -> str:
+def format_share(result: Mapping[str, Any], outcome: str) -> str:
     """Returns an outcome's share in percent, and its 95 % interval on the next line."""
     shares = f"{100 * result[outcome]:.1f}"
     if f"{outcome}_ci95" in result:

@@ -17,7 +17,7 @@ from midrange_puffer.names import shown
 from midrange_puffer.policies.models import MODELS, require_onnx
 
 if TYPE_CHECKING:
-    from torch import nn
+    from midrange_puffer.policies.actors import PolicyModule
 
 # The greatest difference allowed between onnxruntime and torch, of 1 + an output's largest |value|
 # seen. Not of each value: one near 0 is the sum of terms as large as the largest, each rounded to
@@ -83,8 +83,8 @@ def main(options: Options) -> int:
 
 
 def compare(
-    policy: "nn.Module",
-    exported: "nn.Module",
+    policy: "PolicyModule",
+    exported: "PolicyModule",
     progress: Callable[[int], None] = lambda count: None,
     *,
     parameters: Mapping[str, float],
@@ -129,7 +129,11 @@ class Comparison:
     """
 
     def __init__(
-        self, policy: "nn.Module", exported: "nn.Module", num_envs: int, sizes: tuple[int, int]
+        self,
+        policy: "PolicyModule",
+        exported: "PolicyModule",
+        num_envs: int,
+        sizes: tuple[int, int],
     ) -> None:
         import torch
 

@@ -6,7 +6,7 @@ Only the functions that load need torch, and import it themselves.
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands.option import policy_names
 from midrange_puffer.config.machine import MOST_THREADS
@@ -28,9 +28,8 @@ from midrange_puffer.train.machine import physical_cores, usable_cores
 from midrange_puffer.train.run_folder import settled_mix
 
 if TYPE_CHECKING:
-    from torch import nn
-
     from midrange_puffer.contest.match import Contestant
+    from midrange_puffer.policies.actors import PolicyModule
 
 OPPONENT = (
     f"{', '.join(PILOTS)}, self, another model as in --load-model-path, a function of your own "
@@ -132,7 +131,7 @@ def resolve_game(
 
 def load_models(
     paths: Sequence[Path], given: Mapping[str, int | float], policy_name: str | None = None
-) -> tuple[list[tuple["nn.Module", dict[str, object]]], dict[str, int | float]]:
+) -> tuple[list[tuple["PolicyModule", dict[str, Any]]], dict[str, int | float]]:
     """Loads models that were trained for the same game.
 
     Args:
@@ -155,7 +154,7 @@ def load_models(
     for name in policy_names(policy_name):
         own_policy(name)
     models = [load_policy(path) for path in paths]
-    game: dict[str, object] = {}
+    game: dict[str, Any] = {}
     source: dict[str, Path] = {}
     for path, (_, entries) in zip(paths, models, strict=True):
         for name, value in game_parameters(entries["env"]).items():
@@ -168,7 +167,7 @@ def load_models(
     return models, resolve_game({**game, **given}, paths)
 
 
-def load_opponent(text: str, policy: "nn.Module | None" = None) -> "Contestant":
+def load_opponent(text: str, policy: "Contestant | None" = None) -> "Contestant":
     """Returns the contestant that `find_opponent` has named; of "self" the `policy`.
 
     Raises:
@@ -176,4 +175,6 @@ def load_opponent(text: str, policy: "nn.Module | None" = None) -> "Contestant":
     """
     from midrange_puffer.policies.contestants import load_contestant
 
-    return policy if text == SELF else load_contestant(text)
+    if text == SELF and policy is not None:
+        return policy
+    return load_contestant(text)

@@ -46,11 +46,11 @@ _Adder = Callable[["Parser[Any]", str, tuple[type, ...]], None]  # of a field's 
 
 def value(
     meaning: str,
-    default: object = MISSING,
+    default: Any = MISSING,
     minimum: float | None = None,
     maximum: float | None = None,
     *,
-    words: tuple[object, ...] = (),
+    words: tuple[Any, ...] = (),
     choices: tuple[str, ...] = (),
     check: Callable[[Any], object] | None = None,
     unit: str = "",
@@ -351,7 +351,7 @@ def check_ranks(count: int | None, restarts: int | None) -> None:
         return
     if is_rank():
         raise UsageError(f"--ranks = {count}: torchrun has launched this rank; use one of the two")
-    if count > (cores := psutil.cpu_count()):
+    if count > (cores := psutil.cpu_count() or 1):
         raise UsageError(f"--ranks = {count}: must be at most {cores}, the cores of this machine")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer import __version__
 from midrange_puffer.commands import exploit as exploit_mode
@@ -249,7 +249,7 @@ def _differences(options: Options, parameters: Mapping[str, float]) -> list[str]
     return differences
 
 
-def _print(report: Mapping[str, object], differences: Sequence[str]) -> None:
+def _print(report: Mapping[str, Any], differences: Sequence[str]) -> None:
     """Prints the candidate's report."""
     from rich.console import Console
 
@@ -270,7 +270,7 @@ def _print(report: Mapping[str, object], differences: Sequence[str]) -> None:
         print(f"rating by the pilots: {report['rating']:.0f} ± {half_width:.0f}")
 
 
-def format_table(report: Mapping[str, object]) -> "Table":
+def format_table(report: Mapping[str, Any]) -> "Table":
     """Returns the rows and the means of a report, as a table for rich."""
     from rich import box
     from rich.table import Table
@@ -292,7 +292,7 @@ def format_table(report: Mapping[str, object]) -> "Table":
     return table
 
 
-def _cells(row: Mapping[str, object], episodes: int) -> list[str]:
+def _cells(row: Mapping[str, Any], episodes: int) -> list[str]:
     shares = [f"{100 * row[name] / episodes:.1f}" for name in ("wins", "draws", "losses")]
     low, high = row["score_ci95"]
     return [row["row"], *shares, f"{row['score']:.3f}", f"{low:.3f}–{high:.3f}"]

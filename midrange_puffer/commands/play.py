@@ -155,7 +155,8 @@ def load_contestants(
     """
     texts = [options.red, options.blue]
     players, parameters = _load([*texts, options.wingmen], options)
-    contestants, names = [players[text] for text in texts], [shown(title(text)) for text in texts]
+    contestants: list[Contestant | list[Contestant]] = [players[text] for text in texts]
+    names = [shown(title(text)) for text in texts]
     if not is_team(parameters):
         if options.wingmen != WINGMEN:
             raise UsageError(

@@ -24,7 +24,6 @@ from midrange_puffer.commands.replay import EXAMPLE, describe, verified
 from midrange_puffer.commands.runs import plot_runs
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import game_of
-from midrange_puffer.config.sections import ANEW, OWN
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable
 from midrange_puffer.game.parameters import PILOTS, RADAR, SCRIPTED, SEATS, callsigns, resolve
@@ -108,7 +107,7 @@ class Options:
     )  # fmt: skip
     game: dict[str, int | float] = option.game()
     picture: str = option.settled()
-    model: Path | None = option.settled()
+    model: Path = option.settled()
     folders: list[Path] = option.settled()
 
 
@@ -143,7 +142,7 @@ class _Run:
     """A run of a report."""
 
     run: str
-    start: Literal[OWN, ANEW]
+    start: Literal["own", "anew"]
     seed: int
     decisions_until: dict[str, Count | None]
     curve: _Columns
@@ -261,15 +260,16 @@ def _draw_replay(options: Options) -> None:
 
 
 def _find_fighters(options: Options) -> Options:
-    pilot, model = options.pilot, None
-    if pilot:
-        pilot = find_opponent(pilot, options.data_dir, (SCRIPTED,), "pilot")
+    if options.pilot:
+        pilot = find_opponent(options.pilot, options.data_dir, (SCRIPTED,), "pilot")
         check_is_one(pilot)
+        options = replace(options, pilot=pilot)
     else:
         model = model_path(options.load_model_path, options.data_dir)
+        options = replace(options, model=model)
     opponent = find_opponent(options.opponent, options.data_dir)
     check_is_one(opponent)
-    return replace(options, pilot=pilot, model=model, opponent=opponent)
+    return replace(options, opponent=opponent)
 
 
 def _load_fighters(options: Options) -> tuple[list["Contestant"], dict[str, int | float]]:
@@ -277,11 +277,11 @@ def _load_fighters(options: Options) -> tuple[list["Contestant"], dict[str, int 
     import torch
 
     torch.set_num_threads(1)  # small batches are slower with more
+    own: Contestant
     if options.pilot:
         own, parameters = options.pilot, resolve_game(options.game)
     else:
-        loaded, parameters = load_models([options.model], options.game, options.policy_name)
-        [(own, _)] = loaded
+        [(own, _)], parameters = load_models([options.model], options.game, options.policy_name)
     contestants = [own, load_opponent(options.opponent, own)]
     if options.seat == SEATS[1]:
         contestants.reverse()

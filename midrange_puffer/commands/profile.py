@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.commands.progress import progress_bar
@@ -113,7 +113,7 @@ def _measure(run: "Run", signals: "StopSignals", updates: int, trace: Path) -> "
     return measurement
 
 
-def make_report(measurement: "Measurement", run: "Run") -> dict[str, object]:
+def make_report(measurement: "Measurement", run: "Run") -> dict[str, Any]:
     """Returns the measurement, for profile.json.
 
     Returns:
@@ -142,7 +142,7 @@ def divide(
     parents: Mapping[str, str | None],
     seconds: float,
     decisions: float,
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """Returns the parts of an update and their own parts, with the rest of each.
 
     Args:
@@ -164,7 +164,8 @@ def divide(
         inner = {LABELS.get(name, name): parts[name] for name in parts if parents[name] == whole}
         if inner:
             rest = parts[whole] - sum(inner.values())
-            rows += [(name, label, inner[name]) for name in sorted(inner, key=inner.get)[::-1]]
+            ordered = sorted(inner.items(), key=lambda item: item[1])[::-1]
+            rows += [(name, label, time) for name, time in ordered]
             rows.append((REST, label, rest))
     rows.append((BETWEEN, None, seconds - sum(time for _, parent, time in rows if parent is None)))
     return [
@@ -179,7 +180,7 @@ def divide(
     ]
 
 
-def print_report(report: Mapping[str, object]) -> None:
+def print_report(report: Mapping[str, Any]) -> None:
     """Prints the tables of a report."""
     from rich.console import Console
 
@@ -197,7 +198,7 @@ def print_report(report: Mapping[str, object]) -> None:
     console.print(format_operators(report))
 
 
-def format_parts(report: Mapping[str, object]) -> "Table":
+def format_parts(report: Mapping[str, Any]) -> "Table":
     """Returns the parts of an update as a table."""
     from rich import box
     from rich.table import Table
@@ -220,7 +221,7 @@ def format_parts(report: Mapping[str, object]) -> "Table":
     return table
 
 
-def format_operators(report: Mapping[str, object]) -> "Table":
+def format_operators(report: Mapping[str, Any]) -> "Table":
     """Returns the costliest operators as a table."""
     from rich import box
     from rich.table import Table

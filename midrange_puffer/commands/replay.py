@@ -97,7 +97,7 @@ class Options:
     )
     paths: list[str | Path] = option.settled()
     outputs: dict[str, str] = option.settled()
-    film: dict[str, object] = option.settled()
+    film: dict[str, Any] = option.settled()
 
 
 def read(argv: Sequence[str]) -> Options:
@@ -174,7 +174,7 @@ def describe(path: str | Path, replay: Replay) -> str:
     )
 
 
-def _write(replay: Replay, kind: str, path: str, arguments: Mapping[str, object]) -> None:
+def _write(replay: Replay, kind: str, path: str, arguments: Mapping[str, Any]) -> None:
     """Writes one of OUTPUTS.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.commands import option
 from midrange_puffer.files import write_json, write_whole
@@ -109,7 +109,7 @@ def _format_origin(info: RunInfo) -> str:
     return shown(" ".join([info.made_from, *given]).strip())
 
 
-def _entry(info: RunInfo) -> dict[str, object]:
+def _entry(info: RunInfo) -> dict[str, Any]:
     """Returns a run's entry in the JSON file."""
     names = ("agent_steps", "uptime", "environment/score", "league/rating")
     return {
