@@ -75,9 +75,10 @@ newest: ## test what needs neither PufferLib nor torch with the newest Gymnasium
 	    tests/envs/test_contract.py tests/envs/test_gym_*.py tests/envs/test_pettingzoo.py \
 	    tests/envs/test_start_options.py $(ARGS)
 
-lint: $(DEPENDENCIES) ## check Python with ruff, and C with every compiler present, warnings as errors
+lint: $(DEPENDENCIES) ## check Python with ruff and pyright, and C with every compiler, warnings as errors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 	$(BIN)/python setup.py -q lint_core
 
 format: $(DEPENDENCIES) ## format the Python code

@@ -166,7 +166,8 @@ def format_sections(
     Raises:
         ConfigError: As of `format_config`.
     """
-    lines, own = [], own_names(sections)
+    lines: list[str] = []
+    own = own_names(sections)
     for section, items in sections.items():
         lines.append(f"[{section}]")
         for name, value in items.items():
@@ -213,5 +214,5 @@ def changes(old: Config, new: Config) -> dict[str, tuple[Value, Value]]:
         f"{section}.{name}": (before, value)
         for section, items in new.items()
         for name, value in items.items()
-        if (before := old.get(section, {}).get(name)) != value
+        if (before := old[section].get(name) if section in old else None) != value
     }

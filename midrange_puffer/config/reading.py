@@ -156,7 +156,7 @@ def _own_names(
     }
     for option, text in _read_overrides(overrides):
         given[option.replace("-", "_").removeprefix("base.")] = text, COMMAND_LINE
-    names = {}
+    names: dict[str, str] = {}
     for name in Own._fields:
         text, where = given.get(name, (None, None))
         if not text:
@@ -276,7 +276,7 @@ class _Draft:
         self._data_dir = data_dir
         self.own = own if runs_code else Own()
         # Sections with keys that only the user's own code knows.
-        self._unknown = set() if runs_code else _sections_of(own)
+        self._unknown: set[str] = set() if runs_code else _sections_of(own)
         self.values: dict[str, dict[str, Value]] = {
             section: _defaults(keys) for section, keys in schema(self.own).items()
         }

@@ -98,7 +98,7 @@ def _policy_keys(policy_name: str) -> dict[str, Key]:
 
 def _own_keys(name: str, arguments: Mapping[str, Setting]) -> dict[str, Key]:
     """Returns keys for the arguments of the user's own code and their defaults."""
-    keys = {}
+    keys: dict[str, Key] = {}
     for argument, default in arguments.items():
         limits = (-UNLIMITED, UNLIMITED) if type(default) in (int, float) else (None, None)
         meaning = f"argument of {shown(name)}"

@@ -124,13 +124,15 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def keywords(function: Callable) -> list[str]:
+def keywords(function: Callable[..., object]) -> list[str]:
     """Returns the names of the arguments of a function or class, without its `**` argument."""
     arguments = inspect.signature(function).parameters.values()
     return [item.name for item in arguments if item.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
-def check(name: str, value: object, caller: Callable | None = None) -> int | float | str:
+def check(
+    name: str, value: object, caller: Callable[..., object] | None = None
+) -> int | float | str:
     """Returns the value of a parameter in its own type.
 
     Args:
@@ -171,7 +173,9 @@ def finite(value: object) -> float | None:
 
 
 def resolve(
-    overrides: Mapping[str, object], caller: Callable | None = None, teams: bool = False
+    overrides: Mapping[str, object],
+    caller: Callable[..., object] | None = None,
+    teams: bool = False,
 ) -> dict[str, Any]:
     """Returns a value for every parameter: the checked overrides over the defaults.
 

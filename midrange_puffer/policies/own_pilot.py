@@ -1,8 +1,10 @@
 """The user's own functions that fly a fighter, given by name or from Python."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from midrange_puffer.game.actions import action_buffer, as_actions, controls
 from midrange_puffer.game.observation import rows_of
@@ -10,7 +12,7 @@ from midrange_puffer.policies import own_code
 from midrange_puffer.policies.own_code import OwnCodeError
 
 # Observations float32 [n, features], a buffer that is reused -> actions [n, 3].
-Function = Callable[[np.ndarray], np.ndarray]
+Function = Callable[[NDArray[Any]], NDArray[Any]]
 ROWS = 3  # observations that a function is tried with
 
 
