@@ -274,17 +274,27 @@ def test_config_ini_of_a_curriculum_makes_the_same_run(climbed, tmp_path):
     assert runs.timeless(tmp_path / "run") == runs.timeless(run)
 
 
+TWO_STAGES = [
+    "--curriculum.stages=first,second",
+    "--curriculum.first.max-steps=5120",
+    "--curriculum.episodes=100000",
+    *SECOND,
+]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The rows of a run of two stages that was not stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert runs.train(folder, *TWO_STAGES) == 0
+    return runs.timeless(folder / "run")
+
+
 @pytest.mark.parametrize("update", [2, 5])
-def test_a_stopped_and_resumed_run_moves_on_as_if_it_had_not_been(tmp_path, monkeypatch, update):
+def test_a_stopped_and_resumed_run_moves_on_as_if_it_had_not_been(
+    tmp_path, monkeypatch, whole, update
+):
     """Stopped in mid-stage; or in the very update in which it moves on, then nothing differs."""
-    options = [
-        "--curriculum.stages=first,second",
-        "--curriculum.first.max-steps=5120",
-        "--curriculum.episodes=100000",
-        *SECOND,
-    ]
-    (tmp_path / "whole").mkdir()
-    assert runs.train(tmp_path / "whole", *options) == 0
     train = StageTrainer.train
 
     def train_and_interrupt(self):
@@ -294,13 +304,13 @@ def test_a_stopped_and_resumed_run_moves_on_as_if_it_had_not_been(tmp_path, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(StageTrainer, "train", train_and_interrupt)
-        assert runs.train(tmp_path, *options) == 130
+        assert runs.train(tmp_path, *TWO_STAGES) == 130
     run = tmp_path / "run"
     saved = run_folder.load_state(run)["curriculum"]
     assert saved["stage"] == ("first" if update < 5 else "second")
     assert saved["start"] == (0 if update < 5 else 5120)
     assert runs.resume(run) == 0
-    whole, parts = runs.timeless(tmp_path / "whole" / "run"), runs.timeless(run)
+    parts = runs.timeless(run)
     assert [row["curriculum/stage"] for row in parts] == [1] * 5 + [2] * 3
     assert [row["agent_steps"] for row in parts] == [row["agent_steps"] for row in whole]
     if update == 5:

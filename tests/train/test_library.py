@@ -106,11 +106,12 @@ def test_stages_follow_each_other(tmp_path):
         "curriculum.stages": "first,second",
         "curriculum.first.max_steps": 2048,
         "curriculum.second.env.opponent": "weave",
+        "train.total_timesteps": 3072,
     }
     rows = Rows()
     with Trainer(small(tmp_path, **stages), logger=rows) as trainer:
         trainer.run()
-    assert [metrics["curriculum/stage"] for _, metrics in rows] == [1, 1, *[2] * 6]
+    assert [metrics["curriculum/stage"] for _, metrics in rows] == [1, 1, 2]
 
 
 def test_what_is_wrong_is_refused(tmp_path):

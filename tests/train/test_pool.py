@@ -243,8 +243,11 @@ def spoil(path: Path, without: str | None = None, **change: object) -> None:
     [
         (lambda path: path.unlink(), "no such file"),
         (lambda path: path.write_text("[a]"), "damaged, or not a checkpoint"),
+        (lambda path: path.write_bytes(b""), "damaged, or not a checkpoint"),
         (lambda path: path.write_bytes(path.read_bytes()[:1000]), "damaged, or not a checkpoint"),
         (lambda path: torch.save({"a": 1}, path), "not a midrange_puffer policy"),
+        (lambda path: spoil(path, format="other"), "not a midrange_puffer policy"),
+        (lambda path: spoil(path, version=99), "its version is 99, expected 1"),
         (lambda path: spoil(path, observation_version=99), "its observation_version is 99, expec"),
         (lambda path: spoil(path, action_nvec=[5, 3]), r"its action_nvec is \[5, 3\], expected"),
         (lambda path: spoil(path, without="weights"), "has no weights"),

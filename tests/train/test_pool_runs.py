@@ -1,5 +1,6 @@
 """Runs that meet a pool: what they count, learn from, survive and repeat."""
 
+import shutil
 import time
 from contextlib import closing
 from pathlib import Path
@@ -40,14 +41,23 @@ def test_a_run_counts_the_steps_of_agents_only(finished):
     assert {"environment/draw_vs_self", "pool/size", "pool/score", "pool/hardest"} < joined
     assert not any("model_0" in name for name in joined)
     assert [row["pool/size"] for row in rows] == [1, 1, 2, 2, 3, 3]
-    assert list(members(finished)) == [f"model_{n:06d}" for n in (0, 2, 4)]
-    assert sum(entry["games"] for entry in members(finished).values()) > 0
+    entries = members(finished)
+    assert list(entries) == [f"model_{n:06d}" for n in (0, 2, 4)]
+    assert all((finished / entry["path"]).is_file() for entry in entries.values())
+    assert sum(entry["games"] for entry in entries.values()) > 0
 
 
 def test_a_run_with_a_pool_repeats_itself(finished, tmp_path):
     assert runs.train(tmp_path, *MIX, "--train.checkpoint-interval", "2") == 0
     assert runs.timeless(tmp_path / "run") == runs.timeless(finished)
     assert members(tmp_path / "run") == members(finished)
+
+
+def test_a_resumed_run_goes_on_with_its_pool(finished, tmp_path):
+    run = shutil.copytree(finished, tmp_path / "run")
+    assert runs.resume(run, "--train.total-timesteps=10000") == 0
+    before, after = (members(folder)["model_000000"]["games"] for folder in (finished, run))
+    assert after >= before > 0
 
 
 def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):

@@ -26,7 +26,6 @@ from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import make_policy
 from midrange_puffer.train import run_folder
 from midrange_puffer.train import stages as train
-from midrange_puffer.train.pool import Pool
 from midrange_puffer.train.trainer import StageTrainer
 from midrange_puffer.train.update import Learner
 
@@ -364,34 +363,6 @@ def test_a_model_that_does_not_tell_its_shape_is_refused(tmp_path):
     model_file.save_model(path, config, make_policy(SPACES, {}).state_dict(), 0)
     with pytest.raises(UsageError, match=r"its policy.hidden_size is None, not 16"):
         runs.train(tmp_path, f"--load-model-path={path}")
-
-
-def test_a_run_meets_its_own_past(tmp_path):
-    """What the environments tell of the pool's members goes to it and not into the metrics."""
-    options = ["--env.opponent=self:2,pool:1,straight:1", "--train.checkpoint-interval=2"]
-    assert runs.train(tmp_path, *options, "--train.total-timesteps=15360", "--pool.size=3") == 0
-    run = tmp_path / "run"
-    rows = runs.rows(run)
-    # 64 engagements: 32 with two agents, 32 with one.
-    assert [row["agent_steps"] for row in rows] == [96 * 16 * n for n in range(1, 11)]
-    assert [row["pool/size"] for row in rows] == [1, 1, 2, 2, 3, 3, 3, 3, 3, 3]
-    assert not [name for row in rows for name in row if name.startswith("environment/pool")]
-    members = json.loads((run / Pool.FILE).read_text())["members"]
-    assert members[0]["name"] == "model_000000"
-    assert all((run / member["path"]).is_file() for member in members)
-    assert sum(member["games"] for member in members) > 20
-    assert any("environment/score_vs_pool" in row for row in rows)
-    # It goes on with them.
-    assert runs.resume(run, "--train.total-timesteps=16896") == 0
-    again = json.loads((run / Pool.FILE).read_text())["members"]
-    assert again[0]["games"] >= members[0]["games"] > 0
-
-
-def test_a_missing_member_is_refused_before_there_is_a_folder(tmp_path):
-    options = ["--env.opponent=pool", "--pool.own=False", "--pool.include=nowhere.pt"]
-    with pytest.raises(UsageError, match=r"nowhere.pt: no such file"):
-        runs.train(tmp_path, *options)
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_league_rates_on_a_schedule_and_at_the_end(finished, tmp_path):
