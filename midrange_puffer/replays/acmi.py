@@ -78,7 +78,8 @@ def format_acmi(replay: Replay, paths: Paths) -> str:
     positions = (line for body in bodies for line in _positions(body))
     ends = (line for body in bodies for line in _end(body))
     locks = _locks(paths, missiles, replay.parameters)
-    targets = (line for missile in missiles for line in _new_targets(missile))
+    pairs = zip(missiles, paths.missiles, strict=True)
+    targets = (line for body, path in pairs for line in _new_targets(body, path))
     for time, line in itertools.chain(positions, locks, targets, ends):
         frames.setdefault(round(time, 3), []).append(line)
     end = frames.setdefault(round(paths.time, 3), [])
@@ -154,11 +155,9 @@ def _locks(
             target = "" if enemy is None else f",LockedTarget={_fighter_id(enemy)}"
             yield time, f"{own},LockedTargetMode={enemy is not None:d}{target}"
     if paths.contacts:
-        for body in missiles:
-            if isinstance(body.path, FighterPath):
-                continue
-            is_active = (guided == ACTIVE for guided in body.path.guided)
-            for time, has_lock in _changes(body.path.times, is_active):
+        for body, path in zip(missiles, paths.missiles, strict=True):
+            is_active = (guided == ACTIVE for guided in path.guided)
+            for time, has_lock in _changes(path.times, is_active):
                 yield time, f"{body.id},LockedTargetMode={has_lock:d}"
 
 
@@ -176,13 +175,11 @@ def _on_radar(paths: Paths, fighter: FighterPath) -> list[int | None]:
     return nearest
 
 
-def _new_targets(missile: _Body) -> Iterator[tuple[float, str]]:
+def _new_targets(body: _Body, path: MissilePath) -> Iterator[tuple[float, str]]:
     """Yields a missile's targets after the first one."""
-    if isinstance(missile.path, FighterPath):
-        return
-    changes = itertools.islice(_changes(missile.path.times, missile.path.targets), 1, None)
+    changes = itertools.islice(_changes(path.times, path.targets), 1, None)
     for time, target in changes:
-        yield time, f"{missile.id},LockedTarget={_fighter_id(target)}"
+        yield time, f"{body.id},LockedTarget={_fighter_id(target)}"
 
 
 def _changes(times: Sequence[float], values: Iterable[T]) -> Iterator[tuple[float, T]]:

@@ -180,7 +180,8 @@ class Session:
         **parameters: float,
     ) -> None:
         game = resolve(parameters, teams=True)
-        self.contestants, self.names = tuple(contestants), tuple(names)
+        self.contestants, (red, blue) = tuple(contestants), names
+        self.names = red, blue
         self._game = game
         self._hold = 1  # decisions that a policy's action lasts
         if HUMAN in self._flown_by():
@@ -286,7 +287,7 @@ class Session:
         """Replaces a side's contestant by a pilot, and begins the same start again."""
         contestants, names = list(self.contestants), list(self.names)
         contestants[side] = names[side] = pilot
-        self.contestants, self.names = tuple(contestants), tuple(names)
+        self.contestants, self.names = tuple(contestants), (names[0], names[1])
         self._make_simulation()
         self.start(self.engagement)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import nn
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STAR = "#ffc52e"
 TICK = 20.0  # s between the marks on a fighter's trail
-LEGEND = (  # of all plots from above: a meaning, and the style of its line
+LEGEND: tuple[tuple[str, dict[str, Any]], ...] = (  # a meaning, and the style of its line
     ("missile, motor burning", {"lw": 4, "alpha": 0.5}),
     ("missile coasting", {"lw": 1}),
     ("missile spent", {"ls": "", "marker": "x", "ms": 5}),
@@ -47,7 +47,7 @@ class Engagement:
         outcome: The outcome in words.
     """
 
-    names: tuple[str, str]
+    names: tuple[str, ...]
     paths: Paths
     outcome: str
 
@@ -62,7 +62,7 @@ def record_engagement(
     blue: str | nn.Module | Function,
     seed: int = 0,
     greedy: bool = False,
-    **parameters: float,
+    **parameters: Any,
 ) -> Engagement:
     """Flies one engagement and records its paths.
 
@@ -154,7 +154,7 @@ def draw_side(axes: "Axes", paths: Paths, side: int, title: str) -> None:
     """
     fighters = [fighter for fighter in paths.fighters if fighter.side == side]
     if max(paths.sizes) == 1:
-        _draw_fighter(axes, *fighters, title)
+        _draw_fighter(axes, fighters[0], title)
         return
     for index, path in enumerate(fighters):
         times, x, y = _trail(path)

@@ -3,7 +3,7 @@
 import importlib.util
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.errors import UsageError
 from midrange_puffer.files import check_writable, write_whole
@@ -41,7 +41,7 @@ def open_frame(axes: "Axes") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def outlined(width: float) -> dict[str, list]:
+def outlined(width: float) -> dict[str, Any]:
     """Returns the option of a text that gives it a white outline [points]."""
     from matplotlib.patheffects import withStroke
 

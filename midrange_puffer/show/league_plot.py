@@ -34,7 +34,7 @@ def plot_standings(
     widths = [width, CURVES_WIDTH] if curves else [width]
     figure = new_figure(sum(widths), height)
     axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
-    figure.get_layout_engine().set(w_pad=PAD, h_pad=PAD)
+    figure.set_layout_engine("constrained", w_pad=PAD, h_pad=PAD)
     _draw_matrix(axes[0], standings)
     if curves:
         _draw_curves(axes[1], standings, curves)

@@ -97,7 +97,7 @@ def _draw_warnings(
     """Draws strokes toward radars that track and seekers with a lock, at regular times."""
     bearings: dict[bool, list[tuple[float, float, float]]] = {False: [], True: []}
     for time in np.arange(0, own.times[-1], WARNING_INTERVAL):
-        index, heard = own.at(time), contact.at(time)
+        index, heard = own.at(time) or 0, contact.at(time) or 0
         x, y = own.x[index], own.y[index]
         if contact.heard[heard] == TRACKED:
             bearings[False].append((x, y, contact.bearing[heard]))

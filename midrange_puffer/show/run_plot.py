@@ -121,8 +121,11 @@ def _smooth(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _points(rows: Rows, over: str, key: str) -> list[tuple[float, float]]:
     """Returns the place and the value of a metric for each row that has both."""
-    points = [(row.get(over), row.get(key)) for row in rows]
-    return [point for point in points if None not in point]
+    return [
+        (place, value)
+        for row in rows
+        if (place := row.get(over)) is not None and (value := row.get(key)) is not None
+    ]
 
 
 class Exploiter(NamedTuple):

@@ -1,6 +1,6 @@
 """A plot of a space-time graph: the plane to the sides, time downward."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
     figure = new_figure(9, 7.5)
     axes = figure.add_subplot(projection="3d", computed_zorder=False)
     if graph.fronts is not None:
-        _draw_cone(axes, graph)
+        _draw_cone(axes, graph, graph.fronts)
     _draw_fighter(axes, graph)
     for missile in graph.missiles:
         _draw_missile(axes, graph.times, missile)
@@ -33,21 +33,21 @@ def draw_spacetime(graph: SpaceTime, title: str) -> "Figure":
     return figure
 
 
-def _line(axes: "Axes3D", points: np.ndarray, times: np.ndarray, **style: object) -> None:
+def _line(axes: "Axes3D", points: np.ndarray, times: np.ndarray, **style: Any) -> None:
     """Draws a line through positions [n, 2] in m and times [n] in s."""
     axes.plot(points[:, 0] / 1000, points[:, 1] / 1000, times, **style)
 
 
-def _draw_cone(axes: "Axes3D", graph: SpaceTime) -> None:
+def _draw_cone(axes: "Axes3D", graph: SpaceTime, fronts: np.ndarray) -> None:
     """Draws a front for each second, and the missiles' paths between the fronts."""
     colour, enemy = COLOURS[1 - graph.seat], SEATS[1 - graph.seat]
-    for number, (front, time) in enumerate(zip(graph.fronts, graph.times, strict=True)):
+    for number, (front, time) in enumerate(zip(fronts, graph.times, strict=True)):
         label = f"threat cone: where a missile fired now by {enemy} can be" if number == 1 else None
         times = np.full(len(front), time)
         _line(axes, front, times, color=colour, lw=0.9, alpha=0.75, label=label)
-    for path in graph.fronts.swapaxes(0, 1):
+    for path in fronts.swapaxes(0, 1):
         _line(axes, path, graph.times, color=colour, lw=0.6, alpha=0.35)
-    x, y = graph.fronts[..., 0] / 1000, graph.fronts[..., 1] / 1000
+    x, y = fronts[..., 0] / 1000, fronts[..., 1] / 1000
     times = np.broadcast_to(graph.times[:, None], x.shape)
     if np.isfinite(x).all():
         axes.plot_surface(x, y, times, color=colour, alpha=0.12, lw=0, shade=False)
@@ -63,7 +63,8 @@ def _draw_fighter(axes: "Axes3D", graph: SpaceTime) -> None:
         colour = SAFE if safe else DANGER
         _line(axes, path, graph.times, color=colour, lw=1.8, label=f"escape {side}: {words}")
         style = {"color": colour, "ha": "center", "va": "top", **outlined(2.5)}
-        axes.text(*path[-1] / 1000, graph.times[-1], side, **style)
+        x, y = path[-1] / 1000
+        axes.text(x, y, graph.times[-1], side, **style)
         if graph.shots is not None:
             _line(axes, graph.shots[number], graph.times, color=colour, lw=1, ls=FIRED_NOW)
 
@@ -86,12 +87,13 @@ def _draw_frame(axes: "Axes3D", graph: SpaceTime, title: str) -> None:
     """Sets axes of one scale with time downward, and the legend."""
     harmless = any(missile.harmless is not None for missile in graph.missiles)
     hits = any(missile.hits for missile in graph.missiles)
-    for label, is_there, style in (
+    lines: tuple[tuple[str, bool, dict[str, Any]], ...] = (
         ("missile fired now, guided at an escape", graph.shots is not None, {"ls": FIRED_NOW}),
-        ("missile in the air, if controls are held", graph.missiles, {"ls": IN_THE_AIR}),
+        ("missile in the air, if controls are held", bool(graph.missiles), {"ls": IN_THE_AIR}),
         ("the same, harmless from here on", harmless, {"ls": HARMLESS}),
         ("the same, where it hits", hits, {"ls": "", "marker": "*", "ms": 12}),
-    ):
+    )
+    for label, is_there, style in lines:
         if is_there:
             axes.plot([], [], [], color="0.35", lw=1.6, label=label, **style)
     paths = [graph.own, *graph.escapes, *(missile.points for missile in graph.missiles)]

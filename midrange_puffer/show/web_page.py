@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +35,7 @@ th { font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 tr.group th { padding-top: 0.8rem; color: var(--dim); font-weight: 400; }
 """
-FIGURE_STYLE = {  # settings of matplotlib
+FIGURE_STYLE: dict[Any, Any] = {  # settings of matplotlib
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
     "axes.facecolor": "none",

@@ -15,7 +15,7 @@ def rows(**metrics):
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def panel(figure, title, label):
+def chart(figure, title, label):
     (axes,) = [
         axes
         for axes in figure.axes
@@ -28,14 +28,14 @@ def test_a_line_is_what_was_logged_over_decisions_and_over_time():
     score = np.linspace(0, 1, 100)
     figure = draw_runs({"one": rows(**{"environment/score": score})})
     for label, x in (("decisions", STEPS / 1e6), ("time", STEPS * 30e-6 / 60)):
-        axes = panel(figure, "score in training", label)
+        axes = chart(figure, "score in training", label)
         logged, mean = axes.lines[:2]
         np.testing.assert_allclose(logged.get_xydata(), np.stack([x, score], axis=1))
         # The mean of a straight line is the line, but at its ends.
         np.testing.assert_allclose(mean.get_ydata()[2:-2], score[2:-2], atol=1e-12)
 
 
-def test_each_run_has_its_line_and_what_none_logged_has_no_panel():
+def test_each_run_has_its_line_and_what_none_logged_has_no_chart():
     runs = {
         "one": rows(**{"environment/score": np.full(100, 0.25)}),
         "two": rows(**{"environment/score_vs_ace": np.full(100, 0.75)}),
@@ -52,14 +52,14 @@ def test_each_run_has_its_line_and_what_none_logged_has_no_panel():
 def test_a_stage_begins_at_a_dashed_line():
     stage = np.repeat([1, 2, 3], [40, 35, 25])
     figure = draw_runs({"one": rows(**{"environment/score": stage / 3, "curriculum/stage": stage})})
-    axes = panel(figure, "score in training", "decisions")
+    axes = chart(figure, "score in training", "decisions")
     assert [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == "--"] == [41, 76]
 
 
 def test_gaps_are_left_out():
     score = [None if place % 2 else 0.5 for place in range(100)]
     figure = draw_runs({"one": rows(**{"environment/score": score})})
-    axes = panel(figure, "score in training", "decisions")
+    axes = chart(figure, "score in training", "decisions")
     assert len(axes.lines[0].get_xdata()) == 50
 
 

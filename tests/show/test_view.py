@@ -257,8 +257,8 @@ def test_gauges_show_rudder_and_throttle(rudder):
     sim, paths = scene(rudder=rudder, throttle=0.25, blue={"throttle": 1, "rudder": 0})
     bar = picture(sim, paths)[BAR - 20 : BAR]
     columns = []
-    for panel, colour in zip((np.s_[:, 6:340], np.s_[:, 470:]), colours.SIDE_COLOURS, strict=True):
-        filled = (np.abs(bar[panel].astype(int) - colour) <= 3).all(axis=-1)
+    for part, colour in zip((np.s_[:, 6:340], np.s_[:, 470:]), colours.SIDE_COLOURS, strict=True):
+        filled = (np.abs(bar[part].astype(int) - colour) <= 3).all(axis=-1)
         columns.append(np.flatnonzero(filled.any(axis=0)))
     width = np.ptp(columns[BLUE])  # of a full throttle gauge
     split = np.flatnonzero(np.diff(columns[RED]) > 10)

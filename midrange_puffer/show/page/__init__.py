@@ -3,14 +3,15 @@
 import json
 from collections.abc import Callable, Mapping
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from midrange_puffer.files import write_whole
 from midrange_puffer.replays.replay import Replay
 from midrange_puffer.show.page.content import collect
 
+ASSETS = Path(__file__).parent / "assets"
 # In their order in the page, where they form one ES module.
 SCRIPTS = (
     *("data.js", "canvas.js", "labels.js", "gestures.js", "knowledge.js", "sensors.js"),
@@ -36,7 +37,7 @@ def write_page(
     write_whole(Path(path), render(collect(replay, progress)).encode())
 
 
-def render(content: Mapping[str, object]) -> str:
+def render(content: Mapping[str, Any]) -> str:
     """Returns the page of the data that `content.collect` has returned."""
     names = " against ".join(content["names"])
     return Template(_asset("template.html")).substitute(
@@ -49,4 +50,4 @@ def render(content: Mapping[str, object]) -> str:
 
 
 def _asset(name: str) -> str:
-    return files(__package__).joinpath("assets", name).read_text("utf-8")
+    return (ASSETS / name).read_text("utf-8")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
+import numpy.typing as npt
 
 from midrange_puffer.game.contacts import TRACKS, ContactPath, believed
 from midrange_puffer.game.envelope import SHOWN, game_envelope, launch_zone
@@ -213,12 +214,12 @@ def _pack_points(points: Sequence[np.ndarray], origins: np.ndarray) -> Packed:
     return pack_coarsely([part - origin for part, origin in zip(points, origins, strict=True)])
 
 
-def pack(values: np.ndarray) -> Packed:
+def pack(values: npt.ArrayLike) -> Packed:
     """Packs an array as float32 for JSON: little-endian numbers in base64."""
     return _pack(np.asarray(values, "<f4"), 1.0)
 
 
-def pack_coarsely(values: np.ndarray) -> Packed:
+def pack_coarsely(values: npt.ArrayLike) -> Packed:
     """Packs an array as int16, with a step of its greatest value / 32767."""
     values = np.asarray(values, np.float64)
     scale = float(np.nanmax(np.abs(values), initial=0)) / GREATEST or 1.0

@@ -54,13 +54,13 @@ def debrief(sim: Simulation, paths: Paths, fighter: int, looks: Sequence[Look]) 
 def zone_of(envelope: Envelope, paths: Paths, missile: MissilePath) -> tuple[float, str]:
     """Returns the range of a launch [m], and the zone of the launcher that the target was in."""
     owner, target = paths.fighters[missile.owner], paths.fighters[missile.targets[0]]
-    own, other = (path.at(missile.launched + 1e-6) for path in (owner, target))
+    own, other = (path.at(missile.launched + 1e-6) or 0 for path in (owner, target))
     dx, dy = target.x[other] - owner.x[own], target.y[other] - owner.y[own]
     bearing, distance = float(np.arctan2(dy, dx)), float(np.hypot(dx, dy))
     angles = owner.heading[own] - bearing, target.heading[other] - bearing - np.pi
     speeds = owner.speed[own], target.speed[other]
     edges = {
-        name: float(look_up(envelope, name, *map(np.float64, (*angles, *speeds))))
+        name: float(look_up(envelope, name, *map(np.asarray, (*angles, *speeds))))
         for name in ("minimum", "nez", "aero")
     }
     if distance > edges["aero"]:

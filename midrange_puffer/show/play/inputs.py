@@ -59,7 +59,7 @@ class Hands:
     def __init__(self, *keys: Keys) -> None:
         self._keys = keys
         self._held: set[int] = set()
-        self.gamepad = None
+        self.gamepad: pygame.joystick.JoystickType | None = None
 
     def handle(self, event: pygame.event.Event) -> str | None:
         """Notes an event; returns its command, FIRE, FIGHTER or TARGET, or None."""

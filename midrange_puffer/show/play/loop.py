@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pygame
 
@@ -30,6 +31,9 @@ MESSAGE_TIME = 4.0  # s
 CHOOSING_KEYS = "Tab fighter   Q target", "Page Down fighter   Right Shift target"
 FOLLOWING = "Tab 1-8 click: follow a fighter"
 BEGIN = (pygame.K_SPACE, pygame.K_RETURN, pygame.K_h, pygame.K_F1, pygame.K_p)  # close the help
+
+
+T = TypeVar("T")
 
 
 class Game(Viewer):
@@ -285,14 +289,16 @@ class Game(Viewer):
         surface.fill(FAINT)  # seen in the gap between two views
         self._spots = []
         for side, rect in self._views(surface.get_rect()):
-            fighter = self._chosen if side is None else session.sides[side]
-            aims = self._is_team and side is not None
+            fighter, target = self._chosen, None
+            if side is not None:
+                fighter = session.sides[side]
+                target = session.target(fighter) if self._is_team else None
             self._spots += self._renderer.draw(
                 session.sim,
                 session.paths,
                 time=session.time,
                 focus=fighter,
-                target=session.target(fighter) if aims else None,
+                target=target,
                 mode=self._mode,
                 rect=rect,
                 lines=self._lines(side),
@@ -399,6 +405,6 @@ def launch_words(session: Session, fighter: int) -> str:
     return f"{words}, at {callsigns(sizes)[target]}"
 
 
-def _after(order: list, item: object) -> object:
+def _after(order: list[T], item: Any) -> T:
     """Returns the item after another one in a circle; the first if it is not in it."""
     return order[(order.index(item) + 1) % len(order)] if item in order else order[0]

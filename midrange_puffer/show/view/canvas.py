@@ -13,7 +13,7 @@ import pygame
 from midrange_puffer.names import shown
 
 Colour = tuple[int, int, int]
-Points = np.ndarray | Sequence[tuple[float, float]]
+Points = np.ndarray | Sequence[np.ndarray] | Sequence[tuple[float, float]]  # [n, 2]
 
 BACKGROUND: Colour = (14, 19, 26)
 BOX: Colour = (22, 29, 39)  # ground of bars and of boxes over the picture
@@ -189,7 +189,7 @@ class Camera:
         self.scale *= (scale / self.scale) ** share
         self._time = time
 
-    def to_screen(self, points: np.ndarray) -> np.ndarray:
+    def to_screen(self, points: Points) -> np.ndarray:
         """Converts places [n, 2] in the plane [m] to pixels."""
         offset = (np.asarray(points, float) - self.centre) * self.scale
         return np.array(self.area.center) + offset * (1, -1)

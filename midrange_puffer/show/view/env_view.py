@@ -92,7 +92,8 @@ class EnvView:
 
     def _show(self, time: float) -> None:
         self._draw(time)
-        self._window.show(self._renderer.surface)
+        if self._window:
+            self._window.show(self._renderer.surface)
         if any(event.type == pygame.QUIT for event in pygame.event.get()):
             raise KeyboardInterrupt("the window was closed")
         self._clock.tick(FRAMES)

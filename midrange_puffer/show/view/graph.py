@@ -131,7 +131,7 @@ def draw_graph(
     canvas.clip(area)
     _draw_box(canvas, projection)
     if graph.fronts is not None:
-        _draw_cone(canvas, projection, graph)
+        _draw_cone(canvas, projection, graph, graph.fronts)
     for missile in graph.missiles:
         _draw_missile(canvas, projection, graph, missile)
     _draw_paths(canvas, projection, graph)
@@ -201,12 +201,12 @@ def _draw_box(canvas: Canvas, projection: Projection) -> None:
     canvas.text(words, bottom[bottom[:, 1].argmax()] + (8, 8), FAINT, SMALL, "topleft")
 
 
-def _draw_cone(canvas: Canvas, projection: Projection, graph: SpaceTime) -> None:
+def _draw_cone(canvas: Canvas, projection: Projection, graph: SpaceTime, cone: np.ndarray) -> None:
     """Draws the threat cone of a missile fired now: a front every second, and its surface."""
     colour = SIDE_COLOURS[1 - graph.seat]
-    count = graph.fronts.shape[1]
+    count = cone.shape[1]
     times = np.repeat(graph.times, count)
-    fronts = projection.to_screen(graph.fronts.reshape(-1, 2), times).reshape(-1, count, 2)
+    fronts = projection.to_screen(cone.reshape(-1, 2), times).reshape(-1, count, 2)
     upper, lower = fronts[:-1], fronts[1:]
     patches = np.stack([upper[:, :-1], upper[:, 1:], lower[:, 1:], lower[:, :-1]], axis=2)
     patches = patches.reshape(-1, 4, 2)
@@ -231,7 +231,7 @@ def _draw_paths(canvas: Canvas, projection: Projection, graph: SpaceTime) -> Non
         flown = 1 + np.count_nonzero((np.diff(path, axis=0) != 0).any(axis=1))
         times = graph.times[:flown].copy()
         if path is graph.own and flown < len(path):  # until a missile in the air hits it
-            hits = (m.ended for m in graph.missiles if m.hits and m.target == graph.seat)
+            hits = (m.ended or 0.0 for m in graph.missiles if m.hits and m.target == graph.seat)
             times[-1] = min(hits, default=0.0)
         points = projection.to_screen(path[:flown], times)
         canvas.line(points, colour, 2.5)
@@ -252,7 +252,7 @@ def _draw_missile(
     flying = np.isfinite(missile.points).all(axis=1)
     points, times = missile.points[flying], graph.times[flying]
     if missile.hits and missile.target == graph.seat:
-        points, times = np.vstack([points, graph.own[-1]]), np.append(times, missile.ended)
+        points, times = np.vstack([points, graph.own[-1]]), np.append(times, missile.ended or 0.0)
     path = projection.to_screen(points, times)
     harmless = np.inf if missile.harmless is None else missile.harmless
     turn = np.searchsorted(times, harmless)

@@ -108,8 +108,8 @@ def draw_threats(canvas: Canvas, camera: Camera, moment: Moment, fighter: int) -
     """Draws a dashed line to a fighter from each missile that flies at it."""
     own = moment.fighters[fighter]
     for missile in moment.inbound(fighter):
-        ends = camera.to_screen([missile.place, own.place])
-        canvas.dashes(np.linspace(*ends, DASHES), mix(STAR, 0.6), 1)
+        start, end = camera.to_screen([missile.place, own.place])
+        canvas.dashes(np.linspace(start, end, DASHES), mix(STAR, 0.6), 1)
 
 
 def draw_marks(

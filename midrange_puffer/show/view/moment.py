@@ -7,6 +7,7 @@ are the side's own, and the side's receivers give warnings of the others.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -194,7 +195,7 @@ class Moment:
         """Returns a fighter's living enemies, the nearest first; only those with a track."""
         own = self.fighters[fighter]
         enemies = [body.number for body in self.fighters if body.side != own.side and body.alive]
-        return sorted(enemies, key=lambda number: self.range(fighter, number))
+        return sorted(enemies, key=lambda number: self.range(fighter, number) or 0.0)
 
     def inbound(self, fighter: int) -> list[Missile]:
         """Returns the missiles in the air that fly at a fighter, the nearest first."""
@@ -243,11 +244,12 @@ def moment(paths: Paths, time: float | None = None, side: int | None = None) -> 
         side: The side whose knowledge it is, red (0) or blue (1); None: the truth.
     """
     time = paths.time if time is None else min(max(time, 0.0), paths.time)
-    fighters = [_fighter(path, time) for path in paths.fighters]
+    own = [_fighter(path, time) for path in paths.fighters]
     missiles = tuple(_missile(path, time) for path in paths.missiles if path.at(time) is not None)
     if side is None:
-        return Moment(time, tuple(fighters), missiles)
-    own = [fighter for fighter in fighters if fighter.side == side]
+        return Moment(time, tuple(own), missiles)
+    fighters: list[Fighter | Contact] = [*own]
+    own = [fighter for fighter in own if fighter.side == side]
     numbers = [fighter.number for fighter in own]
     contacts = [
         _contact(path, 1 - side, time) for path in paths.contacts if path.fighter in numbers
@@ -276,7 +278,7 @@ def _without_fate(missile: Missile) -> Missile:
 
 
 def _contact(path: ContactPath, side: int, time: float) -> Contact:
-    index = path.at(time)
+    index = path.at(time) or 0
     since = time - path.times[index]
     place = np.array([path.x[index], path.y[index]])
     source, heading, speed = path.source[index], path.heading[index], path.speed[index]
@@ -329,9 +331,9 @@ def _missile(path: MissilePath, time: float) -> Missile:
     )
 
 
-def _body(path: BodyPath, time: float) -> dict[str, object]:
+def _body(path: BodyPath, time: float) -> dict[str, Any]:
     """Returns the fields of a `Body`."""
-    index = path.at(time)
+    index = path.at(time) or 0
     after = min(index + 1, len(path.times) - 1)
     length = path.times[after] - path.times[index]
     share = min((time - path.times[index]) / length, 1.0) if length else 0.0

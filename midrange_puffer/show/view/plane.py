@@ -134,7 +134,7 @@ def _aim(camera: Camera, moment: Moment, focus: Focus | None) -> None:
     bodies = moment.known
     if moment.is_team and focus is None:
         bodies = [body for body in bodies if body.alive] or bodies
-    elif moment.is_team:
+    elif moment.is_team and focus is not None:
         numbers = (focus.fighter, focus.foe, focus.target)
         bodies = [body for body in bodies if body.number in numbers]
     fighters = np.array([body.place for body in bodies])
@@ -243,7 +243,8 @@ def zone(
     Returns:
         Places in the plane [BEARINGS, 2], m, at which a shot would just hit the enemy.
     """
-    headings, speeds = (shooter.heading, enemy.heading), (shooter.speed, enemy.speed)
+    headings = np.asarray(shooter.heading), np.asarray(enemy.heading)
+    speeds = np.asarray(shooter.speed), np.asarray(enemy.speed)
     ranges = launch_zone(envelope, edge, BEARINGS, headings, speeds)
     directions = np.column_stack([np.cos(BEARINGS), np.sin(BEARINGS)])
     return shooter.place + ranges[:, None] * directions

@@ -209,7 +209,7 @@ def _draw_line(
     if isinstance(body, Contact):
         canvas.text(contact_words(body), place, TEXT, SMALL, "midleft")
     elif not body.alive:
-        canvas.text(f"† {minutes(body.path.died)}", place, FAINT, SMALL, "midleft")
+        canvas.text(f"† {minutes(body.path.died or 0.0)}", place, FAINT, SMALL, "midleft")
     else:
         flying = sum(m.flying and m.path.owner == body.number for m in moment.missiles)
         for index in range(body.ammo + flying):
