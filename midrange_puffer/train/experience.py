@@ -97,7 +97,7 @@ def lengthened(buffers: Mapping[str, torch.Tensor], rows: int) -> dict[str, torc
     except RuntimeError as error:  # every device has its own subclass
         size = rows * sum(buffer[0].nbytes for buffer in buffers.values()) / 2**30
         raise UserError(
-            f"experience_buffer.capacity = {rows}: there is not the memory for its {size:.1f} GiB: "
+            f"experience_buffer.capacity = {rows}: its {size:.1f} GiB cannot be allocated: "
             f"{textwrap.shorten(str(error), 200)}"
         ) from error
 

@@ -126,10 +126,10 @@ class Trainer(AbstractContextManager):
 
     def __enter__(self) -> "Trainer":
         if self._opened is not None:
-            raise RuntimeError("this trainer has had its block: make another one for another run")
+            raise RuntimeError("this trainer's block has ended: make a new trainer for another run")
         for callback in self._callbacks:
             if not callable(callback):
-                raise TypeError(f"callbacks: {callback!r} is none: must be callable")
+                raise TypeError(f"callbacks: {callback!r}: must be callable")
         own = [] if self._logger is None else [_OwnLogger(self._logger)]
         with self._silence(), ExitStack() as held:
             run: Run = held.enter_context(self._open())
@@ -270,7 +270,7 @@ class _OwnLogger(Logger):
 def _checked(config: Config) -> Config:
     """Returns the configuration; raises TypeError for other values, such as a file's name."""
     if not isinstance(config, Config):
-        raise TypeError(f"config of type {type(config).__name__}: must be as of load_config")
+        raise TypeError(f"config of type {type(config).__name__}: must come from load_config")
     return config
 
 
@@ -280,7 +280,7 @@ def _words(overrides: Overrides) -> list[str]:
         return [f"--{name}={value}" for name, value in overrides.items()]
     if isinstance(overrides, str):
         raise ConfigError(
-            f"overrides = {overrides!r}: is one text; must be values by key, such as "
+            f"overrides = {overrides!r}: is a single text; must be values by key, such as "
             '{"train.seed": 3}, or a list of words, such as ["--train.seed=3"]'
         )
     return list(overrides)

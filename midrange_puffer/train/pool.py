@@ -115,7 +115,7 @@ class Pool:
         for member in [member for member in self.members if not self._file(member).is_file()]:
             print(
                 f"warning: pool: {shown(self._file(member))} has vanished; {shown(member.name)} is "
-                "met no more",
+                "no longer met",
                 file=sys.stderr,
             )
             self.members.remove(member)

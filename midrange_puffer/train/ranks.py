@@ -278,7 +278,7 @@ def _store() -> distributed.Store:
     if os.environ["RANK"] == "0":
         print(
             "puffer: torchrun listens on all interfaces, and executes what anyone sends there; on "
-            f"one machine leave it out and use --ranks {size}",
+            f"one machine use --ranks {size} instead",
             file=sys.stderr,
         )
     return distributed.PrefixStore(f"attempt {_restarts()}", store)

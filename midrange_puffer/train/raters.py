@@ -245,7 +245,7 @@ class TrainingReplays:
         try:
             self._save(name, recorders, records)
         except (OSError, UserError, RuntimeError) as error:
-            print(f"not all replays of {name} are kept: {shown(error)}", file=sys.stderr)
+            print(f"not all replays of {name} were saved: {shown(error)}", file=sys.stderr)
         return {}
 
     def _save(

@@ -179,7 +179,7 @@ def _check_results(content: LeagueFile, path: Path) -> None:
         if result.first not in rated:
             raise JsonError(f"{where}.first = {result.first}: must be a name in ratings")
         if result.second == result.first or (result.first, result.second) in met:
-            raise JsonError(f"{where}.second = {result.second}: must be another, not met before")
+            raise JsonError(f"{where}.second = {result.second}: must be another player, met once")
         met.add((result.first, result.second))
         if not result.games:
             raise JsonError(f"{where}: wins, draws and losses must not all be 0")

@@ -208,8 +208,8 @@ class StageTrainer(RolloutPuffeRL):
     def _check_weights(self) -> None:
         if not all(map(networks.are_usable, self.policy.parameters())):
             raise DivergedError(
-                f"training diverged: after {self.global_step} steps weights are beyond "
-                f"{networks.WEIGHT_LIMIT:g} or no numbers; try a train.learning_rate below "
+                f"training diverged: after {self.global_step} steps weights exceed "
+                f"{networks.WEIGHT_LIMIT:g} or are not finite; try a train.learning_rate below "
                 f"{self.settings.learning_rate:g} or a train.max_grad_norm below "
                 f"{self.settings.max_grad_norm:g}"
             )

@@ -211,7 +211,7 @@ def test_a_cluster_that_is_full_is_waited_for(capsys):
 
     actors.wait = see
     assert len(learner.update()) == 2
-    said = "no collector is at work yet; has the cluster free cores?\n"
+    said = "no collector is at work yet; does the cluster have free cores?\n"
     assert capsys.readouterr().err == said
 
 
@@ -221,7 +221,7 @@ def test_a_cluster_without_cores_is_said_at_once(capsys):
     with pytest.raises(StoppedError):
         learner.update()
     assert actors.now <= module.POLL
-    assert "has the cluster free cores?" in capsys.readouterr().err
+    assert "does the cluster have free cores?" in capsys.readouterr().err
 
 
 def test_a_run_that_is_to_stop_ends_its_update_but_waits_for_nobody():

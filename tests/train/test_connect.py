@@ -137,7 +137,7 @@ def test_a_version_that_was_not_tried_is_refused(monkeypatch):
     assert check_address(None) is None  # the pinned one
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "2.51.0")
     with pytest.raises(
-        UsageError, match=r"Ray has version 2\.51\.0, which was not tried: must be .*2"
+        UsageError, match=r"Ray has version 2\.51\.0, which is not tested: must be .*2"
     ):
         check_address(None)
 

@@ -186,7 +186,7 @@ def little_memory() -> Iterator[None]:
 def test_a_replay_for_which_there_is_not_the_memory_is_refused(tmp_path, little_memory):
     """Of a segment's 16 decisions each is 71 features, 3 actions and 4 numbers."""
     size = 10**6 * 16 * 4 * (71 + 3 + 4) / 2**30
-    message = rf"capacity = 1000000: there is not the memory for its {size:.1f} GiB: .*allocate"
+    message = rf"capacity = 1000000: its {size:.1f} GiB cannot be allocated: .*memory"
     with pytest.raises(UserError, match=message):
         runs.train(tmp_path, "--experience-buffer.capacity=1000000")
 

@@ -158,7 +158,7 @@ def test_the_run_is_one_run(probed):
     assert rows[-1]["experience_buffer/size"] == 100
     for once in ("run folder", "stage 1/2 first, from", "stage 2/2 second, from", "last score"):
         assert done.stdout.count(once) == 1
-    assert done.stderr.count("on one machine leave it out and use --ranks 2") == 1
+    assert done.stderr.count("on one machine use --ranks 2 instead") == 1
     assert "Warning" not in done.stdout + done.stderr.replace("FutureWarning: The pynvml", "")
 
 

@@ -292,7 +292,7 @@ def test_no_training_ends_for_want_of_a_replay(tmp_path, monkeypatch, capsys, mi
     mishap(monkeypatch, replays)
     assert replays.rate(Constant(fire=0), "model_000005", 5000) == {}
     [line] = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(f"not all replays of model_000005 are kept: .*{reason}", line)
+    assert re.fullmatch(f"not all replays of model_000005 were saved: .*{reason}", line)
 
 
 @pytest.mark.parametrize(

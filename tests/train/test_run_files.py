@@ -85,7 +85,10 @@ RESULT = {"first": "model_000001", "second": "ace", "wins": 1, "draws": 0, "loss
         ({"results": [RESULT | {"wins": 10**9}]}, r"results\[0\].wins = 1.*: must be an integer"),
         ({"results": [RESULT | {"wins": 0, "losses": 0}]}, r"results\[0\]: .* must not all be 0"),
         ({"results": [RESULT | {"first": "who"}]}, r"results\[0\].first = who: must be a name in"),
-        ({"results": [RESULT, RESULT]}, r"results\[1\].second = ace: must be another"),
+        (
+            {"results": [RESULT, RESULT]},
+            r"results\[1\].second = ace: must be another player",
+        ),
         ({"results": [RESULT | {"second": str(n)} for n in range(5000)]}, "5001 players, at most"),
         ({"anchors": {"ace": 1e300}}, r"anchors.ace = 1e\+300: must be a number from -10000"),
         ({"parameters": []}, r"parameters = \[\]: must be an object"),

@@ -134,7 +134,7 @@ def test_what_diverged_is_neither_saved_nor_rated(tmp_path, monkeypatch, value):
     monkeypatch.setattr(StageTrainer, "evaluate", spoil)
     rater = Busy()
     rater.is_due = lambda *_: True
-    with pytest.raises(DivergedError, match="after 3072 steps weights are beyond 1e"):
+    with pytest.raises(DivergedError, match="after 3072 steps weights exceed 1e"):
         train_with(tmp_path, rater)
     models = sorted((tmp_path / "run").glob(model_file.MODELS))
     assert [path.stem for path in models] == ["model_000000", "model_000001", "model_000002"]

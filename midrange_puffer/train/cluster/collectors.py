@@ -191,7 +191,7 @@ class Collectors:
             self._finished(0)
         self._expected = 1
         if not self.at_work:
-            print("no collector is at work yet; has the cluster free cores?", file=sys.stderr)
+            print("no collector is at work yet; does the cluster have free cores?", file=sys.stderr)
 
     def _deal(self, missing: int) -> None:
         """Gives jobs for the present update's missing rollouts, and for those gathered ahead.

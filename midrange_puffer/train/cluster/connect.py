@@ -97,8 +97,8 @@ def connected(address: str | None, cores: int, store: int = LEAST_STORE) -> Iter
             if address is None:
                 raise ClusterError(f"cannot start a Ray cluster: {reason}") from error
             raise ClusterError(
-                f"cannot connect to Ray at {address}: {reason}; has this shell the cluster's token "
-                f"(RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH), and are the versions the same?"
+                f"cannot connect to Ray at {address}: {reason}; does this shell have the cluster's "
+                f"token (RAY_AUTH_MODE, RAY_AUTH_TOKEN_PATH), and are the versions the same?"
             ) from error
         yield
 
@@ -213,8 +213,8 @@ def _check_closed() -> None:
 
     if ray_constants.ENABLE_RAY_CLUSTER or not is_token_auth_enabled():
         raise ClusterError(
-            "cannot start a Ray cluster that is closed to others: this program has imported Ray "
-            "already, without RAY_AUTH_MODE=token; start it in a program that has not"
+            "cannot start a Ray cluster that is closed to others: this program has already "
+            "imported Ray without RAY_AUTH_MODE=token; start it in a program that has not"
         )
 
 
@@ -227,7 +227,7 @@ def _check_version() -> None:
         requirement = Requirement(text)
         if requirement.name == "ray" and version not in requirement.specifier:
             raise UsageError(
-                f"Ray has version {version}, which was not tried: must be {requirement.specifier}; "
+                f"Ray has version {version}, which is not tested: must be {requirement.specifier}; "
                 f"pip install 'midrange_puffer[ray]'"
             )
 
