@@ -16,6 +16,8 @@ NEWEST_BUILD := build/newest
 
 INSTALLER := tools/install_dependencies.py
 INSTALL_PACKAGE := -m pip install -q --no-build-isolation --no-deps --editable .
+# Without compiled files each process of the tests would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 # How many workers there are, which tests stay together and which come first is said in
 # tests/conftest.py.
 SIDE_BY_SIDE := -n auto --no-loadscope-reorder
@@ -109,7 +111,7 @@ sanitize: setup ## test core, learner and bindings built with address and undefi
 	    LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$$(gcc -print-file-name=lib$(lib).so))"; \
 	$(BIN)/python -P -c 'import midrange_puffer._core as core; \
 	    assert "/$(SANITIZED)/" in core.__file__, core.__file__' && \
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not nightly" --capture=sys $(SANITIZED_TESTS) $(ARGS)
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow and not nightly" --capture=sys $(SANITIZED_TESTS) $(ARGS)
 
 hostile: setup ## attack it for twenty minutes: make hostile ARGS="--minutes 5 --seed 2 files"
 	PYTHONPATH="$(abspath tools)" $(BIN)/python -W "ignore:The pynvml package:FutureWarning" -m hostile $(ARGS)

@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import math
+import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +31,6 @@ KINDS = {
 }
 HIDDEN = 16
 AGENT_STEPS = 1234
-_data: dict[tuple, bytes] = {}  # by the arguments of `make`: it takes seconds to export one
 
 
 class Made(NamedTuple):
@@ -55,11 +56,17 @@ def make(folder: Path, kind: str = "levels", hidden: int = HIDDEN, gain: float =
         getattr(policy, "policy", policy).actor.weight.mul_(gain)
     model = folder / f"{kind.replace(', ', '_')}.pt"
     model_file.save_model(model, config, policy.state_dict(), AGENT_STEPS)
-    key = kind, hidden, gain
-    if key not in _data:
-        _data[key] = to_onnx(*load_policy(model))
     exported = model.with_suffix(".onnx")
-    exported.write_bytes(_data[key])
+    # An export takes seconds, so all processes share it in the home of this run of the tests.
+    shared = Path.home() / "exports" / f"{model.stem}-{hidden}-{gain}.onnx"
+    if shared.exists():
+        shutil.copy(shared, exported)
+    else:
+        exported.write_bytes(to_onnx(*load_policy(model)))
+        shared.parent.mkdir(exist_ok=True)
+        part = shared.with_suffix(f".{os.getpid()}")
+        shutil.copy(exported, part)
+        part.replace(shared)  # at once, as another process may look for it
     return Made(policy, model, exported)
 
 
