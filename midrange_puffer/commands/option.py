@@ -85,7 +85,7 @@ def flag(meaning: str) -> Any:
 
 
 def output(meaning: str, end: str, default: object = MISSING) -> Any:
-    """Declares the option of a file to write, whose name ends in `end` and whose folder exists."""
+    """Declares the option of a file to write; it must end in `end`, in an existing folder."""
 
     def check(path: str) -> None:
         if not path.endswith(end):
@@ -232,7 +232,7 @@ def _field(add: _Adder, default: object, factory: Any = MISSING) -> Any:
 
 
 class Parser(argparse.ArgumentParser, Generic[T]):
-    """Reads a mode's `Options`. In names '-' and '_' are the same; errors are UsageErrors.
+    """The parser of a mode's `Options`. In names '-' and '_' are the same.
 
     Attributes:
         keys: by option.

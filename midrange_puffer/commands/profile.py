@@ -234,7 +234,7 @@ def format_operators(report: Mapping[str, Any]) -> "Table":
     traced = report["seconds"] * report["slowdown_of_trace"]
     for row in report["operators"]:
         table.add_row(
-            Text(row["operator"]),  # kernels' names may hold what is markup to rich
+            Text(row["operator"]),  # rich would read kernels' names as markup
             f"{row['calls']:,}",
             f"{1000 * row['seconds']:.1f}",
             f"{row['seconds'] / traced:.1%}",

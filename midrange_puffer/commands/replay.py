@@ -57,7 +57,7 @@ DESCRIPTION = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options of this mode, and what they ask for.
+    """Options of this mode, and the files that they name.
 
     Attributes:
         paths: the replays' files.

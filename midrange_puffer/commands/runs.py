@@ -69,7 +69,7 @@ def format_table(infos: Sequence[RunInfo]) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for heading in HEADINGS[:-1]:
         justify = "right" if heading in NUMBERS else "left"
-        no_wrap = heading != HEADINGS[0]  # what it was made from may be long
+        no_wrap = heading != HEADINGS[0]  # its origin may be long
         table.add_column(heading, justify=justify, no_wrap=no_wrap, overflow="fold", min_width=4)
     for info in infos:
         *cells, made_from = _cells(info)

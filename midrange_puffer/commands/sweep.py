@@ -168,8 +168,8 @@ def run(record: Record, workers: Sequence["Worker"]) -> int:
         raise SweepError(f"{record.folder}: {error}") from error
     best = best_trial(record.trials)
     if best:
-        found = f"best score {best.score:.3f} by trial {best.number}"
-        print(f"{found} in {format_duration(best.cost)}: {format_params(best)}")
+        score = f"best score {best.score:.3f} by trial {best.number}"
+        print(f"{score} in {format_duration(best.cost)}: {format_params(best)}")
         print(f"train with: puffer train midrange --config {shown(record.folder / BEST)}")
     print(f"report {shown(write_report(record))}")
     if not best:

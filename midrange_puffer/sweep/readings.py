@@ -1,4 +1,4 @@
-"""Scores of a trial's policy as it trains, and whether the trial is worth going on with."""
+"""Scores of a trial's policy as it trains, and the rule that ends hopeless trials."""
 
 import contextlib
 import time

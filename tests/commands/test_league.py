@@ -291,23 +291,3 @@ def test_models_of_different_games_need_a_word(run, tmp_path):
         hold(tmp_path, *words)
     report = hold(tmp_path, *words, "--env.time-limit", "10")
     assert report["parameters"]["time_limit"] == 10
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--pilots", "ace,evadr"], "--pilots: evadr: must be of .*did you mean 'evader'"),
-        (["--pilots", "ace,ace"], "ace is given twice"),
-        (["--pilots", "none"], "needs two players"),
-        (["--pilots", "ace"], "needs two players"),
-        (["--games", "7"], "--games: 7: must be an even number"),
-        (["--run", "nowhere"], "nowhere: no such run"),
-        (["nowhere.pt"], "nowhere.pt: no such file"),
-        (["--out", "league.txt"], "must end in .png"),
-        (["--checkpoint", "3"], "did you mean '--checkpoints'"),
-    ],
-)
-def test_league_names_what_is_wrong(tmp_path, words, message):
-    with pytest.raises(UsageError, match=message):
-        hold(tmp_path, *words, "--train.data-dir", str(tmp_path))
-    assert list(tmp_path.iterdir()) == []

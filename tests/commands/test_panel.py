@@ -10,7 +10,6 @@ from quick_fights import SHORT
 from midrange_puffer import __version__
 from midrange_puffer.commands import cli
 from midrange_puffer.contest.panel import FROZEN, rows_of
-from midrange_puffer.errors import UsageError
 from midrange_puffer.policies.models import path_of
 from midrange_puffer.replays.replay import Replay
 
@@ -152,29 +151,3 @@ def test_only_the_public_panel_is_called_so(few_rows, tmp_path, capsys):
     assert report["is_public"]
     assert (report["episodes"], report["seed"], report["greedy"]) == (512, 0, False)
     assert "not the public" not in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "FILE: none: the panel takes one policy at a time"),
-        (["trained", "ace"], "FILE: trained, ace: the panel takes one"),
-        (["trained:selfpaly"], "did you mean 'trained:selfplay'"),
-        (["acee"], "FILE = 'acee'.*did you mean 'ace'"),
-        (["trained", "--episodes", "100"], "100: must be a multiple of 64: each of the 32"),
-        (["trained", "--episodes", "3"], "3: must be an even number"),
-        (["trained", "--seed", "-1"], "--seed"),
-        (["trained", "--json", "no/where.json"], "there is no folder no"),
-        (["trained", "--opponent", "ace"], "--opponent: no such option"),
-        (["ace", "--exploit"], "--exploit: ace: is no model; exploiters are trained against one"),
-        (["no.py:fly", "--exploit"], "--exploit: no.py:fly: is no model"),
-        (["trained,ace", "--exploit"], "--exploit: trained,ace: is no model"),
-        ([NETWORK, "--exploit"], "--start own: .*onnx is an exported policy.* use --start anew"),
-        (["trained", "--exploit", "--greedy"], "--exploit: not with --greedy"),
-        (["trained", "--exploit", "--budget", "0"], "--budget: 0: must be"),
-        (["trained", "--out", "a.png"], "--out: is the picture of --exploit, which is not given"),
-    ],
-)
-def test_what_cannot_be_done_is_refused(words, message):
-    with pytest.raises(UsageError, match=message):
-        cli.run("panel", words)

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from midrange_puffer.commands import cli
+from midrange_puffer.policies.models import FOLDER
 
+EXPORTED = FOLDER / "champion.onnx"
 # Imports that take from a tenth of a second to three.
 HEAVY = ("torch", "pufferlib", "gymnasium", "rich", "pygame", "matplotlib", "ray", "onnxruntime")
 # What follows `puffer`, and a part of what is said of it.
@@ -30,8 +32,38 @@ REFUSED = {
     "eval midrange --load-model-path trained --opponent nope.onnx": "nope.onnx: no such file",
     "eval midrange --threads 1024": "--threads: 1024: there are",
     "eval midrange --episodes 3": "--episodes: 3: must be an even number",
-    "league midrange nope.pt": "no such file",
+    "league midrange nope.pt": "nope.pt: no such file",
+    "league midrange --run nowhere": "nowhere: no such run",
     "league midrange --pilots none": "needs two players",
+    "league midrange --pilots ace": "needs two players",
+    "league midrange --pilots ace,ace": "ace is given twice",
+    "league midrange --pilots ace,evadr": "--pilots: evadr: must be of",
+    "league midrange --pilots evadr": "did you mean 'evader'",
+    "league midrange --games 7": "--games: 7: must be an even number",
+    "league midrange --checkpoint 3": "did you mean '--checkpoints'",
+    "league midrange --out league.txt": "must end in .png",
+    "panel midrange": "FILE: none: the panel takes one policy at a time",
+    "panel midrange trained ace": "FILE: trained, ace: the panel takes one",
+    "panel midrange trained:selfpaly": "did you mean 'trained:selfplay'",
+    "panel midrange acee": "did you mean 'ace'",
+    "panel midrange trained --episodes 100": "100: must be a multiple of 64: each of the 32",
+    "panel midrange trained --episodes 3": "3: must be an even number",
+    "panel midrange trained --seed -1": "--seed",
+    "panel midrange trained --json no/where.json": "there is no folder no",
+    "panel midrange trained --opponent ace": "--opponent: no such option",
+    "panel midrange ace --exploit": "ace: is no model; exploiters are trained against one",
+    "panel midrange no.py:fly --exploit": "--exploit: no.py:fly: is no model",
+    "panel midrange trained,ace --exploit": "--exploit: trained,ace: is no model",
+    f"panel midrange {EXPORTED} --exploit": "is an exported policy",
+    "panel midrange trained --exploit --greedy": "--exploit: not with --greedy",
+    "panel midrange trained --exploit --budget 0": "--budget: 0: must be",
+    "panel midrange trained --out a.png": "--out: is the picture of --exploit, which is not given",
+    "average midrange": "--out is missing: the file to write, *.pt",
+    "average midrange --out=a": "must end in .pt",
+    "average midrange trained --out=a.pt": "needs two models",
+    "average midrange trained nowhere.pt --out=a.pt": "nowhere.pt: no such file",
+    "average midrange trained trained --last=1 --out=a.pt": "--last",
+    f"average midrange trained {EXPORTED} --out=a.pt": "is exported: its weights are in the model",
     "exploit midrange --load-model-path trained --train.gama 1": "did you mean",
     "plot midrange --load-model-path trained --opponent ace:1,evader:1": "is a mix",
     "plot midrange --out fight.jpg": "must end in .png",
@@ -59,16 +91,18 @@ json.dump(answers, sys.stdout)
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
     """Words -> (exit status, stdout, stderr, modules that were there by then), of one process."""
+    folder = tmp_path_factory.mktemp("refusals")
     asked = [*REFUSED, *(f"{mode} midrange --help" for mode in cli.MODES), "--help"]
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         input=json.dumps(asked),
-        cwd=tmp_path_factory.mktemp("refusals"),
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
+    assert list(folder.iterdir()) == []
     return dict(zip(asked, json.loads(done.stdout), strict=True))
 
 
