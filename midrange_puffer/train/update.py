@@ -1,17 +1,19 @@
 """The update: PPO on prioritised segments of experience, corrected by V-trace.
 
-On experience of the present policy it is PuffeRL's update, to rounding, except that a policy's
-memory ends with the engagement. On experience of older policies, whose probabilities of the actions
-(mu) differ from the present ones (pi),
+pi is the present policy's probability of an action, mu that of the policy that collected the
+experience. If both policies are the same, the update equals PuffeRL's except for rounding and for
+one rule: a recurrent state is reset where an engagement ends. On experience of older policies
 
-* V-trace (Espeholt et al. 2018, arXiv 1802.01561) weights the temporal differences by pi / mu, and
-* PPO clips around the policy at the start of the update, the "proximal" one, and not around mu,
-  from which pi may already be far (Hilton et al. 2021, arXiv 2110.00641).
+* V-trace (Espeholt et al. 2018, arXiv 1802.01561) weights the temporal differences by clipped
+  ratios pi / mu, and
+* PPO clips the ratio of pi to the "proximal" policy, the one at the start of this update. It does
+  not clip around mu, from which pi may already be far (Hilton et al. 2021, arXiv 2110.00641).
 
-With train.kl_coef the policy is pulled towards a reference policy (ref), an earlier state of
-itself, as in magnetic mirror descent and R-NaD (Sokota et al. 2022, arXiv 2206.05825; Perolat et
-al. 2022, arXiv 2206.15378). The gradient is that of the divergence KL(pi, ref). It is estimated
-from the actions taken: kl_coef log(pi / ref) is subtracted from each normalised advantage.
+With train.kl_coef the policy is also pulled towards a reference policy, with probabilities ref: a
+copy of itself that is renewed every train.kl_interval updates, as in magnetic mirror descent and
+R-NaD (Sokota et al. 2022, arXiv 2206.05825; Perolat et al. 2022, arXiv 2206.15378). For this,
+kl_coef log(pi / ref) of the action taken is subtracted from each normalised advantage. The gradient
+of this term estimates that of kl_coef KL(pi, ref).
 """
 
 from collections.abc import Mapping
