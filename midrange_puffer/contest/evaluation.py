@@ -1,4 +1,4 @@
-"""Evaluation of a policy against an opponent, with figures that can be repeated."""
+"""Evaluation of a policy against an opponent; equal seeds give equal figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -32,44 +32,50 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluates a policy in `episodes` engagements, half of them as red, half as blue.
 
-    Both halves have the same starts. Every start is fought once, to its end, so that short
-    engagements do not count for more. Actions are drawn with a seed for each seat, which does
-    not depend on the contestant; a policy against itself draws the actions of both seats with one
-    seed, and so scores exactly 0.5.
+    Both halves have the same starts. Every start is fought once a half, to its end, so that short
+    engagements do not count for more than long ones. Each seat has its own seed for drawing
+    actions, which does not depend on the contestant. A policy against itself draws the actions of
+    both seats with one seed, and so scores exactly 0.5.
 
     Args:
-        policy: on the CPU; the first that `checkpoint.load_policy` returns, a model's file, or the
-            name of a model that comes with the package, such as "trained". Or anything that may be
-            an opponent.
-        opponent: another one; a pilot, a model, a function by name ("module:name", "file.py:name")
+        policy: a policy on the CPU (the first value that `checkpoint.load_policy` returns), a
+            model's file, or the name of a model in the package, such as "trained". Anything that
+            `opponent` may be is allowed, too.
+        opponent: a policy; or a pilot, a model, a function by name ("module:name", "file.py:name")
             or a mix of them, as for `Midrange`; or a function: observations float32 [n, features]
-            -> actions [n, 3]. Its whole numbers are levels, others are controls.
-        episodes: an even number.
-        seed: of the starts and the actions; equal seeds give equal results.
-        greedy: take the likeliest action instead of drawing one.
+            -> actions [n, 3]. A function's whole numbers are levels, other numbers are controls.
+        episodes: an even number of engagements.
+        seed: seed of the starts and the actions; equal seeds give equal results.
+        greedy: True to take the likeliest action instead of drawing one.
         progress: called after each decision with the number of engagements that ended in it.
         threads: number of threads that step the engagements and compute the policies; the result
             does not depend on it.
         **parameters: rows of csrc/params.h.
 
     Returns:
-        win, draw, loss: shares; score (win 1, draw 0.5); win_ci95, draw_ci95, loss_ci95,
-        score_ci95: their 95 % intervals [low, high], which allow for two engagements of a start
-        that go alike; mutual_kill and truncated: shares; shots, hits, shots_against,
-        hits_against: means an engagement; hit_rate (hits / shots) and
-        launch_range [m], and the shares of the shots from R_min to R_NEZ, from there to R_aero, and
-        beyond that or nearer than R_min (in_nez_share, between_share, wasted_share), None without a
-        shot; length [s].
+        Figures of the policy by name:
+
+        * win, draw, loss: shares of the engagements; score: mean of 1 a win and 0.5 a draw;
+        * win_ci95, draw_ci95, loss_ci95, score_ci95: their 95 % intervals [low, high]. The two
+          engagements of a start may have correlated results; the intervals take account of that;
+        * mutual_kill, truncated: shares of the engagements;
+        * shots, hits, shots_against, hits_against: means an engagement;
+        * hit_rate: hits / shots; launch_range: mean range of the shots [m];
+        * in_nez_share, between_share, wasted_share: shares of the shots from R_min to R_NEZ, from
+          R_NEZ to R_aero, and nearer than R_min or beyond R_aero;
+        * length: mean length of an engagement [s].
+
+        The figures of shots are None if there was no shot.
 
     Raises:
-        ValueError: An argument of the wrong name, type or range.
-        TypeError: A policy or an opponent of another type.
-        CheckpointError: A file that cannot be used.
-        OwnCodeError: A function that cannot be used.
+        ValueError: An argument has a wrong name, type or range.
+        TypeError: The policy or the opponent has another type.
+        CheckpointError: A model's file cannot be used.
+        OwnCodeError: A function cannot be used.
     """
     parameters = resolve(parameters, teams=True)
     contestant = find_contestant("policy", policy)
-    # A model against itself is one policy, so that its draws are the same.
+    # A model against itself is loaded once, so that both seats draw the same actions.
     other = contestant if opponent == policy else find_contestant("opponent", opponent)
     records = fight(
         contestant, other, episodes, seed, greedy, progress, threads=threads, parameters=parameters
@@ -93,10 +99,12 @@ def fight(
     """Flies the engagements of `evaluate`; returns arrays of `_core.RECORD`, as red and as blue.
 
     Args:
-        watches: of the engagements as red and as blue.
-        threads: as of `play`.
-        parts: parameters of equal parts of the starts, over `parameters`; their number divides that
-            of the starts.
+        policy, opponent, episodes, seed, greedy, progress: as in `evaluate`.
+        watches: one for the engagements as red, one for those as blue.
+        threads: as in `play`.
+        parameters: a value for every row of csrc/params.h.
+        parts: the starts are split into len(parts) equal parts; part i is fought with the values
+            of parts[i] in place of those in `parameters`.
     """
     half = half_of("episodes", episodes)
     size = half // len(parts)
@@ -140,7 +148,7 @@ def summarize(records: Sequence[np.ndarray], parameters: Mapping[str, float]) ->
 
 
 def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | None]:
-    """Returns the shares of all shots of these seats by the missile envelope."""
+    """Returns in_nez_share, between_share and wasted_share of `evaluate` for these seats."""
     rows = np.arange(len(records))
     shots, in_nez, wasted = (
         int(records[name][rows, seats].sum()) for name in ("shots", "shots_in_nez", "shots_wasted")
@@ -150,7 +158,7 @@ def _shot_shares(records: np.ndarray, seats: np.ndarray) -> dict[str, float | No
 
 
 def _share(red: np.ndarray, blue: np.ndarray) -> tuple[float, list[float]]:
-    """Returns the share of True in bools [starts] of both seats, and its 95 % interval."""
+    """Returns the share of True among red's and blue's bools [starts], and its 95 % interval."""
     total, count = len(red) + len(blue), int(red.sum() + blue.sum())
     ends = score_interval(count, 0, total - count, covariance_within(np.stack([red, blue], axis=1)))
     return count / total, [float(end) for end in ends]

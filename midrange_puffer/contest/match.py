@@ -34,13 +34,16 @@ from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.policies.own_pilot import Function, FunctionPlayer
 from midrange_puffer.policies.player import Player, player_seed
 
-# A pilot's name, a mix of pilots as of `Midrange`, a policy on the CPU, a function (observations
+# A pilot's name, a mix of pilots as for `Midrange`, a policy on the CPU, a function (observations
 # float32 [n, features] -> actions [n, 3]), or a mix of all these.
 Contestant = str | nn.Module | Function | Mixed
 AnyPlayer = Player | FunctionPlayer | MixedPlayer
-# Called with the index of a fight, its open engagements, bool [num_envs], the observations, float32
-# [num_envs, fighters, features], and the controls, float32 [num_envs, fighters, 3], as of
-# `Simulation.step`. All of them change afterwards.
+# A function that `play` calls with
+# * the index of a fight,
+# * its engagements that have not ended, bool [num_envs],
+# * their observations, float32 [num_envs, fighters, features],
+# * their controls as for `Simulation.step`, float32 [num_envs, fighters, 3].
+# `play` overwrites these arrays after the call.
 Watch = Callable[[int, np.ndarray, np.ndarray, np.ndarray], None]
 
 
@@ -49,8 +52,8 @@ class Fight:
     """The contestants of a fight, red and blue.
 
     Attributes:
-        parameters: of this fight, over those of all fights.
-        first: its first engagement of the seed; the others follow.
+        parameters: values for this fight, in place of the common ones.
+        first: number of its first engagement of the seed. The others are the numbers that follow.
     """
 
     red: Contestant
@@ -72,26 +75,28 @@ def play(
 ) -> list[np.ndarray]:
     """Flies every fight in `num_envs` engagements, each once, to its end.
 
-    All fights of the same `first` have the same starts. They are stepped together, and a policy
-    acts for all its seats in all fights at once; its draws depend on the seed and on its first
-    place in `fights`.
+    Fights with the same `first` have the same starts. All fights are stepped together. A policy
+    that flies in several seats or fights acts for all of them in one call; its drawn actions depend
+    on the seed and on its first place in `fights`.
 
     Args:
-        seed: of the starts and the actions; equal seeds give equal results.
-        greedy: policies take the likeliest action instead of drawing one.
+        fights: the contestants of each fight.
+        num_envs: number of engagements of each fight.
+        seed: seed of the starts and the actions; equal seeds give equal results.
+        greedy: True if policies take the likeliest action instead of drawing one.
         progress: called after each decision with the number of engagements that ended in it.
         watch: called before every decision of a fight.
-        threads: that step the engagements and compute the policies; the result does not depend on
-            it.
+        threads: number of threads that step the engagements and compute the policies; the result
+            does not depend on it.
         parameters: a value for every row of csrc/params.h.
 
     Returns:
-        For each fight an array [num_envs] of `_core.RECORD`, engagement by engagement.
+        For each fight an array [num_envs] of `_core.RECORD`, in the order of the engagements.
 
     Raises:
-        ValueError: An argument of the wrong name, type or range.
-        UsageError: A policy of another game.
-        OwnCodeError: A function by name fails, or does not return actions.
+        ValueError: An argument has a wrong name, type or range.
+        UsageError: A policy was trained for another game.
+        OwnCodeError: A function given by name fails, or does not return actions.
     """
     checked_num_envs(num_envs)
     checked_seed(seed)
@@ -129,10 +134,14 @@ def play(
 
 
 def half_of(name: str, count: int) -> int:
-    """Returns half of `count` engagements: those in one seat.
+    """Returns half of `count`: the number of engagements in one seat.
+
+    Args:
+        name: name of the argument, for the error message.
+        count: number of engagements in both seats.
 
     Raises:
-        ValueError: It is not an even number above 0; the message calls it `name`.
+        ValueError: `count` is not an even number above 0.
     """
     try:
         check_even(count)
@@ -144,15 +153,15 @@ def half_of(name: str, count: int) -> int:
 def tally(
     as_red: np.ndarray, as_blue: np.ndarray, parts: int | None = None
 ) -> tuple[int, int, int, float]:
-    """Counts two fights of every start, for the contestant that was red first and blue then.
+    """Counts the results of a contestant that fought every start twice, as red and as blue.
 
     Args:
         as_red, as_blue: records of the same starts.
-        parts: number of equal parts of the starts whose engagements may go alike; None: each start
-            is a part.
+        parts: number of equal parts of the starts. The results within a part may be correlated.
+            None: each start is a part.
 
     Returns:
-        Wins, draws, losses, and the `covariance_within` the parts of the points.
+        Wins, draws, losses, and `covariance_within` the parts, of the points (win 1, draw 0.5).
     """
     seats = [outcomes(as_red, 0), outcomes(as_blue, 1)]
     wins, draws, losses = (
@@ -175,11 +184,11 @@ def meet(
 ) -> list[Pairing]:
     """Flies `games` engagements, an even number, between the players of each pair.
 
-    Every start is fought twice, the second time with the seats exchanged, and all pairs have the
-    same starts. The other arguments are those of `play`.
+    Every start is fought twice, the second time with the seats exchanged. All pairs have the same
+    starts. The other arguments are those of `play`.
 
     Raises:
-        ValueError: An argument of the wrong name, type or range.
+        ValueError: An argument has a wrong name, type or range.
     """
     half = half_of("games", games)
     there = [Fight(players[first], players[second]) for first, second in pairs]
@@ -201,7 +210,7 @@ def round_robin(
     threads: int = 1,
     parameters: Mapping[str, float],
 ) -> list[Pairing]:
-    """Flies games between every two of the players; arguments as of `meet`."""
+    """Flies `games` engagements between every two of the players; arguments as in `meet`."""
     names = list(players)
     pairings = []
     for place, name in enumerate(names):
@@ -213,9 +222,9 @@ def round_robin(
 
 
 def rate_pilots(parameters: Mapping[str, float], threads: int = 1) -> dict[str, float]:
-    """Returns the pilots' ratings by a round robin of their own, in whole points; the mean is 1000.
+    """Returns the pilots' ratings from a round robin among them, in whole points; the mean is 1000.
 
-    It prints a line, as it may take a while.
+    Prints a line first, because the round robin may take a while.
     """
     print(f"rating the pilots in this game, {ANCHOR_GAMES} engagements a pairing", file=sys.stderr)
     pilots = {pilot: pilot for pilot in PILOTS}
@@ -245,7 +254,7 @@ def _make_core(
 
 
 def _weights(contestant: Contestant) -> list[float]:
-    """Returns the core's weights of the controllers of a seat."""
+    """Returns the core's weights of the controllers for a seat of this contestant."""
     if isinstance(contestant, str):
         return seat_weights(parse_mix(contestant, (SCRIPTED,)))
     return seat_weights(contestant.shares if isinstance(contestant, Mixed) else {"agent": 1.0})
@@ -259,9 +268,9 @@ def _seat_players(
     threads: int,
     sizes: tuple[int, int],
 ) -> list[tuple[AnyPlayer, np.ndarray]]:
-    """Returns a player for each contestant but pilots, and its seats in all fights.
+    """Returns a player for each contestant that is not a pilot, with its seats in all fights.
 
-    Seats are flat indices in [fights, num_envs, fighters].
+    The seats are flat indices into arrays [fights, num_envs, fighters].
     """
     places: dict[Contestant, list[tuple[int, int]]] = {}
     for index, fight in enumerate(fights):
@@ -289,7 +298,7 @@ def _act(
     seen: np.ndarray,
     commands: np.ndarray,
 ) -> None:
-    """Writes a player's commands for its seats in open engagements."""
+    """Writes a player's commands for those of its seats whose engagement has not ended."""
     acting = np.flatnonzero(pending.reshape(-1)[seats // seen.shape[2]])
     if len(acting):
         rows = seats[acting]

@@ -1,8 +1,8 @@
-"""The panel: a fixed test of a policy, so that figures of different people can be compared.
+"""The panel: a fixed set of opponents, so that figures of policies from anywhere can be compared.
 
-Its rows are scripted pilots, wide families of them, and frozen networks. A wide family flies as its
-pilot does, with other values of its thresholds. A change of a row, a range or a network raises
-`VERSION`.
+Its rows are the scripted pilots, wide families of them, and frozen networks. A wide family is one
+pilot with `SETS` sets of values for its thresholds, drawn at random from wide ranges. A change of a
+row, a range or a network raises `VERSION`.
 """
 
 import hashlib
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from midrange_puffer.contest.match import Contestant, Watch
 
 VERSION = 1
-EPISODES, SEED = 512, 0  # of the public panel, for each row
+EPISODES, SEED = 512, 0  # engagements a row of the public panel, and its seed
 CANDIDATE = "candidate"  # the policy's name in the fit of its rating
 GROUPS = ("pilots", "wide", "frozen")
 FROZEN = FOLDER / "panel"  # the networks' files
-MEMBERS = FROZEN / "members.json"  # source and digest of each
+MEMBERS = FROZEN / "members.json"  # source and digest of each network
 SETS = 32  # parameter sets of each wide family
-SMALLEST = 2 * SETS  # engagements of a row: every set in both seats
+SMALLEST = 2 * SETS  # fewest engagements of a row: every set in both seats
 
-# Ranges of the pilots' thresholds, a bit beyond plausible ones. Where a pilot draws a threshold for
-# each engagement, both ends of its range are the value drawn here.
+# Ranges of the pilots' thresholds, slightly wider than those of sensible tactics. Some pilots draw
+# a threshold for each engagement from a range of the game: a set gives both ends the same value.
 R_MAX = (0.3, 1.3)  # fires inside this fraction of R_max
 R_NEZ = (0.4, 2.0)
-TIME_TO_GO = (3.0, 30.0)  # s, evades a missile with less
-SALVO = (1, 4)  # missiles in the air
+TIME_TO_GO = (3.0, 30.0)  # s; evades a missile with less time to go
+SALVO = (1, 4)  # most own missiles in the air
 WIDE: dict[str, dict[str, tuple[float, float]]] = {
     "shooter": {"shooter_fire": R_MAX},
     "evader": {"shooter_fire": R_MAX, "evader_cold_time": TIME_TO_GO, "evader_salvo": SALVO},
@@ -69,11 +69,11 @@ WIDE: dict[str, dict[str, tuple[float, float]]] = {
         "ace_fire": R_NEZ,
         "ace_salvo": SALVO,
         "ace_crank_angle_deg": (20.0, 130.0),
-        "ace_cold_time": (4.0, 16.0),  # s; it evades late
+        "ace_cold_time": (4.0, 16.0),  # s; narrower than TIME_TO_GO: `ace` evades late
         "ace_guard": (0.0, 25_000.0),  # m
     },
 }
-OF_ALL = {"pilot_fire_off_boresight_deg": (5.0, 45.0)}  # fires with the enemy so near its nose
+OF_ALL = {"pilot_fire_off_boresight_deg": (5.0, 45.0)}  # fires within this angle off the nose
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class Row:
     """An opponent of the panel.
 
     Attributes:
-        name: unique; names of wide and frozen rows begin with their group.
+        name: unique name; names of wide and frozen rows begin with their group.
         group: one of `GROUPS`.
         opponent: a pilot's name, or the file of a network.
-        parts: parameters of equal parts of the engagements.
+        parts: parameter sets; each is fought in an equal share of the engagements.
     """
 
     name: str
@@ -94,7 +94,7 @@ class Row:
 
 
 def rows_of(seed: int) -> list[Row]:
-    """Returns the rows, in the order of `GROUPS`; the wide families are drawn from the seed."""
+    """Returns the rows in the order of `GROUPS`; `seed` draws the sets of the wide families."""
     pilots = [Row(pilot, "pilots", pilot) for pilot in PILOTS]
     wide = [Row(f"wide:{pilot}", "wide", pilot, draw_sets(pilot, seed)) for pilot in WIDE]
     files = sorted(FROZEN.glob(f"*{EXPORTED}"))
@@ -102,7 +102,7 @@ def rows_of(seed: int) -> list[Row]:
 
 
 def check_episodes(count: int) -> None:
-    """Raises ValueError if so many engagements cannot be divided between seats and sets."""
+    """Raises ValueError if `count` engagements cannot be divided equally by seats and sets."""
     check_even(count)
     if count % SMALLEST:
         raise ValueError(
@@ -112,10 +112,11 @@ def check_episodes(count: int) -> None:
 
 
 def draw_sets(pilot: str, seed: int) -> tuple[dict[str, float], ...]:
-    """Returns the `SETS` parameter sets of a pilot's family, as keywords of a game.
+    """Returns the `SETS` parameter sets of a pilot's wide family, as keywords of a game.
 
-    The values of a threshold are spread evenly over its range, and paired with those of the others
-    at random (a Latin hypercube, McKay 1979). A seed gives the same sets everywhere.
+    The sets are a Latin hypercube (McKay 1979): the range of each threshold is divided into `SETS`
+    equal parts, one value is drawn from each part, and the values of different thresholds are
+    combined at random. A seed gives the same sets on every machine.
     """
     sets: list[dict[str, float]] = [{} for _ in range(SETS)]
     for threshold, ends in {**WIDE[pilot], **OF_ALL}.items():
@@ -125,20 +126,20 @@ def draw_sets(pilot: str, seed: int) -> tuple[dict[str, float], ...]:
 
 
 def _setting(threshold: str, ends: tuple[float, float], share: float) -> dict[str, float]:
-    """Returns by parameter a threshold's value at a share of the way between its ends."""
+    """Returns by parameter the value of a threshold at `share` of the way between its ends."""
     names = [name for name in (f"{threshold}_min", f"{threshold}_max") if name in PARAMETERS]
     low, high = ends
     if PARAMETERS[threshold if not names else names[0]].kind is int:
         value = int(low + share * (high - low + 1))
     else:
-        value = float(f"{low + share * (high - low):.3g}")  # which can be read and quoted
+        value = float(f"{low + share * (high - low):.3g}")  # three digits, to be quoted
     return dict.fromkeys(names or [threshold], value)
 
 
 def _spread(seed: int, key: str) -> np.ndarray:
-    """Returns [SETS] numbers from 0 to 1, one in each of as many equal parts, in random order.
+    """Returns [SETS] numbers from 0 to 1, one in each of `SETS` equal parts, in random order.
 
-    They come from a seed sequence, whose numbers NumPy promises never to change.
+    They come from numpy's `SeedSequence`, because NumPy guarantees that its output never changes.
     """
     words = np.random.SeedSequence([seed, *key.encode()]).generate_state(2 * SETS, np.uint64)
     order, within = np.argsort(words[:SETS], kind="stable"), words[SETS:] / 2**64
@@ -160,17 +161,17 @@ def meet_row(
     threads: int = 1,
     parameters: Mapping[str, float],
 ) -> tuple[Pairing, list[np.ndarray]]:
-    """Flies the fights of a policy against a row; arguments as of `evaluation.fight`.
+    """Flies the fights of a policy against a row; arguments as in `evaluation.fight`.
 
     Returns:
-        The pairing, the policy first, and the records of `fight`. Its covariance is that of the
-        engagements of a parameter set, which may go alike.
+        The pairing with the policy as its first player, and the records of `fight`. For a wide row
+        the pairing's covariance is taken within a parameter set, whose results may be correlated.
 
     Raises:
-        ValueError: An argument of the wrong type or range.
-        CheckpointError: A network that cannot be used.
+        ValueError: An argument has a wrong type or range.
+        CheckpointError: A network's file cannot be used.
     """
-    # Here, so that the command line reads the rows without torch.
+    # Imported here, so that the command line can list the rows without loading torch.
     from midrange_puffer.contest.evaluation import fight
     from midrange_puffer.contest.match import tally
     from midrange_puffer.policies.contestants import find_contestant
@@ -195,10 +196,9 @@ def meet_row(
 def rate(
     pairings: Sequence[Pairing], parameters: Mapping[str, float]
 ) -> tuple[float, float] | None:
-    """Returns the rating by the pilots' rows, and the half width of its 95 % interval.
+    """Returns the rating against the pilots, and the half width of its 95 % interval.
 
-    Returns:
-        None in a game for which the pilots' fixed ratings do not hold.
+    Returns None in a game for which the pilots' fixed ratings do not hold.
     """
     if not is_standard(parameters):
         return None
@@ -208,7 +208,7 @@ def rate(
 
 
 def means(rows: Sequence[Row], pairings: Sequence[Pairing]) -> dict[str, float]:
-    """Returns the mean scores of the groups, and of all rows, with equal weights of rows."""
+    """Returns the mean score of each group, and of all rows ("all"); rows have equal weights."""
     pairs = list(zip(rows, pairings, strict=True))
     groups = {
         group: fmean(pairing.score for row, pairing in pairs if row.group == group)

@@ -1,4 +1,4 @@
-"""Strength from the outcomes of fights: intervals, ratings, payoffs, cycles, Nash mixtures."""
+"""Strength from the results of fights: intervals, ratings, payoffs, cycles, Nash mixtures."""
 
 import itertools
 import math
@@ -10,16 +10,17 @@ import numpy as np
 from midrange_puffer.game.parameters import PARAMETERS
 from midrange_puffer.json_files import Within
 
-GAMES = 400  # of a pairing, half of them in each seat
+GAMES = 400  # engagements of a pairing, half of them in each seat
 Z95 = 1.959964  # standard normal quantile of 97.5 %
-ELO = 400 / math.log(10)  # rating points of a factor e in the odds: 400 points are odds of 10
+ELO = 400 / math.log(10)  # points for a factor e in the odds; 400 points are a factor of 10
 MEAN = 1000.0  # mean of the pilots' ratings
 PRIOR = 500.0  # standard deviation of the weak prior around MEAN, in rating points
 NASH_STEPS = 100_000
-NASH_PRECISION = 1e-4  # score that a player may still gain against the mixture
+NASH_PRECISION = 1e-4  # the most that a single player may score above 0.5 against the mixture
 # Ratings of the pilots in the game of the parameter table, as printed by
 #     puffer league midrange --games 2000
-# Fixed when others are rated, so that ratings of different leagues and runs compare.
+# They are fixed when other players are rated, so that ratings of different leagues and runs can be
+# compared.
 ANCHORS: dict[str, float] = {
     "straight": 561.0,
     "weave": 522.0,
@@ -31,12 +32,12 @@ ANCHORS: dict[str, float] = {
     "snake": 1073.0,
     "ace": 1485.0,
 }
-ANCHOR_GAMES = 2000  # of a pairing
-_Games = Annotated[int, Within(0, 1_000_000)]  # as many as a league may have of a pairing
+ANCHOR_GAMES = 2000  # engagements of a pairing of pilots
+_Games = Annotated[int, Within(0, 1_000_000)]  # the most that a league may have of a pairing
 
 
 class Pairing(NamedTuple):
-    """The games of two players: the first one's counts, and the covariance of `tally`."""
+    """The games of two players: wins, draws and losses of the first, and `tally`'s covariance."""
 
     first: str
     second: str
@@ -52,7 +53,7 @@ class Pairing(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Mean points of the first player in a game."""
+        """Mean points of the first player a game: win 1, draw 0.5."""
         return (self.wins + self.draws / 2) / self.games
 
 
@@ -62,16 +63,16 @@ Numbers = float | np.ndarray
 def score_interval(
     wins: Numbers, draws: Numbers, losses: Numbers, covariance: Numbers
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns 95 % intervals (low, high) of scores (win 1, draw 0.5), with two fights a start.
+    """Returns 95 % intervals (low, high) of scores (win 1, draw 0.5).
 
-    It is the normal interval after z²/2 wins and as many losses are added (Agresti and Coull 1998),
-    with the variance of the points of the starts: narrow if most are draws, and wide if the two
-    fights of a start go alike. It serves for shares, too: with the counted cases as wins and all
-    others as losses.
+    The interval is the normal one after z²/2 wins and as many losses are added (Agresti and Coull
+    1998). Its variance is that of the points: small if most games are draws, large if the two
+    fights of a start tend to have the same result. For a share, pass the counted cases as wins and
+    all others as losses.
 
     Args:
         wins, draws, losses: counts.
-        covariance: as of `covariance_within`, of fights that may go alike.
+        covariance: `covariance_within` of fights whose results may be correlated.
     """
     total = wins + draws + losses + Z95**2
     mean = (wins + draws / 2 + Z95**2 / 2) / total
@@ -81,14 +82,14 @@ def score_interval(
 
 
 def covariance_within(points: np.ndarray) -> float:
-    """Returns the covariance of fights within groups, such as the two fights of a start.
+    """Returns the sum of covariances of fights within groups, such as the two fights of a start.
 
     Args:
-        points: of the fights, [groups, fights], from 0 to 1.
+        points: points of the fights, [groups, fights], from 0 to 1.
 
     Returns:
-        The products of every two fights' distances from the mean of all, summed over the groups;
-        about 0 if the fights of a group are independent.
+        The sum of (p_i - m) (p_j - m) over all pairs i < j of fights of a group, and over the
+        groups; m is the mean of all points. It is about 0 if the fights of a group are independent.
     """
     distances = points - points.mean()
     return float((distances.sum(axis=1) ** 2 - (distances**2).sum(axis=1)).sum() / 2)
@@ -100,20 +101,20 @@ def bradley_terry(
     """Returns ratings on the Elo scale, fitted to all games at once.
 
     The expected score of i against j is 1 / (1 + 10^((r_j - r_i) / 400)) (Bradley and Terry 1952,
-    Elo 1978). The ratings are the most likely ones under that model and a normal prior of mean
-    `MEAN` and standard deviation `PRIOR`, so weak that it matters only for a player that has won or
-    lost everything. Without a fixed rating the mean of all is `MEAN`.
+    Elo 1978). The ratings maximise the posterior with a normal prior of mean `MEAN` and standard
+    deviation `PRIOR`. The prior is weak: it matters only for a player that has won or lost
+    everything. Without a fixed rating the mean of all is `MEAN`.
 
     Args:
-        points: float [n, n], of row against column: a win 1, a draw 0.5.
+        points: float [n, n], points of row against column: a win 1, a draw 0.5.
         games: [n, n], symmetric, 0 on the diagonal.
-        fixed: a rating for each player, None to fit it.
+        fixed: a rating for each player; None to fit it.
 
     Returns:
         Ratings [n], and the half widths [n] of their 95 % intervals, from the curvature of the
-        likelihood (the inverse Hessian); 0 if fixed. They leave out the error of the fixed ratings
-        and the misfit of the model (cycles; draws, which vary less than wins and losses; fights
-        from one start, which go alike).
+        likelihood (the inverse Hessian); a fixed rating has 0. The half widths do not include the
+        error of the fixed ratings, nor the misfit of the model: cycles; draws, which vary less than
+        wins and losses; and the correlation of fights from one start.
     """
     free = np.array([rating is None for rating in fixed])
     nats = np.array([0.0 if rating is None else (rating - MEAN) / ELO for rating in fixed])
@@ -126,10 +127,10 @@ def bradley_terry(
         hessian = np.diag(information.sum(axis=1) + precision) - information
         hessian, gradient = hessian[np.ix_(free, free)], gradient[free]
         step = np.linalg.solve(hessian, gradient)
-        # Newton's method, with shortened steps far from the goal.
+        # Newton's method; steps longer than 1 are shortened to 1.
         nats[free] += step / max(np.abs(step).max(initial=0.0), 1.0)
     covariance = np.linalg.inv(hessian)
-    if free.all():  # games fix only differences, so the error is that of the distance to the mean
+    if free.all():  # games determine only differences: the error of r - mean(r)
         centre = np.eye(len(nats)) - 1 / len(nats)
         covariance = centre @ covariance @ centre
     half_widths = np.zeros(len(nats))
@@ -138,14 +139,14 @@ def bradley_terry(
 
 
 class Payoffs:
-    """All pairings as matrices [n, n], row against column, in the order of `names`.
+    """The results of all pairings as matrices [n, n], row against column, in the order of `names`.
 
     Attributes:
         wins, draws, games: counts.
-        covariance: of the two fights from a start, summed over the starts.
-        points: wins and half the draws.
-        scores: points a game; NaN without a game.
-        low, high: 95 % intervals of the scores.
+        covariance: `Pairing.covariance`, the same for row against column and column against row.
+        points: wins + draws / 2.
+        scores: points / games; NaN without a game.
+        low, high: ends of the 95 % intervals of the scores.
     """
 
     def __init__(self, names: Sequence[str], pairings: Iterable[Pairing]) -> None:
@@ -172,7 +173,7 @@ class Payoffs:
     def rate(self, anchors: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Returns ratings [n] and half widths [n] of their 95 % intervals; see `bradley_terry`.
 
-        The anchors are fixed, unless all players are anchors.
+        The ratings in `anchors` are fixed. If all players are anchors, none is fixed.
         """
         fixed = [anchors.get(name) for name in self.names]
         if None not in fixed:
@@ -188,11 +189,12 @@ def is_standard(parameters: Mapping[str, float]) -> bool:
 
 
 def three_cycles(beats: np.ndarray, scores: np.ndarray) -> list[tuple[int, int, int]]:
-    """Returns all (i, j, k) of which i beats j, j beats k and k beats i, the clearest first.
+    """Returns all (i, j, k) for which i beats j, j beats k and k beats i, the clearest cycle first.
 
     Args:
         beats: bool [n, n], True if row beats column.
-        scores: [n, n] of row against column; a cycle is as clear as its least score.
+        scores: [n, n], row against column. The lowest of a cycle's three scores says how clear it
+            is.
     """
     cycles = []
     for i, j, k in itertools.combinations(range(len(beats)), 3):
@@ -203,7 +205,7 @@ def three_cycles(beats: np.ndarray, scores: np.ndarray) -> list[tuple[int, int, 
 
 
 def shortest_cycle(beats: np.ndarray) -> tuple[int, ...]:
-    """Returns the fewest players of which each beats the next and the last the first, or ().
+    """Returns a shortest cycle, in which each player beats the next and the last the first; or ().
 
     Args:
         beats: bool [n, n], True if row beats column.
@@ -218,7 +220,7 @@ def edges(cycle: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _cycle_through(player: int, beats: np.ndarray) -> tuple[int, ...]:
-    """Returns the shortest cycle through a player, by a breadth-first search; () without one."""
+    """Returns the shortest cycle through a player, by breadth-first search; () if there is none."""
     seen: set[int] = set()
     paths: list[tuple[int, ...]] = [(player,)]
     for path in paths:
@@ -234,17 +236,18 @@ def _cycle_through(player: int, beats: np.ndarray) -> tuple[int, ...]:
 def nash_weights(scores: np.ndarray) -> np.ndarray:
     """Returns a Nash equilibrium of the game in which both sides choose a player.
 
-    The game is symmetric and zero-sum: in equilibrium both sides have the same mixture, against
-    which no player scores more than 0.5. The method is regret matching (Hart and Mas-Colell 2000,
-    Econometrica 68) with the + and the linear averages of Tammelin (2014, arXiv 1407.5042).
+    The game is symmetric and zero-sum: in equilibrium both sides have the same mixture of players,
+    and no player scores more than 0.5 against it. The method is regret matching (Hart and
+    Mas-Colell 2000, Econometrica 68), with regrets clipped at 0 and averages weighted linearly, as
+    in regret matching+ of Tammelin (2014, arXiv 1407.5042).
 
     Args:
-        scores: of row against column (win 1, draw 0.5), [n, n]; the two scores of a pair sum to 1.
+        scores: [n, n], row against column (win 1, draw 0.5); the two scores of a pair sum to 1.
 
     Returns:
-        Shares that sum to 1, [n].
+        Shares of the players, which sum to 1, [n].
     """
-    gains = (scores - scores.T) / 2  # without the rounding of scores that do not quite sum to 1
+    gains = (scores - scores.T) / 2  # exactly antisymmetric, also if rounded scores do not sum to 1
     count = len(gains)
     regrets, sums = np.zeros(count), np.zeros(count)
     for step in range(1, NASH_STEPS + 1):

@@ -1,4 +1,4 @@
-"""The standings of a league: players by rating, their pairings and cycles, as report and tables."""
+"""The standings of a league: players by rating, their pairings and cycles; as JSON and tables."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,16 @@ NAME_WIDTH, CELL_WIDTH = 24, 3  # characters of the payoff matrix
 class Standings:
     """The players in the order of their ratings, the best first.
 
+    A player "beats" another if the 95 % interval of its score lies above 0.5. Between two players
+    of equal strength that happens by chance once in 40 pairings.
+
     Attributes:
-        payoffs: the pairings.
-        ratings, half_widths: [n], and half widths of their 95 % intervals, 0 if fixed.
-        cycles: (i, j, k) of which each beats the next, the clearest first; if there is none of
-            three, one of the shortest. A player beats another if its 95 % interval of the score
-            lies above one half; against an equal that happens once in 40 times by chance.
+        payoffs: results of all pairings.
+        ratings: [n], on the Elo scale.
+        half_widths: [n], half widths of the ratings' 95 % intervals; 0 for a fixed rating.
+        cycles: all cycles (i, j, k) in which i beats j, j beats k and k beats i. The clearest comes
+            first: the one whose lowest score is highest. If there is no cycle of three players,
+            the list has one shortest longer cycle. It is empty if there is no cycle at all.
     """
 
     payoffs: Payoffs
@@ -39,7 +43,7 @@ class Standings:
         return self.payoffs.names
 
     def worst(self, player: int) -> tuple[str, float]:
-        """Returns the opponent against which a player scores least, and that score."""
+        """Returns the opponent against which a player has its lowest score, and that score."""
         scores = self.payoffs.scores[player]
         opponent = int(np.nanargmin(scores))
         return self.names[opponent], float(scores[opponent])
@@ -48,7 +52,7 @@ class Standings:
 def rank(
     names: Sequence[str], pairings: Sequence[Pairing], anchors: Mapping[str, float]
 ) -> Standings:
-    """Rates and sorts the players; `anchors` have fixed ratings if there are other players."""
+    """Rates and sorts the players; `anchors` gives fixed ratings, used if others play as well."""
     ratings, _ = Payoffs(names, pairings).rate(anchors)
     order: list[int] = np.argsort(-ratings, kind="stable").tolist()
     payoffs = Payoffs([names[place] for place in order], pairings)
@@ -98,7 +102,7 @@ def _report_pairing(payoffs: Payoffs, first: int, second: int) -> dict[str, obje
 
 
 def format_ratings(standings: Standings) -> Table:
-    """Returns a table of the players by rating, each with its worst case."""
+    """Returns a table of the players by rating, each with its worst opponent and that score."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("\nplayer", overflow="fold", min_width=8)
@@ -130,7 +134,7 @@ def format_matrices(standings: Standings, width: int) -> list[Table]:
 
 
 def _format_matrix(standings: Standings, columns: range) -> Table:
-    """Returns some columns of the matrix; opponents are named by their places."""
+    """Returns a table of some columns of the matrix; a column's heading is the opponent's place."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=0, pad_edge=False)
     table.add_column("", no_wrap=True, width=NAME_WIDTH)
     for column in columns:
@@ -145,7 +149,7 @@ def _format_matrix(standings: Standings, columns: range) -> Table:
 
 
 def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
-    """Returns a score, coloured if its 95 % interval lies on one side of one half."""
+    """Returns a score in percent, green (red) if its 95 % interval lies above (below) 50 %."""
     if row == column:
         return "·"
     text = f"{100 * payoffs.scores[row, column]:.0f}"
@@ -155,7 +159,7 @@ def _format_cell(payoffs: Payoffs, row: int, column: int) -> str:
 
 
 def format_cycles(standings: Standings) -> list[str]:
-    """Returns the non-transitive cycles in words, the clearest first."""
+    """Returns lines of text that list the cycles, the clearest first."""
     cycles, names = standings.cycles, list(map(shown, standings.names))
     found = "none"
     if cycles:

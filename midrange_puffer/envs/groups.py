@@ -22,16 +22,17 @@ RAW = np.dtype((np.void, _core.RECORD.itemsize))  # numpy copies a record at a t
 
 
 class Ledger:
-    """Keeps finished engagements until all that began before them have finished, too.
+    """A buffer of finished engagements, which keeps their means free of a bias to short ones.
 
-    Of engagements that begin together the short ones finish first. A mean over the finished ones
-    would show how well a policy fares in short engagements: where a run starts, where it is
-    resumed, where a stage of a curriculum begins. So an engagement is due when it would be over
-    even at its time limit, however soon it finished. The engagements that were due by any moment
-    are all that began until some earlier moment, each once: their mean has no such bias.
+    An engagement is released `longest` decisions after its start, even if it ended earlier. At that
+    time all engagements that started no later have ended. So the engagements released by decision t
+    are exactly those that started by decision t - longest, each once. If an engagement were
+    released when it ends, short ones would come first: just after the start of a run, of a resumed
+    run or of a stage of the curriculum, means would cover short engagements only.
 
     Args:
-        num_envs: engagements side by side. In each place the next begins where one ends.
+        num_envs: number of places, in which engagements run side by side. When one ends, the next
+            starts in the same place at once.
         longest: length of the longest possible engagement [decisions].
     """
 
@@ -40,23 +41,23 @@ class Ledger:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets everything: in all places engagements begin now, at step 0."""
-        self._begins = np.zeros(self._num_envs, np.int64)  # of the engagement in each place
-        self._kept: list[np.ndarray] = []  # begins, records, other columns; empty at first
+        """Forgets all engagements: in every place a new one starts now, at step 0."""
+        self._begins = np.zeros(self._num_envs, np.int64)  # of the open engagement in each place
+        self._kept: list[np.ndarray] = []  # starts, records, other columns, not yet released
 
     def take_due(
         self, step: int, records: np.ndarray, *columns: np.ndarray
     ) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Takes newly finished engagements, and returns those that are due and were not before.
+        """Adds newly finished engagements, and releases those that have become due.
 
         Args:
-            step: decisions since the engagements began.
-            records: of `_core.RECORD`; those of a place in their order.
-            columns: further values of these engagements, [records, ...] each; the same number of
+            step: decisions since `clear`.
+            records: array of `_core.RECORD`; records of the same place in the order of their ends.
+            columns: further values of these engagements, each [records, ...]; the same number of
                 columns at every call.
 
         Returns:
-            Records that are due, and their columns.
+            The released records, and their columns.
         """
         values = [self._take_begins(records), records.view(RAW), *columns]
         if self._kept:
@@ -67,7 +68,7 @@ class Ledger:
         return due.view(_core.RECORD), others
 
     def _take_begins(self, records: np.ndarray) -> np.ndarray:
-        """Returns the steps at which these engagements began, [records]."""
+        """Returns the steps at which these engagements started, [records]."""
         order = np.argsort(records["env"], kind="stable")
         places, lengths = records["env"][order], records["decisions"][order]
         before = np.cumsum(lengths) - lengths

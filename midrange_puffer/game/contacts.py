@@ -126,17 +126,24 @@ def _heard_in_team(contacts: list[ContactPath], sim: Simulation, env: int) -> He
 def believed(sim: Simulation, env: int, fighter: int, enemy: int | None = None) -> Simulation:
     """Returns the engagement as a fighter believes it: one against one, with full information.
 
-    Space-time graphs and launch zones of a fighter go by it. Red's is fighter 0, blue's is
-    fighter 1. The own fighter and missiles are those of `sim`. The enemy is at its believed
-    position, with its rudder in the middle and all missiles aboard. Without a track it is dead, as
-    its shots cannot be predicted. The enemy's missiles are left out, as their distance is unknown.
-    The clock is not carried over. Own missiles fly at the contact, even if they fly at something
-    else in `sim`; in teams only those with this target are there.
+    It serves to compute the fighter's space-time graph and launch zones. In the result, red's
+    fighter has number 0 and blue's number 1, also if they have other numbers in `sim`:
+
+    * The own fighter and its missiles at this enemy are copied from `sim`.
+    * The enemy is where the fighter's contact says, with its rudder centred and no missile fired.
+      If the fighter has no track, the enemy is dead, because its shots cannot be predicted.
+    * The enemy's missiles are left out, because the fighter knows no distance to them.
+    * The clock starts anew.
+
+    With full information missiles fly at the enemy's position, so here the own missiles fly at the
+    believed position. In `sim` they may fly at another one, for example by the lock of their
+    seeker.
 
     Args:
-        sim: with sensors; it is not changed.
-        env, fighter: the engagement, and the fighter that believes.
-        enemy: the enemy that the belief is about; None: the first of the other side.
+        sim: a game with sensors; it is not changed.
+        env: the engagement.
+        fighter: the fighter whose belief is computed.
+        enemy: the enemy; None: the first of the other side.
     """
     places = contact_places(sim)
     if enemy is None:

@@ -12,8 +12,8 @@ from midrange_puffer.json_files import Count, JsonError, Share, Within, read_jso
 from midrange_puffer.names import inside
 
 FORMAT: Final = "midrange_puffer pool"
-# A member's score is the mean over about its last RECENT engagements. It starts with RUN_IN
-# draws, so that its first few engagements do not decide its share.
+# `Member.score` is a running mean over about the last RECENT engagements. It begins as if there had
+# been RUN_IN draws: otherwise the first few results would decide how often the member is drawn.
 RECENT = 256
 RUN_IN = 8
 MAX_MEMBERS = 1024
@@ -25,19 +25,19 @@ class PoolError(UsageError):
 
 @dataclass
 class Member:
-    """A frozen policy, and the learner's recent score against it."""
+    """A frozen policy that the learner fights, and the learner's recent score against it."""
 
     name: str
-    path: str  # of its model file, relative to the pool's folder
-    agent_steps: Count  # of its training
-    own: bool  # True: a checkpoint of this run; False: a model named by pool.include
-    weight: Annotated[float, Within(0, 1e6)] = 0.0  # its share of the engagements against the pool
-    games: Annotated[int, Within(0, RECENT)] = 0  # engagements in its score
-    score: Share = 0.5  # the learner's against it: win 1, draw 0.5
-    exploiter: bool = False  # a checkpoint that was trained against this run's policy
+    path: str  # its model file, relative to the pool's folder
+    agent_steps: Count  # length of its training when it was frozen
+    own: bool  # True: made by this run (checkpoints, exploiters); False: named in pool.include
+    weight: Annotated[float, Within(0, 1e6)] = 0.0  # relative chance to be drawn as opponent
+    games: Annotated[int, Within(0, RECENT)] = 0  # engagements in `score`, without the RUN_IN draws
+    score: Share = 0.5  # the learner's score against it: win 1, draw 0.5
+    exploiter: bool = False  # True: an opponent that this run trained to beat its own policy
 
     def observe(self, scores: Sequence[float]) -> None:
-        """Adds the learner's scores of finished engagements against this member."""
+        """Adds the learner's scores from newly finished engagements against this member."""
         count = len(scores)
         share = count / (RUN_IN + self.games + count)
         self.score += share * (sum(scores) / count - self.score)

@@ -73,12 +73,15 @@ def _one_thread() -> Iterator[None]:
 def objective(scores: Mapping[str, float], settings: Sweep) -> float:
     """Returns the score that the sweep maximises, from 0 to 1.
 
-    For the shortest time to a score, no score counts for more than that one. The cheapest of the
-    trials that reach it, which end there, is then the best.
+    * `sweep.metric` is WORST: the lowest score against a pilot.
+    * TIME (shortest time to a score): min(mean, metric_score), with the mean over the pilots. A
+      trial ends when it reaches metric_score, so all trials that reach it have this same value. Of
+      equal values the sweep prefers the one with the shorter training.
+    * Otherwise: the mean over the pilots.
 
     Args:
-        scores: by pilot.
-        settings: [sweep].
+        scores: score against each pilot, by its name.
+        settings: the configuration's [sweep].
     """
     if settings.metric == WORST:
         return min(scores.values())

@@ -89,17 +89,22 @@ def advice(threats: Sequence[Threat]) -> str:
 
 
 class Lookout:
-    """Regular looks at each human's space-time graph.
+    """Regular computations of each human's space-time graph, for warnings and for the debriefing.
 
-    The debriefing uses the true graph, with sensors as well. The warnings use the true graph
-    without sensors, and the receiver with them.
+    The space-time graph predicts, for the next seconds, which missiles hit the human's fighter and
+    whether a full turn away to the left or to the right evades them.
+
+    * The debriefing uses the true graph, in games with and without sensors.
+    * The warnings use the true graph in games without sensors. With sensors they use the fighter's
+      warning receiver.
 
     Args:
         session: The session with the humans.
 
     Attributes:
-        looks: By side, in order of time, the looks while missiles flew at the human's fighter.
-        threats: By side, the missiles that the human is warned of, the most pressing first.
+        looks: By side, a `Look` for each time at which missiles flew at the human's fighter.
+        threats: By side, the missiles that the human is warned of. Without sensors, the missile
+            with the shortest time to impact comes first; with sensors, the one nearest the nose.
     """
 
     def __init__(self, session: Session) -> None:
