@@ -1,4 +1,4 @@
-"""The panel score of a checkpoint, the best one by it, and the user's own metadata beside it."""
+"""Panel scores of checkpoints, the best checkpoint by them, and the user's metadata."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ UPDATES = (3, 5, 6, 8)  # with a checkpoint: each fifth and the last; each third
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A small run that is rated between its checkpoints, too, with metadata of its own."""
+    """A small run with metadata that is also rated between its checkpoint intervals."""
     folder = tmp_path_factory.mktemp("rated")
     words = ["--league.interval=3", "--league.games=4", "--league.checkpoints=0"]
     words += ["--train.checkpoint-interval=5", "--metadata", "author=me, idea=stay = far"]
@@ -43,7 +43,7 @@ def panel(run, update: int) -> dict[str, object] | None:
 
 
 def scores(run, update: int) -> dict[str, Fraction]:
-    """Pilot -> score, from the counts in the league's file."""
+    """Returns the score against each pilot, from the counts in league.json."""
     results = json.loads((run / LEAGUE).read_text())["results"]
     return {
         one["second"]: Fraction(2 * one["wins"] + one["draws"], 2 * 4)
@@ -96,7 +96,7 @@ def test_metadata_given_in_python_stay_through_a_resume(tmp_path):
 
 
 def rate(run, **results: tuple[int, int]) -> None:
-    """Have the league's file say that models have won and lost so often against every pilot."""
+    """Writes the models' wins and losses against every pilot to league.json."""
     content = json.loads((run / LEAGUE).read_text())
     content["ratings"] = [
         {"name": name, "agent_steps": place} for place, name in enumerate(results)
@@ -120,7 +120,7 @@ def ranked(run, tmp_path):
 
 @pytest.mark.parametrize("name", ["best", "ranked/best", "latest/best", "{folder}/best"])
 def test_best_is_the_model_of_the_highest_panel_score_that_is_there(ranked, name):
-    """Of the newest run, or of one that is named."""
+    """The best model is that of the newest run, or of the named one."""
     found = run_folder.find_model(name.format(folder=ranked), ranked.parent)
     assert found == best(ranked) == model(ranked, 6)
     info = read_run(ranked)
@@ -197,7 +197,7 @@ def test_eval_and_runs_tell_of_both(ranked, capsys):
     ("name", "update"), [("best", 6), ("ranked/best", 6), ("latest", 8), ("ranked", 8)]
 )
 def test_a_run_begins_with_the_weights_that_are_named(ranked, name, update):
-    """And notes the file, so that it stays the same when there are newer runs."""
+    """config.ini has the file, so that newer runs do not change it."""
     options = ["--load-model-path", name, "--train.run-name=next", "--train.total-timesteps=1024"]
     assert runs.train(ranked.parent, *options) == 0
     begun = ranked.parent / "next"

@@ -35,7 +35,7 @@ RAY = ("--cluster.engine=ray", "--cluster.max-collectors=2", "--vec.backend=auto
 
 @pytest.fixture(scope="module")
 def joined(cluster) -> Iterator[None]:
-    """One connection for all runs of this module, which saves seconds of each."""
+    """One connection for all runs of this module, which saves some seconds a run."""
     with connected(cluster.address, 2), pytest.MonkeyPatch.context() as patch:
         patch.setattr(learner, "connected", lambda *_: contextlib.nullcontext())
         yield
@@ -43,7 +43,7 @@ def joined(cluster) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def blocking(joined, tmp_path_factory) -> Path:
-    """The folder of a run of four updates, for nobody to change."""
+    """The folder of a run of four updates; tests must not change it."""
     folder = tmp_path_factory.mktemp("blocking")
     assert runs.train(folder, *RAY, "--train.total-timesteps=4096") == 0
     return folder / "run"
@@ -55,12 +55,12 @@ def weights(run: Path) -> dict[str, torch.Tensor]:
 
 
 def mirrors(folder: Path) -> list[Path]:
-    """The folders of collectors' pools in that of a cluster."""
+    """Returns the folders of collectors' pools in a cluster's folder."""
     return list(folder.glob("**/midrange-pool-*"))
 
 
 def test_the_tests_cluster_leaves_that_of_the_user_alone(cluster):
-    """Ray notes which cluster is the latest: not where users of this machine would find it."""
+    """Ray notes the latest cluster in the cluster's own folder, not in the shared one."""
     note = Path(cluster.head_node.temp_dir) / "ray_current_cluster"
     assert note.read_text() == cluster.address
 
@@ -104,7 +104,7 @@ def test_what_rows_tell_of_collectors(tmp_path, joined):
 
 
 def test_a_killed_collector_is_lost_and_the_run_goes_on(tmp_path, cluster, joined):
-    """And so it does with nodes and learners that are killed: test_cluster_chaos.py."""
+    """test_cluster_chaos.py kills nodes and learners."""
     counts = []
 
     def kill_one(trainer: Trainer, row: dict[str, float]) -> None:
@@ -151,7 +151,7 @@ def test_stages_and_the_pool_are_what_they_are_in_one_process(
 
 @pytest.mark.parametrize("names", [["one"], nightly(["one", "two"])], ids=["once", "twice"])
 def test_collectors_fly_teams_of_the_sizes_of_each_stage(tmp_path, joined, names):
-    """Against the pool, too; a second run is the same."""
+    """They also meet the pool; a second run is the same."""
     words = [*RAY, *runs.TEAM, "--env.opponent=self:1,pool:1,shooter:2"]
     words += ["--curriculum.stages=twos,threes", "--curriculum.twos.max-steps=3000"]
     words += ["--curriculum.threes.env.red-size=3", "--train.minibatch-size=256"]
@@ -170,7 +170,7 @@ def test_collectors_fly_teams_of_the_sizes_of_each_stage(tmp_path, joined, names
 
 
 def asked_by_strangers(address: str, tokens: list[str]) -> list[str]:
-    """What a cluster tells one who comes with each of the tokens, "" being none."""
+    """Returns a cluster's answers to each of the tokens; "" is no token."""
     code = """if True:
         import os, sys
         from ray._private.authentication_test_utils import reset_auth_token_state
@@ -191,7 +191,7 @@ def asked_by_strangers(address: str, tokens: list[str]) -> list[str]:
 def test_nobody_else_can_use_its_own_cluster_which_a_signal_ends_leaving_nothing(
     tmp_path, monkeypatch
 ):
-    """Whatever the shell says."""
+    """Settings of the shell do not open it."""
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     job = runs.start(tmp_path, *RAY, "--env.opponent=straight,pool", new_session=True)
     processes = psutil.Process(job.pid).children(recursive=True)

@@ -1,4 +1,4 @@
-"""Training on a Ray cluster of several nodes, while what runs it is killed and added."""
+"""Training on a Ray cluster of several nodes, while processes are killed and nodes added."""
 
 import json
 import subprocess
@@ -54,19 +54,19 @@ class Job:
             )
 
     def rows(self) -> list[dict[str, float]]:
-        """The rows of metrics that are there so far."""
+        """The rows of metrics so far."""
         path = self.run / "metrics.jsonl"
         text = path.read_text() if path.exists() else ""
         return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
     def goes_on(self, until: Callable[[dict[str, float]], bool], updates: int = 1) -> None:
-        """Wait until what rows say is so, and then for more updates."""
+        """Waits until the rows meet a condition, and then for more updates."""
         self.wait(lambda: any(until(row) for row in self.rows()[-1:]))
         goal = len(self.rows()) + updates
         self.wait(lambda: len(self.rows()) >= goal)
 
     def wait(self, until: Callable[[], bool]) -> None:
-        """Wait for something that must come while the learner lives."""
+        """Waits for a condition; fails if the learner ends first."""
         latest = time.monotonic() + PATIENCE
         while not until():
             assert self.process.poll() is None, f"it ended:\n{self.output}"
@@ -75,12 +75,12 @@ class Job:
 
     @property
     def output(self) -> str:
-        """What it has printed, and those before it."""
+        """The output of this process and of those before it."""
         return self._output.read_text()
 
 
 def none_is_left(cluster) -> None:
-    """See that the collectors of a learner that is gone end, too."""
+    """Checks that the collectors of an ended learner end."""
     latest = time.monotonic() + PATIENCE
     while left := ray_nodes.collectors(cluster):
         assert time.monotonic() < latest, left

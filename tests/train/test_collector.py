@@ -1,4 +1,4 @@
-"""A collector gathers what a trainer would, with the policy and in the game that they are of."""
+"""A collector gathers the experience that a trainer would, with its policy and its game."""
 
 import copy
 import signal
@@ -55,14 +55,14 @@ def small_config(folder: Path, *options: str) -> Config:
 
 
 def policies(config: Config, count: int) -> list[torch.nn.Module]:
-    """Policies unlike each other."""
+    """Returns different policies."""
     torch.manual_seed(0)
     spaces, rnn_name = policy_spaces(config["env"]), config["base"]["rnn_name"]
     return [make_policy(spaces, config["policy"], rnn_name, config["rnn"]) for _ in range(count)]
 
 
 def collect(config: Config, seed: int, of: list[torch.nn.Module]) -> Iterator[Rollout]:
-    """Rollouts of one policy after another."""
+    """Yields a rollout of each policy."""
     with closing(Collector(config, seed)) as collector:
         for policy in of:
             yield copy.deepcopy(collector.collect(policy.state_dict()))
@@ -149,7 +149,7 @@ def test_a_machine_with_another_version_is_refused(tmp_path, monkeypatch):
 
 @pytest.fixture
 def raised(monkeypatch):
-    """A function that returns what the learner hears of an error of a collector's own."""
+    """A function that returns the error that the learner gets if a collector raises one."""
 
     def hear(cause: Exception) -> Exception:
         def get(reference: str) -> None:
@@ -170,7 +170,7 @@ def test_a_users_error_comes_as_it_was_raised_and_a_fault_with_its_traceback(rai
 
 
 class Store(list):
-    """Keeps what is put there, and counts what is taken."""
+    """A store that counts the values taken from it."""
 
     taken = 0
 
@@ -185,7 +185,7 @@ class Store(list):
 
 @pytest.fixture
 def mirrored(tmp_path):
-    """The learner's pool file, the sender of it, a mirror, and the store between them."""
+    """The learner's pool file, its sender, a mirror, and the store between them."""
     store = Store()
     path = frozen.write_pool(tmp_path, {"a": 1, "b": 1}, a=frozen.policy(1), b=frozen.policy(2))
     with closing(PoolMirror(store.get, tmp_path)) as mirror:

@@ -1,4 +1,4 @@
-"""Who is given work, what is taken of it, and what becomes of those that are lost."""
+"""Collectors: who gets jobs, which rollouts are used, and how lost ones are replaced."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ OVERLAPPING = replace(BLOCKING, sync="non_blocking")
 
 
 class Learner:
-    """A learner of so many rollouts an update, each update taking so long [s]."""
+    """A learner with `count` rollouts an update, which takes `seconds` [s]."""
 
     def __init__(self, cluster, actors, count=2, seconds=1.0, is_stopping=bool) -> None:
         self.actors, self.interval, self.seconds = actors, cluster.weight_sync_interval, seconds
@@ -41,13 +41,13 @@ class Learner:
         return jobs
 
     def begin(self, count: int, seed: int) -> None:
-        """Begin a stage."""
+        """Begins a stage."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(module, "time", self.actors)
             self.collectors.begin({}, count, seed, None)
 
     def lags(self, updates: int) -> list[int]:
-        """How old the weights are that have made what is taken, at each of so many updates."""
+        """Returns the age of the weights of each rollout, over some updates."""
         lags = []
         for _ in range(updates):
             made = [int(weights.removeprefix("weights ")) for *_, weights in makers(self.update())]

@@ -1,4 +1,4 @@
-"""What a connection to a Ray cluster does to its process, and how it fails."""
+"""The connection to a Ray cluster: its effects on the process, its errors, and lost actors."""
 
 import importlib.metadata
 import importlib.util
@@ -27,7 +27,7 @@ from midrange_puffer.train.cluster.connect import ClusterError, LostError, check
 
 @pytest.fixture
 def inits(monkeypatch):
-    """What Ray was asked to start or join, and what it raises."""
+    """Ray's calls to start or join a cluster, and the error that it raises."""
     asked, raised = [], []
 
     def init(**options: object) -> None:
@@ -49,7 +49,7 @@ def inits(monkeypatch):
 
 @pytest.fixture
 def there() -> Iterator[str]:
-    """An address where somebody answers."""
+    """An address that accepts connections."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
@@ -88,7 +88,7 @@ def test_what_the_user_has_set_for_ray_stands_unless_it_lets_others_in(inits, mo
 
 
 def test_where_ray_was_imported_before_no_cluster_is_started():
-    """It would go by other settings, and be open."""
+    """Ray would keep its earlier settings, and the cluster would be open."""
     code = """if True:
         import ray
         from midrange_puffer.train.cluster.connect import connected
@@ -119,7 +119,7 @@ def test_without_a_place_for_its_folder_it_is_said_what_to_do(inits, monkeypatch
 
 
 def test_rays_sockets_fit_into_its_folder(monkeypatch):
-    """As Ray checks it, in the longest parent that is taken."""
+    """Ray's own check passes in the longest accepted parent."""
     from ray._private.utils import validate_socket_filepath
 
     longest = f"/{'p' * (connect._ROOM - 1)}/midrange-ray-12345678{connect._SOCKET}"
@@ -250,7 +250,7 @@ LOSSES = [
 
 @pytest.fixture
 def answers(monkeypatch) -> list[object]:
-    """What Ray answers to one question after another: a value, or an error that it raises."""
+    """Ray's answers in order: a value, or an error to raise."""
     left: list[object] = []
 
     def get(question: str) -> object:

@@ -1,4 +1,4 @@
-"""Training with continuous actions, and what its model files and configurations say of them."""
+"""Training with continuous actions, and their entries in model files and configurations."""
 
 import shutil
 from dataclasses import replace
@@ -30,14 +30,14 @@ MIX = ("--env.opponent=self:2,pool:1,straight:1", "--train.checkpoint-interval=2
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
-    """The folder of a small run against itself, its past and a pilot, and what was sent."""
+    """The folder of a small run against itself, its past and a pilot."""
     folder = tmp_path_factory.mktemp("finished")
     assert runs.train(folder, CONTINUOUS, *MIX, "--base.rnn-name=Recurrent") == 0
     return folder / "run"
 
 
 def check_losses(rows: list[dict[str, float]]) -> None:
-    """They are numbers, and other ones after every update."""
+    """Checks that losses are finite and change with every update."""
     for name in ("losses/policy_loss", "losses/entropy"):
         losses = [row[name] for row in rows]
         assert np.isfinite(losses).all()
@@ -52,7 +52,7 @@ def test_a_run_repeats_itself_and_logs_numbers(finished, tmp_path):
 
 
 def test_what_is_learnt_from_is_what_was_drawn_and_what_is_flown_is_clipped(tmp_path, monkeypatch):
-    """And the density that PuffeRL keeps is that of the action it keeps."""
+    """The stored density is that of the stored action."""
     sent, kept = [], []
     send, gather = VecEnv.send, StageTrainer.evaluate
 
@@ -81,7 +81,7 @@ def test_what_is_learnt_from_is_what_was_drawn_and_what_is_flown_is_clipped(tmp_
 
 @pytest.mark.parametrize("rnn", ["None", "Recurrent"])
 def test_workers_fly_continuous_actions(tmp_path, rnn):
-    """Two, asynchronously."""
+    """Two workers, asynchronously."""
     options = ["--vec.backend=Multiprocessing", "--vec.num-workers=2", "--vec.batch-size=1"]
     options += [f"--base.rnn-name={rnn}", "--train.total-timesteps=3072"]
     assert runs.train(tmp_path, CONTINUOUS, *options) == 0
@@ -91,7 +91,7 @@ def test_workers_fly_continuous_actions(tmp_path, rnn):
 
 
 def test_a_resumed_run_repeats_itself(tmp_path):
-    """Its optimizer and its random numbers go on, too, so that two go on alike."""
+    """Optimizer and random numbers are restored, so two resumed runs are equal."""
     assert runs.train(tmp_path, CONTINUOUS, "--train.total-timesteps=3072") == 0
     once, twice = (shutil.copytree(tmp_path / "run", tmp_path / name) for name in "ab")
     for run in (once, twice):

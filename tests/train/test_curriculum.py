@@ -1,4 +1,4 @@
-"""The curriculum: when a run moves on, what a stage changes and what it keeps, and resuming."""
+"""The curriculum: when stages change, what they change and keep, and resuming."""
 
 import math
 import signal
@@ -112,7 +112,7 @@ def test_a_saved_curriculum_goes_on_as_it_was(scores, start):
 
 
 class Watch:
-    """What a run did, seen from outside: the trainer before every update, and what it was given."""
+    """Records the trainer before and after every update, and its settings."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.updates: list[dict[str, object]] = []
@@ -156,7 +156,7 @@ class Watch:
 
 @pytest.fixture(scope="module")
 def climbed(tmp_path_factory):
-    """A run through three stages, its rows, and what was seen of it."""
+    """A run through three stages, its rows, and the records of `Watch`."""
     folder = tmp_path_factory.mktemp("climbed")
     with pytest.MonkeyPatch.context() as patch:
         watch = Watch(patch)
@@ -166,13 +166,13 @@ def climbed(tmp_path_factory):
 
 
 def moves(rows: list[dict[str, float]]) -> list[int]:
-    """The indices of the rows in which a new stage begins."""
+    """Returns the indices of the rows in which a new stage begins."""
     stages = [row["curriculum/stage"] for row in rows]
     return [n for n in range(1, len(rows)) if stages[n] != stages[n - 1]]
 
 
 def test_a_run_moves_on_when_it_should(climbed):
-    """By a recount of the engagements that the trainer was told of."""
+    """The test counts the engagements again."""
     _, rows, updates = climbed
     assert len(rows) == len(updates)
     stage, results, begun, expected = 1, [], 0, []
@@ -240,7 +240,7 @@ def test_a_stage_sets_what_it_names_and_nothing_else(climbed):
 
 
 def test_schedules_run_over_the_whole_run_by_its_steps(climbed):
-    """From the stage's learning rate, to zero at the end, though the updates change in size."""
+    """Rates fall from the stage's rate to zero at the end, although the size of updates changes."""
     run, rows, updates = climbed
     base = load_config(run / run_folder.CONFIG)["train"]
     third = [row["curriculum/stage"] for row in rows].index(3)
@@ -294,7 +294,7 @@ def whole(tmp_path_factory):
 def test_a_stopped_and_resumed_run_moves_on_as_if_it_had_not_been(
     tmp_path, monkeypatch, whole, update
 ):
-    """Stopped in mid-stage; or in the very update in which it moves on, then nothing differs."""
+    """It is stopped in mid-stage, or in the update that ends a stage; then all rows are equal."""
     train = StageTrainer.train
 
     def train_and_interrupt(self):

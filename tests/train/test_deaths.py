@@ -1,4 +1,4 @@
-"""What is learnt of fighters that die before their engagement ends."""
+"""Learning from fighters that die before their engagement ends."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ SETTINGS = Train(
 
 
 def engagements(rng: np.random.Generator, segments: int, horizon: int) -> dict[str, np.ndarray]:
-    """Rewards, ends, values and masks such as rollouts have: who dies is dead until the end."""
+    """Returns rewards, ends, values and masks; the dead stay dead until the engagement ends."""
     rewards, values = rng.normal(0, 1, (2, segments, horizon))
     terminals = (rng.random((segments, horizon)) < 0.15).astype(float)
     masks = np.ones((segments, horizon))
@@ -42,7 +42,7 @@ def engagements(rng: np.random.Generator, segments: int, horizon: int) -> dict[s
 
 
 def paid_later(given: dict[str, np.ndarray], row: int, step: int) -> float:
-    """What comes after the decision before `step`, in which a fighter died."""
+    """Returns the return after the decision before `step`, in which a fighter died."""
     total, discount = 0.0, 1.0
     horizon = given["rewards"].shape[1]
     for at in range(step, horizon):
@@ -78,7 +78,7 @@ def test_the_decision_in_which_one_dies_is_paid_what_its_side_gets():
 
 
 def test_the_dead_have_no_advantages_and_the_dying_learn():
-    """By hand: alive, alive and shot, dead, dead until the side has won."""
+    """Computed by hand: alive, alive and shot, dead, dead until the side has won."""
     rewards = torch.tensor([[0.0, 0.1, -0.5, 0.2, 1.0, 0.0]])
     terminals = torch.tensor([[0.0, 0, 0, 0, 1, 0]])
     values = torch.tensor([[0.3, 0.4, 9.0, 9.0, 0.6, 0.7]])
@@ -106,7 +106,7 @@ def test_the_dead_are_worth_what_the_living_of_their_side_are():
 
 
 def experience(policy: Policy, masks: torch.Tensor, seed: int) -> Segments:
-    """Of decisions that nobody took; those of the dead are drawn by `seed`."""
+    """Returns invented experience; the rows of the dead are drawn with `seed`."""
     parts = []
     for number in (0, seed):
         generator = torch.Generator().manual_seed(number)

@@ -1,4 +1,4 @@
-"""The engines of training: whichever computes a run, it is the same run."""
+"""The engines of training compute the same run."""
 
 import shutil
 import subprocess
@@ -19,13 +19,13 @@ ADAM = ("--train.optimizer=adam", "--train.learning-rate=0.003")
 
 
 def weights(run) -> dict[str, torch.Tensor]:
-    """Of a run's last checkpoint."""
+    """Returns the weights of a run's last checkpoint."""
     state = run_folder.load_state(run)
     return torch.load(run / state["model"], weights_only=True)["weights"]
 
 
 def averages(run) -> list[torch.Tensor]:
-    """What the optimizer of the last checkpoint keeps of each parameter."""
+    """Returns the optimizer's state in the last checkpoint."""
     state = run_folder.load_state(run)["optimizer"]["state"]
     kept = ("momentum", "exp_avg", "exp_avg_sq", "step")
     return [state[index][name] for index in state for name in kept if name in state[index]]
@@ -33,7 +33,7 @@ def averages(run) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("options", [[], ADAM, ["--env.action-mode=continuous"]])
 def test_a_run_goes_on_with_the_other_engine(tmp_path, options):
-    """From torch's checkpoint the next update is the same by either engine; and from C's."""
+    """From a checkpoint of either engine, both compute the same next update."""
     for first in ("torch", "native"):
         folder = tmp_path / first
         folder.mkdir()
@@ -64,7 +64,7 @@ def test_a_run_goes_on_with_the_other_engine(tmp_path, options):
     ],
 )  # fmt: skip
 def test_both_engines_learn_the_same_of_any_batch(tmp_path, options):
-    """But for rounding, from the first update on."""
+    """Equal to rounding, from the first update on."""
     found = []
     for engine in ("torch", "native"):
         folder = tmp_path / engine
@@ -77,7 +77,7 @@ def test_both_engines_learn_the_same_of_any_batch(tmp_path, options):
 
 
 def test_threads_make_no_difference_to_a_run(tmp_path, monkeypatch):
-    """Not in a bit of what it logs or learns; with frozen opponents, too."""
+    """Rows and weights are equal to the bit, also with frozen opponents."""
     rows, found = [], []
     monkeypatch.setattr(train, "this_machine", lambda: machine(8))
     for threads in (1, 2, 5):
@@ -138,7 +138,7 @@ def test_native_is_chosen_where_it_can_serve(capsys):
 
 
 def test_an_optimizer_is_made_without_torchs_compiler():
-    """Whose import would take longer than all others together."""
+    """Its import would take longer than all others together."""
     code = (
         "import sys, torch\n"
         "from midrange_puffer.train.optimizer import Muon, skip_dynamo_import\n"

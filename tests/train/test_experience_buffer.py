@@ -1,4 +1,4 @@
-"""Experience replay: what is kept, how often it is drawn, and how it is learnt from."""
+"""The experience buffer: its content, the draws from it, and learning from them."""
 
 import resource
 from collections import Counter, deque
@@ -50,7 +50,7 @@ def test_the_latest_are_kept(capacity, counts):
 
 
 def test_each_is_drawn_apart_as_often_as_two_draws_in_turn_would():
-    """The second of those that the first has left, by their chances."""
+    """The second draw is among the rows left by the first, by their chances."""
     chances = torch.tensor([0.1, 0.2, 0.0, 0.3, 0.4])
     torch.manual_seed(0)
     rows = torch.stack([draw_without_replacement(chances, 2) for _ in range(40_000)])
@@ -64,7 +64,7 @@ def test_each_is_drawn_apart_as_often_as_two_draws_in_turn_would():
 
 
 def test_many_are_drawn_apart_as_often_as_by_torch():
-    """Each within six standard errors of the difference."""
+    """Each frequency agrees within six standard errors of the difference."""
     torch.manual_seed(1)
     chances = torch.rand(512) ** 4 + 1e-3
     chances /= chances.sum()
@@ -101,7 +101,7 @@ REPLAY = ("--experience-buffer.capacity=150", "--experience-buffer.warm-up=128")
 
 
 def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
-    """Of 16 segments 4, from the third update on, and of the latest 150 segments before it."""
+    """From the third update on, 4 of 16 segments are among the latest 150 before it."""
     kept, rows = deque(maxlen=150), []
     with small_trainer(tmp_path, *REPLAY, "--train.minibatch-size=256") as trainer:
         trainer.logger.add(SimpleNamespace(log=lambda row, step: rows.append(row)))
@@ -125,7 +125,7 @@ def test_a_part_of_every_minibatch_is_of_earlier_updates(tmp_path):
 
 @pytest.mark.parametrize("rnn", ["None", "Recurrent"])
 def test_what_is_replayed_is_weighted_and_corrected(tmp_path, rnn):
-    """By the gradients of batches half fresh, half replayed, in whatever order they are drawn."""
+    """Compares the gradients of batches that are half fresh and half replayed."""
     options = [f"--base.rnn-name={rnn}", "--experience-buffer.capacity=128"]
     options += ["--experience-buffer.share=0.5", "--experience-buffer.alpha=0.9"]
     batches = []
@@ -162,7 +162,7 @@ def test_a_resumed_run_begins_without(tmp_path):
 
 
 def test_without_a_replay_there_are_puffers_buffers_and_no_others(tmp_path, monkeypatch):
-    """Not even for a moment."""
+    """No other buffer of this shape is ever allocated."""
     made = []
     zeros = torch.zeros
     monkeypatch.setattr(
@@ -175,7 +175,7 @@ def test_without_a_replay_there_are_puffers_buffers_and_no_others(tmp_path, monk
 
 @pytest.fixture
 def little_memory() -> Iterator[None]:
-    """This process can have no more than 2 GiB beside what it has."""
+    """Limits this process to 2 GiB more than it has."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     limit = psutil.Process().memory_info().vms + 2 * 2**30
     resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
@@ -184,7 +184,7 @@ def little_memory() -> Iterator[None]:
 
 
 def test_a_replay_for_which_there_is_not_the_memory_is_refused(tmp_path, little_memory):
-    """Of a segment's 16 decisions each is 71 features, 3 actions and 4 numbers."""
+    """Each of a segment's 16 decisions has 71 features, 3 actions and 4 numbers."""
     size = 10**6 * 16 * 4 * (71 + 3 + 4) / 2**30
     message = rf"capacity = 1000000: its {size:.1f} GiB cannot be allocated: .*memory"
     with pytest.raises(UserError, match=message):

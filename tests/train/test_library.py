@@ -1,4 +1,4 @@
-"""Training from Python: the same run as the command's, a loop of one's own, and what is refused."""
+"""Training from Python: the command's run, a program's own loop, and refusals."""
 
 import functools
 import runpy
@@ -18,20 +18,20 @@ pytestmark = pytest.mark.slow
 
 
 def small(folder, name="run", **overrides):
-    """The configuration of a small run."""
+    """Returns the configuration of a small run."""
     where = {"train.data_dir": folder, "train.run_name": name}
     return load_config(runs.small_config(folder), {**where, **overrides})
 
 
 class Rows(list):
-    """A logger that has `log` and nothing else."""
+    """A logger that has only `log`."""
 
     def log(self, metrics, step):
         self.append((step, metrics))
 
 
 def test_it_is_the_run_of_the_command(tmp_path, capfd):
-    """Update for update the same figures and the same files, and not a word."""
+    """It logs the same figures, writes the same files, and prints nothing."""
     assert runs.train(tmp_path, "--train.run-name", "command") == 0
     capfd.readouterr()
     rows = Rows()
@@ -148,7 +148,7 @@ def test_what_ones_own_code_prints_is_heard(tmp_path, capfd):
 
 
 def test_the_vector_tells_of_every_end():
-    """PuffeRL looks at the terminals alone, and all of these engagements end by the time limit."""
+    """All engagements end by the time limit, and PuffeRL reads only terminals."""
     config = load_config(
         None, {"env.num_envs": 128, "env.opponent": "straight", "env.time_limit": 2,
                "vec.backend": "Serial"}

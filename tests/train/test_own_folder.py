@@ -1,4 +1,4 @@
-"""Temporary folders that outlive nobody."""
+"""Temporary folders are removed with their owner."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ sys.stdin.read()
 
 
 def start(parent: Path, count: int) -> subprocess.Popen:
-    """A process that has so many folders until its stdin ends."""
+    """Starts a process that has `count` folders until its stdin ends."""
     return subprocess.Popen(
         [sys.executable, "-c", CODE, str(parent), str(count)],
         stdin=subprocess.PIPE,
@@ -59,7 +59,7 @@ def test_many_that_are_made_at_a_time_do_not_take_each_other_for_left(tmp_path):
 
 
 def test_what_others_have_put_there_under_such_a_name_is_left_alone(tmp_path):
-    """A pipe that nobody writes to would be waited for, for ever."""
+    """Opening a pipe without a writer would never return."""
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "file").touch()
     os.mkfifo(tmp_path / "own-pipe")

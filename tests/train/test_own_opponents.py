@@ -38,14 +38,14 @@ def trained(tmp_path_factory) -> Path:
 
 
 def test_a_mix_is_trained_against_and_scored_by_name(trained):
-    """In workers, too."""
+    """The opponents also fly in workers."""
     scored = {name for row in runs.rows(trained / "run") for name in row if "_vs_" in name}
     names = ("straight", "idle", "trained")
     assert scored == {f"environment/{kind}_vs_{n}" for kind in ("score", "win") for n in names}
 
 
 def test_a_run_goes_on_from_another_folder(trained, tmp_path, monkeypatch):
-    """Its configuration has whole paths."""
+    """Its configuration has absolute paths."""
     text = load_config(trained / "run" / "config.ini", complete=True)["env"]["opponent"]
     assert text == f"straight:1,{trained}/idle_pilot.py:idle:2,trained"
     monkeypatch.chdir(tmp_path)
@@ -54,7 +54,7 @@ def test_a_run_goes_on_from_another_folder(trained, tmp_path, monkeypatch):
 
 
 def test_a_model_file_never_runs_what_its_training_named(trained):
-    """Nor does what reads a configuration."""
+    """Reading a configuration does not run it either."""
     ran = trained / "idle_pilot.ran"
     assert ran.exists()
     ran.unlink()
@@ -67,7 +67,7 @@ def test_a_model_file_never_runs_what_its_training_named(trained):
 
 
 def test_stages_and_sweeps_name_opponents_by_whole_paths(trained):
-    """Trials have other data directories, where no name of a run would be found."""
+    """Trials have other data directories, in which a run's name would not be found."""
     words = ["--train.data-dir", str(trained), "--env.opponent", "latest,ace"]
     words += ["--curriculum.stages", "a,b", "--curriculum.a.env.opponent", "run:2"]
     words += ["--curriculum.a.max-steps", "1000", "--curriculum.b.env.opponent", "x/y.py:fly"]
@@ -80,7 +80,7 @@ def test_stages_and_sweeps_name_opponents_by_whole_paths(trained):
 
 @pytest.mark.parametrize("place", ["run", "{folder}/run", "latest"])
 def test_a_run_is_an_opponent_by_its_name(place, trained, tmp_path):
-    """As what it stands for when another begins: its newest model, as a file."""
+    """The name becomes the file of the newest model when another run begins."""
     name = place.format(folder=trained)
     there = ("--train.data-dir", str(trained), "--train.run-name", tmp_path.name)
     newest = run_folder.find_model(name, trained)

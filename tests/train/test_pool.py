@@ -1,4 +1,4 @@
-"""The pool as the learner keeps it: who is in it, and how often each is met."""
+"""The learner's pool: its members and their weights."""
 
 import json
 import math
@@ -24,7 +24,7 @@ MEMBER = {"name": "a", "path": "a.pt", "agent_steps": 0, "own": True}
 
 
 def pool_of(folder: Path, count: int, **settings: object) -> Pool:
-    """A pool that `count` checkpoints have joined, 1000 steps apart."""
+    """Returns a pool of `count` checkpoints, 1000 steps apart."""
     pool = Pool(folder, sections.Pool(**settings))
     for n in range(count):
         pool.add(frozen.save(folder / f"model_{n:06d}.pt", frozen.constant(2)), 1000 * n)
@@ -60,7 +60,7 @@ def test_members_that_win_are_met_more_often_and_all_are_met(tmp_path, settings,
 
 
 def test_scores_of_the_learner_are_what_weights_go_by(tmp_path):
-    """One beats the learner, one draws, one loses; some games of another pool are ignored."""
+    """One beats the learner, one draws, one loses; games of other policies are ignored."""
     pool = pool_of(tmp_path, 3)
     for _ in range(50):
         pool.observe(
@@ -164,7 +164,7 @@ def test_named_models_of_one_name_are_told_apart(tmp_path):
 
 
 def test_a_resumed_run_takes_its_pool_up_also_from_another_place(tmp_path, monkeypatch):
-    """Also where what was named is no longer there, or another."""
+    """The named files are gone or changed."""
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
     monkeypatch.chdir(tmp_path)
@@ -205,7 +205,7 @@ def test_a_vanished_file_is_dropped_with_a_warning(tmp_path, capfd):
 
 
 def test_a_pool_may_lose_every_file(tmp_path):
-    """It is empty until the next checkpoint joins; who flies in an environment flies on."""
+    """It is empty until the next checkpoint; policies in present engagements fly on."""
     pool = pool_of(tmp_path, 1)
     pool.refresh()
     opponents = PoolCrew(pool.path, 4, seed=0)
@@ -261,7 +261,7 @@ def spoil(path: Path, without: str | None = None, **change: object) -> None:
     ],
 )
 def test_a_named_model_that_cannot_be_used_is_refused(tmp_path, spoiled, message):
-    """Before there is a run folder, by its name."""
+    """The message has the file, and there is no run folder."""
     good = frozen.save(tmp_path / "good.pt", frozen.constant(1))
     path = frozen.save(tmp_path / "bad.pt", frozen.constant(1))
     spoiled(path)

@@ -1,4 +1,4 @@
-"""Runs that meet a pool: what they count, learn from, survive and repeat."""
+"""Runs with a pool: their counts and experience, lost files, and repetition."""
 
 import shutil
 import time
@@ -61,7 +61,7 @@ def test_a_resumed_run_goes_on_with_its_pool(finished, tmp_path):
 
 
 def test_what_frozen_seats_see_and_do_is_not_learnt_from(tmp_path, monkeypatch):
-    """The batch of an update is what the agents saw, did and got, and nothing else."""
+    """An update's batch has only the agents' observations, actions and rewards."""
     evaluate, seen = StageTrainer.evaluate, []
 
     def watched(self: StageTrainer) -> object:
@@ -103,7 +103,7 @@ def test_a_run_goes_on_where_a_file_of_its_pool_vanishes(tmp_path, monkeypatch, 
 
 
 def test_a_run_cannot_lose_the_models_it_was_given(tmp_path, monkeypatch, capfd):
-    """Neither while it trains nor where it goes on, though it has no other opponents."""
+    """The run has no other opponents; it trains, and is resumed, without the file."""
     learn = StageTrainer.train
     path = frozen.save(tmp_path / "given.pt", frozen.constant(1))
 
@@ -124,7 +124,7 @@ def test_a_run_cannot_lose_the_models_it_was_given(tmp_path, monkeypatch, capfd)
 
 
 def test_a_run_repeats_itself_however_slow_its_processes_are(tmp_path, monkeypatch):
-    """Once the learner is late to write the pool's file, and once the worker to look at it."""
+    """Once the learner writes the pool's file late, and once the worker reads it late."""
     refresh, read = Pool.refresh, PoolCrew._read
     words = ["--vec.backend=Multiprocessing", "--vec.num-workers=2", "--train.total-timesteps=9216"]
 

@@ -1,4 +1,4 @@
-"""A run with exploiters: whom they fight, what is noted, and that the run is otherwise the same."""
+"""A run with exploiters: their opponents, their table, and an otherwise equal run."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 
 def words(folder: Path, interval: int = 2) -> list[str]:
-    """Of a run of six updates with an exploiter after each second one."""
+    """Returns the options of a run of six updates with an exploiter after each second one."""
     ini = folder / "exploit.ini"
     text = runs.SMALL.replace("opponent = straight", "opponent = pool")
     ini.write_text(text.replace("time_limit = 10\n", "").replace("start_range_", "# "))
@@ -46,13 +46,13 @@ def finished(tmp_path_factory) -> Path:
 
 
 def configs(run: Path) -> list:
-    """The configurations of the exploiters, in their order."""
+    """Returns the configurations of the exploiters in order."""
     folders = sorted((run / "exploiters").iterdir())
     return [load_config(folder / "config.ini", complete=True) for folder in folders]
 
 
 def test_exploiters_of_a_team_are_teams(tmp_path):
-    """In the game of the run; they join its pool and are met there."""
+    """They play the game of the run and join its pool."""
     kinds = ["--population.budget=4096", "--population.kinds=own,anew"]
     assert runs.train(tmp_path, *runs.TEAM, *words(tmp_path), *kinds) == 0
     run = tmp_path / "run"
@@ -108,7 +108,7 @@ def test_until_the_first_has_joined_the_run_is_the_same_without(finished, tmp_pa
 
 
 def test_one_who_scores_enough_is_done(tmp_path):
-    """Nobody wins within a second, so that the first update is a score of a half."""
+    """Engagements of a second are draws, so the score is a half after the first update."""
     options = ("--env.time-limit=1", "--population.score=0.5", "--population.budget=1e9")
     assert runs.train(tmp_path, *words(tmp_path), *options, "--train.total-timesteps=4608") == 0
     (turn,) = read_turns(tmp_path / "run")

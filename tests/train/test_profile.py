@@ -1,4 +1,4 @@
-"""`puffer profile`: what it counts and times against the configuration and a clock of its own."""
+"""`puffer profile`: its counts and times against the configuration and the trace."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ LAYERS = 4  # of the policy: two hidden ones, actor, critic
 
 
 def profile(folder: Path, *options: str) -> int:
-    """Profile a small run in this process; return the exit status."""
+    """Profiles a small run in this process; returns the exit status."""
     words = ["--config", str(runs.small_config(folder)), "--train.data-dir", str(folder)]
     words += ["--train.replay-interval=0", "--updates=3", "--out", str(folder / "out")]
     return cli.run("profile", [*words, *options])
@@ -41,14 +41,14 @@ def report(folder: Path) -> dict:
 
 
 def events(folder: Path) -> list[dict]:
-    """What the trace has of lengths of time."""
+    """Returns the trace's events that have a duration."""
     with gzip.open(folder / "out" / "trace.json.gz") as file:
         trace = json.load(file)
     return [event for event in trace["traceEvents"] if event["ph"] == "X"]
 
 
 def count(found: list[dict]) -> Counter:
-    """How many of each name there are, without those that another one of the name calls."""
+    """Counts the events of each name, except those nested in another of the name."""
     outermost, end = [], Counter()
     for event in sorted(found, key=lambda event: (event["ts"], -event["dur"])):
         if event["ts"] >= end[event["name"]]:
@@ -58,7 +58,7 @@ def count(found: list[dict]) -> Counter:
 
 
 def within(inner: dict, outer: dict) -> bool:
-    """Whether one event is in another one, of the same thread."""
+    """True if an event is nested in another of the same thread."""
     return (
         inner["tid"] == outer["tid"]
         and outer["ts"] <= inner["ts"]
@@ -98,7 +98,7 @@ def test_the_parts_of_an_update_add_up_to_it(profiled):
 
 
 def test_the_trace_shows_one_update_part_by_part(profiled):
-    """So many passes and operators as the configuration says."""
+    """The numbers of passes and operators follow from the configuration."""
     found = events(profiled)
     names = count(found)
     assert names["collecting"] == names["learning"] == 1
@@ -117,7 +117,7 @@ def test_the_trace_shows_one_update_part_by_part(profiled):
 
 
 def test_the_costliest_operators_are_those_of_the_trace(profiled):
-    """Where one calls itself with more beside (aten::abs), torch counts both."""
+    """If an operator calls itself (aten::abs), torch counts both."""
     found, names = report(profiled)["operators"], count(events(profiled))
     every = Counter(event["name"] for event in events(profiled))
     assert len(found) == 10
@@ -183,7 +183,7 @@ def test_wrong_options_are_told_before_the_work(tmp_path):
 
 
 class Gpu:
-    """A processor that queues what takes the GPU seconds, and a GPU that does it meanwhile."""
+    """A fake of a GPU that works on a queue while the processor goes on."""
 
     def __init__(self, monkeypatch) -> None:
         self.now = self.idle_from = 0.0

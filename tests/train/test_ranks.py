@@ -1,4 +1,4 @@
-"""Ranks, of --ranks and of torchrun: two learn as one, stop together, go on after a failure."""
+"""Ranks of --ranks and torchrun: two learn as one, stop together, and survive failures."""
 
 import json
 import os
@@ -33,12 +33,12 @@ FAULTS = SUPPORT / "rank_faults.py"
 
 
 def torchrun(*words: str) -> subprocess.CompletedProcess:
-    """Run two ranks of torchrun's to their end."""
+    """Runs two ranks of torchrun to their end."""
     return python("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", *words)
 
 
 def python(*words: str) -> subprocess.CompletedProcess:
-    """Run a program to its end."""
+    """Runs a program to its end."""
     return subprocess.run(
         [sys.executable, *words],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -50,7 +50,7 @@ def python(*words: str) -> subprocess.CompletedProcess:
 
 
 def rank_process(job: subprocess.Popen, number: int) -> psutil.Process:
-    """The process of a rank of a running job."""
+    """Returns the process of a rank of a running job."""
     children = psutil.Process(job.pid).children()
     return next(child for child in children if child.environ().get("RANK") == str(number))
 
@@ -91,7 +91,7 @@ def test_every_rank_gathers_experience_of_its_own(probed):
 
 
 def test_ranks_with_a_part_each_step_as_one_process_with_the_whole(probed):
-    """The gradient is that of the whole, up to the order in which it is summed."""
+    """The gradient is that of the whole, up to the order of the sum."""
     folder, _ = probed
     of = [{name: np.array(x) for name, x in one["gradients"].items()} for one in notes(folder)]
     whole = of[0]["whole"]
@@ -110,7 +110,7 @@ def test_so_do_ranks_with_the_native_engine(probed):
 
 @pytest.mark.nightly
 def test_ranks_of_a_team_learn_as_one_through_stages_of_sizes(tmp_path):
-    """Each counts the living of its own, and all end together."""
+    """Each counts its own living fighters, and all end together."""
     words = ["train", "midrange", "--config", str(runs.small_config(tmp_path)), *runs.TEAM]
     words += ["--train.data-dir", str(tmp_path), "--train.run-name=run"]
     words += ["--train.total-timesteps=16384", "--train.minibatch-size=256"]
@@ -131,7 +131,7 @@ def test_ranks_of_a_team_learn_as_one_through_stages_of_sizes(tmp_path):
 
 
 def test_nothing_of_the_group_is_left_when_the_interpreter_ends(probed):
-    """Its threads may free tensors of Python's, and the process would be aborted."""
+    """Its threads could free Python's tensors and abort the process."""
     folder, _ = probed
     for rank in notes(folder):
         assert "python" in rank["threads"][0]
@@ -186,7 +186,7 @@ def test_nobody_else_reaches_ranks_which_a_signal_stops_with_a_checkpoint(tmp_pa
 
 
 def test_a_stranger_reaches_what_listens_on_all_interfaces():
-    """So that who is said to be out of reach above is so."""
+    """The helper of the test above does find open ports."""
     with socket.create_server(("", 0)) as server:
         here = server.getsockname()
         assert here in strangers.listening([psutil.Process()])
@@ -224,7 +224,7 @@ def test_after_a_killed_rank_the_job_goes_on_and_ends_when_its_launcher_is_kille
 
 
 def test_a_rank_ends_with_its_launcher_though_nobody_hears_of_it():
-    """As where the terminal is gone with it."""
+    """The terminal is gone with it."""
     code = """if True:
         import os, time
         from midrange_puffer.train import ranks
@@ -239,7 +239,7 @@ def test_a_rank_ends_with_its_launcher_though_nobody_hears_of_it():
 
 @pytest.mark.nightly
 def test_a_job_that_fails_before_its_first_checkpoint_begins_again(tmp_path):
-    """And says what is wrong once, whichever ranks see it."""
+    """The error is printed once, whichever ranks see it."""
     words = ["train", "midrange", "--config", str(runs.small_config(tmp_path))]
     words += ["--train.data-dir", str(tmp_path), "--train.run-name", "run"]
     done = torchrun("--max-restarts=1", str(FAULTS), *words)
@@ -254,7 +254,7 @@ def test_a_job_that_fails_before_its_first_checkpoint_begins_again(tmp_path):
 
 @pytest.fixture
 def restarted(monkeypatch):
-    """As torchrun has it: this process is a job whose rank has failed before, but in no group."""
+    """Makes this process a restarted job of torchrun, without a process group."""
     monkeypatch.setattr(ranks, "is_launched", lambda: False)
     monkeypatch.setattr(ranks, "may_restart", lambda: True)
     monkeypatch.setattr(ranks, "is_restarted", lambda: True)
@@ -297,7 +297,7 @@ def test_what_each_rank_would_do_alone_is_refused(mode, monkeypatch):
 def test_a_job_that_may_be_restarted_needs_a_name_and_one_for_its_run(
     tmp_path, restarted, monkeypatch, job, said
 ):
-    """Without an --rdzv-id torchrun says "none": that is every job."""
+    """Without an --rdzv-id every job of torchrun is called "none"."""
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", job)
     words = ["--config", str(runs.small_config(tmp_path)), "--train.data-dir", str(tmp_path)]
     with pytest.raises(ConfigError, match=said):
@@ -363,7 +363,7 @@ def test_ranks_of_ranks_are_refused(monkeypatch):
 
 @pytest.fixture
 def own_process() -> Iterator[None]:
-    """What a launcher makes of its process is undone: variables, and what signals do."""
+    """Restores the variables and signal handlers that a launcher sets."""
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
     handlers = [signal.getsignal(number) for number in numbers]
     with mock.patch.dict(os.environ):
@@ -373,7 +373,7 @@ def own_process() -> Iterator[None]:
 
 
 def test_a_rank_that_is_killed_is_named(own_process, tmp_path, monkeypatch):
-    """It could not say so itself."""
+    """The rank cannot report it itself."""
     rank = tmp_path / "rank"
     rank.write_text("#!/bin/sh\ntest $RANK = 1 && kill -9 $$; sleep 60\n")
     rank.chmod(0o700)

@@ -34,13 +34,13 @@ CONFIG = load_config(None, ["--policy.hidden-size", "16"])
 
 
 def open_league(folder, agent_steps=0, checkpoints=2, **parameters) -> TrainingLeague:
-    """The league of a run that has trained for so long."""
+    """Opens the league of a run after `agent_steps` of training."""
     settings = League(interval=1, games=8, checkpoints=checkpoints)
     return TrainingLeague(folder, settings, parameters, agent_steps)
 
 
 def add_checkpoint(folder, update: int):
-    """Write a checkpoint of so many updates and a thousand times the steps; return its policy."""
+    """Writes a checkpoint of `update` updates and 1000 x `update` steps; returns its policy."""
     policy = random_policy(seed=update)
     path = folder / f"model_{update:06d}.pt"
     model_file.save_model(path, CONFIG, policy.state_dict(), 1000 * update)
@@ -75,7 +75,7 @@ def test_a_rating_comes_with_its_interval_and_a_score_for_each_pilot(tmp_path):
 
 
 def test_ratings_move_on_both_sides(tmp_path):
-    """Who scores more than the ratings from the pilots say rises, and the older one falls."""
+    """A policy that scores more than expected from the pilots rises, and the older one falls."""
     older, newer = add_checkpoint(tmp_path, 1), random_policy(seed=7)
     alone = open_league(tmp_path, checkpoints=0)
     alone.rate(newer, "model_000002", 2000)
@@ -130,7 +130,7 @@ def test_what_lies_past_the_point_of_resuming_is_dropped(tmp_path):
 
 
 def test_a_name_taken_again_after_more_training_is_rated_by_its_new_games(tmp_path):
-    """As where a run is resumed from before, with larger updates."""
+    """The run is resumed from an earlier checkpoint, with larger updates."""
     open_league(tmp_path).rate(Constant(fire=0), "model_000100", 6000)
     open_league(tmp_path, 4000).rate(Constant(), "model_000100", 7000)
     [row] = read(tmp_path)["ratings"]
@@ -179,7 +179,7 @@ def test_a_damaged_league_is_refused_with_the_way_out(tmp_path):
 
 
 def test_a_resumed_run_drops_the_ratings_of_the_training_that_it_takes_back(tmp_path):
-    """Resumed from update 4 with larger updates, so that their names come at other steps."""
+    """It is resumed from update 4 with larger updates, so their names stand for other steps."""
     words = ("--league.games", "2", "--league.checkpoints", "0")
     assert (
         runs.train(tmp_path, "--league.interval", "1", *words, "--train.total-timesteps=4096") == 0
@@ -206,7 +206,7 @@ def run(tmp_path_factory):
 
 
 def test_training_keeps_replays_on_its_schedule(run):
-    """Against the pilots of the run, from one start, so that one sees what has changed."""
+    """Against the pilots of the run, always from the same start."""
     replays = {path.stem: Replay.read(path) for path in (run / "replays").iterdir()}
     met = {tuple(name.split("_vs-")) for name in replays}
     assert {(model, rest.split("_")[0]) for model, rest in met} == {
@@ -259,7 +259,7 @@ def full_disk(monkeypatch, replays: TrainingReplays) -> None:
 
 
 def no_folder(monkeypatch, replays: TrainingReplays) -> None:
-    """Nor an old replay that could be removed."""
+    """There is no old replay to remove either."""
     folder = replays._folder
     shutil.rmtree(folder)
     folder.write_text("")

@@ -1,4 +1,4 @@
-"""The pull towards a reference policy: what it does, when that is renewed, and that it is kept."""
+"""The pull towards a reference policy: its effect, its renewal, and its checkpoint."""
 
 import copy
 import shutil
@@ -28,7 +28,7 @@ PULL = (
 
 
 def divergence(policy, reference, observations) -> float:
-    """The mean of KL(policy, reference), of the whole distributions."""
+    """Returns the mean of KL(policy, reference) over the whole distributions."""
     heads = []
     for one in (policy, reference):
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Stopping, killing and resuming runs; full disks; damaged and foreign checkpoints."""
+"""Stopping, killing and resuming runs; full disks."""
 
 import errno
 import os
@@ -51,7 +51,7 @@ def run(stopped, tmp_path):
 
 
 def checkpoint_fits(run) -> dict[str, object]:
-    """The state of `run`, after checking that it and its model load and belong together."""
+    """Returns the state of `run` after checking that it fits its model."""
     state = run_folder.load_state(run)
     _, meta = load_policy(run / state["model"])
     assert meta["agent_steps"] == state["global_step"]

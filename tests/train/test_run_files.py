@@ -57,7 +57,7 @@ def test_how_many_are_bad_is_said(tmp_path, capsys):
 
 @pytest.mark.parametrize(("end", "left"), [(GOOD[1][:-1], GOOD[1]), (GOOD[1][:-5], b"")])
 def test_the_next_row_has_a_line_of_its_own(tmp_path, end, left):
-    """Where a run was killed in the midst of a row; of one only the end of the line may lack."""
+    """A killed run leaves a part of a row, or a whole row without the end of its line."""
     path = tmp_path / "metrics.jsonl"
     path.write_bytes(GOOD[0] + end)
     MetricsFile(path, resume_at=2048).log({"agent_steps": 3072}, 3072)

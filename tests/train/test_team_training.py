@@ -26,14 +26,14 @@ SHOOTERS = (*runs.TEAM, "--env.opponent=shooter", "--env.time-limit=60")
 
 
 def weights(run) -> dict[str, torch.Tensor]:
-    """Of a run's last checkpoint."""
+    """Returns the weights of a run's last checkpoint."""
     state = run_folder.load_state(run)
     return torch.load(run / state["model"], weights_only=True)["weights"]
 
 
 @pytest.mark.parametrize("options", [[], ["--env.action-mode=continuous"]])
 def test_a_run_of_teams_goes_on_with_the_other_engine(tmp_path, options):
-    """Where some are dead, too, the next update is the same by either engine."""
+    """With dead fighters, too, both engines compute the same next update."""
     words = [*SHOOTERS, *options, "--train.anneal-lr=False", "--train.bptt-horizon=64"]
     words += ["--train.minibatch-size=2048"]
     start = [*words, "--train.total-timesteps=60000", "--train.engine=torch"]
@@ -72,7 +72,7 @@ def test_teams_train_in_every_way(tmp_path, options):
 
 
 def test_a_run_meets_all_kinds_of_opponents_and_is_rated(tmp_path):
-    """Its own past, a model of twos, a function; and it goes on where it was stopped."""
+    """Its own past, a model of two fighters, a function; then it is resumed."""
     path = frozen_team.save(tmp_path / "left.pt", frozen_team.constant(4))
     own = f"{EXAMPLES / 'side_by_side.py'}:fly"
     words = [*runs.TEAM, f"--env.opponent=self:1,pool:1,straight:1,file:{path}:1,{own}:1"]
@@ -95,7 +95,7 @@ def test_a_run_meets_all_kinds_of_opponents_and_is_rated(tmp_path):
 
 
 class Rows(nn.Module):
-    """A policy of one's own: the mean of what it makes of each row of enemies, and its own row."""
+    """A user's policy of the mean over the enemies' rows and the own row."""
 
     def __init__(self, env: object, hidden_size: int = 16) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class Rows(nn.Module):
 
 
 class Near(Midrange):
-    """A reward of one's own: nearness to the nearest enemy, for the living."""
+    """A user's reward for being near to the nearest enemy."""
 
     def own_reward(self, decision: Decision, gain: float = 0.01) -> dict[str, np.ndarray]:
         moment = decision.after
@@ -133,7 +133,7 @@ def test_a_policy_and_a_reward_of_ones_own_train_teams(tmp_path):
 
 
 def test_a_curriculum_goes_from_twos_to_fours(tmp_path):
-    """And what was learnt flies in any size."""
+    """The trained policy flies in teams of any size."""
     path = runs.small_config(tmp_path)
     path.write_text(
         path.read_text()

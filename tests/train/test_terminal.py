@@ -1,4 +1,4 @@
-"""What a run shows on a terminal: the dashboard, the line of a small one, and the end."""
+"""The output of a run on a terminal: the dashboard, the line of a small one, and the end."""
 
 import io
 
@@ -16,7 +16,7 @@ STAGES = ("intercept", "survive", "counter", "selfplay")
 
 
 def row(**scores: float) -> dict[str, float]:
-    """A row of metrics with the score against each pilot; a third of it comes from draws."""
+    """Returns a row of metrics with the score against each pilot, a third of it from draws."""
     mean = sum(scores.values()) / max(len(scores), 1)
     versus = {f"environment/score_vs_{pilot}": score for pilot, score in scores.items()}
     wins = {f"environment/win_vs_{pilot}": score * 2 / 3 for pilot, score in scores.items()}
@@ -58,7 +58,7 @@ def test_a_new_stage_begins_without_results():
 
 
 def dashboard(width: int, height: int) -> list[str]:
-    """Its lines, after an update against every pilot."""
+    """Returns the dashboard's lines after an update against every pilot."""
     console = Console(file=io.StringIO(), width=width, height=height, force_terminal=True)
     assert Dashboard.fits(console)
     board = Dashboard(console, "run", 10_000_000, STAGES)
@@ -121,7 +121,7 @@ def test_a_line_is_never_too_long(width, speed, stage):
 
 
 def test_what_a_terminal_shows_of_a_run(tmp_path, monkeypatch, capsys):
-    """A dashboard while it lasts; at the end the screen is as it was but for what it has to say."""
+    """The dashboard disappears at the end, and the final message remains."""
     for name, value in {"COLUMNS": "120", "LINES": "40", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

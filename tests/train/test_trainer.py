@@ -26,7 +26,7 @@ def weights(path) -> dict[str, torch.Tensor]:
 
 
 class Busy:
-    """A rater that draws numbers, spoils what it is given, and ends the run at so many steps."""
+    """A rater that draws numbers, changes its copy of the policy, and stops at `last` steps."""
 
     def __init__(self, last: float = float("inf")) -> None:
         self.last, self.asked, self.stop_reason = last, [], None
@@ -48,7 +48,7 @@ class Busy:
 
 
 def train_with(folder, *raters) -> None:
-    """Train a small run with a checkpoint at every update."""
+    """Trains a small run with a checkpoint at every update."""
     words = ["--train.data-dir", str(folder), "--train.run-name=run"]
     words += ["--train.checkpoint-interval=1", "--train.total-timesteps=4096"]
     with new_run(str(runs.small_config(folder)), words) as run, StopSignals() as signals:
@@ -161,7 +161,7 @@ STEPS = 1024  # of an update
 
 
 def test_a_row_tells_of_every_update_since_the_last_one(tmp_path, monkeypatch):
-    """What each update gathered is noted on its way in; learning is the same, row or no row."""
+    """Each update's figures are recorded as they are added to the row."""
     results, losses, add = [], [], _Row.add
 
     def noting(self, its_results, its_losses) -> None:

@@ -1,4 +1,4 @@
-"""Trainer states: no code in them, bit rot is seen, and what is wrong is named with the file."""
+"""Trainer states: no code in them, damage is detected, and errors name the entry and the file."""
 
 import copy
 import io
@@ -53,7 +53,7 @@ def write(run, state) -> None:
 
 
 def assert_same(one: object, other: object) -> None:
-    """Equal in all that they hold, numbers to the bit."""
+    """Checks that two values are equal, numbers to the bit."""
     if isinstance(one, torch.Tensor):
         assert torch.equal(one, other)
     elif isinstance(one, dict):
@@ -65,7 +65,7 @@ def assert_same(one: object, other: object) -> None:
 
 
 def test_it_loads_where_no_code_can_run(run, state):
-    """By torch alone, whose own list of what is safe has only tensors and plain Python."""
+    """torch.load with weights_only accepts only tensors and plain Python."""
     plain = torch.load(run / run_folder.STATE, weights_only=True)
     assert torch.serialization.get_unsafe_globals_in_checkpoint(run / run_folder.STATE) == []
     assert_same(plain, state)
@@ -89,7 +89,7 @@ def test_code_in_it_is_refused_and_not_run(run, state, tmp_path):
 
 
 def as_before(state: dict[str, object]) -> dict[str, object]:
-    """A state in the form in which runs had arrays and heavyball's class in it."""
+    """Returns a state in the old form, with arrays and heavyball's class."""
     old = copy.deepcopy(state)
     name, key, *rest = old["numpy_rng"]
     old["numpy_rng"] = (name, np.array(key, np.uint32), *rest)
@@ -123,7 +123,7 @@ def test_a_run_of_before_goes_on_as_one_of_now(run, state, tmp_path, scores):
 
 
 def test_a_run_of_before_goes_on_with_heavyballs_momentum(monkeypatch):
-    """And with the settings of now, not with those of the state."""
+    """The settings are the present ones, not those of the state."""
     monkeypatch.setattr(heavyball.utils, "compile_mode", None)  # as PuffeRL does not compile
     torch.manual_seed(0)
     old = torch.nn.Linear(6, 4)
@@ -170,7 +170,7 @@ def test_no_flipped_bit_changes_what_is_loaded(run, state, old):
 
 
 def key(state: dict[str, object], **changes: object) -> tuple:
-    """numpy's state with another key or position."""
+    """Returns numpy's state with another key or position."""
     name, numbers, position, *rest = state["numpy_rng"]
     return (name, changes.get("key", numbers), changes.get("position", position), *rest)
 

@@ -1,4 +1,4 @@
-"""Training: what a run leaves behind, that it repeats itself, and that it never hangs."""
+"""Training runs: their files, their repetition, their trackers, and failures."""
 
 import itertools
 import json
@@ -86,7 +86,7 @@ def test_config_ini_is_complete_and_makes_the_same_run(finished, tmp_path):
 
 
 def test_a_config_given_back_makes_a_run_of_its_own(tmp_path):
-    """In the same folder, where the first run had no name of its own; also after a resumption."""
+    """In the same data folder, if the first run had no given name; also after a resume."""
     words = ["--train.data-dir", str(tmp_path), "--train.run-name", "None"]
     assert runs.train(tmp_path, *words) == 0
     (first,) = tmp_path.glob("*/config.ini")
@@ -96,7 +96,7 @@ def test_a_config_given_back_makes_a_run_of_its_own(tmp_path):
 
 
 def test_other_seeds_differ(finished, tmp_path):
-    """Equal ones repeat the run, as the one above."""
+    """The test above shows that equal seeds repeat a run."""
     assert runs.train(tmp_path, "--train.seed=43", "--train.total-timesteps=1024") == 0
     [row], first = runs.timeless(tmp_path / "run"), runs.timeless(finished)[0]
     assert row["losses/entropy"] != first["losses/entropy"]
@@ -128,7 +128,7 @@ def test_tensorboard_has_the_metrics(finished):
 
 @pytest.fixture
 def offline_wandb(monkeypatch) -> Iterator[None]:
-    """Weights & Biases without an account; the process that it keeps for the next run is ended."""
+    """Weights & Biases without an account; its background process is ended."""
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     monkeypatch.delenv("WANDB_DIR", raising=False)
@@ -159,7 +159,7 @@ def test_a_missing_tracker_is_named_before_anything_starts(tmp_path, monkeypatch
 
 
 class FakeNeptune(types.ModuleType):
-    """Stands in for neptune, of which it has what PufferLib calls."""
+    """A fake of neptune with the functions that PufferLib calls."""
 
     def __init__(self, refuses: bool = False) -> None:
         super().__init__("neptune")
@@ -232,7 +232,7 @@ def test_lstm_trains_and_loads(tmp_path):
 
 
 def test_equal_returns_everywhere_do_not_stop_the_trainer(tmp_path, monkeypatch):
-    """With a constant value and no reward there is no explained variance to tell."""
+    """With a constant value and no reward there is no explained variance."""
     make_policy, evaluate = train.make_policy, StageTrainer.evaluate
 
     def make_valueless_policy(*arguments):
@@ -273,7 +273,7 @@ def test_an_error_while_training_ends_the_process(tmp_path):
 
 @pytest.mark.parametrize("number", [nightly(signal.SIGHUP), signal.SIGKILL])
 def test_workers_end_with_the_trainer(tmp_path, number):
-    """Which saves when its terminal goes. That and Ctrl-C reach the workers, too."""
+    """The trainer saves when its terminal is gone. SIGHUP and SIGINT also reach the workers."""
     process = runs.start(tmp_path, "--vec.backend=Multiprocessing")
     workers = psutil.Process(process.pid).children()
     for worker in workers:
@@ -301,7 +301,7 @@ def test_a_run_of_the_same_name_is_not_overwritten(finished):
 
 
 def test_the_entropy_bonus_falls_linearly_to_its_final_weight(tmp_path, monkeypatch):
-    """Seen by the update: 1,024 of 4,096 steps are done when it is first asked."""
+    """At the first update 1,024 of 4,096 steps are done."""
     seen = []
     update = Learner.update
 
@@ -357,7 +357,7 @@ def test_a_model_that_does_not_fit_is_refused_before_there_is_a_folder(
 
 
 def test_a_model_that_does_not_tell_its_shape_is_refused(tmp_path):
-    """It can be loaded, where it has the shape that a policy has by default."""
+    """Evaluation can load it if it has the default shape."""
     config = {**load_config(), "policy": {}}
     path = tmp_path / "model.pt"
     model_file.save_model(path, config, make_policy(SPACES, {}).state_dict(), 0)

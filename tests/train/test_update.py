@@ -1,4 +1,4 @@
-"""The update: PuffeRL's own where experience is the policy's own, V-trace's where it is not."""
+"""The update: PuffeRL's on the policy's own experience, V-trace's on older experience."""
 
 import copy
 
@@ -70,7 +70,7 @@ def stock_optimizer(trainer: StageTrainer) -> torch.optim.Optimizer:
     ],
 )  # fmt: skip
 def test_it_is_pufferls_own_to_rounding_over_64_steps(tmp_path, engine, options, monkeypatch):
-    """Of an update of the same experience, of which every minibatch is drawn alike."""
+    """An update on the same experience with the same minibatches."""
     monkeypatch.setattr(torch, "multinomial", draw_without_replacement)
     if engine == "native" and MEMORY[0] in options:
         engine = "auto"  # which is torch
@@ -102,7 +102,7 @@ def test_it_is_pufferls_own_to_rounding_over_64_steps(tmp_path, engine, options,
 
 
 def test_before_the_first_step_the_policy_is_what_gathered(tmp_path):
-    """Also after an end in a segment, where its memory begins anew in both."""
+    """Also after an end in a segment, where the memory is empty in both."""
     with small_trainer(tmp_path, *WHOLE, *MEMORY, "--train.learning-rate=0.1") as trainer:
         for _ in range(4):
             trainer.evaluate()
@@ -141,7 +141,7 @@ def test_advantages_are_those_of_the_paper(clips):
 )
 @pytest.mark.parametrize("clips", [(1.0, 1.0), (1.5, 0.8)])
 def test_old_experience_is_corrected_in_every_pass(tmp_path, policy, clips):
-    """Also where the policy is no more the one that the clip is around, from the second on."""
+    """From the second minibatch on the policy differs from the one that is clipped around."""
     options = [policy, "--train.update-epochs=3", "--train.learning-rate=0.3"]
     options += [f"--train.vtrace-rho-clip={clips[0]}", f"--train.vtrace-c-clip={clips[1]}"]
     options += ["--train.clip-coef=0.02", "--train.vf-clip-coef=0.05"]
@@ -168,7 +168,7 @@ def test_old_experience_is_corrected_in_every_pass(tmp_path, policy, clips):
 
 @pytest.mark.parametrize("engine", ["torch", "native"])
 def test_accumulated_gradients_are_averaged(tmp_path, engine, monkeypatch):
-    """Where PuffeRL adds those of two passes up; half of that."""
+    """PuffeRL adds the gradients of two passes; ours is half of that."""
     monkeypatch.setattr(torch, "multinomial", draw_without_replacement)
     steps = []
     for name in ("ours", "theirs"):
@@ -198,7 +198,7 @@ def test_accumulated_gradients_are_averaged(tmp_path, engine, monkeypatch):
 
 
 def test_mixed_precision_is_for_the_policy_alone(tmp_path):
-    """Of a learner that has no trainer, and has seen no environment."""
+    """A learner without a trainer or an environment."""
     inside, outside, steps = [], [], []
 
     def is_mixed(into: list[bool]) -> None:

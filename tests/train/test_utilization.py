@@ -1,4 +1,4 @@
-"""What a run says of the machine, and the memory that it locks for a GPU. The GPU is a fake."""
+"""The machine's metrics of a run. The GPU is a fake."""
 
 import multiprocessing
 import time
@@ -20,7 +20,7 @@ GIB = 2**30
 
 @pytest.fixture
 def cores(monkeypatch) -> list[Cores]:
-    """What the system says of its processors, one reading after another."""
+    """The system's readings of its processors, in order."""
     readings = []
     monkeypatch.setattr(psutil, "cpu_times", lambda: readings.pop(0))
     return readings
@@ -28,7 +28,7 @@ def cores(monkeypatch) -> list[Cores]:
 
 @pytest.fixture
 def gpus(monkeypatch) -> list[int]:
-    """The utilization of the GPUs of this machine, and three quarters of their memory in use."""
+    """Fakes four GPUs with these utilizations and three quarters of their memory in use."""
     percent = [10, 20, 30, 40]
     monkeypatch.setattr(pynvml, "nvmlInit", lambda: None)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetHandleByIndex", lambda index: index)
@@ -73,7 +73,7 @@ def test_the_cores_that_a_process_and_its_workers_use():
     system = psutil.Process(worker.pid)
 
     def used() -> float:
-        """Seconds of both, by the system."""
+        """Returns the seconds of both processes by the system."""
         its = system.cpu_times()
         return time.process_time() + its.user + its.system
 
@@ -90,7 +90,7 @@ def test_the_cores_that_a_process_and_its_workers_use():
 
 
 def test_the_memory_that_a_process_and_its_workers_take():
-    """What a worker has from its parent counts once, what it takes itself besides."""
+    """Memory shared with the parent counts once, and the worker's own memory is added."""
     mine = np.ones(100 * 2**17)  # 100 MiB
     before = Utilization().metrics()["machine/process_memory"]
     context = multiprocessing.get_context("fork")
@@ -113,7 +113,7 @@ def test_the_memory_that_a_process_and_its_workers_take():
 
 @pytest.mark.parametrize(("device", "percent"), [("cuda:0", 40), ("cuda:1", 20)])
 def test_the_gpu_that_the_run_learns_on(gpus, monkeypatch, device, percent):
-    """CUDA numbers those that it sees, NVML all that there are."""
+    """CUDA numbers the visible GPUs, NVML all GPUs."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
     figures = Utilization(device).metrics()
     assert figures["gpu/utilization"] == percent

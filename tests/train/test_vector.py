@@ -21,7 +21,7 @@ SLEEP = 0.002  # s, in a step
 
 
 def sleepy(**kwargs):
-    """An environment whose step takes a known while at least."""
+    """Makes an environment whose step takes at least `SLEEP`."""
     env = make_env(**kwargs)
     step = env.step
 
@@ -35,7 +35,7 @@ def sleepy(**kwargs):
 
 @pytest.mark.parametrize("backend", ["Serial", "Multiprocessing", "PufferEnv"])
 def test_environments_time_their_own_steps(tmp_path, backend):
-    """Not what they wait for: the main process sleeps, too."""
+    """Waiting does not count: the main process sleeps, too."""
     words = [f"--vec.backend={backend}", "--train.threads=1"]
     config = load_config(runs.small_config(tmp_path), words)
     instances = 2 if backend == "Multiprocessing" else 1
@@ -58,7 +58,7 @@ def test_environments_time_their_own_steps(tmp_path, backend):
 
 
 def test_a_worker_that_is_stopped_is_told_of_and_when_it_goes_on(tmp_path, monkeypatch, capsys):
-    """PufferLib waits for it without a word."""
+    """PufferLib waits for it without a message."""
     monkeypatch.setattr(vector, "LOOK_INTERVAL", 0.01)
     told = ""
     with learners.small_trainer(tmp_path, "--vec.backend=Multiprocessing") as trainer:
@@ -77,7 +77,7 @@ def test_a_worker_that_is_stopped_is_told_of_and_when_it_goes_on(tmp_path, monke
 
 
 class Cuda:
-    """CUDA's runtime as far as it locks memory."""
+    """A fake of the functions of CUDA's runtime that lock memory."""
 
     def __init__(self, status: int = 0) -> None:
         self.locked: dict[int, int] = {}
