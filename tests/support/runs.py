@@ -27,6 +27,8 @@ bptt_horizon = 16
 minibatch_size = 512
 """
 
+# The opponents of a run with a pool.
+MIX = ("--env.opponent", "self:2,pool:1,straight:1")
 # What makes such a run one of twos.
 TEAM = ("--env.red-size=2", "--env.blue-size=2", "--env.start-spacing-min=500",
         "--env.start-spacing-max=900")  # fmt: skip
@@ -87,3 +89,9 @@ def timeless(run: Path) -> list[dict[str, float]]:
         {name: value for name, value in row.items() if not name.startswith(clock)}
         for row in rows(run)
     ]
+
+
+def members(folder: Path) -> dict[str, dict[str, object]]:
+    """The entries of the pool's file by name."""
+    entries = json.loads((folder / "pool.json").read_text())
+    return {entry["name"]: entry for entry in entries["members"]}

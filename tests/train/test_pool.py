@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import runs
 import torch
-from pools import MIX, members
+from runs import MIX, members
 
 from midrange_puffer.config import sections
 from midrange_puffer.envs.pool_crew import LOOK_INTERVAL, PoolCrew

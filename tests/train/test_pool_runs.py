@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import runs
 from machines import machine
-from pools import MIX, members
+from runs import MIX, members
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config

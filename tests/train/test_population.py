@@ -10,7 +10,7 @@ import psutil
 import pytest
 import runs
 from needs import nightly
-from pools import MIX, members
+from runs import MIX, members
 
 from midrange_puffer.config.configuration import ConfigError
 from midrange_puffer.config.reading import load_config
@@ -51,6 +51,7 @@ def configs(run: Path) -> list:
     return [load_config(folder / "config.ini", complete=True) for folder in folders]
 
 
+@pytest.mark.nightly
 def test_exploiters_of_a_team_are_teams(tmp_path):
     """They play the game of the run and join its pool."""
     kinds = ["--population.budget=4096", "--population.kinds=own,anew"]

@@ -193,6 +193,7 @@ def test_a_stranger_reaches_what_listens_on_all_interfaces():
         assert ("127.0.0.2", here[1]) in strangers.reached([here[1]])
 
 
+@pytest.mark.nightly
 def test_two_ranks_go_on_with_what_one_process_began(tmp_path):
     assert runs.train(tmp_path, "--train.total-timesteps=1024") == 0
     words = ["--resume", str(tmp_path / "run"), "--train.total-timesteps=5000"]

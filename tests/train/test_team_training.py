@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import runs
 import torch
+from needs import nightly
 from places import EXAMPLES
 from torch import nn
 
@@ -31,7 +32,7 @@ def weights(run) -> dict[str, torch.Tensor]:
     return torch.load(run / state["model"], weights_only=True)["weights"]
 
 
-@pytest.mark.parametrize("options", [[], ["--env.action-mode=continuous"]])
+@pytest.mark.parametrize("options", [[], nightly(["--env.action-mode=continuous"])])
 def test_a_run_of_teams_goes_on_with_the_other_engine(tmp_path, options):
     """With dead fighters, too, both engines compute the same next update."""
     words = [*SHOOTERS, *options, "--train.anneal-lr=False", "--train.bptt-horizon=64"]
