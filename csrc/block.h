@@ -19,7 +19,7 @@ enum { MR_CONTACTS = 2 * MR_SIDE * MR_SIDE };                  // room for each 
 // The most enemies that a fighter can have: sides need not be equal.
 enum { MR_ENEMIES = MR_FIGHTERS - 1 < MR_SIDE_MAX ? MR_FIGHTERS - 1 : MR_SIDE_MAX };
 
-// What a fighter's `fire` may be: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
+// Values of a fighter's `fire`: 0; the place of an enemy among those it observes, from 1; in teams also one of these.
 enum { MR_FIRE_AHEAD = MR_SIDE_MAX + 1, MR_FIRE_TARGET, MR_FIRE_HIGHEST = MR_SIDE == 1 ? 1 : MR_FIRE_TARGET };
 
 // The structs of the state; state_fields.h says what their fields mean.
@@ -96,7 +96,7 @@ static inline MrPicture *mr_picture(const MrSim *sim, int32_t block) {
 //
 // One against one has constants for these, so that it costs what it would cost alone.
 
-// Fighters of the engagement: 0 up to this.
+// The number of fighters in the engagement.
 static inline int32_t mr_fighters(const MrSim *sim) { return MR_SIDE == 1 ? MR_SIDES : sim->fighters; }
 
 static inline int32_t mr_size(const MrSim *sim, int32_t side) { return MR_SIDE == 1 ? 1 : sim->sizes[side]; }
@@ -117,7 +117,7 @@ static inline int32_t mr_fire_levels(const MrSim *sim) {
   return 1 + (red > blue ? red : blue);
 }
 
-// How many contacts there are: of each fighter with each enemy.
+// The number of contacts: of each fighter with each enemy.
 static inline int32_t mr_contacts(const MrSim *sim) { return 2 * mr_size(sim, 0) * mr_size(sim, 1); }
 
 // The place of a fighter's contact with an enemy among them: red's come first, by fighter, then by enemy.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The rules of an engagement around its physics steps: launches and the outcome.
-// RULES.md, "Order of events".
+// The rules of an engagement around its physics steps: actions from outside, launches and the outcome. RULES.md, "Order
+// of events".
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -11,9 +11,67 @@
 
 #include "block.h"
 #include "envelope.h"
+#include "kernel.h"
 #include "picture.h"
 #include "scene.h"
 #include "targets.h"
+
+// Actions -------------------------------------------------------------------------------------------------
+
+static inline int32_t mr_clip_int(int32_t x, int32_t high) { return x < 0 ? 0 : x > high ? high : x; }
+
+// A fighter's `fire` for this control: above 0.5 a shot. In teams the shot is at the enemy nearest the nose, and
+// k + 1 means the level k, a shot at the k-th enemy. Not-a-number is no shot.
+static inline int32_t mr_fire_of(const MrSim *sim, float control) {
+  if (!(control > 0.5f)) return 0;
+  if (MR_SIDE == 1) return 1;
+  if (control < 1.5f) return MR_FIRE_AHEAD;
+  int32_t highest = mr_fire_levels(sim) - 1;
+  return control < (float)highest + 1.0f ? (int32_t)(control - 0.5f) : highest;
+}
+
+// Sets the commands of a fighter that is flown from outside, clipped; not-a-number counts as 0.
+static inline void mr_command(const MrSim *sim, MrFighter *f, int lane, const float controls[MR_ACTIONS]) {
+  float rudder = controls[0], throttle = controls[1];
+  f->rudder_command[lane] = rudder == rudder ? mr_clip(rudder, -1.0f, 1.0f) : 0.0f;
+  f->throttle_command[lane] = throttle == throttle ? mr_clip(throttle, 0.0f, 1.0f) : 0.0f;
+  f->fire[lane] = mr_fire_of(sim, controls[2]);
+}
+
+// Takes the levels of one agent in the first lanes, `stride` numbers from lane to lane.
+static void mr_take_levels(const MrSim *sim, const int32_t *actions, int lanes, int stride, MrFighter *fighter) {
+  for (int i = 0; i < lanes; i++) {
+    const int32_t *levels = actions + i * stride;
+    int32_t rudder = mr_clip_int(levels[0], MR_RUDDER_LEVELS - 1);
+    int32_t throttle = mr_clip_int(levels[1], MR_THROTTLE_LEVELS - 1);
+    fighter->rudder_command[i] = (float)(2 * rudder) / (MR_RUDDER_LEVELS - 1) - 1.0f;
+    fighter->throttle_command[i] = (float)throttle / (MR_THROTTLE_LEVELS - 1);
+    fighter->fire[i] = mr_clip_int(levels[2], mr_fire_levels(sim) - 1);
+  }
+}
+
+// Takes actions over into the state, clipped. `actions` has a row of MR_ACTIONS numbers, int32 levels or float32
+// controls, for every agent of the simulation, or for every fighter.
+static void mr_take_actions(const MrSim *sim, int32_t block, MrTake take, const void *actions) {
+  int32_t rows = take == MR_TAKE_CONTROLS ? mr_fighters(sim) : sim->agents_per_env;
+  int lanes = mr_used_lanes(sim, block), stride = rows * MR_ACTIONS;
+  const char *first = (const char *)actions + 4 * (size_t)block * MR_LANES * (size_t)stride;
+  for (int32_t f = 0; f < mr_fighters(sim); f++) {
+    MrFighter *fighter = &mr_block(sim, block)->fighters[f];
+    if (take != MR_TAKE_CONTROLS && !sim->is_agent[f]) continue;
+    if (take == MR_TAKE_LEVELS) {
+      mr_take_levels(sim, (const int32_t *)(const void *)first, lanes, stride, fighter);
+    } else {
+      const float *controls = (const float *)(const void *)first;
+      for (int i = 0; i < lanes; i++, controls += stride) {
+        if (fighter->pilot[i] == MR_PILOT_agent) mr_command(sim, fighter, i, controls);
+      }
+    }
+    first += 4 * MR_ACTIONS;
+  }
+}
+
+// Launches ------------------------------------------------------------------------------------------------
 
 // Counts a shot for the records: its range, and whether that is inside R_NEZ, wasted or neither.
 static void mr_count_shot(const MrSim *sim, MrFighter *shooter, const MrFighter *target, int lane) {
@@ -32,7 +90,7 @@ static void mr_count_shot(const MrSim *sim, MrFighter *shooter, const MrFighter 
   shooter->shots_in_nez[lane] += range > minimum && range <= nez;
 }
 
-// Launches a missile of one fighter in one lane at an enemy that it knows, or at none, -1. Returns false if the fighter
+// Launches a missile of one fighter in one lane at an enemy that it knows; -1 is no enemy. Returns false if the fighter
 // is dead, has no missile left or no enemy to launch it at, or if no slot is free. `picture` is NULL without sensors.
 static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int32_t target,
                          int lane) {
@@ -66,7 +124,7 @@ static bool mr_launch_at(const MrSim *sim, MrBlock *b, MrPicture *picture, int32
   return true;
 }
 
-// The same at the nearest enemy that it knows.
+// Launches a missile at the nearest enemy that the fighter knows.
 static bool mr_launch_one(const MrSim *sim, MrBlock *b, MrPicture *picture, int32_t fighter, int lane) {
   return mr_launch_at(sim, b, picture, fighter, mr_nearest_enemy(sim, b, picture, fighter, 1, lane), lane);
 }
@@ -87,6 +145,8 @@ static void mr_launch_commanded(const MrSim *sim, MrBlock *b, MrPicture *picture
   }
 }
 
+// Outcomes ------------------------------------------------------------------------------------------------
+
 // Counts the decision just flown for each fighter that presses: the enemy is ahead of its beam. In teams it must live.
 static void mr_count_pressing(const MrSim *sim, const MrScene *scene,
                               const int32_t living[MR_SIDES][MR_LANES], MrBlock *b) {
@@ -100,7 +160,7 @@ static void mr_count_pressing(const MrSim *sim, const MrScene *scene,
   }
 }
 
-// What a draw with both sides alive is with a pressing margin: a win of the side that has pressed longer by it.
+// The outcome of a draw with both sides alive under a pressing margin: the side that has pressed longer by it wins.
 // `lead` is the time for which red has pressed less that of blue.
 static inline int32_t mr_by_pressing(int32_t margin, int32_t lead) {
   int32_t winner = mr_select_int(lead >= margin, MR_RED_WINS, MR_DRAW);

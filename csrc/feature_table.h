@@ -19,7 +19,7 @@
 #include "definitions.h"
 #include "midrange.h"
 
-// How many missiles and seekers an agent observes.
+// Numbers of missiles and seekers that an agent observes.
 enum {
   MR_INBOUND_OBSERVED = 3,
   MR_OWN_MISSILES_OBSERVED = 2,

@@ -62,8 +62,8 @@ static void mr_pack_missiles(const MrConstants *k, const MrBlock *b, MrPacked *p
   p->count = n;
 }
 
-// What the packed missiles believe of their targets at the first step: position [m] and velocity [m/s], and whether
-// their seekers see them. Those that do fly at the true target.
+// Beliefs of the packed missiles about their targets at the first step: position [m] and velocity [m/s], and 1 if the
+// seeker sees the target. Missiles with 1 fly at the true target.
 typedef struct {
   MR_ALIGNED float x[MR_ROOM], y[MR_ROOM], vx[MR_ROOM], vy[MR_ROOM];
   MR_ALIGNED int32_t sees[MR_ROOM];

@@ -10,9 +10,9 @@
 #include "block.h"
 #include "flight.h"
 
-// How and when a missile ends is one number, its event: 2 * step for a hit in that physics step, 2 * step + 1 for being
-// spent after it. So hits are even, and a hit comes before being spent in the same step. MR_NEVER is later than any
-// event. It is odd, so that it is not taken for a hit.
+// A missile's end, by kind and time, is one number, its event: 2 * step for a hit in that physics step, 2 * step + 1
+// for being spent after it. So hits are even, and a hit comes before being spent in the same step. MR_NEVER is later
+// than any event. It is odd, so that it is not taken for a hit.
 #define MR_NEVER INT32_MAX
 
 // The line of sight from a missile to its target, between two physics steps: target - missile [m], and its squared
@@ -24,7 +24,7 @@ typedef struct {
 // The share of a step for which a motor burns that has `burn_left` physics steps left to burn.
 static inline float mr_burning(const MrConstants *k, float burn_left) { return mr_clip(burn_left, k->zero, k->one); }
 
-// What guidance asks of a missile: the rudder, before it is clipped to -1 ... 1, and the load limit of Cl [1/m] as a
+// Commands of guidance to a missile: the rudder, before it is clipped to -1 ... 1, and the load limit of Cl [1/m] as a
 // multiple of k->load_by_navigation.
 typedef struct {
   float command, limit;

@@ -10,7 +10,6 @@
 #include "kernel.h"
 
 #include "ahead.h"
-#include "commands.h"
 #include "engagement.h"
 #include "physics.h"
 #include "pilots.h"
@@ -35,14 +34,14 @@ static void rate_lane(const MrSim *sim, int32_t block, int lane) {
   mr_keep_lane(&potential, b, lane);
 }
 
-// Whether any engagement of the block is over.
+// True if any engagement of the block is over.
 static bool any_over(const MrBlock *b) {
   int32_t over = 0;
   MR_FOR_LANES(i) over |= b->outcome[i] != MR_OPEN;
   return over;
 }
 
-// Arranges the rewards of who has a row by engagement, then by fighter.
+// Arranges the rewards of the fighters with a row by engagement, then by fighter.
 static inline void arrange_rewards(const MrSim *sim, const MrOutputs *out, int rows,
                                    const float reward[MR_FIGHTERS][MR_LANES], float to[MR_LANES * MR_FIGHTERS]) {
   if (MR_SIDE == 1 && rows == MR_FIGHTERS) {  // with constants it is vectorised
@@ -174,7 +173,7 @@ static bool launch(const MrSim *sim, int32_t block, int32_t fighter, int lane) {
 }
 
 // Records the engagements that have just ended and, with auto_reset, starts their next episodes; their missiles leave
-// the scene. Returns whether it started any.
+// the scene. Returns true if it started any.
 static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LANES], MrScene *scene) {
   MrBlock *b = mr_block(sim, block);
   bool restarted = false;
@@ -190,7 +189,7 @@ static bool finish_lanes(MrSim *sim, int32_t block, const int32_t was_open[MR_LA
   return restarted;
 }
 
-// What the block's decision fetches while it flies its physics steps.
+// Memory that the block's decision prefetches during its physics steps.
 static MrAhead ahead_of(const MrSim *sim, int32_t block, const MrOutputs *out) {
   int32_t steps = sim->constants.substeps;
   MrAhead ahead = {0};

@@ -7,13 +7,13 @@
 
 #include "simulation.h"
 
-// Where the results of a decision go.
+// Destination of the results of a decision.
 typedef struct {
   MrResults to;     // arrays with the rows of all blocks; a result whose array is NULL is not written
   bool every_fighter;  // true: a row for every fighter; false: a row for every agent
 } MrOutputs;
 
-// Which controls a decision gets: levels or continuous ones of the agents, or continuous ones of all fighters.
+// Controls of a decision: levels or continuous ones of the agents, or continuous ones of all fighters.
 typedef enum { MR_TAKE_LEVELS, MR_TAKE_CONTINUOUS, MR_TAKE_CONTROLS } MrTake;
 
 typedef struct MrKernel {
@@ -28,7 +28,7 @@ typedef struct MrKernel {
   void (*start_lane)(const MrSim *sim, int32_t block, int lane, int32_t engagement, int32_t episode);
   void (*rate_lane)(const MrSim *sim, int32_t block, int lane);
   bool (*launch)(const MrSim *sim, int32_t block, int32_t fighter, int lane);
-  // The rest is of pairs only.
+  // The rest exists in one against one only.
   float (*fly_out)(const MrConstants *k, float v0, float v_end, float *time);
   void (*fly_shots)(const MrSim *sim, const MrShot *shots, int32_t count, bool *hits);  // count <= MR_LANES
   void (*look_up_shots)(const MrSim *sim, const MrShot *shots, int32_t count, MrShotEdges *edges);
@@ -37,7 +37,7 @@ typedef struct MrKernel {
   void (*threat_cone)(const MrSim *sim, float launch_speed, int32_t interval, int32_t count, MrCone *cones);
 } MrKernel;
 
-// Access to the state of fights of one size, which state.c gives: as the functions of midrange.h do, by their names.
+// Access to the state of fights of one size, from state.c: as the functions of midrange.h with these names.
 typedef struct MrAccess {
   size_t block_bytes, picture_bytes;
   const MrField *(*fields)(MrEntity entity);
@@ -53,7 +53,7 @@ typedef struct MrAccess {
   uint64_t (*state_hash)(const MrSim *sim);
 } MrAccess;
 
-// What follows from the parameters (constants.c).
+// Derives the constants from the parameters (constants.c).
 MrConstants mr_derive_constants(const MrParams *params, const MrKernel *kernel);
 
 // Number of lanes of a block that hold engagements of the simulation. The last block may have spare lanes.

@@ -170,7 +170,7 @@ uint64_t mr_seed(const MrSim *sim) { return sim->seed; }
 
 // Running ------------------------------------------------------------------------------------------------
 
-// What is to be done with every block, and with what: `do_block` reads what it needs of the rest.
+// Work on every block. `do_block` reads the other members that it needs.
 typedef struct BlockWork {
   MrSim *sim;
   void (*do_block)(const struct BlockWork *work, int32_t block);

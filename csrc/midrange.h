@@ -27,10 +27,10 @@ enum { MR_PAIR_MISSILES = MR_SIDES * MR_MISSILES_PER_FIGHTER };  // slots where 
 // fighters, and 0 for no shot.
 enum { MR_RUDDER_LEVELS = 5, MR_THROTTLE_LEVELS = 3, MR_PAIR_FIRE_LEVELS = 2, MR_ACTIONS = 3 };
 
-// Who controls a fighter: somebody outside (an agent, a test, a human) or a scripted pilot.
+// Pilots control fighters: code outside (an agent, a test, a human) or a scripted pilot.
 // Sensor pilots are fighting ones that fly only where the game has sensors, wing pilots only in teams with sensors.
 // X(name, by_map, meaning). A pilot whose by_map is 1 fires by R_NEZ, so its simulation needs an MrEnvelope.
-// Peaceful pilots never fire. A fighting pilot has its tactics from the function mr_tactics_NAME of tactics.h.
+// Peaceful pilots never fire. A fighting pilot has a row MR_TACTICS(NAME, ...) in tactics.h.
 #define MR_PEACEFUL_PILOTS(X)                                                        \
   X(agent, 0, "controls come from outside")                                          \
   X(straight, 0, "flies straight on, never fires")                                   \
@@ -59,9 +59,8 @@ typedef enum { MR_PILOTS(MR_ENUM_PILOT) MR_PILOT_COUNT } MrPilot;
 // Peaceful pilots come first in MrPilot: a pilot fights if its MrPilot is at least this count.
 enum { MR_PEACEFUL_PILOT_COUNT = 0 MR_PEACEFUL_PILOTS(MR_COUNT_PILOT) };
 
-// How a target may evade in a fly-out. R_NEZ is the farthest range from which a missile hits whichever of these the
-// target does.
-// X(name, side, beams, time_to_go, meaning)
+// Evasions of a target in a fly-out. R_NEZ is the farthest range from which a missile hits, whichever of these the
+// target flies. X(name, side, beams, time_to_go, meaning)
 //   side: which way the target turns, 1 left, -1 right.
 //   beams: true if the target then holds the missile abeam; false if it runs straight away from the missile.
 //   time_to_go: the evasion begins when the missile has at most this time to go [s]. The time to go is never above
@@ -88,10 +87,10 @@ typedef struct {
   MR_PARAMS(MR_DECLARE_PARAM)
 } MrParams;
 
-// What the parameter `sensing` may be.
+// Values of the parameter `sensing`.
 typedef enum { MR_SENSING_FULL, MR_SENSING_RADAR } MrSensing;
 
-// What a fighter's contact with an enemy rests on.
+// Source of a fighter's contact with an enemy.
 typedef enum {
   MR_UNSEEN,  // nothing: there never was a track
   MR_LIVE,    // a track: the own radar sees the enemy
@@ -100,8 +99,8 @@ typedef enum {
   MR_LINKED   // a track, in teams: the radar of another fighter of the side saw the enemy one decision ago
 } MrSource;
 
-// What an agent observes, see feature_table.h. Those of MR_SENSING_RADAR are the ones with RADAR in their names. Those
-// with TEAM are of teams, the others of one against one.
+// Observations of agents, see feature_table.h. Those with RADAR in their names belong to MR_SENSING_RADAR, those with
+// TEAM to teams, the others to one against one.
 typedef enum {
   MR_OBSERVE_DEFAULT,
   MR_OBSERVE_STG,
@@ -111,24 +110,10 @@ typedef enum {
   MR_OBSERVATION_COUNT
 } MrObservation;
 
-// The missile envelope as a map. Its ranges [m] are of a missile launched now:
-//   aero: the farthest range of a hit on a target that flies on;
-//   nez: the farthest range of a hit whichever of MR_EVASIONS the target does;
-//   cold: the farthest range of a hit on a target that turns cold;
-//   minimum: the nearest range of a hit on a target that flies on.
-// Where there is no such range, nez and cold are equal to minimum.
-//
-// The map is over four axes, with nodes evenly spaced on each:
-//   off-boresight, 0 to 2: the angle from the line to the target to the shooter's nose;
-//   aspect, -2 to 2: the angle from the line from the target to the shooter to the target's nose. The node at 2
-//     would be equal to the first, and is left out;
-//   the shooter's speed and the target's speed, between the least and the greatest below. A speed beyond them
-//     counts as the nearest of them.
-// Angles are counter-clockwise. The map has only positive angles off boresight: mirror the shot if its angle is
-// negative.
-//
-// Angles are "diamond" angles. With q = s / (|c| + |s|), the diamond angle of a direction (c, s) is q ahead
-// (c >= 0), 2 - q behind left and -2 - q behind right.
+// The missile envelope as a map: R_aero, R_NEZ, R_cold and R_min of RULES.md, "Missile envelopes", of a missile
+// launched now [m]. It also has the axes and their diamond angles: off-boresight from 0 to 2; aspect from -2 to 2,
+// without the node at 2, which would be equal to the first; the shooter's and the target's speed, between the least and
+// the greatest below. Nodes are evenly spaced.
 enum { MR_MAP_OFF = 9, MR_MAP_ASPECT = 16, MR_MAP_LAUNCH = 3, MR_MAP_TARGET = 3 };
 typedef float MrRanges[MR_MAP_OFF][MR_MAP_ASPECT][MR_MAP_LAUNCH][MR_MAP_TARGET];
 typedef struct {
@@ -145,8 +130,8 @@ typedef struct {
   float pilot_weights[MR_FIGHTERS_MAX][MR_PILOT_COUNT];
   bool auto_reset;  // start the next episode of an engagement as soon as one has ended
   const char *isa;  // name of an instruction set, or "auto"
-  // That step the engagements, and last longer than the simulation; NULL: the caller alone. The result does not depend
-  // on it.
+  // Threads that step the engagements; they outlive the simulation. NULL: the caller alone. The result does not depend
+  // on them.
   struct MrThreads *threads;
   // The map is copied. With NULL, shots are not classed, and neither MR_OBSERVE_STG nor pilots of by_map are allowed.
   const MrEnvelope *envelope;
@@ -179,7 +164,7 @@ typedef struct {
   int32_t shots_in_nez[MR_SIDES], shots_wasted[MR_SIDES];  // RULES.md, "Missile envelopes"; 0 without envelope
   float launch_range[MR_SIDES];            // m, sum over that side's shots
   float episode_return[MR_SIDES];          // sum of the rewards of a side's fighters, their mean
-  // What of it was paid by the result, and by each reward_... of params.h. Those of red; blue's are the negatives.
+  // Parts of the return: by the result, and by each reward_... of params.h. Red's; blue's are the negatives.
   float paid_result[MR_SIDES];
   float paid_geometry, paid_ammunition, paid_threat, paid_pressure, paid_kill;
   int32_t survivors[MR_SIDES];             // fighters alive at the end
@@ -213,7 +198,7 @@ typedef struct {
   bool by_map, needs_sensors, needs_team;
 } MrPilotInfo;
 
-// What is told of each fighter to who asks for states. X(name, meaning)
+// States: numbers of each fighter for code outside that pays rewards of its own. X(name, meaning)
 #define MR_STATES(X)                                                                          \
   X(x, "position [m]")                                                                        \
   X(y, "position [m]")                                                                        \
@@ -268,7 +253,7 @@ int32_t mr_fighters_per_env(const MrSim *sim);
 // The fields of an entity; they differ between one against one, which NULL stands for, and teams. Ends with a row whose
 // name is NULL.
 const MrField *mr_fields(const MrSim *sim, MrEntity entity);
-// How many of an entity one engagement has.
+// The number of such entities in one engagement.
 int32_t mr_count_of(const MrSim *sim, MrEntity entity);
 uint64_t mr_seed(const MrSim *sim);  // the seed last given by mr_create, mr_reset or mr_restore
 
@@ -277,7 +262,7 @@ void mr_reset(MrSim *sim, uint64_t seed);
 // Starts any episode of any engagement of the present seed, in the place `env`.
 void mr_start_episode(MrSim *sim, int32_t env, int32_t engagement, int32_t episode);
 
-// Where the results of a step go: one row for each agent. An agent is a fighter flown from outside. Agents are
+// Destination of the results of a step: one row for each agent. An agent is a fighter flown from outside. Agents are
 // numbered by engagement, then by fighter.
 typedef struct {
   float *observations;            // [agents][features]
@@ -314,7 +299,7 @@ void mr_observe_states(MrSim *sim, float *states);
 void mr_observe_all(MrSim *sim, float *observations);
 
 void mr_get_fighter(const MrSim *sim, int32_t env, int32_t fighter, MrFighterState *state);
-// Sets all of the state but the pilot. Missiles whose target is dead are removed, here and in mr_set_missile.
+// Sets all of the state except the pilot. Missiles whose target is dead are removed, here and in mr_set_missile.
 void mr_set_fighter(MrSim *sim, int32_t env, int32_t fighter, const MrFighterState *state);
 void mr_get_missile(const MrSim *sim, int32_t env, int32_t slot, MrMissileState *state);
 void mr_set_missile(MrSim *sim, int32_t env, int32_t slot, const MrMissileState *state);
@@ -408,7 +393,7 @@ typedef struct {
   float missiles[MR_PAIR_MISSILES][MR_LANES][2];
 } MrMoment;
 
-// What becomes of a missile in one lane. Times are in physics steps from now; -1 is "not within the flight".
+// The fate of a missile in one lane. Times are in physics steps from now; -1 is "not within the flight".
 typedef struct {
   int32_t present;   // 1 if the slot has a missile at the beginning
   int32_t hits;      // 1 if it hits
@@ -443,7 +428,7 @@ enum { MR_OBSERVATION_VERSION = 1 };
 // The table of an observation's features. In teams the tables of its kinds of rows follow one another, each once:
 // mr_team_rows says how many of each kind an observation has.
 const MrFeature *mr_features(MrObservation observation);
-// How many features an observation has where so many fight.
+// The number of features of an observation in fights of this size.
 int32_t mr_feature_count(MrObservation observation, int32_t red_size, int32_t blue_size);
 
 // A team's observation: rows of these kinds, one kind after the other. With sensors enemies are contacts, and inbound

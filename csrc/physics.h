@@ -4,7 +4,7 @@
 //
 // All physics steps of a decision are flown without a branch, as if nothing ended. Each missile's end is noted in the
 // meantime. After the last step it is settled who died and which missiles are gone. This is allowed because a missile
-// affects nothing but its target's life, and because nobody depends on a missile after its end. A fighter that died
+// affects only its target's life, and because nothing depends on a missile after its end. A fighter that died
 // is flown again up to its death.
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
@@ -79,7 +79,7 @@ static inline void mr_move_fighter(MrFlyer *f) {
   MR_FOR_LANES(i) mr_fly_arc(f->half_length[i], f->lift[i], &body->x[i], &body->y[i], &body->c[i], &body->s[i]);
 }
 
-// What the steps of a decision work on. The block stays as it was before the first step until all is settled.
+// Working state of the steps of a decision. The block stays as it was before the first step until all is settled.
 typedef struct {
   MrConstants constants;
   MrFlyer flyers[MR_FIGHTERS];
@@ -183,10 +183,13 @@ static void mr_settle(const MrSim *sim, int32_t steps, MrSky *sky, MrBlock *b, M
     }
     mr_land(&sky->flyers[f], death[f], fighter);
   }
-  if (MR_SIDE == 1) return;
+#if MR_SIDE > 1
   MR_EACH_LANE(i) {
     if (lost[i]) mr_find_new_targets(sim, b, picture, i);
   }
+#else
+  (void)picture, (void)lost;
+#endif
 }
 
 // Flies a block for some steps, and prefetches a part of `ahead` at each. `picture` is NULL without sensors.

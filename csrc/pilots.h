@@ -170,7 +170,7 @@ static void mr_hear_radars(const MrSim *sim, const MrBlock *b, const MrPicture *
 }
 
 #if MR_SIDE > 1
-// Counts the missiles in the air. Without sensors those who fire menace the other side.
+// Counts the missiles in the air. Without sensors, fighters with missiles in the air menace the other side.
 static void mr_count_missiles(const MrSim *sim, const MrBlock *b, bool senses, MrAwareness *out) {
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     MR_FOR_LANES(i) out->in_air[f][i] = out->menaces[f][i] = 0;
@@ -383,25 +383,26 @@ static void mr_fight(const MrSim *sim, MrBlock *b, const MrPicture *picture, con
   MrFighter *f = &b->fighters[fighter];
   const MrThreat *threat = &aware->threats[fighter];
   const MrHeard *heard = &aware->heard[fighter];
-  MrSight sight;
+  MrSight room[2], *sight = room;
   MrCourse course;
   MR_ALIGNED int32_t fire[MR_LANES];
 #if MR_SIDE == 1
   const MrContact *contact = picture ? &picture->contacts[fighter] : NULL;
   const MrBody *target = contact ? &contact->body : &b->fighters[mr_opponent(fighter)].body;
+  if (!picture) sight = mr_true_sight(b, fighter, mr_opponent(fighter), room);
 #else
   MrContact collected = {.source = {0}};
   const MrContact *contact = &collected;
   const MrBody *target = &collected.body;
   mr_collect_targets(sim, b, picture, fighter, &collected);
 #endif
-  mr_look_at(&f->body, target, &sight);
-  if (picture) mr_search(contact->source, heard, &sight);
-  mr_choose_course(sim, b, fighter, &sight, threat, &course);
-  mr_choose_fire(sim, b, fighter, target, &sight, threat, fire);
+  if (picture || MR_SIDE > 1) mr_look_at(&f->body, target, sight);
+  if (picture) mr_search(contact->source, heard, sight);
+  mr_choose_course(sim, b, fighter, sight, threat, &course);
+  mr_choose_fire(sim, b, fighter, target, sight, threat, fire);
   if (picture) mr_notch(sim, b, fighter, heard, threat, &course);
 #if MR_SIDE > 1
-  if (picture) mr_fly_in_pairs(sim, b, picture, aware->threats, fighter, &sight, &course, fire);
+  if (picture) mr_fly_in_pairs(sim, b, picture, aware->threats, fighter, sight, &course, fire);
   MR_FOR_LANES(i) fire[i] = mr_select_int(fire[i], MR_FIRE_TARGET, 0);
 #endif
   if (picture) MR_FOR_LANES(i) fire[i] = mr_select_int(mr_is_track(contact->source[i]), fire[i], 0);

@@ -85,9 +85,8 @@ static void mr_listen_around(const MrSim *sim, const MrBlock *b, int32_t fighter
   int32_t enemies = !mr_side(sim, fighter), first = mr_first(sim, enemies);
   MR_FOR_SIDE(sim, enemies, e) {
     const MrContact *contact = &picture->contacts[mr_contact_place(sim, e, fighter)];
-    MrSight sight;
-    mr_look_at(&b->fighters[fighter].body, &b->fighters[e].body, &sight);
-    mr_listen(sim, &b->fighters[fighter], &b->fighters[e], &sight, contact, &out->of[e - first]);
+    MrSight room[2], *sight = mr_true_sight(b, fighter, e, room);
+    mr_listen(sim, &b->fighters[fighter], &b->fighters[e], sight, contact, &out->of[e - first]);
   }
 }
 

@@ -138,15 +138,12 @@ static void mr_average(const MrSim *sim, MrShares *shares) {
 static void mr_rate_geometry(const MrSim *sim, const MrBlock *b, const MrSight sights[MR_FIGHTERS],
                              MrShares *out) {
   float range = sim->params.reward_geometry_range;
-  MR_ALIGNED int32_t living[MR_SIDES][MR_LANES] = {{0}};
-  for (int32_t f = 0; f < mr_fighters(sim); f++) {
-    int32_t *side = living[mr_side(sim, f)];
-    MR_FOR_LANES(i) side[i] |= b->fighters[f].alive[i];
-  }
+  MR_ALIGNED int32_t living[MR_SIDES][MR_LANES];
+  mr_count_living(sim, b, living);
   for (int32_t f = 0; f < mr_fighters(sim); f++) {
     const int32_t *enemies = living[!mr_side(sim, f)];
     MR_FOR_LANES(i) {
-      int faces = b->fighters[f].alive[i] & enemies[i];
+      int faces = b->fighters[f].alive[i] & (enemies[i] > 0);
       out->own[f][i] = mr_select(faces, mr_geometry(range, &sights[f], i), 0.0f);
     }
   }

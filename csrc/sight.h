@@ -39,7 +39,7 @@ typedef struct {
   MR_ALIGNED float approach[MR_LANES];                               // enemy's speed toward the fighter [m/s]
 } MrSight;
 
-// A fighter's sight of an enemy with that body: to the bit as mr_look has it.
+// A fighter's sight of an enemy with that body: as mr_look has it, but for the sign of zeros.
 static inline void mr_look_at(const MrBody *own, const MrBody *enemy, MrSight *out) {
   MR_FOR_LANES(i) {
     float dx = enemy->x[i] - own->x[i], dy = enemy->y[i] - own->y[i];
@@ -105,6 +105,19 @@ static void mr_look(const MrBlock *b, MrSight sights[MR_FIGHTERS]) {
 }
 
 #endif
+
+// The true sight that a fighter has of an enemy, in `room`. In one against one it is that of mr_look: to the sign of
+// zeros.
+static inline MrSight *mr_true_sight(const MrBlock *b, int32_t fighter, int32_t enemy, MrSight room[2]) {
+#if MR_SIDE == 1
+  (void)enemy;
+  mr_look(b, room);
+  return &room[fighter];
+#else
+  mr_look_at(&b->fighters[fighter].body, &b->fighters[enemy].body, room);
+  return room;
+#endif
+}
 
 // The same of the missile in one lane. `targets` are the fighters' bodies, true ones or believed ones.
 typedef struct {

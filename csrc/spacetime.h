@@ -19,7 +19,7 @@
 #include "sight.h"
 #include "start.h"
 
-// What the look-ahead keeps of one slot's missiles.
+// Notes of the look-ahead on one slot's missiles.
 typedef struct {
   MrLineOfSight los[2];                    // [step & 1]: before the step; the other one: after it
   MR_ALIGNED int32_t present[MR_LANES];    // 1 if the slot had a missile at the beginning

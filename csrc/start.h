@@ -75,9 +75,9 @@ static void mr_draw_fighter(const MrSim *sim, const MrBlock *b, int32_t f, const
   int32_t side = mr_side(sim, f), index = f - mr_first(sim, side);
   float tactics[4];
   mr_uniform4(sim->seed, engagement, episode, 3 + (uint32_t)index, tactics);
-  float evade_draw = index ? tactics[2 + side] : pilots[2 + side], fire_draw = tactics[side];
+  float turn = index ? tactics[2 + side] : pilots[2 + side], fire = tactics[side];
   fighter->pilot[lane] = mr_draw_pilot(sim->pilot_ends[f], pilots[side]);
-  mr_assign_tactics(&sim->params, (MrPilot)fighter->pilot[lane], evade_draw, fire_draw, &fighter->tactics, lane);
+  mr_assign_tactics(&sim->params, (MrPilot)fighter->pilot[lane], turn, fire, &fighter->tactics, lane);
 }
 
 // Starts the episode whose engagement and episode number the lane already has. The random numbers are keyed by them.

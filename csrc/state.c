@@ -80,7 +80,7 @@ static void get_field(const MrSim *sim, MrEntity kind, const MrField *field, voi
   }
 }
 
-// Whether the value at an address is in the field's range. Not-a-number is in no range.
+// True if the value at an address is in the field's range. Not-a-number is in no range.
 static bool in_range(const MrField *field, const char *at) {
   int32_t whole;
   float number;

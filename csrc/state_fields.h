@@ -49,7 +49,7 @@
   X(float, v, 0, 0, FLT_MAX, 1, "speed [m/s]") \
   X(float, rudder, 0, -1, 1, 1, "actuator position, 1 is full left")
 
-// How a scripted pilot fights, drawn at the start of the engagement. RULES.md, "Pilots".
+// Tactics of a scripted pilot, drawn at the start of the engagement. RULES.md, "Pilots".
 #define MR_TACTICS_FIELDS(X) \
   X(float, fire_r_max, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_max") \
   X(float, fire_r_nez, 0, 0, FLT_MAX, 1, "fires inside this fraction of R_NEZ") \
@@ -83,7 +83,7 @@
   X(float, episode_return, 0, -FLT_MAX, FLT_MAX, 0, "sum of its rewards") \
   MR_TEAM_FIELDS(X)
 
-// Of fighters in teams only.
+// Fields of fighters in teams only.
 #if MR_SIDE == 1
 #define MR_TEAM_FIELDS(X)
 #else
@@ -101,13 +101,13 @@
   X(int32_t, target, 0, 0, MR_FIGHTERS - 1, 1, "the fighter that it attacks") \
   X(int32_t, age, 0, 0, INT32_MAX, 1, "physics steps since the launch")
 
-// What a fighter knows of an enemy, beside the body it believes it has: MR_BODY_FIELDS, whose rudder is always 0.
+// A fighter's contact with an enemy, beside the believed body: MR_BODY_FIELDS, whose rudder is always 0.
 #define MR_CONTACT_FIELDS(X) \
   X(int32_t, source, MR_UNSEEN, MR_UNSEEN, MR_LINKED, 1, "MrSource") \
   X(int32_t, age, 0, 0, INT32_MAX, 1, "time since the enemy was last seen, once there was a track [physics steps]") \
   X(int32_t, seen, -1, -1, INT32_MAX, 1, "time for which the radar has seen the enemy without a break, -1 if it does not [physics steps]")
 
-// What a missile believes of its target. The fields of an empty slot do not matter.
+// A missile's belief of its target. The fields of an empty slot do not matter.
 #define MR_BELIEF_FIELDS(X) \
   X(float, x, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \
   X(float, y, 0, -FLT_MAX, FLT_MAX, 1, "position [m]") \

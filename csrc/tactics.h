@@ -12,8 +12,7 @@
 #include "definitions.h"
 
 // One pilot's tactics in one engagement: the values of MrTactics (state_fields.h has their meanings), in seconds and
-// degrees. The functions below name only the members that their pilot uses; C sets the others to 0, which means "never"
-// or "none".
+// degrees. The rows below name only the members that their pilot uses. The others are 0, which means "never" or "none".
 typedef struct {
   float fire_r_max, fire_r_nez;
   int32_t salvo, reserve;
@@ -24,96 +23,48 @@ typedef struct {
   float weave_deg;
 } MrTacticsRow;
 
-// The value at the share u, 0 to 1, of the way from low to high.
-static inline float mr_between(float low, float high, float u) { return low + (high - low) * u; }
+// Defines the function mr_tactics_NAME of a pilot. It has two random numbers from [0, 1): `turn` is for evading and
+// turning, `fire` for firing.
+#define MR_TACTICS(name, ...)                                                             \
+  static MrTacticsRow mr_tactics_##name(const MrParams *p, float turn, float fire) {      \
+    (void)p, (void)turn, (void)fire;                                                      \
+    return (MrTacticsRow){__VA_ARGS__};                                                   \
+  }
 
-// One function for each fighting pilot. It has two random numbers from [0, 1): evade_draw says when the pilot evades or
-// turns, fire_draw says when it fires.
+// The value at the share u, 0 to 1, of the way from a parameter's least to its greatest value.
+#define MR_BETWEEN(parameter, u) (p->parameter##_min + (p->parameter##_max - p->parameter##_min) * (u))
 
-static MrTacticsRow mr_tactics_shooter(const MrParams *p, float evade_draw, float fire_draw) {
-  (void)evade_draw;
-  return (MrTacticsRow){.fire_r_max = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
-                        .salvo = MR_MISSILES_PER_FIGHTER};
-}
+MR_TACTICS(none, 0)  // of peaceful pilots: with a salvo of 0 they never fire
+MR_TACTICS(shooter, .fire_r_max = MR_BETWEEN(shooter_fire, fire), .salvo = MR_MISSILES_PER_FIGHTER)
+MR_TACTICS(evader, .fire_r_max = MR_BETWEEN(shooter_fire, fire), .salvo = p->evader_salvo,
+           .cold_time = MR_BETWEEN(evader_cold_time, turn))
+MR_TACTICS(crank, .fire_r_max = MR_BETWEEN(crank_fire, fire), .salvo = p->crank_salvo,
+           .off_deg = p->crank_angle_deg, .cold_time = MR_BETWEEN(crank_cold_time, turn))
+MR_TACTICS(bracket_shooter, .fire_r_nez = MR_BETWEEN(bracket_fire, fire), .salvo = p->bracket_salvo,
+           .cold_time = MR_BETWEEN(bracket_cold_time, turn))
+MR_TACTICS(turn_back, .fire_r_max = MR_BETWEEN(turn_back_fire, fire), .salvo = p->turn_back_salvo,
+           .delay = MR_BETWEEN(turn_back_delay, turn), .off_deg = 180.0f)
+MR_TACTICS(snake, .fire_r_max = MR_BETWEEN(snake_fire, fire), .salvo = p->snake_salvo,
+           .cold_time = MR_BETWEEN(snake_time, turn), .weave_deg = p->snake_angle_deg)
+MR_TACTICS(ace, .fire_r_max = MR_BETWEEN(ace_probe, fire), .fire_r_nez = MR_BETWEEN(ace_fire, fire),
+           .salvo = p->ace_salvo, .reserve = p->ace_reserve, .off_deg = p->ace_crank_angle_deg,
+           .cold_time = MR_BETWEEN(ace_cold_time, turn), .guard = MR_BETWEEN(ace_guard, turn), .prudent = 1)
+// These evade every seeker that they hear: no time to go is above the greatest. wing_pilots.h has the rest of `pair`.
+MR_TACTICS(notcher, .fire_r_max = MR_BETWEEN(notcher_fire, fire), .salvo = p->notcher_salvo,
+           .cold_time = MR_TIME_TO_GO_MAX)
+MR_TACTICS(pair, .fire_r_max = MR_BETWEEN(pair_fire, fire), .salvo = p->pair_salvo, .cold_time = MR_TIME_TO_GO_MAX)
 
-static MrTacticsRow mr_tactics_evader(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.fire_r_max = mr_between(p->shooter_fire_min, p->shooter_fire_max, fire_draw),
-                        .salvo = p->evader_salvo,
-                        .cold_time = mr_between(p->evader_cold_time_min, p->evader_cold_time_max, evade_draw)};
-}
-
-static MrTacticsRow mr_tactics_crank(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.fire_r_max = mr_between(p->crank_fire_min, p->crank_fire_max, fire_draw),
-                        .salvo = p->crank_salvo,
-                        .off_deg = p->crank_angle_deg,
-                        .cold_time = mr_between(p->crank_cold_time_min, p->crank_cold_time_max, evade_draw)};
-}
-
-static MrTacticsRow mr_tactics_bracket_shooter(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.fire_r_nez = mr_between(p->bracket_fire_min, p->bracket_fire_max, fire_draw),
-                        .salvo = p->bracket_salvo,
-                        .cold_time = mr_between(p->bracket_cold_time_min, p->bracket_cold_time_max, evade_draw)};
-}
-
-static MrTacticsRow mr_tactics_turn_back(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.fire_r_max = mr_between(p->turn_back_fire_min, p->turn_back_fire_max, fire_draw),
-                        .salvo = p->turn_back_salvo,
-                        .delay = mr_between(p->turn_back_delay_min, p->turn_back_delay_max, evade_draw),
-                        .off_deg = 180.0f};
-}
-
-static MrTacticsRow mr_tactics_snake(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.fire_r_max = mr_between(p->snake_fire_min, p->snake_fire_max, fire_draw),
-                        .salvo = p->snake_salvo,
-                        .cold_time = mr_between(p->snake_time_min, p->snake_time_max, evade_draw),
-                        .weave_deg = p->snake_angle_deg};
-}
-
-static MrTacticsRow mr_tactics_ace(const MrParams *p, float evade_draw, float fire_draw) {
-  return (MrTacticsRow){.fire_r_max = mr_between(p->ace_probe_min, p->ace_probe_max, fire_draw),
-                        .fire_r_nez = mr_between(p->ace_fire_min, p->ace_fire_max, fire_draw),
-                        .salvo = p->ace_salvo,
-                        .reserve = p->ace_reserve,
-                        .off_deg = p->ace_crank_angle_deg,
-                        .cold_time = mr_between(p->ace_cold_time_min, p->ace_cold_time_max, evade_draw),
-                        .guard = mr_between(p->ace_guard_min, p->ace_guard_max, evade_draw),
-                        .prudent = 1};
-}
-
-// It evades every seeker that it hears of: no time to go is above the greatest.
-static MrTacticsRow mr_tactics_notcher(const MrParams *p, float evade_draw, float fire_draw) {
-  (void)evade_draw;
-  return (MrTacticsRow){.fire_r_max = mr_between(p->notcher_fire_min, p->notcher_fire_max, fire_draw),
-                        .salvo = p->notcher_salvo,
-                        .cold_time = MR_TIME_TO_GO_MAX};
-}
-
-// It evades every seeker, too. What it does with a partner is in wing_pilots.h.
-static MrTacticsRow mr_tactics_pair(const MrParams *p, float evade_draw, float fire_draw) {
-  (void)evade_draw;
-  return (MrTacticsRow){.fire_r_max = mr_between(p->pair_fire_min, p->pair_fire_max, fire_draw),
-                        .salvo = p->pair_salvo,
-                        .cold_time = MR_TIME_TO_GO_MAX};
-}
-
-// Tactics of peaceful pilots. The salvo is 0, so they never fire.
-static MrTacticsRow mr_no_tactics(const MrParams *p, float evade_draw, float fire_draw) {
-  (void)p, (void)evade_draw, (void)fire_draw;
-  return (MrTacticsRow){0};
-}
-
-typedef MrTacticsRow MrTacticsOf(const MrParams *p, float evade_draw, float fire_draw);
-#define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_no_tactics,
+typedef MrTacticsRow MrTacticsOf(const MrParams *p, float turn, float fire);
+#define MR_HAS_NO_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_none,
 #define MR_HAS_TACTICS(name, by_map, meaning) [MR_PILOT_##name] = mr_tactics_##name,
 static MrTacticsOf *const mr_tactics_of[MR_PILOT_COUNT] = {
     MR_PEACEFUL_PILOTS(MR_HAS_NO_TACTICS) MR_FIGHTING_PILOTS(MR_HAS_TACTICS) MR_SENSOR_PILOTS(MR_HAS_TACTICS)
         MR_WING_PILOTS(MR_HAS_TACTICS)};
 
 // Gives a pilot its tactics for the episode that starts in a lane.
-static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float evade_draw, float fire_draw, MrTactics *t,
-                     int lane) {
+static void mr_assign_tactics(const MrParams *p, MrPilot pilot, float turn, float fire, MrTactics *t, int lane) {
   assert(pilot < MR_PILOT_COUNT);
-  MrTacticsRow row = mr_tactics_of[pilot](p, evade_draw, fire_draw);
+  MrTacticsRow row = mr_tactics_of[pilot](p, turn, fire);
   t->fire_r_max[lane] = row.fire_r_max;
   t->fire_r_nez[lane] = row.fire_r_nez;
   t->salvo[lane] = row.salvo;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Which enemy a shot, a missile that has lost its target, and a scripted pilot in a team go for. RULES.md, "Teams".
+// The choice of an enemy: by a shot, by a missile that has lost its target, and by a scripted pilot in a team.
+// RULES.md, "Teams".
 //
 // Part of kernel.c, compiled once for each instruction set and side size. No other .c file includes this header.
 
@@ -17,8 +18,8 @@ static inline float mr_range2(const MrBody *a, const MrBody *b, int i) {
   return dx * dx + dy * dy;
 }
 
-// The body that a fighter takes an enemy in one lane to have: the true one, or with sensors its track's. NULL where the
-// enemy is dead or there is no track. `picture` is NULL without sensors.
+// The body of an enemy in one lane as a fighter knows it: the true one, or with sensors its track's. NULL if the enemy
+// is dead or there is no track. `picture` is NULL without sensors.
 static inline const MrBody *mr_known(const MrSim *sim, const MrBlock *b, const MrPicture *picture,
                                      int32_t fighter, int32_t enemy, int lane) {
   if (!b->fighters[enemy].alive[lane]) return NULL;
@@ -58,23 +59,21 @@ static inline float mr_off_nose(const MrBody *own, const MrBody *other, int i) {
   return (dx * own->c[i] + dy * own->s[i]) / (range > 1.0f ? range : 1.0f);
 }
 
-// The enemy nearest a fighter's nose of those that it knows in one lane; or -1.
-static int32_t mr_nearest_nose(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
-                               int lane) {
-  const MrBody *own = &b->fighters[fighter].body;
+// The enemy of a side nearest a body's nose in one lane, of the `enemies` that are not NULL; or -1.
+static int32_t mr_nearest_nose(const MrSim *sim, const MrBody *own, int32_t side,
+                               const MrBody *const enemies[MR_FIGHTERS], int lane) {
   int32_t nearest = -1;
   float most = -2.0f;
-  MR_FOR_SIDE(sim, !mr_side(sim, fighter), e) {
-    const MrBody *enemy = mr_known(sim, b, picture, fighter, e, lane);
-    if (!enemy) continue;
-    float cosine = mr_off_nose(own, enemy, lane);
+  MR_FOR_SIDE(sim, !side, e) {
+    if (!enemies[e]) continue;
+    float cosine = mr_off_nose(own, enemies[e], lane);
     if (cosine > most) nearest = e;
     most = mr_max(cosine, most);
   }
   return nearest;
 }
 
-// Whether the seeker of a missile that has no target sees an enemy in one lane. Without sensors the notch hides nobody.
+// True if the seeker of a missile without a target sees an enemy in one lane. Without sensors there is no notch.
 static bool mr_seeker_sees(const MrSim *sim, const MrBody *own, const MrFighter *enemy, int lane) {
   const MrParams *p = &sim->params;
   const MrBody *body = &enemy->body;
@@ -85,15 +84,12 @@ static bool mr_seeker_sees(const MrSim *sim, const MrBody *own, const MrFighter 
 
 // The living enemy nearest a missile's nose of those that its seeker sees in one lane; or -1.
 static int32_t mr_seek_target(const MrSim *sim, const MrBlock *b, const MrMissile *m, int lane) {
-  int32_t nearest = -1;
-  float most = -2.0f;
-  MR_FOR_SIDE(sim, !mr_side(sim, m->owner[lane]), e) {
-    if (!mr_seeker_sees(sim, &m->body, &b->fighters[e], lane)) continue;
-    float cosine = mr_off_nose(&m->body, &b->fighters[e].body, lane);
-    if (cosine > most) nearest = e;
-    most = mr_max(cosine, most);
+  const MrBody *enemies[MR_FIGHTERS];
+  int32_t side = mr_side(sim, m->owner[lane]);
+  MR_FOR_SIDE(sim, !side, e) {
+    enemies[e] = mr_seeker_sees(sim, &m->body, &b->fighters[e], lane) ? &b->fighters[e].body : NULL;
   }
-  return nearest;
+  return mr_nearest_nose(sim, &m->body, side, enemies, lane);
 }
 
 // Gives each missile of a lane whose target is dead another: the enemy nearest its nose that its seeker sees. Without
@@ -114,20 +110,19 @@ static void mr_find_new_targets(const MrSim *sim, MrBlock *b, MrPicture *picture
   }
 }
 
-// At whom a fighter's `fire` is, in one lane; -1 for nobody that it knows.
+// The enemy that a fighter's `fire` is at, in one lane; -1 if it knows none there.
 static int32_t mr_shot_at(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
                           int lane) {
   int32_t fire = b->fighters[fighter].fire[lane], target = b->fighters[fighter].target[lane];
   if (fire == MR_FIRE_TARGET) return mr_known(sim, b, picture, fighter, target, lane) ? target : -1;
-  if (fire == MR_FIRE_AHEAD) return mr_nearest_nose(sim, b, picture, fighter, lane);
-  return mr_nearest_enemy(sim, b, picture, fighter, fire, lane);
+  if (fire != MR_FIRE_AHEAD) return mr_nearest_enemy(sim, b, picture, fighter, fire, lane);
+  const MrBody *enemies[MR_FIGHTERS];
+  int32_t side = mr_side(sim, fighter);
+  MR_FOR_SIDE(sim, !side, e) enemies[e] = mr_known(sim, b, picture, fighter, e, lane);
+  return mr_nearest_nose(sim, &b->fighters[fighter].body, side, enemies, lane);
 }
 
 #else
-
-static inline void mr_find_new_targets(const MrSim *sim, MrBlock *b, MrPicture *picture, int lane) {
-  (void)sim, (void)b, (void)picture, (void)lane;
-}
 
 static inline int32_t mr_shot_at(const MrSim *sim, const MrBlock *b, const MrPicture *picture, int32_t fighter,
                                  int lane) {

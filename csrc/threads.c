@@ -13,27 +13,26 @@
 #include <string.h>
 #include <unistd.h>
 
-// How often a thread looks for what it waits for before it sleeps: for about as long as it takes to wake up, some 80
-// microseconds on the virtual machine where it was measured. After every PAUSES looks it gives its processor to whoever
-// else wants it.
+// Number of times that a waiting thread looks for its condition before it sleeps: for about as long as it takes to wake
+// up, some 80 microseconds on the virtual machine where it was measured. After every PAUSES looks it yields its
+// processor.
 enum { LOOKS = 8000, PAUSES = 50 };
 
-// Fewer parts than this for each thread are not shared out: each thread takes the next of all, for parts may be of
-// unlike length.
+// Below this number of parts for each thread there is one share for all threads, since parts may differ in length.
 enum { FEW = 5 };
 
-// The parts that a thread takes first, so that what it works on is in its core's caches from last time: a contiguous
-// share of all. Once they are taken, it takes those of others. The number of the piece of work and the next part that
-// nobody has taken are one word, so that a thread that comes late cannot take a part of the next piece for one of this.
+// A contiguous share of the parts, which one thread takes first: their memory is in its core's caches from last time.
+// When they are taken, it takes parts of other shares. The number of the piece of work and the next free part are one
+// word, so a late thread cannot mistake a part of the next piece for one of this.
 typedef struct {
   _Alignas(64) atomic_uint_least64_t next;
   atomic_uint_least32_t end;
 } Share;
 
 struct MrThreads {
-  int32_t count;  // with the caller
+  int32_t count;  // with the caller's
   atomic_flag is_busy;
-  pid_t process;  // whose threads they are
+  pid_t process;  // of the threads
   pthread_t *threads;
   pthread_mutex_t mutex;
   pthread_cond_t begun, ended;
@@ -106,7 +105,7 @@ static void *work_until_over(void *argument) {
   }
 }
 
-// Signals are for the threads that were there before.
+// Starts a worker thread. It blocks all signals: these are for the threads of the program.
 static bool start(MrThreads *t, int32_t index) {
   Worker *worker = malloc(sizeof *worker);
   if (!worker) return false;

@@ -1,7 +1,7 @@
-# Part of _core.pyx: checks of what is given to a core, and copies of what passes them.
+# Part of _core.pyx: checks of the arguments of a core, and copies of those that pass.
 
 def _check_no_map(pilot_weights, str observation):
-    """Refuse, without a map, who goes by it."""
+    """Refuses an observation or a pilot that needs a map, where there is none."""
     if observation == "stg":
         raise ValueError("observation = 'stg': needs an envelope")
     for index, (name, _) in enumerate(pilot_rows()):
@@ -10,7 +10,7 @@ def _check_no_map(pilot_weights, str observation):
 
 
 def _check_pilots(dict parameters, pilot_weights):
-    """Refuse, without sensors or teams, who flies only with them."""
+    """Refuses pilots that need sensors or teams, where there are none."""
     senses, is_team = parameters["sensing"] == "radar", len(pilot_weights) > MR_SIDES
     for index, (name, _) in enumerate(pilot_rows()):
         if not any(weights[index] > 0 for weights in pilot_weights):
@@ -22,7 +22,7 @@ def _check_pilots(dict parameters, pilot_weights):
 
 
 def _check_sizes(dict parameters, str observation):
-    """Refuse sizes of sides that there are not, and what teams do not have."""
+    """Refuses impossible sizes of sides, and observations that do not go with them."""
     red, blue = parameters["red_size"], parameters["blue_size"]
     if not (1 <= red <= MR_SIDE_MAX and 1 <= blue <= MR_SIDE_MAX):
         raise ValueError(f"red_size = {red}, blue_size = {blue}: from 1 to {MR_SIDE_MAX}")
@@ -33,7 +33,7 @@ def _check_sizes(dict parameters, str observation):
 
 
 cdef int _take_ranges(MrRanges *to, values, str name) except -1:
-    """Copy a range of a map."""
+    """Copies a range of a map."""
     cdef const float[:, :, :, ::1] ranges = np.ascontiguousarray(values, np.float32)
     if tuple(ranges.shape)[:4] != MAP_SHAPE:
         raise ValueError(f"envelope.{name} of shape {tuple(ranges.shape)[:4]}: must be {MAP_SHAPE}")
@@ -44,7 +44,7 @@ cdef int _take_ranges(MrRanges *to, values, str name) except -1:
 
 
 cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
-    """Copy a map of the missile envelope."""
+    """Copies a map of the missile envelope."""
     _take_ranges(&to.aero, envelope.aero, "aero")
     _take_ranges(&to.nez, envelope.nez, "nez")
     _take_ranges(&to.cold, envelope.cold, "cold")
@@ -59,7 +59,7 @@ cdef int _take_envelope(MrEnvelope *to, envelope) except -1:
 
 
 cdef int _check_aligned(const void *numbers, str name) except -1:
-    """Refuse numbers of 4 bytes at an address that C may not read them from."""
+    """Refuses numbers of 4 bytes at an address that C may not read them from."""
     if <size_t> numbers % 4:
         raise ValueError(f"{name} must be aligned: begin at a multiple of 4 bytes")
     return 0

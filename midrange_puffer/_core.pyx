@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Binding of the C core (csrc/midrange.h): checks what crosses the border, then one call a step.
+"""Binding of the C core (csrc/midrange.h): checks the arguments, then makes one C call a step.
 
-It alone knows the C structs, which _midrange.pxd declares. No rule of the game is in here.
+Only this module knows the C structs, which _midrange.pxd declares. It has no rule of the game.
 """
 
 from libc.math cimport isfinite
@@ -25,31 +25,32 @@ include "_checks.pxi"
 cdef class Core:
     """A simulation owned by this object: allocated once, freed once.
 
-    One thread at a time: while a call is under way, every other raises RuntimeError, but for
-    fly_shots and threat_cone, which need nothing of the state.
+    One thread at a time may use it. While a call is under way, every other call raises
+    RuntimeError, except fly_shots and threat_cone, which do not use the state.
 
     Args:
         parameters: a value for every row of the parameter table, already checked; of a choice its
             name.
         num_envs: number of engagements, from 1 to MAX_ENVS.
         seed: 0 <= seed < 2**64.
-        pilot_weights: shares [fighters][pilots] of who flies each fighter: red's, then blue's.
+        pilot_weights: shares [fighters][pilots] of the pilots of each fighter: red's, then blue's.
         auto_reset: start the next episode as soon as one has ended.
         isa: one of isas(), or "auto".
         envelope: the map of the missile envelope, copied: an object with float32 arrays aero, nez,
             cold and minimum of MAP_SHAPE [m], see MrEnvelope, and launch_speeds and target_speeds
             [m/s], evenly spaced. None: shots are not classed.
         observation: one of OBSERVATIONS, or in teams TEAM or TEAM_RADAR.
-        threads: that step the engagements, this one among them; the result does not depend on it.
+        threads: number of threads that step the engagements, with the caller's; the result does not
+            depend on it.
 
     Raises:
-        ValueError: an instruction set that this machine cannot run, an envelope of another shape
-            or not finite, or none where the observation or a pilot goes by it.
+        ValueError: an instruction set that this machine cannot run, an envelope of another shape or
+            not finite, or no envelope where the observation or a pilot needs it.
         MemoryError: no memory for the state.
     """
 
-    # Used by the methods down to _begin, and by those that need nothing of the state. The others get
-    # it from _idle or from _begin.
+    # Used by the methods down to _begin, and by those that do not use the state. The other methods
+    # get it from _idle or from _begin.
     cdef MrSim *sim
     cdef Threads shared
     cdef bint busy  # read and written with the GIL held
@@ -98,7 +99,7 @@ cdef class Core:
         config.seed = seed
         config.auto_reset = auto_reset
         config.isa = name
-        config.threads = self.shared.pool
+        config.threads = self.shared.threads
         self.threads = self.shared.count
         if envelope is not None:
             _take_envelope(&ranges, envelope)
@@ -120,15 +121,16 @@ cdef class Core:
         self.sim = NULL
 
     cdef MrSim *_idle(self) except NULL:
-        """The simulation, for a C call made at once, with the GIL held."""
+        """Returns the simulation for a C call that is made at once, with the GIL held."""
         if self.busy:
             raise RuntimeError("this simulation is in use by another thread")
         return self.sim
 
     cdef MrSim *_begin(self) except NULL:
-        """The simulation, for a call that lets others run: it sets `busy` to False when done.
+        """Returns the simulation for a call during which other threads run, and sets `busy`.
 
-        The GIL is let go of in `with nogil`, and wherever Python runs.
+        The call sets `busy` to False when it is done. The GIL is released in `with nogil`, and may
+        be wherever Python runs.
         """
         cdef MrSim *sim = self._idle()
         self.busy = True
@@ -136,28 +138,28 @@ cdef class Core:
 
     @property
     def isa(self):
-        """The instruction set in use."""
+        """Name of the instruction set in use."""
         return mr_isa(self.sim).decode()
 
     @property
     def state_bytes(self):
-        """Of one engagement, without what is known by sensors."""
+        """Bytes of the state of one engagement, without its picture."""
         return mr_state_bytes(self.sim)
 
     @property
     def seed(self):
-        """The seed of the starts: as last given, or as of the snapshot last restored."""
+        """The seed of the starts: the last one given, or that of the snapshot last restored."""
         return mr_seed(self._idle())
 
     def reset(self, uint64_t seed):
-        """Start episode 0 of every engagement."""
+        """Starts episode 0 of every engagement."""
         cdef MrSim *sim = self._begin()
         with nogil:
             mr_reset(sim, seed)
         self.busy = False
 
     def start(self, Py_ssize_t env, Py_ssize_t engagement, Py_ssize_t episode):
-        """Start one engagement again, as any episode of any engagement of the seed."""
+        """Starts one engagement again, as any episode of any engagement of the seed."""
         self._check_index(env, 0, 1, "fighter")
         if not (0 <= engagement <= MAX_START and 0 <= episode <= MAX_START):
             raise ValueError(f"engagement = {engagement}, episode = {episode}: at least 0, at most "
@@ -167,12 +169,12 @@ cdef class Core:
     def step(self, const int32_t[:, ::1] actions, float[:, ::1] observations, float[::1] rewards,
              uint8_t[::1] terminals, uint8_t[::1] truncations, float[:, ::1] final_observations=None,
              float[:, :, ::1] states=None, float[:, :, ::1] final_states=None):
-        """One decision: actions in, everything else written in place. See Midrange for the shapes.
+        """Flies one decision and writes its results in place. See Midrange for the shapes.
 
-        Where an engagement ends, its agents' rows of final_observations [agents, features] get what
-        they see then, before the next one starts in its place; the other rows have no meaning.
-        States are [states, fighters, num_envs], of the rows of state_rows(): after the step, and
-        before the next ones start.
+        Where an engagement ends, its agents' rows of final_observations [agents, features] get
+        their last observations, before the next episode starts in its place; the other rows mean
+        nothing. `states` [states, fighters, num_envs], in the order of state_rows(), are those
+        after the step; `final_states` are those before the next episodes start.
         """
         cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
                                                rewards, terminals, truncations, final_observations,
@@ -187,7 +189,7 @@ cdef class Core:
                         float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
                         float[:, ::1] final_observations=None, float[:, :, ::1] states=None,
                         float[:, :, ::1] final_states=None):
-        """The same with the agents' controls as actions, float32 [agents, 3]."""
+        """Flies one decision, as `step`, with controls as actions, float32 [agents, 3]."""
         cdef MrResults results = self._results(actions.shape[0], actions.shape[1], observations,
                                                rewards, terminals, truncations, final_observations,
                                                states, final_states)
@@ -201,7 +203,7 @@ cdef class Core:
                             float[::1] rewards, uint8_t[::1] terminals, uint8_t[::1] truncations,
                             float[:, ::1] final_observations, float[:, :, ::1] states,
                             float[:, :, ::1] final_states) except *:
-        """Where a step's results go, once everything that the step takes has the right shape."""
+        """Checks the shapes of a step's arguments; returns the destination of its results."""
         cdef MrResults results
         cdef Py_ssize_t agents = self.agents
         if rows != agents or columns != MR_ACTIONS:
@@ -227,7 +229,7 @@ cdef class Core:
         return results
 
     cdef float *_check_states(self, float[:, :, ::1] states) except? NULL:
-        """Where states go; NULL for None."""
+        """Checks the shape of `states`; returns their address, NULL for None."""
         if states is None:
             return NULL
         if (states.shape[0] != MR_STATE_COUNT or states.shape[1] != self.fighters
@@ -238,7 +240,7 @@ cdef class Core:
         return &states[0, 0, 0]
 
     def step_controls(self, const float[:, :, ::1] controls, float[:, ::1] rewards):
-        """One decision with controls [num_envs, fighters, 3]; rewards [num_envs, fighters]."""
+        """Flies one decision by controls [num_envs, fighters, 3]; rewards [num_envs, fighters]."""
         if (controls.shape[0] != self.num_envs or controls.shape[1] != self.fighters
                 or controls.shape[2] != 3):
             raise ValueError(f"controls of shape {tuple(controls.shape)[:3]}: "
@@ -250,12 +252,12 @@ cdef class Core:
         cdef int32_t dropped
         cdef MrSim *sim = self._begin()
         with nogil:
-            mr_take_records(sim, &dropped)  # leaves room for those of this decision
+            mr_take_records(sim, &dropped)  # room for those of this decision
             mr_step_controls(sim, &controls[0, 0, 0], &rewards[0, 0])
         self.busy = False
 
     def advance(self, Py_ssize_t steps):
-        """Physics only, for `steps` physics steps, with the commands last given."""
+        """Flies physics steps only, with the commands last given."""
         if not 0 <= steps <= MAX_ADVANCE:
             raise ValueError(f"substeps = {steps}: at least 0, at most {MAX_ADVANCE}")
         cdef MrSim *sim = self._begin()
@@ -264,17 +266,17 @@ cdef class Core:
         self.busy = False
 
     def observe(self, float[:, ::1] observations):
-        """Write the agents' observations."""
+        """Writes the agents' observations."""
         self._check_observations(observations, self.agents)
         if self.agents:
             mr_observe(self._idle(), &observations[0, 0])
 
     def observe_states(self, float[:, :, ::1] states not None):
-        """Write the states, [states, fighters, num_envs], as they stand now."""
+        """Writes the present states, [states, fighters, num_envs]."""
         mr_observe_states(self._idle(), self._check_states(states))
 
     def observe_all(self, float[:, ::1] observations):
-        """Write the observations of every fighter, [num_envs * fighters, features]."""
+        """Writes the observations of every fighter, [num_envs * fighters, features]."""
         self._check_observations(observations, self.num_envs * self.fighters)
         mr_observe_all(self._idle(), &observations[0, 0])
 
@@ -285,11 +287,11 @@ cdef class Core:
         return _check_aligned(&observations[0, 0], "observations") if rows else 0
 
     def record_count(self):
-        """How many engagements have finished since records were taken."""
+        """Returns the number of engagements that have finished since records were taken."""
         return mr_record_count(self._idle())
 
     def take_records(self):
-        """The finished engagements since the last call, an array of RECORD."""
+        """Returns the engagements that finished since the last call, an array of RECORD."""
         cdef int32_t count
         cdef uint8_t[::1] view
         cdef MrSim *sim = self._begin()
@@ -303,7 +305,7 @@ cdef class Core:
             self.busy = False
         return out
 
-    # No method of Python's, which a subclass could replace; nor are the other checks.
+    # A C method, as the other checks are: a subclass cannot replace it.
     cdef int _check_index(self, Py_ssize_t env, Py_ssize_t entity, Py_ssize_t entities,
                           str name) except -1:
         if not 0 <= env < self.num_envs:
@@ -313,42 +315,42 @@ cdef class Core:
         return 0
 
     def get_fighter(self, Py_ssize_t env, Py_ssize_t fighter):
-        """State of one fighter as a dict of MrFighterState."""
+        """Returns the state of one fighter as a dict of MrFighterState."""
         cdef MrFighterState state
         self._check_index(env, fighter, self.fighters, "fighter")
         mr_get_fighter(self._idle(), env, fighter, &state)
         return state
 
     def set_fighter(self, Py_ssize_t env, Py_ssize_t fighter, MrFighterState state):
-        """Set all of MrFighterState but the pilot."""
+        """Sets all of MrFighterState except the pilot."""
         self._check_index(env, fighter, self.fighters, "fighter")
         mr_set_fighter(self._idle(), env, fighter, &state)
 
     def get_missile(self, Py_ssize_t env, Py_ssize_t slot):
-        """State of one missile slot as a dict of MrMissileState."""
+        """Returns the state of one missile slot as a dict of MrMissileState."""
         cdef MrMissileState state
         self._check_index(env, slot, self.slots, "missile")
         mr_get_missile(self._idle(), env, slot, &state)
         return state
 
     def set_missile(self, Py_ssize_t env, Py_ssize_t slot, MrMissileState state):
-        """Set one missile slot."""
+        """Sets one missile slot."""
         self._check_index(env, slot, self.slots, "missile")
         self._check_index(env, state.owner, self.fighters, "owner")
         self._check_index(env, state.target, self.fighters, "target")
         mr_set_missile(self._idle(), env, slot, &state)
 
     def launch(self, Py_ssize_t env, Py_ssize_t fighter):
-        """Launch at once; False without a missile left, a living enemy, or with sensors a track."""
+        """Launches at once. False without a missile, a living enemy or, with sensors, a track."""
         self._check_index(env, fighter, self.fighters, "fighter")
         return bool(mr_launch(self._idle(), env, fighter))
 
     def read(self, str entity):
-        """The fields of an entity: name -> array [num_envs, entities of an engagement].
+        """Returns copies of the fields of an entity: name -> array [num_envs, entities].
 
         `entity` is "engagement", "fighter" or "missile", and with sensors also "contact" or
-        "belief"; csrc/state_fields.h lists the fields. float32, and int32 for whole numbers;
-        copies.
+        "belief". csrc/state_fields.h lists the fields. The arrays are float32, or int32 for whole
+        numbers.
 
         Raises:
             KeyError: no such entity.
@@ -376,12 +378,12 @@ cdef class Core:
         return out
 
     def status(self):
-        """Arrays [num_envs] of outcome, truncated, time (physics steps) and episode."""
+        """Returns arrays [num_envs] of outcome, truncated, time (physics steps) and episode."""
         fields = {name: array[:, 0] for name, array in self.read("engagement").items()}
         return fields["outcome"], fields["truncated"].astype(bool), fields["time"], fields["episode"]
 
     def snapshot(self):
-        """An exact copy of the state."""
+        """Returns an exact copy of the state."""
         cdef size_t size = mr_snapshot_bytes(self._idle())
         out = bytearray(size)
         cdef uint8_t[::1] view = out
@@ -389,7 +391,7 @@ cdef class Core:
         return bytes(out)
 
     def restore(self, const uint8_t[::1] state):
-        """Take a snapshot of an equal simulation back; its bytes must be what snapshot() gave."""
+        """Restores a snapshot that an equal simulation's snapshot() has given."""
         if <size_t> state.shape[0] != mr_snapshot_bytes(self._idle()):
             raise ValueError(f"snapshot of {state.shape[0]} bytes: "
                              f"this simulation's have {mr_snapshot_bytes(self._idle())}")
@@ -398,30 +400,30 @@ cdef class Core:
             raise ValueError(f"snapshot whose {wrong.decode()} is out of range")
 
     def state_hash(self):
-        """64-bit hash of everything that the future depends on, given parameters and pilots."""
+        """Returns a 64-bit hash of all that the future depends on, given parameters and pilots."""
         return mr_state_hash(self._idle())
 
     def fight_hash(self):
-        """64-bit hash of what has been flown: without the seed and the engagements' numbers."""
+        """Returns a 64-bit hash of the fights alone, without the seed and engagement numbers."""
         return mr_fight_hash(self._idle())
 
     def fly_shots(self, shots):
-        """Fly out shots by this simulation's parameters; its state plays no part.
+        """Flies out shots by this simulation's parameters; its state plays no part.
 
         Args:
             shots: array [n] of SHOT; lengths in m, speeds in m/s. The shooter is at the origin, the
                 target `range` ahead on +x. nose: unit vector of the shooter's velocity. aspect:
                 unit vector of the target's velocity as seen along the line from it to the shooter:
-                (1, 0) flies at the shooter, (0, 1) 90 degrees to the left of that. Shots that take
-                alike long should be neighbours.
+                (1, 0) flies at the shooter, (0, 1) 90 degrees to the left of that. Shots of about
+                the same duration should be neighbours.
 
         Returns:
-            bool [n]: which hit.
+            bool [n]: True for each shot that hits.
 
         Raises:
-            ValueError: another dtype or shape, an evasion that is none, a number that is not finite.
+            ValueError: another dtype or shape, an unknown evasion, a number that is not finite.
         """
-        shots = np.array(shots, order="C")  # so that what is checked is what is flown
+        shots = np.array(shots, order="C")  # a copy: no other thread changes it after the checks
         if shots.dtype != SHOT or shots.ndim != 1:
             raise ValueError(f"shots of {shots.dtype}, shape {shots.shape}: must be [n] of SHOT")
         cdef int32_t count = len(shots)
@@ -438,11 +440,11 @@ cdef class Core:
         return np.asarray(hits).view(bool)
 
     def look_ahead(self, Py_ssize_t env, Py_ssize_t seat, Py_ssize_t interval, Py_ssize_t count):
-        """One engagement flown ahead with a manoeuvre of `seat` in each lane; nothing is changed.
+        """Flies a copy of one engagement ahead, with a manoeuvre of `seat` in each lane.
 
         Returns:
-            MOMENT [count], the first of now, `interval` physics steps apart, and PREDICTION
-            [missiles, lanes]. Lanes: AHEAD_HELD, ...; csrc/midrange.h says what flies in each.
+            MOMENT [count], the first is now, `interval` physics steps apart, and PREDICTION
+            [missiles, lanes]. The lanes are AHEAD_HELD, ...; csrc/midrange.h has their manoeuvres.
 
         Raises:
             IndexError: no such engagement or seat.
@@ -464,11 +466,11 @@ cdef class Core:
         return moments, predictions
 
     def threat_cone(self, float launch_speed, Py_ssize_t interval, Py_ssize_t count):
-        """Where a missile launched now could be, to the left of the launcher's nose, if not spent.
+        """Returns the possible places of a missile launched now, left of the launcher's nose.
 
         Returns:
             float32 [count, turns, headings, 2], m ahead and to the left of the launcher, the first
-            of now, `interval` physics steps apart; csrc/midrange.h says of which turns.
+            is now, `interval` physics steps apart. csrc/midrange.h has the turns. NaN once spent.
 
         Raises:
             ValueError: no moments, or too many or too far apart.

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Binding of the C learner (csrc/learner/learner.h): checks what crosses the border, then one call."""
+"""Binding of the C learner (csrc/learner/learner.h): checks arguments, then makes one C call."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -15,14 +15,14 @@ HEADS = MR_HEADS
 MAX_LEVELS = MR_OUTPUTS - 1  # of all heads together
 MAX_TEAM_LEVELS = MR_OUTPUTS_MAX - 1
 MAX_ENTITY_SIZE = 256
-WIDTH_UNIT = 16  # of which the width of a hidden layer is a multiple
-MAX_WIDTH = 1024  # beyond it torch is faster, and the sums of the parts take gigabytes
+WIDTH_UNIT = 16  # the width of a hidden layer is a multiple
+MAX_WIDTH = 1024  # above it torch is faster, and the sums of the parts take gigabytes
 MAX_FEATURES = 4096
 MAX_DECISIONS = 2**30  # in one call: they are counted in 32 bits
 
 
 def isas():
-    """The names of the instruction sets that this machine can run, best first."""
+    """Returns the names of the instruction sets that this machine can run, best first."""
     names = []
     cdef const char *const *name = mr_learner_isas()
     while name[0] != NULL:
@@ -32,7 +32,7 @@ def isas():
 
 
 cdef int _check_aligned(const void *numbers, size_t size, str name) except -1:
-    """Refuse numbers of `size` bytes at an address that C may not read them from."""
+    """Refuses numbers of `size` bytes at an address that C may not read them from."""
     if <size_t> numbers % size:
         raise ValueError(f"{name} must be aligned: begin at a multiple of {size} bytes")
     return 0
@@ -40,7 +40,7 @@ cdef int _check_aligned(const void *numbers, size_t size, str name) except -1:
 
 cdef int _check_decisions(str name, const float[:, ::1] array, Py_ssize_t rows,
                           Py_ssize_t horizon) except -1:
-    """Refuse another shape than [rows, horizon]."""
+    """Refuses another shape than [rows, horizon]."""
     if array.shape[0] != rows or array.shape[1] != horizon:
         raise ValueError(f"{name} of shape ({array.shape[0]}, {array.shape[1]}): must be ({rows}, "
                          f"{horizon})")
@@ -48,7 +48,7 @@ cdef int _check_decisions(str name, const float[:, ::1] array, Py_ssize_t rows,
 
 
 cdef int _check_rows(const int64_t[::1] rows, Py_ssize_t segments, Py_ssize_t horizon) except -1:
-    """Refuse rows that are not segments', or of no decision, or of too many."""
+    """Refuses rows out of range, and no decisions or too many."""
     cdef Py_ssize_t i
     if not 1 <= rows.shape[0] * horizon <= MAX_DECISIONS:
         raise ValueError(f"{rows.shape[0]} segments of {horizon} decisions: at least 1 decision, "
@@ -62,7 +62,7 @@ cdef int _check_rows(const int64_t[::1] rows, Py_ssize_t segments, Py_ssize_t ho
 
 cdef int _choose(const int64_t[::1] rows, const int32_t[::1] decisions, Py_ssize_t horizon,
                  MrChoice *to) except -1:
-    """These decisions of these segments, or all."""
+    """Chooses these decisions of these segments, or all."""
     cdef Py_ssize_t i, most = rows.shape[0] * horizon
     to.rows, to.decisions, to.count = &rows[0], NULL, <int32_t> most
     if decisions is None:
@@ -79,7 +79,7 @@ cdef int _choose(const int64_t[::1] rows, const int32_t[::1] decisions, Py_ssize
 
 def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] advantages,
                     float[::1] priorities):
-    """Write V-trace's advantages of some segments, and the sums of their absolute values.
+    """Writes V-trace's advantages of some segments, and the sums of their absolute values.
 
     Args:
         outcomes: values, rewards and terminals for the decision before, and ratios of
@@ -88,11 +88,11 @@ def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] a
         settings: gamma, gae_lambda, vtrace_rho_clip, vtrace_c_clip.
         advantages, priorities: float32 [segments, horizon], [segments]: these rows are written.
     """
-    cdef MrOutcomes of
+    cdef MrOutcomes series
     cdef MrTraceSettings trace
     cdef const float[:, ::1] values, rewards, terminals, ratio
     cdef Py_ssize_t segments, horizon
-    outcomes = tuple(outcomes)  # which holds the arrays while C reads
+    outcomes = tuple(outcomes)  # keeps the arrays alive while C reads
     values, rewards, terminals, ratio = outcomes
     segments, horizon = advantages.shape[0], advantages.shape[1]
     _check_rows(rows, segments, horizon)
@@ -105,36 +105,37 @@ def find_advantages(outcomes, const int64_t[::1] rows, settings, float[:, ::1] a
         raise ValueError(f"priorities of {priorities.shape[0]} segments: must be {segments}")
     _check_aligned(&priorities[0], 4, "priorities")
     trace.gamma, trace.lambda_, trace.rho_clip, trace.c_clip = settings
-    of.horizon = <int32_t> horizon
-    of.values, of.rewards = &values[0, 0], &rewards[0, 0]
-    of.terminals, of.ratio = &terminals[0, 0], &ratio[0, 0]
+    series.horizon = <int32_t> horizon
+    series.values, series.rewards = &values[0, 0], &rewards[0, 0]
+    series.terminals, series.ratio = &terminals[0, 0], &ratio[0, 0]
     with nogil:
-        mr_learner_advantages(&of, &trace, &rows[0], <int32_t> rows.shape[0], &advantages[0, 0],
+        mr_learner_advantages(&series, &trace, &rows[0], <int32_t> rows.shape[0], &advantages[0, 0],
                               &priorities[0])
 
 
 cdef class Network:
-    """An MLP in C: what it gives, the gradient of PPO's loss, and the steps of its optimizer.
+    """An MLP in C: its outputs, the gradient of PPO's loss, and the steps of its optimizer.
 
-    One thread of Python at a time: while a call is under way, every other raises RuntimeError.
+    One Python thread at a time may use it: while a call is under way, every other raises
+    RuntimeError.
     Its parameters are float32 [size], in the order and layout of the torch module `Policy`.
 
     Args:
-        features: that it sees.
-        widths: of its hidden layers.
-        levels: of each number of an action, or None: they are continuous.
-        ranges: where they are continuous, float32 [2, HEADS]: the middle of each number's range and
+        features: number of features of an observation.
+        widths: widths of the hidden layers.
+        levels: number of levels of each number of an action; None: actions are continuous.
+        ranges: of continuous actions, float32 [2, HEADS]: the middle of each number's range and
             half its length.
         deviations: of continuous actions, least and greatest, in half ranges.
-        threads: that it may use, this one among them; it shares them as `find_threads` says.
+        threads: number of threads to use, with the caller's; they are shared, see `find_threads`.
         learns: make room for gradients and steps, too.
         isa: one of isas(), or "auto".
-        entities: None where one flies against one. In teams what the observations are of: the
-            features of one's own state, then the size of a kind's features, the kind that is fired
-            at, and for each kind its rows, their features, and the place of the first one.
+        entities: None in one against one. In teams the layout of an observation: the number of
+            features of the own state, the entity size, the kind of the targets, and for each kind
+            its rows, their features, and the place of the first one.
 
     Raises:
-        ValueError: A shape that it cannot take, or an instruction set that this machine cannot run.
+        ValueError: An impossible shape, or an instruction set that this machine cannot run.
         MemoryError: No memory, or no threads.
     """
 
@@ -184,7 +185,7 @@ cdef class Network:
         if entities is not None:
             self._take_entities(entities, levels)
         name = isa.encode()
-        self.learner = mr_learner_create(&self.shape, self.shared.pool, learns, name)
+        self.learner = mr_learner_create(&self.shape, self.shared.threads, learns, name)
         if self.learner == NULL:
             raise MemoryError(f"no memory for a network of widths {tuple(widths)}")
         mr_learner_arrays(self.learner, arrays, &size)
@@ -218,7 +219,7 @@ cdef class Network:
         self.learner = NULL
 
     def arrays(self):
-        """The shapes of the parameters' arrays, in their order."""
+        """Returns the shapes of the parameters' arrays, in their order."""
         cdef MrArray arrays[MR_MAX_ARRAYS]
         cdef int32_t size
         count = mr_learner_arrays(self.learner, arrays, &size)
@@ -226,7 +227,7 @@ cdef class Network:
         return [shape if arrays[i].is_matrix else shape[1:] for i, shape in enumerate(shapes)]
 
     def load(self, const float[::1] parameters):
-        """Take these parameters, float32 [size], until others are given."""
+        """Loads the parameters, float32 [size]."""
         self._check_parameters("parameters", parameters)
         self._begin()
         try:
@@ -237,19 +238,19 @@ cdef class Network:
 
     def act(self, const float[:, :] observations, const float[:, ::1] noise, actions,
             outcomes=None, keep=None, Py_ssize_t row=0, Py_ssize_t step=0):
-        """Draw actions.
+        """Draws actions.
 
         Args:
-            observations: float32 [n, features] or more; the first features are seen.
+            observations: float32 [n, features] or more; the first features are used.
             noise: float32 [n, HEADS], uniform in [0, 1) for levels, standard normal for continuous
                 actions; None: the likeliest action is taken.
             actions: int32 levels, or float32 clipped to their ranges, [n, HEADS]: written.
-            outcomes: of the decision before, for `keep`: rewards float32 [n], and whether it
-                ended the engagement, bool [n].
-            keep: where all is kept: observations [rows, horizon, features], actions as they were
-                drawn [rows, horizon, HEADS], log-probabilities, values, rewards and terminals
-                float32 [rows, horizon]. None: nothing is.
-            row, step: n rows from this on are written, of this decision of the horizon.
+            outcomes: of the decision before, for `keep`: rewards float32 [n], and bool [n], True
+                if it ended the engagement.
+            keep: destinations: observations [rows, horizon, features], actions as drawn
+                [rows, horizon, HEADS], log-probabilities, values, rewards and terminals
+                float32 [rows, horizon]. None: nothing is kept.
+            row, step: n rows from `row` on are written, of decision `step` of the horizon.
         """
         cdef MrSeen seen
         cdef MrKeep to
@@ -268,7 +269,7 @@ cdef class Network:
         seen.row = observations.strides[0] // <Py_ssize_t> sizeof(float)
         cdef uint8_t[:, ::1] drawn = self._raw(actions, (count, MR_HEADS), "actions")
         if keep is not None:
-            outcomes, keep = tuple(outcomes), tuple(keep)  # which hold the arrays while C writes
+            outcomes, keep = tuple(outcomes), tuple(keep)  # keep the arrays alive while C writes
         self._keep(outcomes, keep, row, step, &seen, &to)
         cdef const float *random = NULL
         if noise is not None:
@@ -285,24 +286,24 @@ cdef class Network:
 
     def score(self, experience, const int64_t[::1] rows, float[:, ::1] logprobs,
               float[:, ::1] values, const int32_t[::1] decisions=None):
-        """Write what the policy gives for some segments, log-probabilities and values [n, horizon].
+        """Writes the policy's log-probabilities and values [n, horizon] for some segments.
 
         Args:
             experience: as of `gradient`.
             rows: int64 [n] of the segments.
             decisions: as of `gradient`; the others are not written.
         """
-        cdef MrExperience of
+        cdef MrExperience data
         cdef MrChoice choice
-        experience = tuple(experience)  # which holds the arrays while C reads
-        self._experience(experience, rows, &of)
-        _check_decisions("logprobs", logprobs, rows.shape[0], of.horizon)
-        _check_decisions("values", values, rows.shape[0], of.horizon)
-        _choose(rows, decisions, of.horizon, &choice)
+        experience = tuple(experience)  # keeps the arrays alive while C reads
+        self._experience(experience, rows, &data)
+        _check_decisions("logprobs", logprobs, rows.shape[0], data.horizon)
+        _check_decisions("values", values, rows.shape[0], data.horizon)
+        _choose(rows, decisions, data.horizon, &choice)
         self._begin()
         try:
             with nogil:
-                mr_learner_score(self.learner, &of, &choice, &logprobs[0, 0], &values[0, 0])
+                mr_learner_score(self.learner, &data, &choice, &logprobs[0, 0], &values[0, 0])
         finally:
             self.busy = False
 
@@ -310,42 +311,42 @@ cdef class Network:
                  const float[:, ::1] returns, settings, float scale, float[::1] gradient,
                  float[:, ::1] logprobs, float[:, ::1] values,
                  const int32_t[::1] decisions=None):
-        """Add the gradient of the loss of some segments, times `scale`, to `gradient` [size].
+        """Adds the gradient of the loss of some segments, times `scale`, to `gradient` [size].
 
         Args:
             experience: observations [segments, horizon, features], actions [segments, horizon,
                 HEADS], log-probabilities before the update and latest values [segments, horizon].
             rows: int64 [n] of the segments.
-            advantages, returns: [n, horizon], of the policy's loss, normalised and weighted; of the
-                values'.
+            advantages: [n, horizon], normalised and weighted.
+            returns: [n, horizon], the targets of the values.
             settings: clip_coef, vf_clip_coef, vf_coef, ent_coef.
-            logprobs, values: [n, horizon]: written, what the policy gives.
+            logprobs, values: [n, horizon]: written, the policy's outputs.
             decisions: int32 [m], the places in [n, horizon] of the decisions that count, one or
-                more; None: all do.
+                more; None: all count.
 
         Returns:
             Means over the decisions, by name.
         """
-        cdef MrExperience of
+        cdef MrExperience data
         cdef MrChoice choice
         cdef MrMinibatch minibatch
         cdef MrLossSettings loss
         cdef MrLosses losses
-        experience = tuple(experience)  # which holds the arrays while C reads
-        self._experience(experience, rows, &of)
-        _check_decisions("logprobs", logprobs, rows.shape[0], of.horizon)
-        _check_decisions("values", values, rows.shape[0], of.horizon)
-        _check_decisions("advantages", advantages, rows.shape[0], of.horizon)
-        _check_decisions("returns", returns, rows.shape[0], of.horizon)
+        experience = tuple(experience)  # keeps the arrays alive while C reads
+        self._experience(experience, rows, &data)
+        _check_decisions("logprobs", logprobs, rows.shape[0], data.horizon)
+        _check_decisions("values", values, rows.shape[0], data.horizon)
+        _check_decisions("advantages", advantages, rows.shape[0], data.horizon)
+        _check_decisions("returns", returns, rows.shape[0], data.horizon)
         self._check_parameters("gradient", gradient)
         loss.clip, loss.value_clip, loss.value_weight, loss.entropy_weight = settings
-        _choose(rows, decisions, of.horizon, &choice)
+        _choose(rows, decisions, data.horizon, &choice)
         minibatch.advantages = &advantages[0, 0]
         minibatch.returns = &returns[0, 0]
         self._begin_to_learn()
         try:
             with nogil:
-                mr_learner_gradient(self.learner, &of, &choice, &minibatch, &loss, scale,
+                mr_learner_gradient(self.learner, &data, &choice, &minibatch, &loss, scale,
                                     &gradient[0], &logprobs[0, 0], &values[0, 0], &losses)
         finally:
             self.busy = False
@@ -353,7 +354,7 @@ cdef class Network:
 
     def muon(self, float[::1] parameters, float[::1] momentum, float[::1] gradient, float rate,
              float beta, float max_norm):
-        """Take a step of Muon against `gradient`, whose norm is first limited; all are [size]."""
+        """Takes a step of Muon against `gradient`, whose norm is limited first; all are [size]."""
         self._check_parameters("parameters", parameters)
         self._check_parameters("momentum", momentum)
         self._check_parameters("gradient", gradient)
@@ -367,7 +368,7 @@ cdef class Network:
 
     def adam(self, float[::1] parameters, float[::1] mean, float[::1] square, float[::1] gradient,
              float rate, float beta1, float beta2, float epsilon, int64_t step, float max_norm):
-        """Take a step of Adam, the first being 1; all arrays are [size]."""
+        """Takes a step of Adam; `step` counts from 1; all arrays are [size]."""
         self._check_parameters("parameters", parameters)
         self._check_parameters("mean", mean)
         self._check_parameters("square", square)
@@ -397,7 +398,7 @@ cdef class Network:
         return _check_aligned(&array[0], 4, name)
 
     def _raw(self, array, tuple shape, str name):
-        """The bytes of an array of actions."""
+        """Returns the bytes of an array of actions."""
         kind = np.float32 if self.is_continuous else np.int32
         if (array.dtype != kind or array.shape != shape or not array.flags.c_contiguous
                 or not array.flags.aligned):
@@ -407,7 +408,7 @@ cdef class Network:
 
     cdef int _keep(self, outcomes, keep, Py_ssize_t row, Py_ssize_t step, MrSeen *seen,
                    MrKeep *to) except -1:
-        """What of `act` is kept, and where."""
+        """Sets the destinations of `act`."""
         cdef float[:, :, ::1] observations
         cdef uint8_t[:, ::1] actions
         cdef float[:, ::1] logprobs, values, rewards, terminals
@@ -449,7 +450,7 @@ cdef class Network:
         return _check_aligned(to.observations, 4, "observations that are kept")
 
     cdef int _experience(self, experience, const int64_t[::1] rows, MrExperience *to) except -1:
-        """The arrays of `gradient`, once they and the rows fit each other."""
+        """Sets the arrays of `gradient`, after checking that they and the rows fit."""
         cdef const float[:, :, ::1] observations
         cdef const uint8_t[:, ::1] actions
         cdef const float[:, ::1] proximal, values

@@ -1,4 +1,4 @@
-"""csrc/midrange.h as Cython sees it."""
+"""Declarations of csrc/midrange.h for Cython."""
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 

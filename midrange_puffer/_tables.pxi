@@ -1,20 +1,20 @@
-# Part of _core.pyx: constants, structs and tables of csrc/midrange.h as Python has them, and its
-# functions that need no simulation.
+# Part of _core.pyx: constants, structs and tables of csrc/midrange.h for Python, and its functions
+# that need no simulation.
 
-# Of one against one.
+# Counts in one against one.
 FIGHTERS = MR_SIDES
 MISSILES = MR_PAIR_MISSILES
 ACTION_LEVELS = (MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, MR_PAIR_FIRE_LEVELS)
 OBSERVATION_VERSION = MR_OBSERVATION_VERSION
 RULES_VERSION = MR_RULES_VERSION
 SAME_BITS_SINCE = MR_SAME_BITS_SINCE
-# What an agent may observe in one against one: name -> number of its feature_rows().
+# Observations in one against one: name -> number of its feature_rows().
 OBSERVATIONS = {
     "default": mr_feature_count(MR_OBSERVE_DEFAULT, 1, 1),
     "stg": mr_feature_count(MR_OBSERVE_STG, 1, 1),
     "radar": mr_feature_count(MR_OBSERVE_RADAR, 1, 1),
 }
-TEAM, TEAM_RADAR = "team", "team_radar"  # what it observes in teams, without and with sensors
+TEAM, TEAM_RADAR = "team", "team_radar"  # observations in teams, without and with sensors
 _OBSERVATIONS = {
     "default": MR_OBSERVE_DEFAULT, "stg": MR_OBSERVE_STG, "radar": MR_OBSERVE_RADAR,
     TEAM: MR_OBSERVE_TEAM, TEAM_RADAR: MR_OBSERVE_TEAM_RADAR,
@@ -22,7 +22,7 @@ _OBSERVATIONS = {
 
 
 def action_levels(int red_size, int blue_size):
-    """How many levels of rudder, throttle and fire an agent has where so many fight."""
+    """Returns the numbers of levels of rudder, throttle and fire for sides of these sizes."""
     return MR_RUDDER_LEVELS, MR_THROTTLE_LEVELS, 1 + max(red_size, blue_size)
 
 
@@ -31,10 +31,10 @@ MAP_SHAPE = (MR_MAP_OFF, MR_MAP_ASPECT, MR_MAP_LAUNCH, MR_MAP_TARGET)
 MAX_SIDE = MR_SIDE_MAX  # fighters
 MAX_ENVS = 2**20  # engagements of a simulation: their rows of results are counted in 32 bits
 MAX_ADVANCE = 1_000_000  # physics steps in one call: they are counted in 32 bits
-# Of engagements and episodes to start at: with auto_reset as many episodes can follow in 32 bits.
+# Greatest number of an engagement or episode to start: with auto_reset as many episodes can follow.
 MAX_START = 2**30
 
-# What has fields; the last two with sensors only.
+# Entities with fields; the last two exist with sensors only.
 _ENTITIES = {
     "engagement": MR_ENGAGEMENT, "fighter": MR_FIGHTER, "missile": MR_MISSILE,
     "contact": MR_CONTACT, "belief": MR_BELIEF,
@@ -61,7 +61,7 @@ PREDICTION = np.dtype([
 
 
 cdef list _members(const MrMember *member):
-    """(name, is_float, offset, size) of a struct of the core."""
+    """Returns (name, is_float, offset, size) of each member of a struct."""
     members = []
     while member.name != NULL:
         members.append((member.name.decode(), bool(member.is_float), member.offset, member.size))
@@ -70,7 +70,7 @@ cdef list _members(const MrMember *member):
 
 
 def layouts():
-    """Name of a struct -> its size [bytes] and (name, is_float, offset, size) of its members."""
+    """Returns name of a struct -> its size [bytes] and its members, as `_members` has them."""
     cdef MrLayouts layouts = mr_layouts()
     return {
         "MrRecord": (sizeof(MrRecord), _members(layouts.record)),
@@ -81,12 +81,12 @@ def layouts():
 
 
 def check_layout(dtype, str struct, size, members):
-    """See that a dtype describes a struct: the same members in the same places.
+    """Checks that a dtype describes a struct: the same members in the same places.
 
-    A pair of members name_x and name_y may be one of the dtype, name, with two numbers.
+    A pair of members name_x and name_y may be one member of the dtype, `name`, with two numbers.
 
     Raises:
-        ImportError: it does not; the message names the first member that differs.
+        ImportError: a member differs; the message names the first one.
     """
     expected = {}
     for name, is_float, offset, bytes_ in members:
@@ -120,7 +120,7 @@ AHEAD_THREATENED_ESCAPES = slice(MR_AHEAD_THREATENED, MR_AHEAD_LANES)
 
 
 def parameter_rows():
-    """The rows of csrc/params.h as dicts."""
+    """Returns the rows of csrc/params.h as dicts."""
     cdef const MrParameter *row = mr_parameters()
     rows = []
     while row.name != NULL:
@@ -138,7 +138,7 @@ def parameter_rows():
 
 
 def parameter_additions():
-    """(name, version of the rules that brought it, neutral value) of rows not of version 1."""
+    """Returns (name, version of the rules that added it, neutral value) of later rows."""
     cdef const MrParameterAddition *addition = mr_parameter_additions()
     additions = []
     while addition.name != NULL:
@@ -148,7 +148,7 @@ def parameter_additions():
 
 
 def parameter_pairs():
-    """Names (low, high) of parameters of which the first may not exceed the second."""
+    """Returns names (low, high) of parameters: the first may not exceed the second."""
     cdef const MrParameterPair *pair = mr_parameter_pairs()
     pairs = []
     while pair.low != NULL:
@@ -158,7 +158,7 @@ def parameter_pairs():
 
 
 def pilot_rows():
-    """(name, meaning) of who may fly a fighter; the first is an agent outside."""
+    """Returns (name, meaning) of all pilots; the first is an agent outside."""
     cdef const MrPilotInfo *row = mr_pilots()
     rows = []
     while row.name != NULL:
@@ -167,41 +167,35 @@ def pilot_rows():
     return rows
 
 
-def map_pilots():
-    """Names of the pilots that go by R_NEZ, and so by a map."""
+cdef tuple _pilots(str need):
+    """Returns the names of the pilots with this flag of MrPilotInfo."""
     cdef const MrPilotInfo *row = mr_pilots()
     names = []
     while row.name != NULL:
-        if row.by_map:
+        flags = {"map": row.by_map, "sensors": row.needs_sensors, "team": row.needs_team}
+        if flags[need]:
             names.append(row.name.decode())
         row += 1
     return tuple(names)
+
+
+def map_pilots():
+    """Returns the names of the pilots that fire by R_NEZ, and so need a map."""
+    return _pilots("map")
 
 
 def sensor_pilots():
-    """Names of the pilots that fly only where the game has sensors."""
-    cdef const MrPilotInfo *row = mr_pilots()
-    names = []
-    while row.name != NULL:
-        if row.needs_sensors:
-            names.append(row.name.decode())
-        row += 1
-    return tuple(names)
+    """Returns the names of the pilots that fly only in games with sensors."""
+    return _pilots("sensors")
 
 
 def wing_pilots():
-    """Names of the pilots that fly only in teams."""
-    cdef const MrPilotInfo *row = mr_pilots()
-    names = []
-    while row.name != NULL:
-        if row.needs_team:
-            names.append(row.name.decode())
-        row += 1
-    return tuple(names)
+    """Returns the names of the pilots that fly only in teams."""
+    return _pilots("team")
 
 
 def state_rows():
-    """(name, meaning) of the states of a fighter."""
+    """Returns (name, meaning) of the states of a fighter."""
     cdef const MrStateInfo *row = mr_states()
     rows = []
     while row.name != NULL:
@@ -211,7 +205,7 @@ def state_rows():
 
 
 def evasion_rows():
-    """(name, meaning) of the evasions of fly-outs; `evasion` of SHOT is an index into them."""
+    """Returns (name, meaning) of the evasions of fly-outs; `evasion` of SHOT is an index."""
     cdef const MrEvasion *row = mr_evasions()
     rows = []
     while row.name != NULL:
@@ -221,7 +215,7 @@ def evasion_rows():
 
 
 def feature_rows(str observation, int red_size=1, int blue_size=1):
-    """(name, scale, lateral, meaning) of the features of an observation, where so many fight."""
+    """Returns (name, scale, lateral, meaning) of an observation's features in fights of a size."""
     if observation in (TEAM, TEAM_RADAR):
         return _team_features(observation, red_size, blue_size)
     cdef const MrFeature *row = mr_features(_OBSERVATIONS[observation])
@@ -229,7 +223,7 @@ def feature_rows(str observation, int red_size=1, int blue_size=1):
 
 
 def team_rows(str observation, int red_size, int blue_size):
-    """(name, rows, features, place) of the kinds of rows that TEAM or TEAM_RADAR has.
+    """Returns (name, rows, features, place) of the kinds of rows in TEAM or TEAM_RADAR.
 
     `place` is that of the first feature of the first row; the rows of a kind follow one another.
     """
@@ -244,7 +238,7 @@ def team_rows(str observation, int red_size, int blue_size):
 
 
 def _team_features(str observation, int red_size, int blue_size):
-    """feature_rows() of a team's observation: enemy_2_ahead and so on."""
+    """Returns feature_rows() of a team's observation: enemy_2_ahead and so on."""
     cdef const MrFeature *table = mr_features(_OBSERVATIONS[observation])
     cdef MrRows kinds[MR_ROW_COUNT]
     mr_team_rows(_OBSERVATIONS[observation], red_size, blue_size, kinds)
@@ -265,7 +259,7 @@ cdef tuple _feature(const MrFeature *row):
 
 
 def isas():
-    """Names of the instruction sets that this build can run on this machine, best first."""
+    """Returns the instruction sets that this build can run on this machine, best first."""
     cdef const char *const *name = mr_isas()
     names = []
     while name[0] != NULL:
@@ -275,14 +269,14 @@ def isas():
 
 
 def direction(double degrees):
-    """Unit vector (x, y) of an angle in degrees; exact at multiples of 90."""
+    """Returns the unit vector (x, y) of an angle in degrees; exact at multiples of 90."""
     cdef float x, y
     mr_direction(degrees, &x, &y)
     return x, y
 
 
 def philox4x32(counter, key):
-    """Philox4x32-10 of four 32-bit counter words and two key words."""
+    """Returns Philox4x32-10 of four 32-bit counter words and two key words."""
     cdef uint32_t[4] c = counter
     cdef uint32_t[2] k = key
     cdef uint32_t[4] out

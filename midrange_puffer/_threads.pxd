@@ -1,4 +1,4 @@
-# Threads that the core and the learner share, as C has them (csrc/threads.h).
+# The C threads that the core and the learner share (csrc/threads.h).
 
 from libc.stdint cimport int32_t
 
@@ -10,6 +10,6 @@ cdef extern from "threads.h" nogil:
     void mr_threads_destroy(MrThreads *threads)
 
 cdef class Threads:
-    cdef MrThreads *pool
+    cdef MrThreads *threads
     cdef readonly int count
     cdef object __weakref__

@@ -1,7 +1,8 @@
 """Threads that the simulations and networks of a process share.
 
-While one of them works with the threads, the others work without. With two or three threads, each
-has the same engagements in the core and in the learner, in the caches of its processor's core.
+While one of them uses the threads, the others work in the caller's thread alone. With two or three
+threads, each thread has the same engagements in the core and in the learner, so these stay in the
+caches of its processor's core.
 """
 
 from os import getpid
@@ -9,30 +10,31 @@ from weakref import WeakValueDictionary
 
 MAX_THREADS = 1024
 
-_threads = WeakValueDictionary()  # those in use, by their process and count
+_threads = WeakValueDictionary()  # threads in use, by process and count
 
 
 cdef class Threads:
-    """So many threads, the caller's among them.
+    """`count` threads, with the caller's.
 
     Raises:
         MemoryError: No memory, or the system grants no more threads.
     """
 
     def __cinit__(self, int count):
-        self.pool = mr_threads_create(count)
-        if self.pool == NULL:
+        self.threads = mr_threads_create(count)
+        if self.threads == NULL:
             raise MemoryError(f"no memory for {count} threads, or the system grants fewer")
         self.count = count
 
     def __dealloc__(self):
-        # Who shared them has let go of them. It may outlive them, so its end must not use them.
-        mr_threads_destroy(self.pool)
-        self.pool = NULL
+        # No simulation or network refers to the threads any more. One may end later than they do, so
+        # its own end must not use them.
+        mr_threads_destroy(self.threads)
+        self.threads = NULL
 
 
 def find_threads(count):
-    """The threads of this process that all share who want so many.
+    """Returns the threads of this process that all callers with this count share.
 
     Raises:
         ValueError: A count below 1 or above MAX_THREADS.

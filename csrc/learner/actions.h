@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is drawn from a policy's outputs, for MR_WIDTH decisions side by side: levels by their softmax, or numbers from
+// Draws actions from a policy's outputs, for MR_WIDTH decisions side by side: levels by their softmax, or numbers from
 // normal distributions. Part of kernel.c.
 
 #ifndef MR_ACTIONS_H
@@ -15,7 +15,7 @@ typedef struct {
   MrFloats of[MR_OUTPUTS_MAX];
 } MrOutputs;
 
-// An action each: levels or numbers, whose bits are kept as they are.
+// Actions: levels or numbers, stored by their bits.
 typedef struct {
   MrInts of[MR_HEADS];
 } MrActions;
@@ -101,7 +101,7 @@ MR_INLINE MrFloats mr_mean(const MrPolicy *policy, const MrOutputs *outputs, int
   return policy->shape.middle[head] + policy->shape.reach[head] * outputs->of[head];
 }
 
-// How many deviations the number is from the mean.
+// The number's distance from the mean, in deviations.
 MR_INLINE MrFloats mr_distance(const MrPolicy *policy, const MrOutputs *outputs, const MrActions *actions, int head) {
   return ((MrFloats)actions->of[head] - mr_mean(policy, outputs, head)) / policy->deviation[head];
 }

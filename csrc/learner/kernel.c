@@ -91,7 +91,7 @@ static void look(const MrPolicy *policy, MrWork *work, const MrExperience *exper
   mr_forward(policy, work, block->count);
 }
 
-// What the policy gives, for those who asked.
+// Writes the policy's log-probabilities and values, where asked for.
 MR_INLINE void tell(const MrJudged *judged, const MrBlock *block, int32_t i, float *logprobs, float *values) {
   for (int lane = 0; lane < MR_WIDTH && i + lane < block->count; lane++) {
     int32_t number = block->numbers[i + lane];

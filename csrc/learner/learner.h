@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The learner: what an MLP gives for observations, what its loss's gradient is, and the steps of its optimizers. The
+// The learner: an MLP's outputs for observations, the gradient of its loss, and the steps of its optimizers. The
 // equations are in docs/learner.md. float32 throughout. The sums are of fixed parts in a fixed order, so that results
 // are the same bits for any number of threads; they differ in the last bits between instruction sets.
 //
@@ -33,9 +33,9 @@ typedef struct {
   int32_t place;           // of the first one's first feature
 } MrEntityRows;
 
-// What a policy is like.
+// Shape of a policy.
 typedef struct {
-  int32_t features;              // that it sees
+  int32_t features;              // of an observation
   int32_t layers;                // hidden ones, 1 ... MR_MAX_LAYERS
   int32_t width[MR_MAX_LAYERS];  // of each, multiples of 16
   bool is_continuous;
@@ -59,18 +59,18 @@ typedef struct {
 
 typedef struct MrLearner MrLearner;
 
-// What is seen before a decision, of `count` agents.
+// Inputs of a decision of `count` agents.
 typedef struct {
   int32_t count;
   const float *observations;  // rows of [features], `row` numbers apart
   int64_t row;
-  // Of the decision before: the rewards, and whether it ended the engagement, 0 or 1. Not read where they are not kept.
+  // Rewards of the decision before, and 1 if it ended the engagement. Not read if nothing is kept.
   const float *rewards;
   const uint8_t *ends;
 } MrSeen;
 
-// Where what was seen and what a policy gave for it is kept. Each array has its row for agent i at [i * stride], so
-// that they may be one decision of a rollout [agents, horizon]. All are NULL where nothing is kept.
+// Destination of a decision's inputs and the policy's outputs. Each array has the row of agent i at [i * stride], so
+// they may be one decision of a rollout [agents, horizon]. All are NULL if nothing is kept.
 typedef struct {
   float *observations;  // [features] a row
   void *actions;        // as they were drawn: int32 levels or float, [MR_HEADS] a row
@@ -95,10 +95,10 @@ typedef struct {
   int32_t count;  // of the decisions
 } MrChoice;
 
-// What is learnt from the decisions of a minibatch, [segments, horizon] each.
+// Targets for the decisions of a minibatch, [segments, horizon] each.
 typedef struct {
   const float *advantages;  // normalised and weighted: of the policy's loss
-  const float *returns;     // what the values are to be
+  const float *returns;     // targets of the values
 } MrMinibatch;
 
 // PPO's coefficients (docs/training.md).
@@ -111,12 +111,12 @@ typedef struct {
   double policy_loss, value_loss, entropy, old_approx_kl, approx_kl, clipfrac, importance;
 } MrLosses;
 
-// What came of the decisions, [segments, horizon] each.
+// Outcomes of the decisions, [segments, horizon] each.
 typedef struct {
   int32_t horizon;
   const float *values;     // the latest estimates
   const float *rewards;    // for the decision before
-  const float *terminals;  // whether the decision before ended the engagement, 0 or 1
+  const float *terminals;  // 1 if the decision before ended the engagement, else 0
   const float *ratio;      // probabilities under the latest policy over those under the one that decided
 } MrOutcomes;
 
@@ -128,16 +128,16 @@ typedef struct {
 // Names of the instruction sets that this machine can run, best first, ended by NULL.
 const char *const *mr_learner_isas(void);
 
-// Checks nothing: the shape is right and `isa` is one of mr_learner_isas(). Without `learns` there is no room for what
-// mr_learner_gradient and the steps need. The threads may be others' as well, and last longer than the learner. Returns
-// NULL where there is no memory.
+// Creates a learner without checks: the shape is right and `isa` is one of mr_learner_isas(). Without `learns` there is
+// no room for mr_learner_gradient and the steps. Others may use the threads, too; these outlive the learner. Returns
+// NULL if there is no memory.
 MrLearner *mr_learner_create(const MrShape *shape, MrThreads *threads, bool learns, const char *isa);
 void mr_learner_destroy(MrLearner *learner);
 
 // The parameters' arrays, in their order; the number of all parameters in `size`.
 int32_t mr_learner_arrays(const MrLearner *learner, MrArray arrays[MR_MAX_ARRAYS], int32_t *size);
 
-// Takes these parameters for the policy's, until others are given.
+// Loads the policy's parameters.
 void mr_learner_load(MrLearner *learner, const float *parameters);
 
 // Draws an action for each agent. `noise` [count, MR_HEADS] are uniform in [0, 1) where actions are levels, and
@@ -145,13 +145,13 @@ void mr_learner_load(MrLearner *learner, const float *parameters);
 // levels, or float clipped to their ranges.
 void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, void *actions, const MrKeep *keep);
 
-// What the policy gives for decisions of some segments, at their places in [segments, horizon]: log-probabilities and
-// values.
+// Writes the policy's log-probabilities and values for decisions of some segments, at their places in [segments,
+// horizon].
 void mr_learner_score(MrLearner *learner, const MrExperience *experience, const MrChoice *choice, float *logprobs,
                       float *values);
 
-// Adds the gradient of a minibatch's loss, times `scale`, to `gradient` in the layout of the parameters. Besides, what
-// the policy gives for its decisions, as of mr_learner_score.
+// Adds the gradient of a minibatch's loss, times `scale`, to `gradient` in the layout of the parameters. Also writes
+// the outputs of mr_learner_score for its decisions.
 void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, const MrChoice *choice,
                          const MrMinibatch *minibatch, const MrLossSettings *settings, float scale, float *gradient,
                          float *logprobs, float *values, MrLosses *losses);

@@ -8,7 +8,7 @@
 
 #include "actions.h"
 
-// What the loss is of, a number for each decision.
+// Inputs of the loss, a number for each decision.
 typedef struct {
   MrFloats logprob, entropy, value;    // by the policy
   MrFloats proximal, value_before;     // by that of before, and the latest estimate

@@ -12,7 +12,7 @@
 #include "product.h"
 #include "targets.h"
 
-// An observation into a row of the first layer's input, whose padding stays zero, or of what is pooled.
+// Copies an observation into a row of the first layer's input, whose padding stays zero, or of the pooled input.
 MR_INLINE void mr_see(const MrPolicy *policy, MrWork *work, int row, const float *observation) {
   const MrShape *shape = &policy->shape;
   float *to = shape->kinds ? work->seen + row * shape->features : work->in[0] + row * policy->layers[0].in_padded;
@@ -29,8 +29,8 @@ static void mr_gelu(float *x, float *slope, int count) {
   }
 }
 
-// From what was seen to logits or means and values, whose other rows become zero: they are read MR_WIDTH rows at a
-// time, and of what another call has left there 0 times infinity would be not-a-number.
+// Computes logits or means and values from the inputs. Their other rows become zero: they are read MR_WIDTH rows at a
+// time, and with the numbers of another call 0 times infinity would be not-a-number.
 static void mr_forward(const MrPolicy *policy, MrWork *work, int rows) {
   int last = policy->shape.layers;
   if (policy->shape.kinds) mr_pool(policy, work, rows);

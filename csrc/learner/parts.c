@@ -63,7 +63,7 @@ void mr_learner_act(MrLearner *learner, const MrSeen *seen, const float *noise, 
   mr_threads_run(learner->threads, blocks_of(seen->count), act_block, &acting);
 }
 
-// Where the decisions of a block are.
+// Places of the decisions of a block.
 static MrBlock find_block(const MrExperience *experience, const MrChoice *choice, int32_t number) {
   MrBlock block = {.count = rows_of(choice->count, number)};
   for (int32_t i = 0; i < block.count; i++) {
@@ -176,7 +176,7 @@ void mr_learner_gradient(MrLearner *learner, const MrExperience *experience, con
 
 // Steps ------------------------------------------------------------------------------------------------------
 
-// What the gradient is to be multiplied by, so that its norm is at most `max_norm`; as torch's clip_grad_norm_.
+// The factor that limits the norm of a gradient to `max_norm`; as torch's clip_grad_norm_.
 static float clip_factor(const float *gradient, int32_t size, float max_norm) {
   double sums[8] = {0}, all = 0.0;
   for (int32_t i = 0; i < size; i++) sums[i & 7] += (double)gradient[i] * (double)gradient[i];
@@ -228,4 +228,37 @@ void mr_learner_adam(MrLearner *learner, float *parameters, float *mean, float *
     parameters[i] -= stride * mean[i] / (sqrtf(square[i]) / root + epsilon);
   }
   mr_learner_load(learner, parameters);
+}
+
+// Advantages ----------------------------------------------------------------------------------------------
+
+static float least(float a, float b) { return a < b ? a : b; }
+
+// Writes the advantages of the segment that begins at `first`; returns the sum of their absolute values. PuffeRL's
+// buffers are shifted: the reward for a decision, and whether it ended the engagement, are with the next one. So the
+// last decision of a segment has no advantage.
+static float find_segment(const MrOutcomes *outcomes, const MrTraceSettings *settings, int64_t first,
+                          float *advantages) {
+  const float *values = outcomes->values + first, *rewards = outcomes->rewards + first;
+  const float *ends = outcomes->terminals + first, *ratio = outcomes->ratio + first;
+  int32_t last = outcomes->horizon - 1;
+  float sum = 0.0f, advantage = 0.0f, decay = settings->gamma * settings->lambda;
+  advantages[last] = 0.0f;
+  for (int32_t t = last - 1; t >= 0; t--) {
+    float goes_on = 1.0f - ends[t + 1];
+    float error = rewards[t + 1] + settings->gamma * values[t + 1] * goes_on - values[t];
+    float rho = least(ratio[t], settings->rho_clip), c = least(ratio[t], settings->c_clip);
+    advantage = rho * error + decay * c * advantage * goes_on;
+    advantages[t] = advantage;
+    sum += fabsf(advantage);
+  }
+  return sum;
+}
+
+void mr_learner_advantages(const MrOutcomes *outcomes, const MrTraceSettings *settings, const int64_t *rows,
+                           int32_t count, float *advantages, float *priorities) {
+  for (int32_t i = 0; i < count; i++) {
+    int64_t first = rows[i] * outcomes->horizon;
+    priorities[rows[i]] = find_segment(outcomes, settings, first, advantages + first);
+  }
 }

@@ -10,7 +10,7 @@
 // Decisions that are worked on together. What they need fits a core's caches.
 enum { MR_ROWS = 64 };
 
-// Whether there are targets to choose from.
+// True if there are targets to choose from.
 static inline bool mr_aims(const MrShape *shape) { return shape->kinds > 0 && !shape->is_continuous; }
 
 // The layer of a kind of entity; that of targets follows the kinds.
@@ -73,7 +73,7 @@ typedef struct {
   int32_t numbers[MR_ROWS];  // in the minibatch, [segments, horizon]
 } MrBlock;
 
-// What the kernel is for one instruction set.
+// The kernel of one instruction set.
 typedef struct {
   const char *name;
   // As mr_learner_act.

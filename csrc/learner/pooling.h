@@ -16,7 +16,7 @@ MR_INLINE const float *mr_entity(const MrWork *work, const MrEntityRows *rows, i
   return work->seen + rows->place + row * rows->features;
 }
 
-// What a layer makes of these, [decisions, entity_size].
+// Outputs of a layer for these, [decisions, entity_size].
 MR_INLINE void mr_embed(const MrPolicy *policy, const MrLayer *layer, const float *entity, int decisions, float *to) {
   MrMatrix in = {entity, policy->shape.features, 1};
   mr_product(decisions, layer->out_padded, layer->in, in, layer->turned, layer->out_padded, to, layer->out_padded);

@@ -14,7 +14,7 @@ typedef struct {
   long row, column;
 } MrMatrix;
 
-// What becomes of the product.
+// Use of the product.
 typedef enum {
   MR_SET,   // it is the result
   MR_ADD,   // it is added to the result

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a learner consists of, for learner.c and parts.c.
+// The parts of a learner, for learner.c and parts.c.
 
 #ifndef MR_STATE_H
 #define MR_STATE_H
@@ -10,7 +10,7 @@
 // A minibatch's decisions are summed in so many parts at most, whatever the number of threads is.
 enum { MR_MAX_PARTS = 16 };
 
-// Where the parameters of an array are: rows of a layer's weights or among its biases, as those of actor and critic are
+// Place of the parameters of an array: rows of a layer's weights or among its biases, as those of actor and critic are
 // one layer's, or the spread.
 typedef struct {
   int32_t layer, row;

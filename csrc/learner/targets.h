@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// At whom a team's policy fires, forward and backward (docs/learner.md). The last layer gives logits of rudder and
-// throttle, of holding fire and of firing, then what is wanted of a target, and the value. A target's logit is that of
-// firing, and the scalar product of what is wanted with what its row has. Part of kernel.c.
+// The choice of a target by a team's policy, forward and backward (docs/learner.md). The last layer gives logits of
+// rudder and throttle, of holding fire and of firing, then what is wanted of a target, and the value. A target's logit
+// is that of firing, and the scalar product of what is wanted with what its row has. Part of kernel.c.
 
 #ifndef MR_TARGETS_H
 #define MR_TARGETS_H
@@ -14,7 +14,7 @@
 // The logit of a target that is not there. Its probability is 0.
 static const float MR_ABSENT = -1e4f;
 
-// Where each part begins among the last layer's outputs, and the targets and the value among the logits.
+// Beginnings of each part among the last layer's outputs, and the targets and the value among the logits.
 typedef struct {
   int fire, wanted, value;
   int target, value_logit;
@@ -31,7 +31,7 @@ MR_INLINE bool mr_is_there(const MrPolicy *policy, const MrWork *work, int targe
   return mr_entity(work, &shape->rows[shape->targets], target)[decision * shape->features] > 0.0f;
 }
 
-// What a target's row has, for all decisions.
+// A target's row, for all decisions.
 MR_INLINE float *mr_has(const MrPolicy *policy, const MrWork *work, int target) {
   return work->has + target * MR_ROWS * policy->shape.entity_size;
 }
