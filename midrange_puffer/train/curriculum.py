@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from midrange_puffer.config.configuration import Config, ConfigError, stage_config, stage_names
 
@@ -24,7 +25,7 @@ class Curriculum:
         ConfigError: The run is in a stage that the configuration no longer names.
     """
 
-    def __init__(self, config: Config, state: Mapping[str, object] | None = None) -> None:
+    def __init__(self, config: Config, state: Mapping[str, Any] | None = None) -> None:
         self._config = config
         self.stages = stage_names(config)
         self.index = 0
@@ -34,7 +35,7 @@ class Curriculum:
         if saved and self.stages:
             self._restore(saved)
 
-    def _restore(self, saved: Mapping[str, object]) -> None:
+    def _restore(self, saved: Mapping[str, Any]) -> None:
         stage = saved["stage"]
         if stage not in self.stages:
             raise ConfigError(
@@ -50,7 +51,7 @@ class Curriculum:
         return self.stages[self.index] if self.stages else None
 
     @property
-    def state(self) -> dict[str, object] | None:
+    def state(self) -> dict[str, Any] | None:
         """The entry of the trainer state; None without a curriculum."""
         if self.stage is None:
             return None

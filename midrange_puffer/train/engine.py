@@ -64,19 +64,23 @@ class Engine(Protocol):
         Returns:
             [n, 3], int32, or float32 clipped to their limits.
         """
+        ...
 
     def score(self, experience: Segments, rows: torch.Tensor) -> Outputs:
         """Returns the policy's outputs for the segments in these rows."""
+        ...
 
     @property
     def reference(self) -> torch.Tensor | None:
         """The flat parameters of the reference policy; None if there is none yet."""
+        ...
 
     def set_reference(self, parameters: torch.Tensor | None = None) -> None:
         """Sets the reference policy to these flat parameters; None: to the present policy."""
 
     def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
         """Returns the reference policy's log-probabilities of the actions, [n, horizon]."""
+        ...
 
     def learn(
         self,
@@ -102,6 +106,7 @@ class Engine(Protocol):
         Returns:
             The policy's outputs for these segments, and `LOSSES`, on the CPU or its device.
         """
+        ...
 
     def step(self) -> None:
         """Takes an optimizer step against the added gradient, and clears it."""

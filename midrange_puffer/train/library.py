@@ -5,6 +5,8 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
 from torch import nn
 
@@ -120,7 +122,7 @@ class Trainer(AbstractContextManager):
             overrides: as in `load_config`; they must not change the policy.
             logger, callbacks, is_quiet: as in `Trainer`.
         """
-        trainer = cls(None, logger, callbacks, is_quiet)
+        trainer = cls(None, logger, callbacks, is_quiet)  # pyright: ignore[reportArgumentType] - unused
         trainer._open = lambda: resumed_run(str(run), _words(overrides))
         return trainer
 
@@ -141,9 +143,14 @@ class Trainer(AbstractContextManager):
         self._stages.loggers.add(self._scores, *own)
         return self
 
-    def __exit__(self, *error: object) -> bool | None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
         self._is_open = False
-        return self._held.__exit__(*error)
+        return self._held.__exit__(kind, error, traceback)
 
     @property
     def _stages(self) -> Stages:
@@ -244,6 +251,7 @@ class Trainer(AbstractContextManager):
         if metadata is not None:
             trainer.metadata |= checked_metadata(dict(metadata))
         trainer.save_checkpoint()
+        assert trainer.model_path is not None  # as it was just saved
         return trainer.model_path
 
     def stop(self) -> None:
@@ -254,7 +262,7 @@ class Trainer(AbstractContextManager):
 class _OwnLogger(Logger):
     """The user's logger, which may lack `close`."""
 
-    def __init__(self, logger: object) -> None:
+    def __init__(self, logger: Any) -> None:
         if not callable(getattr(logger, "log", None)):
             raise TypeError(f"logger of type {type(logger).__name__}: must have log(metrics, step)")
         self._logger = logger

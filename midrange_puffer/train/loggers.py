@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from midrange_puffer.config.configuration import Config, ConfigError
 from midrange_puffer.errors import UsageError
@@ -30,12 +30,12 @@ VERSUS = f"{PREFIX}score_vs_"
 TRACKERS = {"wandb": "wandb", "neptune": "neptune", "tensorboard": "torch.utils.tensorboard"}
 
 
-class Logger:
+class Logger(Protocol):
     """Base of loggers; PufferLib's trackers have the same methods."""
 
     def log(self, metrics: Metrics, step: int) -> None:
         """Records the metrics of a row, after `step` agent decisions."""
-        raise NotImplementedError
+        ...
 
     def close(self, model_path: str) -> None:
         """Ends the records; `model_path` is the last model."""
@@ -126,7 +126,7 @@ def format_line(
     steps, speed = metrics["agent_steps"], metrics["SPS"]
     parts = {"steps": f"{steps / 1e6:8.2f} M steps", "speed": f"{speed / 1e3:4.0f} k/s"}
     if "curriculum/stage" in metrics:
-        parts["stage"] = format_stage(stages, metrics["curriculum/stage"])
+        parts["stage"] = format_stage(stages, int(metrics["curriculum/stage"]))
     score = metrics.get("environment/score")
     parts["score"] = "no score yet" if score is None else f"score {score:.3f}"
     if lowest := lowest_scores(metrics, 3):
@@ -198,11 +198,12 @@ def open_trackers(config: Config, run: Path, step: int | None) -> list[Logger]:
             continue
         ids = _tracker_ids(ids_path)
         try:
-            loggers.append(tracker(settings, load_id=ids.get(name, new_id)))
+            logger: Any = tracker(settings, load_id=ids.get(name, new_id))
         except Exception as error:  # each tracker has its own classes
             reason = textwrap.shorten(str(error), 200)
             raise UsageError(f"base.{name}: {type(error).__name__}: {reason}") from error
-        ids[name] = loggers[-1].run_id
+        loggers.append(logger)
+        ids[name] = logger.run_id
         write_whole(ids_path, json.dumps(ids).encode())
     return loggers
 

@@ -45,7 +45,7 @@ def usable_cores(ranks_here: int = 1) -> int:
     Raises:
         UsageError: That variable is not a number of cores.
     """
-    logical = psutil.cpu_count()
+    logical = psutil.cpu_count() or 1
     physical = psutil.cpu_count(logical=False) or logical
     if hasattr(os, "sched_getaffinity"):
         physical = physical * len(os.sched_getaffinity(0)) // logical
@@ -54,6 +54,6 @@ def usable_cores(ranks_here: int = 1) -> int:
     if not given:
         return cores
     try:
-        return min(cores, _CORES.parse(given))
+        return min(cores, int(str(_CORES.parse(given))))
     except ValueError as error:
         raise UsageError(f"{CORES} = {given}: {error}") from None

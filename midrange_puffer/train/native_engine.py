@@ -64,7 +64,10 @@ class NativeEngine:
         """Draws actions, and writes inputs and outputs to the buffers."""
         count, is_continuous = len(inputs.rewards), self._policy.is_continuous
         noise = noise_for(count, is_continuous, "cpu").numpy()
-        actions = np.empty(noise.shape, np.float32 if is_continuous else np.int32)
+        if is_continuous:
+            actions = np.empty(noise.shape, np.float32)
+        else:
+            actions = np.empty(noise.shape, np.int32)
         outcomes, kept = (inputs.rewards, inputs.ends), [buffers[name].numpy() for name in GATHERED]
         self._network.act(inputs.observations, noise, actions, outcomes, kept, rows.start, step)
         return actions
@@ -83,14 +86,18 @@ class NativeEngine:
 
     def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
         """Returns the reference policy's log-probabilities of the actions, [n, horizon]."""
+        if self._reference_network is None:
+            raise RuntimeError("there is no reference policy yet")
         return self._score(self._reference_network, experience, rows)[0]
 
     def _score(
         self, network: _learner.Network, experience: Segments, rows: torch.Tensor
     ) -> Outputs:
         outputs, decisions = _make_outputs(experience, rows), _living_decisions(experience, rows)
-        arrays = (tensor.numpy() for tensor in outputs)
-        network.score(_arrays(experience), rows.numpy(), *arrays, decisions)
+        logprobs, values = outputs
+        network.score(
+            _arrays(experience), rows.numpy(), logprobs.numpy(), values.numpy(), decisions
+        )
         return outputs
 
     def learn(
@@ -117,7 +124,8 @@ class NativeEngine:
             coefficients,
             share,
             self._gradient.numpy(),
-            *(tensor.numpy() for tensor in outputs),
+            outputs[0].numpy(),
+            outputs[1].numpy(),
             _living_decisions(experience, rows),
         )
         return outputs, torch.tensor([losses[name] for name in LOSSES])
@@ -126,15 +134,27 @@ class NativeEngine:
         """Takes an optimizer step against the added gradient, and clears it."""
         ranks.average(self._gradient)
         group, limit = self._optimizer.param_groups[0], self._settings.max_grad_norm
-        tensors = (self._weights, *self._averages.values(), self._gradient)
-        arrays = [tensor.numpy() for tensor in tensors]
+        weights, gradient = self._weights.numpy(), self._gradient.numpy()
+        averages = [average.numpy() for average in self._averages.values()]
         if isinstance(self._optimizer, Muon):
-            self._network.muon(*arrays, group["lr"], group["beta"], limit)
+            self._network.muon(weights, averages[0], gradient, group["lr"], group["beta"], limit)
         else:
             steps = [self._optimizer.state[parameter]["step"] for parameter in group["params"]]
             torch._foreach_add_(steps, 1)
             number = int(steps[0])
-            self._network.adam(*arrays, group["lr"], *group["betas"], group["eps"], number, limit)
+            (beta1, beta2), (mean, square) = group["betas"], averages
+            self._network.adam(
+                weights,
+                mean,
+                square,
+                gradient,
+                group["lr"],
+                beta1,
+                beta2,
+                group["eps"],
+                number,
+                limit,
+            )
         self._gradient.zero_()
 
 

@@ -26,7 +26,7 @@ class OwnFolder:
         for path in Path(parent).glob(f"{prefix}*"):
             with contextlib.suppress(OSError):  # locked, or being removed by another process
                 _remove(path, _lock(path))
-        self._handle = None
+        self._handle: int | None = None
         while self._handle is None:  # another process may have locked it first
             self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             with contextlib.suppress(BlockingIOError, FileNotFoundError):
@@ -34,7 +34,8 @@ class OwnFolder:
 
     def close(self) -> None:
         """Removes the folder with its content."""
-        _remove(self.path, self._handle)
+        if self._handle is not None:
+            _remove(self.path, self._handle)
 
 
 def _lock(path: Path) -> int:

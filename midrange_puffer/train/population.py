@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from midrange_puffer.config.schema import game_of, game_parameters
 from midrange_puffer.config.sections import LEAGUE_EXPLOITER, OWN, exploiters
@@ -65,6 +66,7 @@ class Population:
         """Trains an exploiter against the present policy, and adds it to the pool."""
         trainer.save_checkpoint()
         victim, number = trainer.model_path, len(self._turns)
+        assert victim is not None  # as it was just saved
         kind = self._kinds[number % len(self._kinds)]
         folder = self._run.folder / FOLDER / f"{number + 1:03d}_{trainer.epoch:06d}"
         words = self._words(kind, victim, number, folder)
@@ -135,7 +137,7 @@ class Population:
         shares = {name: results[best][name] for name in ("win", "draw", "loss")}
         _, model = load_policy(best)
         turn = Turn(
-            kind,
+            kind,  # pyright: ignore[reportArgumentType] - one of EXPLOITERS
             trainer.epoch,
             trainer.global_step,
             victim.name,
@@ -148,7 +150,7 @@ class Population:
 
 def response_settings(
     enemies: Sequence[Path], parameters: Mapping[str, float], start_own: bool = False
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Returns the keys of a configuration that train an exploiter.
 
     Args:
@@ -186,6 +188,6 @@ def response_settings(
     return settings
 
 
-def as_words(settings: Mapping[str, object]) -> list[str]:
+def as_words(settings: Mapping[str, Any]) -> list[str]:
     """Returns settings as words of a command line."""
     return [f"--{name}={value}" for name, value in settings.items()]

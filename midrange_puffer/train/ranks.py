@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
 import torch
@@ -152,7 +152,7 @@ def from_first(make: Callable[[], Value]) -> Value:
     """
     if size() == 1:
         return make()
-    answer: list[object] = [None, None]
+    answer: list[Any] = [None, None]
     error = None
     if is_first():
         try:

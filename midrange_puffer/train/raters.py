@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from torch import nn
 
 from midrange_puffer.config import sections
 from midrange_puffer.config.configuration import Config, run_configs
@@ -21,6 +20,7 @@ from midrange_puffer.game.records import outcomes
 from midrange_puffer.json_files import JsonError
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.mix import parse_mix
 from midrange_puffer.replays.recorder import FightRecorder, save
@@ -41,8 +41,9 @@ class Rater(Protocol):
 
     def is_due(self, epoch: int, agent_steps: int, done: bool) -> bool:
         """True if `rate` is due after so many updates and agent decisions; `done`: at the end."""
+        ...
 
-    def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
+    def rate(self, policy: PolicyModule, name: str, agent_steps: int) -> dict[str, float]:
         """Rates the policy; returns metrics for the next row.
 
         Args:
@@ -50,6 +51,7 @@ class Rater(Protocol):
             name: of its checkpoint, such as "model_000100".
             agent_steps: its agent decisions of training.
         """
+        ...
 
 
 class TrainingLeague:
@@ -73,7 +75,7 @@ class TrainingLeague:
         CheckpointError: `league.json` is damaged.
     """
 
-    stop_reason = None  # no rating ends a run
+    stop_reason: str | None = None  # no rating ends a run
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class TrainingLeague:
         """True if a rating is due: at every league.interval, and at the end."""
         return done or epoch % self._settings.interval == 0
 
-    def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
+    def rate(self, policy: PolicyModule, name: str, agent_steps: int) -> dict[str, float]:
         """Lets the policy fight, and rates it; a rating of as much training is replaced.
 
         Returns:
@@ -130,6 +132,7 @@ class TrainingLeague:
             f"league/{key}": getattr(rating, key) for key in ("rating", "rating_low", "rating_high")
         }
         panel = panel_score(new)
+        assert panel is not None  # as every pilot was met
         metrics |= {"league/panel_score": panel.score, "league/worst_score": panel.worst_score}
         metrics |= {f"league/score_vs_{pilot}": scores[pilot] for pilot in PILOTS}
         if earlier:
@@ -137,7 +140,7 @@ class TrainingLeague:
             metrics["league/score_vs_checkpoints"] = mean
         return metrics
 
-    def _load_earlier(self, name: str, agent_steps: int) -> dict[str, nn.Module]:
+    def _load_earlier(self, name: str, agent_steps: int) -> dict[str, PolicyModule]:
         """Returns earlier checkpoints by name: the newest, and others evenly spaced before it."""
         paths = sorted(self._folder.glob(model_file.MODELS))
         paths = [path for path in paths if path.stem != name]
@@ -159,6 +162,7 @@ class TrainingLeague:
         opponents = {result.second for result in self._results}
         rated = [row.name for row in self._ratings]
         names = [*rated, *sorted(opponents - set(rated))]
+        assert self._anchors is not None  # as `rate` has made them
         ratings, half_widths = Payoffs(names, self._results).rate(self._anchors)
         for place, row in enumerate(self._ratings):
             rating, half_width = float(ratings[place]), float(half_widths[place])
@@ -212,7 +216,7 @@ class TrainingReplays:
         WriteError: The folder of the replays cannot be made.
     """
 
-    stop_reason = None  # no replay ends a run
+    stop_reason: str | None = None  # no replay ends a run
 
     def __init__(self, folder: Path, config: Config) -> None:
         self._folder = folder / REPLAYS
@@ -228,7 +232,7 @@ class TrainingReplays:
         """True if replays are due: at every train.replay_interval, and at the end."""
         return done or epoch % self._interval == 0
 
-    def rate(self, policy: nn.Module, name: str, agent_steps: int) -> dict[str, float]:
+    def rate(self, policy: PolicyModule, name: str, agent_steps: int) -> dict[str, float]:
         """Lets the policy fight, and saves the replays; returns no metrics."""
         meta = {"model": name, "agent_steps": agent_steps}
         recorders = [

@@ -9,11 +9,14 @@ import contextlib
 import time
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
 
 from midrange_puffer.config.sections import Train
+from midrange_puffer.policies.actors import PolicyModule
+from midrange_puffer.policies.networks import Policy
 from midrange_puffer.policies.own_policy import empty_memory
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train import ranks
@@ -55,12 +58,16 @@ class RolloutPuffeRL(pufferl.PuffeRL):
     """
 
     engine: Engine
+    epoch: int
+    global_step: int
+    logger: Any
+    utilization: Utilization
 
     def __init__(
         self,
         settings: Train,
         vecenv: VecEnv,
-        policy: torch.nn.Module,
+        policy: PolicyModule,
         logger: object | None = None,
         profile: Profile | None = None,
         title: str = "",
@@ -83,14 +90,14 @@ class RolloutPuffeRL(pufferl.PuffeRL):
             self.optimizer = Muon(policy.parameters(), rate, beta)
         if settings.precision == "float32":
             self.amp_context = contextlib.nullcontext()
-        if settings.engine == "native":
+        if settings.engine == "native" and isinstance(policy, Policy):
             self.engine = NativeEngine(policy, self.optimizer, settings)
         else:
             self.policy = ranks.share(self.policy)
             self.engine = TorchEngine(
                 self.policy, policy, self.optimizer, settings, self.amp_context
             )
-        self._sides = None
+        self._sides: torch.Tensor | None = None
         if vecenv.sides is not None:
             self._sides = torch.from_numpy(vecenv.sides).to(settings.device)
             self.masks = torch.ones_like(self.values)
@@ -162,6 +169,8 @@ class RolloutPuffeRL(pufferl.PuffeRL):
 
     def _note_living(self, living: np.ndarray, rows: slice, step: int) -> None:
         """Writes which agents live, and gives the dead the mean value of their living mates."""
+        if self._sides is None:
+            return
         alive = torch.from_numpy(living).to(self._sides.device)
         self.masks[rows, step] = alive.float()
         values = self.values[rows, step]

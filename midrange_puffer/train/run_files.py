@@ -11,9 +11,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from midrange_puffer.config.sections import EXPLOITERS
 from midrange_puffer.contest.ratings import Pairing
 from midrange_puffer.files import WriteError, write_json, write_whole
 from midrange_puffer.game.parameters import PILOTS
@@ -25,7 +24,7 @@ LONGEST_ROW = 1 << 20  # bytes; written rows have some thousand
 LEAGUE = "league.json"
 MOST_PLAYERS = 5000  # in a run's league, whose table of results has a row and a column a player
 POPULATION, POPULATION_TABLE = "population.json", "population.txt"
-FORMAT = "midrange_puffer population"
+FORMAT: Final = "midrange_puffer population"
 COLUMNS = (
     "turn", "kind", "against", "its_steps_M", "trained_M", "wins", "draws", "losses", "score",
     "model",
@@ -50,7 +49,7 @@ class MetricsFile:
         if resume_at is None or not path.exists():
             return
         try:
-            rows = [line for line, row in _rows(path) if row["agent_steps"] <= resume_at]
+            rows = [line for line, row in _rows(path) if (row["agent_steps"] or 0) <= resume_at]
         except OSError as error:
             raise WriteError(f"cannot read {path}: {error.strerror}") from error
         write_whole(path, b"".join(rows))
@@ -162,7 +161,7 @@ def panel_score(results: Iterable[Pairing]) -> PanelScore | None:
     if len(by_pilot) < len(PILOTS):
         return None
     scores = {pilot: result.score for pilot, result in by_pilot.items()}
-    worst = min(scores, key=scores.get)
+    worst = min(scores, key=lambda pilot: scores[pilot])
     mean = sum(scores.values()) / len(scores)
     return PanelScore(mean, scores[worst], worst, by_pilot[worst].games)
 
@@ -198,7 +197,7 @@ class Turn:
         path: of its model, relative to the run folder.
     """
 
-    kind: Literal[EXPLOITERS]
+    kind: Literal["anew", "own", "league"]  # EXPLOITERS
     epoch: Count
     agent_steps: Count
     against: str
@@ -218,7 +217,7 @@ class Turn:
 class PopulationFile:
     """The content of population.json."""
 
-    format: Literal[FORMAT]
+    format: Literal["midrange_puffer population"]  # FORMAT
     turns: list[Turn]
 
 

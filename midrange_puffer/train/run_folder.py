@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from midrange_puffer.config.configuration import Config, ConfigError, stage_names
 from midrange_puffer.config.reading import COMMAND_LINE, load_config
@@ -54,7 +54,7 @@ class Run:
 
     folder: Path
     config: Config
-    state: dict[str, object] | None = None
+    state: dict[str, Any] | None = None
 
 
 def model_name(epoch: int) -> str:
@@ -62,7 +62,7 @@ def model_name(epoch: int) -> str:
     return f"model_{epoch:06d}.pt"
 
 
-def save(run: Run, weights: dict[str, "torch.Tensor"], state: dict[str, object]) -> Path:
+def save(run: Run, weights: dict[str, "torch.Tensor"], state: dict[str, Any]) -> Path:
     """Writes the model and trainer state of update state["epoch"]; returns the model's path.
 
     Raises:
@@ -86,7 +86,7 @@ def _panel_of(path: Path, agent_steps: int) -> PanelScore | None:
     return panel_scores(league).get(path.stem) if steps.get(path.stem) == agent_steps else None
 
 
-def load_state(run: Path) -> dict[str, object]:
+def load_state(run: Path) -> dict[str, Any]:
     """Loads the trainer state of the run folder `run`, as `trainer_state.load` does.
 
     Raises:
@@ -236,7 +236,7 @@ def settled_opponents(config: Config) -> Config:
     places = [("env", "opponent"), *((STAGE + stage, OPPONENT) for stage in stage_names(config))]
     for section, name in places:
         if name in config[section]:
-            text = settled_mix(config[section][name], config.train.data_dir)
+            text = settled_mix(str(config[section][name]), config.train.data_dir)
             try:
                 parse_mix(text)
             except ValueError as error:

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -17,6 +17,7 @@ from midrange_puffer.files import write_whole
 from midrange_puffer.game.parameters import EXPORTED, PARAMETERS, is_team
 from midrange_puffer.names import shown
 from midrange_puffer.policies import model_file
+from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.loading import load_policy
 from midrange_puffer.policies.networks import fit_to_team, make_policy, policy_class
 from midrange_puffer.policies.own_code import PACKAGE, short_name
@@ -49,7 +50,7 @@ class ExperienceSource(NamedTuple):
         trainer: the class of trainer that learns from them.
     """
 
-    make_envs: Callable[[Config, Path | None], VecEnv]
+    make_envs: Callable[[Config, Path | None], Any]  # VecEnv, or RemoteEnvs with the same use
     trainer: type[StageTrainer]
 
 
@@ -73,10 +74,11 @@ def open_stages(
     """
     config, folder = run.config, run.folder
     ranks.take_device(config.train.device)
-    pool, population, all_raters, loggers = None, None, [], Loggers(folder.name)
+    pool, population, loggers = None, None, Loggers(folder.name)
+    all_raters: list[Rater] = []
     if ranks.is_first():
         pool, all_raters = pool_of(run), [*_raters(run), *raters]
-        if config.population.interval:
+        if config.population.interval and pool is not None:
             population = Population(run, pool, is_stopped)
         write_whole(folder / run_folder.CONFIG, format_config(config).encode())
         step = run.state["global_step"] if run.state else None
@@ -90,6 +92,7 @@ def open_stages(
         with closing(stages):
             yield stages
             stages.save()
+        assert stages.trainer.model_path is not None  # as it was just saved
         loggers.close(stages.trainer.model_path)
 
 
@@ -182,7 +185,7 @@ class Stages:
 def _memory_keys(config: Config) -> str:
     """Returns advice on too little memory: the keys to reduce, and their values."""
     now = {f"{section}.{name}": config[section][name] for section, name in MEMORY_KEYS}
-    keys = ", ".join(f"{name} = {value}" for name, value in now.items() if value > 1)
+    keys = ", ".join(f"{name} = {value}" for name, value in now.items() if value not in (0, 1))
     return f"try a smaller one of {keys}"
 
 
@@ -198,7 +201,7 @@ def _source(config: Config, is_stopped: Callable[[], bool]) -> Iterator[Experien
         yield ExperienceSource(make_envs, ClusterTrainer)
 
 
-def first_policy(run: Run) -> torch.nn.Module:
+def first_policy(run: Run) -> PolicyModule:
     """Returns the policy that a run begins or goes on with."""
     config, device = run.config, run.config.train.device
     if run.state:
@@ -215,14 +218,14 @@ def first_policy(run: Run) -> torch.nn.Module:
     return policy.to(device)
 
 
-def given_policy(config: Config) -> torch.nn.Module:
+def given_policy(config: Config) -> PolicyModule:
     """Returns the policy of base.load_model_path.
 
     Raises:
         CheckpointError: It cannot be loaded.
         ConfigError: Its shape differs from the configuration's.
     """
-    base, path = config.base, config.base.load_model_path
+    base, path = config.base, str(config.base.load_model_path)
     if path.endswith(EXPORTED):
         raise ConfigError(
             f"base.load_model_path = {path}: is an exported policy, which cannot be trained; "
@@ -254,7 +257,7 @@ def given_policy(config: Config) -> torch.nn.Module:
     return policy.train()
 
 
-def _kind_of_game(env: Mapping[str, object]) -> str:
+def _kind_of_game(env: Mapping[str, Any]) -> str:
     sizes = {name: env.get(name, PARAMETERS[name].default) for name in ("red_size", "blue_size")}
     return "of teams" if is_team(sizes) else "one against one"
 

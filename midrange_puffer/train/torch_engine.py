@@ -3,13 +3,14 @@
 import contextlib
 import copy
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
 
 from midrange_puffer.config.sections import Train
 from midrange_puffer.game.actions import within_limits
-from midrange_puffer.policies.actors import draw, judge, noise_for
+from midrange_puffer.policies.actors import PolicyModule, draw, judge, noise_for
 from midrange_puffer.policies.native import flat_copy, parts
 from midrange_puffer.train.engine import BeginPart, Outputs, TimeStep
 from midrange_puffer.train.experience import Segments
@@ -29,7 +30,7 @@ class TorchEngine:
     def __init__(
         self,
         policy: torch.nn.Module,
-        bare_policy: torch.nn.Module,
+        bare_policy: PolicyModule,
         optimizer: torch.optim.Optimizer,
         settings: Train,
         precision: contextlib.AbstractContextManager,
@@ -54,7 +55,8 @@ class TorchEngine:
         device, on_cpu = buffers["values"].device, torch.from_numpy(inputs.observations)
         observations = on_cpu.to(device)
         with self._precision:
-            outputs, values = self._policy.forward_eval(observations, state)
+            act: Any = self._policy.forward_eval  # also one that is compiled or shared
+            outputs, values = act(observations, state)
         noise = noise_for(len(observations), self._bare_policy.is_continuous, device)
         actions, logprobs = draw(outputs, noise)
         kept = buffers["observations"]
@@ -88,6 +90,8 @@ class TorchEngine:
     @torch.no_grad()
     def score_reference(self, experience: Segments, rows: torch.Tensor) -> torch.Tensor:
         """Returns the reference policy's log-probabilities of the actions, [n, horizon]."""
+        if self._reference_policy is None:
+            raise RuntimeError("there is no reference policy yet")
         return self._score(self._reference_policy, experience.take(rows))[0]
 
     def _score(self, policy: torch.nn.Module, segments: Segments) -> Outputs:
@@ -150,8 +154,10 @@ class TorchEngine:
             outputs, values = policy(observations, {"done": segments.terminals})
             actions = segments.actions.flatten(0, 1)
             logprobs, entropies = judge(outputs, actions if is_recurrent else actions[living])
-        tensors = (logprobs.float(), values.float().flatten(), entropies.float())
-        return tuple(tensor[living] if is_recurrent else tensor for tensor in tensors)
+        logprobs, values, entropies = logprobs.float(), values.float().flatten(), entropies.float()
+        if is_recurrent:
+            return logprobs[living], values[living], entropies[living]
+        return logprobs, values, entropies
 
 
 def _spread(numbers: torch.Tensor, segments: Segments) -> torch.Tensor:

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import torch
 
 from midrange_puffer.errors import UserError
 from midrange_puffer.policies import networks
+from midrange_puffer.policies.actors import PolicyModule
 from midrange_puffer.policies.models import parse_metadata
 from midrange_puffer.train import ranks, run_folder, trainer_state
 from midrange_puffer.train.curriculum import Curriculum
@@ -54,7 +56,7 @@ class StageTrainer(RolloutPuffeRL):
         run: Run,
         curriculum: Curriculum,
         vecenv: VecEnv,
-        policy: torch.nn.Module,
+        policy: PolicyModule,
         logger: Loggers,
         pool: Pool | None = None,
         raters: Sequence[Rater] = (),
@@ -63,7 +65,7 @@ class StageTrainer(RolloutPuffeRL):
         self.run, self.curriculum, self.pool, self.raters = run, curriculum, pool, raters
         self.stop_reason: str | None = None
         self.model_path: Path | None = None
-        self.metadata: dict[str, object] = parse_metadata(run.config.base.metadata)
+        self.metadata: dict[str, Any] = parse_metadata(run.config.base.metadata)
         train = curriculum.config.train
         epoch, step = (run.state["epoch"], run.state["global_step"]) if run.state else (0, 0)
         # Whole updates from here on, so that the schedules end with the run.
@@ -257,7 +259,7 @@ class StageTrainer(RolloutPuffeRL):
         if self.pool is not None:
             self.pool.add(self.model_path, self.global_step)
 
-    def _restore(self, state: dict[str, object]) -> None:
+    def _restore(self, state: dict[str, Any]) -> None:
         """Goes on from a saved state, with the settings of the present configuration."""
         path = self.run.folder / run_folder.STATE
         trainer_state.set_optimizer(self.optimizer, state["optimizer"], path)
@@ -300,7 +302,7 @@ class _Row:
 
     def figures(self) -> dict[str, float]:
         """Returns the means over engagements, and the least and greatest return."""
-        means = {name: np.mean(values) for name, values in self._figures.items()}
+        means = {name: float(np.mean(values)) for name, values in self._figures.items()}
         returns = self._figures.get("episode_return")
         if returns:
             means |= {"episode_return_min": min(returns), "episode_return_max": max(returns)}

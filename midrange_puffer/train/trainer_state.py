@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
@@ -38,9 +39,10 @@ def seed_everything(seed: int) -> None:
     random.seed(seed)
 
 
-def generators() -> dict[str, object]:
+def generators() -> dict[str, Any]:
     """Returns the states of the random number generators that training draws from."""
-    name, key, *rest = np.random.get_state()  # noqa: NPY002, the generator libraries share
+    name, key, *rest = np.random.get_state(legacy=True)  # noqa: NPY002, which libraries share
+    key = np.asarray(key)
     return {
         "torch_rng": torch.get_rng_state(),
         "cuda_rng": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
@@ -49,7 +51,7 @@ def generators() -> dict[str, object]:
     }
 
 
-def set_generators(state: Mapping[str, object]) -> None:
+def set_generators(state: Mapping[str, Any]) -> None:
     """Sets the generators to a saved state; CUDA's only if there are as many devices as then."""
     torch.set_rng_state(state["torch_rng"])
     if len(state["cuda_rng"]) == torch.cuda.device_count():
@@ -58,7 +60,7 @@ def set_generators(state: Mapping[str, object]) -> None:
     random.setstate(state["python_rng"])
 
 
-def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, object]:
+def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
     """Returns an optimizer's state of each parameter, by the parameter's number.
 
     Its settings are not saved: a resumed run takes them from its configuration.
@@ -71,9 +73,7 @@ def optimizer_state(optimizer: torch.optim.Optimizer) -> dict[str, object]:
     }
 
 
-def set_optimizer(
-    optimizer: torch.optim.Optimizer, saved: Mapping[str, object], path: Path
-) -> None:
+def set_optimizer(optimizer: torch.optim.Optimizer, saved: Mapping[str, Any], path: Path) -> None:
     """Sets an optimizer to a saved `optimizer_state`, except its settings.
 
     Args:
@@ -116,15 +116,17 @@ def set_reference(engine: Engine, parameters: torch.Tensor | None, path: Path) -
     if parameters is None:
         return
     engine.set_reference()  # so that the number of parameters is known
-    if parameters.shape != engine.reference.shape:
+    reference = engine.reference
+    assert reference is not None
+    if parameters.shape != reference.shape:
         raise CheckpointError(
             f"{path}: its reference policy has {parameters.numel()} parameters, expected "
-            f"{engine.reference.numel()}"
+            f"{reference.numel()}"
         )
     engine.set_reference(parameters)
 
 
-def load(path: Path) -> dict[str, object]:
+def load(path: Path) -> dict[str, Any]:
     """Loads a trainer state, also of older versions.
 
     Raises:
@@ -147,7 +149,7 @@ def _parameters(optimizer: torch.optim.Optimizer) -> list[torch.Tensor]:
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-def _renamed(buffers: Mapping[object, object]) -> dict[object, object]:
+def _renamed(buffers: Mapping[Any, Any]) -> dict[Any, Any]:
     """Returns a parameter's state by present names; heavyball's Muon nested its own names."""
     inner = buffers.get(0)
     if not isinstance(inner, dict):
@@ -155,13 +157,14 @@ def _renamed(buffers: Mapping[object, object]) -> dict[object, object]:
     return {MOMENTUM: inner.get(HEAVYBALLS)}
 
 
-def _is_whole(value: object) -> bool:
+def _is_whole(value: object) -> "TypeGuard[torch.Tensor]":
     """True for a contiguous dense tensor, each of whose numbers is in memory."""
-    is_dense = isinstance(value, torch.Tensor) and value.layout is torch.strided
-    return is_dense and value.is_contiguous()
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return False
+    return value.is_contiguous()
 
 
-def _leaves(buffers: Mapping[object, object]) -> Iterator[object]:
+def _leaves(buffers: Mapping[Any, Any]) -> Iterator[Any]:
     for value in buffers.values():
         yield from value.values() if isinstance(value, dict) else [value]
 
@@ -221,7 +224,7 @@ def _is_cuda_rng(value: object) -> bool:
     )
 
 
-def _is_state(set_state: Callable[[object], None], value: object) -> bool:
+def _is_state(set_state: Callable[[Any], object], value: object) -> bool:
     try:
         set_state(value)
     except _NO_STATE:
@@ -237,7 +240,9 @@ def _is_numpy_rng(value: object) -> bool:
 
 
 def _is_python_rng(value: object) -> bool:
-    return _is_state(random.Random().setstate, value) and isinstance(value[2], (float, type(None)))
+    return _is_state(random.Random().setstate, value) and (
+        isinstance(value, tuple) and isinstance(value[2], (float, type(None)))
+    )
 
 
 # Entry -> its check, and its description in errors.

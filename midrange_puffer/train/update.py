@@ -22,6 +22,7 @@ from typing import NamedTuple
 import torch
 
 from midrange_puffer import _learner
+from midrange_puffer.config import sections
 from midrange_puffer.config.sections import Train
 from midrange_puffer.puffer_import import contained
 from midrange_puffer.train.engine import LOSSES, BeginPart, Engine, Outputs
@@ -35,7 +36,7 @@ from midrange_puffer.train.experience import (
 from midrange_puffer.train.profiling import Profile
 
 with contained():
-    from pufferlib import _C  # noqa: F401, has the kernel of the advantages
+    from pufferlib import _C  # noqa: F401 # pyright: ignore[reportAttributeAccessIssue] - compiled, with the advantages' kernel
 
 V_TRACE = ("gamma", "gae_lambda", "vtrace_rho_clip", "vtrace_c_clip")
 
@@ -99,7 +100,7 @@ class Learner:
         engine: Engine,
         gathered: Mapping[str, torch.Tensor],
         settings: Train,
-        buffer: Mapping[str, float],
+        buffer: sections.ExperienceBuffer,
         profile: Profile,
     ) -> None:
         self._engine, self._settings, self._profile = engine, settings, profile
@@ -108,7 +109,7 @@ class Learner:
         self._accumulated = settings.minibatch_size // part  # for one optimizer step
         self._drawn = part // settings.bptt_horizon  # segments of a minibatch
         self._count = len(gathered["values"])
-        longer = lengthened(gathered, buffer["capacity"]) if buffer["capacity"] else gathered
+        longer = lengthened(gathered, buffer.capacity) if buffer.capacity else gathered
         self.gathered = {name: tensor[: self._count] for name, tensor in longer.items()}
         like = longer["logprobs"]
         self.experience = Segments(
@@ -118,8 +119,8 @@ class Learner:
             advantages=torch.zeros_like(like),
             priorities=torch.zeros_like(like[:, 0]),
         )
-        self._buffer = ExperienceBuffer(buffer, like.device) if buffer["capacity"] else None
-        self._replayed = int(buffer["share"] * self._drawn)  # older segments of a minibatch
+        self._buffer = ExperienceBuffer(buffer, like.device) if buffer.capacity else None
+        self._replayed = int(buffer.share * self._drawn)  # older segments of a minibatch
         # log(pi / ref) of each decision, [segments, horizon], at the start of the update
         self._excess = torch.zeros_like(like) if settings.kl_coef else None
 
@@ -143,20 +144,23 @@ class Learner:
         begin("train")
         begin("train_misc", nest=True)
         if self.experience.masks is not None:
-            names = ("rewards", "terminals", "values", "masks")
-            parts = (getattr(self.experience, name)[fresh] for name in names)
-            settle_deaths(*parts, self._settings.gamma)
+            rewards, terminals, values, masks = (
+                getattr(self.experience, name)[fresh]
+                for name in ("rewards", "terminals", "values", "masks")
+            )
+            settle_deaths(rewards, terminals, values, masks, self._settings.gamma)
         older_draws = self._draw_older(schedule.progress)
         means = self._begin(is_off_policy, older_draws)
         if self._excess is not None:
-            means["reference_kl"] = self._find_excess(schedule.epoch, older_draws)
+            means["reference_kl"] = self._find_excess(self._excess, schedule.epoch, older_draws)
         fresh_drawn = self._drawn - (self._replayed if older_draws else 0)
         changed = torch.arange(self._count, device=self.experience.ratio.device)
         for number in range(self._minibatches):
             begin("train_misc")
             # Only these rows have new values and ratios.
             find_advantages(self.experience, changed, self._settings)
-            draw = self._draw(schedule, fresh_drawn, older_draws and older_draws[number])
+            older_draw = older_draws[number] if older_draws else None
+            draw = self._draw(schedule, fresh_drawn, older_draw)
             outputs, line = self._learn(draw, schedule.ent_coef, begin)
             begin("train_misc")
             self._note(draw.rows, outputs)
@@ -211,17 +215,19 @@ class Learner:
         clipped = ratio > self._settings.vtrace_rho_clip
         return {"older_ratio": ratio.mean(), "older_clipfrac": clipped.float().mean()}
 
-    def _find_excess(self, epoch: int, older_draws: OlderDraws | None) -> torch.Tensor:
+    def _find_excess(
+        self, excess: torch.Tensor, epoch: int, older_draws: OlderDraws | None
+    ) -> torch.Tensor:
         """Writes log(pi / ref) of the drawn segments; returns the estimated divergence."""
         if self._engine.reference is None or epoch % self._settings.kl_interval == 0:
             self._engine.set_reference()
-        drawn = [torch.arange(self._count, device=self._excess.device)]
+        drawn = [torch.arange(self._count, device=excess.device)]
         if older_draws is not None:
             drawn.append(torch.cat([rows for rows, _ in older_draws]).unique())
         for rows in torch.cat(drawn).split(self._drawn):
             reference = self._engine.score_reference(self.experience, rows)
-            self._excess[rows] = self.experience.proximal[rows] - reference
-        return self._excess[: self._count].mean()
+            excess[rows] = self.experience.proximal[rows] - reference
+        return excess[: self._count].mean()
 
     def _note(self, rows: torch.Tensor, outputs: Outputs) -> None:
         """Writes the latest policy's ratios and values of these segments."""
@@ -249,7 +255,7 @@ class Learner:
         rows = draw_without_replacement(chances, fresh_drawn)
         advantages = self.experience.advantages
         fresh = Draw(rows, advantages[rows], (self._count * chances[rows, None]) ** -beta)
-        if older_draw is None:
+        if older_draw is None or self._buffer is None:
             return fresh
         rows, weights = older_draw
         find_advantages(self.experience, rows, self._settings)
@@ -341,7 +347,9 @@ def find_advantages(experience: Segments, rows: torch.Tensor, settings: Train) -
     """
     device = experience.values.device
     parts = (experience.values, experience.rewards, experience.terminals, experience.ratio)
-    coefficients = [settings[name] for name in V_TRACE]
+    coefficients = (
+        settings.gamma, settings.gae_lambda, settings.vtrace_rho_clip, settings.vtrace_c_clip
+    )  # fmt: skip
     if device.type == "cpu":
         arrays = [part.numpy() for part in parts]
         outputs = experience.advantages.numpy(), experience.priorities.numpy()

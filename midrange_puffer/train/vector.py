@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import psutil
@@ -89,7 +89,7 @@ class StepTimer:
         env = make_env(**kwargs)
         row, step = self._rows()[instance], env.step
 
-        def timed(actions: np.ndarray) -> object:
+        def timed(actions: np.ndarray) -> Any:
             start = time.perf_counter()
             result = step(actions)
             row[:] += env.num_agents, time.perf_counter() - start
@@ -117,10 +117,11 @@ class VecEnv:
     """
 
     def __init__(
-        self, make_env: Callable[..., object], config: Config, pool: Path | None = None
+        self, make_env: Callable[..., Midrange], config: Config, pool: Path | None = None
     ) -> None:
         vec = config.vec
-        options, env = {}, {**config.env, "pool": pool, "name": config.base.env_class}
+        options: dict[str, Any] = {}
+        env = {**config.env, "pool": pool, "name": config.base.env_class}
         if vec.backend == "Multiprocessing":
             options = {name: vec[name] for name in ("num_workers", "batch_size")}
         else:
@@ -128,14 +129,16 @@ class VecEnv:
         count = vec.num_envs
         self._step_timer = StepTimer(count)
         makers = self._step_timer.makers(make_env)
+        self._envs: Any  # of one of PufferLib's classes, which have no types
         if vec.backend == "PufferEnv":
             self._envs = pufferlib.vector.make(makers[0], env_kwargs=env)
         else:
+            backend: Any = vec.backend  # PufferLib's annotation has only classes
             self._envs = pufferlib.vector.make(
                 makers,
                 env_args=[[]] * count,
                 env_kwargs=[env] * count,
-                backend=vec.backend,
+                backend=backend,
                 num_envs=count,
                 **options,
             )
@@ -224,7 +227,7 @@ class StoppedWorkers(threading.Thread):
 
     def __init__(self, processes: Sequence[multiprocessing.Process]) -> None:
         super().__init__(daemon=True)
-        self._workers = [process.pid for process in processes]
+        self._workers = [process.pid for process in processes if process.pid is not None]
         self._is_over = threading.Event()
 
     def run(self) -> None:
@@ -254,13 +257,17 @@ def _is_stopped(process: int) -> bool:
         return False
 
 
+def _cudart() -> Any:  # torch gives no type
+    return torch.cuda.cudart()
+
+
 def pin(array: np.ndarray) -> None:
     """Locks an array into memory (cudaHostRegister).
 
     Raises:
         UserError: The system or CUDA refuses.
     """
-    status = int(torch.cuda.cudart().cudaHostRegister(array.ctypes.data, array.nbytes, 0))
+    status = int(_cudart().cudaHostRegister(array.ctypes.data, array.nbytes, 0))
     if status:
         raise UserError(
             f"train.pin_memory = True: CUDA cannot lock {array.nbytes / 2**20:.1f} MiB into memory "
@@ -273,10 +280,10 @@ def unpin(array: np.ndarray) -> None:
 
     Errors are ignored: CUDA has then failed earlier, and that error is reported.
     """
-    torch.cuda.cudart().cudaHostUnregister(array.ctypes.data)
+    _cudart().cudaHostUnregister(array.ctypes.data)
 
 
-def make_env(name: str = MIDRANGE, **kwargs: object) -> Midrange:
+def make_env(name: str = MIDRANGE, **kwargs: Any) -> Midrange:
     """Makes an environment of the class `name` (base.env_class), here or in a worker."""
     if multiprocessing.parent_process() is not None:
         _become_worker()
@@ -298,5 +305,7 @@ def _become_worker() -> None:
 
 
 def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
     os._exit(1)

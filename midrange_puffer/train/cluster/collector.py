@@ -2,12 +2,14 @@
 
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import ray
+import ray.exceptions
 import torch
 
 from midrange_puffer import __version__
@@ -161,7 +163,7 @@ class PoolMirror:
         path: the pool's file.
     """
 
-    def __init__(self, get: Callable[[object], bytes], parent: str | Path) -> None:
+    def __init__(self, get: Callable[[Any], Any], parent: str | Path) -> None:
         self._get = get
         self._folder = OwnFolder("midrange-pool-", parent)
         self.path = self._folder.path / Pool.FILE
@@ -226,13 +228,17 @@ class RemoteCollector:
                 )
         self.close()
         if pool is not None:
-            self._mirror = PoolMirror(ray.get, ray.get_runtime_context().get_temp_dir())
+            self._mirror = PoolMirror(
+                lambda reference: ray.get(reference), ray.get_runtime_context().get_temp_dir()
+            )
             self._mirror.update(pool)
         self._collector = Collector(config, seed, self._mirror and self._mirror.path)
 
     def collect(self, weights: dict[str, torch.Tensor], pool: PoolFiles | None) -> Rollout:
         """Gathers a rollout with these weights and this pool."""
-        if pool is not None:
+        if self._collector is None:
+            raise RuntimeError("no stage has begun")
+        if pool is not None and self._mirror is not None:
             self._mirror.update(pool)
         return self._collector.collect(weights)
 
@@ -256,24 +262,22 @@ class RayActors:
         """Stores a value for all nodes; returns a reference."""
         return ray.put(value)
 
-    def start(self) -> ray.actor.ActorHandle:
+    def start(self) -> Any:
         """Requests a collector, which starts when there is a core for it."""
         return ray.remote(num_cpus=1)(RemoteCollector).remote()
 
-    def call(
-        self, actor: ray.actor.ActorHandle, method: Callable[..., object], *arguments: object
-    ) -> ray.ObjectRef:
+    def call(self, actor: Any, method: Callable[..., object], *arguments: object) -> ray.ObjectRef:
         """Calls a method of a `RemoteCollector`, after its earlier calls."""
         return getattr(actor, method.__name__).remote(*arguments)
 
-    def wait(self, references: Sequence[ray.ObjectRef], seconds: float) -> list[ray.ObjectRef]:
+    def wait(self, references: list[Any], seconds: float) -> list[Any]:
         """Returns the references with results, after waiting up to `seconds` for the first."""
         if not references:
             return []
         ray.wait(references, num_returns=1, timeout=seconds)
         return ray.wait(references, num_returns=len(references), timeout=0)[0]
 
-    def get(self, reference: ray.ObjectRef) -> object:
+    def get(self, reference: Any) -> Any:
         """Returns a result that is there.
 
         Raises:
@@ -287,6 +291,6 @@ class RayActors:
         except ray.exceptions.RayTaskError as error:
             raise error.cause if isinstance(error.cause, UserError) else error from None
 
-    def kill(self, actor: ray.actor.ActorHandle) -> None:
+    def kill(self, actor: Any) -> None:
         """Ends a collector at once."""
         ray.kill(actor)

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,10 +41,16 @@ class Job:
         rollout: None until it is received.
     """
 
-    reference: object
+    reference: Any
     number: int
     version: int
     rollout: Rollout | None = None
+
+    @property
+    def result(self) -> Rollout:
+        """The rollout, which must have been received."""
+        assert self.rollout is not None
+        return self.rollout
 
 
 @dataclass
@@ -213,6 +220,7 @@ class Collectors:
             given += 1
 
     def _give(self, place: _Place) -> None:
+        assert self.version is not None  # as weights come before work
         reference = self._actors.call(
             place.actor, RemoteCollector.collect, self._weights, self._pool
         )

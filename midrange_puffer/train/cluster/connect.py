@@ -223,7 +223,7 @@ def _check_version() -> None:
     from packaging.requirements import Requirement  # a dependency of Ray
 
     version = importlib.metadata.version("ray")
-    for text in importlib.metadata.requires("midrange_puffer"):
+    for text in importlib.metadata.requires("midrange_puffer") or ():
         requirement = Requirement(text)
         if requirement.name == "ray" and version not in requirement.specifier:
             raise UsageError(
@@ -234,7 +234,7 @@ def _check_version() -> None:
 
 def ray_losses() -> tuple[type[Exception], ...]:
     """Returns the errors by which Ray reports that a process or a node is gone."""
-    import ray
+    import ray.exceptions
 
     # A process that ended for lack of memory has its own error, which is no RayActorError.
     return (
@@ -250,7 +250,7 @@ def describe_loss(error: Exception) -> str:
 
     The first line has the reason, or only says that a process is gone; details are indented.
     """
-    import ray
+    import ray.exceptions
 
     lines = [line for line in str(error).splitlines() if line and not line[0].isspace()]
     has_reason = isinstance(error, ray.exceptions.OutOfMemoryError)

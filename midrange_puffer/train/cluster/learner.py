@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -62,7 +62,7 @@ class ClusterTrainer(StageTrainer):
 
     vecenv: RemoteEnvs
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # Since the last row: seconds of the rollouts, and the age of their weights in updates.
         self._rollouts: list[float] = []
@@ -81,7 +81,7 @@ class ClusterTrainer(StageTrainer):
         lags = [self.epoch - job.version for job in jobs]
         self.is_off_policy = any(lags)
         self._lags += lags
-        self._rollouts += [job.rollout.seconds for job in jobs]
+        self._rollouts += [job.result.seconds for job in jobs]
 
     def _broadcast(self) -> None:
         """Sends the weights at every cluster.weight_sync_interval, and at the start."""
@@ -99,29 +99,29 @@ class ClusterTrainer(StageTrainer):
             # Arrays from the object store are read-only, which torch warns of.
             warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
             for job in jobs:
-                rows = slice(row, row + len(job.rollout.buffers["values"]))
-                for name, kept in job.rollout.buffers.items():
+                rows = slice(row, row + len(job.result.buffers["values"]))
+                for name, kept in job.result.buffers.items():
                     getattr(self, name)[rows] = torch.from_numpy(kept)
-                for name, values in job.rollout.stats.items():
+                for name, values in job.result.stats.items():
                     self.stats[name] += values
                 row = rows.stop
         masks = self.gathered.get(MASKS)
         self.global_step += self.values.numel() if masks is None else int(masks.sum())
-        times = [self.vecenv.step_time, *(job.rollout.step_time for job in jobs)]
+        times = [self.vecenv.step_time, *(job.result.step_time for job in jobs)]
         self.vecenv.step_time = StepTime.sum(times)
-        self._rollout_bytes = sum(array.nbytes for array in jobs[0].rollout.buffers.values())
+        self._rollout_bytes = sum(array.nbytes for array in jobs[0].result.buffers.values())
 
     def source_metrics(self) -> dict[str, float]:
         """Returns metrics of the collectors since the last row."""
         collectors, parts = self.vecenv.collectors, self.profile.profiles
-        seconds, lags = np.mean(self._rollouts), self._lags
+        seconds, lags = float(np.mean(self._rollouts)), self._lags
         decisions = agents(self.curriculum.config) * self.settings.bptt_horizon
         self._rollouts, self._lags = [], []
         return {
             "performance/collect": seconds,
             # Since the last row; other parts are sums over the whole run.
             **{f"performance/{name}": parts[name]["delta"] for name in PARTS},
-            "cluster/policy_lag": np.mean(lags),
+            "cluster/policy_lag": float(np.mean(lags)),
             "cluster/policy_lag_max": max(lags),
             "cluster/collectors": collectors.at_work,
             "cluster/collector_sps": decisions / seconds,
@@ -178,4 +178,4 @@ def _decision_bytes(config: Config) -> int:
     spaces = model_file.policy_spaces(config.env)
     wide = (spaces.single_observation_space, spaces.single_action_space)
     narrow = len(GATHERED) + is_team(config.env) - len(wide)  # buffers of a number a decision
-    return sum(np.prod(space.shape) * space.dtype.itemsize for space in wide) + 4 * narrow
+    return sum(np.zeros(space.shape, space.dtype).nbytes for space in wide) + 4 * narrow
