@@ -1,14 +1,21 @@
-"""Small sweeps for the tests: trials of seconds in processes of their own."""
+"""Small sweeps for the tests: real ones, records made by hand, and waiting for processes."""
 
+import contextlib
 import functools
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import fake_trial
+import psutil
 import pytest
 import runs
 
 from midrange_puffer.commands import cli
+from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep import runner
+from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED, Reading, Record, Trial
+from midrange_puffer.sweep.search import Search
 
 SMALL = """
 [sweep]
@@ -57,3 +64,107 @@ def fake_trials(monkeypatch: pytest.MonkeyPatch, acts: str) -> None:
     """Let the trials of sweeps in this process be acts of `fake_trial`, with commas between."""
     words = (fake_trial.__file__, acts)
     monkeypatch.setattr(runner, "workers_of", functools.partial(runner.workers_of, command=words))
+
+
+# Records of trials that never ran
+
+STEPS = 1000  # of every trial's training
+
+
+def make_reading(steps: int, score: float, seconds: float = 10.0) -> Reading:
+    """A reading; either pilot has led to nearly the same score."""
+    return Reading(steps, seconds, score, {"straight": score + 0.01, "weave": score - 0.01})
+
+
+def make_trial(
+    number: int,
+    status: str,
+    *points: tuple[float, ...],
+    params: dict[str, float] | None = None,
+    seconds: float = 20.0,
+    reason: str | None = None,
+) -> Trial:
+    """A trial with readings of these arguments; if not given, its params follow from its number.
+
+    Its process took `seconds`, if it is over.
+    """
+    readings = [make_reading(*point) for point in points]
+    if params is None:
+        params = {
+            "train.learning_rate": round(0.002 + 0.001 * number, 3),
+            "env.reward_geometry": round(0.05 * number, 2),
+        }
+    spent = None if status == RUNNING else seconds
+    return Trial(number, params, number, STEPS, status, readings, spent, reason)
+
+
+# The best is trial 2; a failed and a stopped one have scored more for a while.
+TRIALS = (
+    make_trial(0, FINISHED, (500, 0.25, 5), (1000, 0.5, 10)),
+    make_trial(1, FAILED, (500, 0.875, 5), reason="killed by <SIGKILL> & gone"),
+    make_trial(2, FINISHED, (500, 0.5, 7), (1000, 0.75, 15)),
+    make_trial(3, STOPPED, (250, 0.8125, 5), reason="below the others"),
+    make_trial(4, FAILED, reason="ended with status 1"),
+    make_trial(5, RUNNING),
+)
+
+
+def record_of(
+    folder: Path, *trials: Trial, base: str = runs.SMALL, options: Sequence[str] = ()
+) -> Record:
+    """A sweep `folder`/swept of two parameters and the trials given, and no more of them."""
+    path = folder / "base.ini"
+    path.write_text(base + SMALL)
+    words = [f"--sweep.trials={max(len(trials), 1)}", *options]
+    record = Record.create(folder / "swept", load_config(path, words))
+    for trial in trials:
+        record.begin(trial)
+    return record
+
+
+# A sweep with known suggestions, and waiting for its processes
+
+
+class Gammas(Search):
+    """Suggests a discount after another, and notes what it was told."""
+
+    def __init__(self) -> None:
+        self.told = []
+
+    def suggest(self, trials):
+        self.told.append([(trial.number, trial.status) for trial in trials])
+        return {"train.gamma": 0.9 + len(trials) / 100}
+
+
+def new_record(folder: Path, *options: str) -> Record:
+    words = ["--sweep.train.gamma.min=0.9", "--sweep.train.gamma.max=0.99"]
+    return Record.create(folder / "sweep", load_config(None, [*words, *options]))
+
+
+def wait_for(path: Path) -> int:
+    """The process id that is going to stand in a file."""
+    while not (path.exists() and path.read_text()):
+        time.sleep(0.01)
+    return int(path.read_text())
+
+
+def ends(pid: int) -> bool:
+    """Whether a process ends; one that was killed may take a moment."""
+    until = time.monotonic() + 30
+    with contextlib.suppress(psutil.NoSuchProcess):
+        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+    return True
+
+
+ENDS = {
+    "finish": (FINISHED, 2, None),
+    "stop": (STOPPED, 1, "below the quantile"),
+    "refuse": (FAILED, 0, "train.batch_size 3 must be a multiple of 4"),
+    "crash": (FAILED, 1, "RuntimeError: out of luck"),
+    "fault": (FAILED, 0, "ended by SIGSEGV; see trial.log in its folder"),
+    "vanish": (FAILED, 0, "killed, most likely by the system for want of memory"),
+    "end_half_way": (FAILED, 1, "ended without a reading at the end of its training"),
+}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sweep_records import TRIALS, make_trial, record_of
+from sweeps import TRIALS, make_trial, record_of
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.config.schema import sweepable

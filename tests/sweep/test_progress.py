@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
-from sweep_records import make_trial, record_of
+from sweeps import make_trial, record_of
 
 from midrange_puffer.sweep import progress as progress_module
 from midrange_puffer.sweep.progress import Progress

@@ -13,7 +13,7 @@ import psutil
 import pytest
 import ray_nodes
 import sweeps
-from watched_sweeps import ENDS, Gammas, ends, new_record, wait_for
+from sweeps import ENDS, Gammas, ends, new_record, wait_for
 
 from midrange_puffer.commands import sweep as command
 from midrange_puffer.config.configuration import ConfigError

@@ -9,7 +9,7 @@ import pytest
 import sweeps
 import torch
 from policies import random_policy
-from sweep_records import make_reading, make_trial, record_of
+from sweeps import make_reading, make_trial, record_of
 
 from midrange_puffer.commands import cli
 from midrange_puffer.config.configuration import Config

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from sweep_records import TRIALS, record_of
+from sweeps import TRIALS, record_of
 
 from midrange_puffer.commands import cli
 from midrange_puffer.sweep.record import Record, RecordError, Trial

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 import runs
-from sweep_records import TRIALS, make_trial, record_of
+from sweeps import TRIALS, make_trial, record_of
 
 from midrange_puffer.commands import cli
 from midrange_puffer.config.reading import load_config

@@ -6,7 +6,7 @@ from pathlib import Path
 import fake_trial
 import psutil
 import pytest
-from watched_sweeps import ENDS, Gammas, ends, new_record, wait_for
+from sweeps import ENDS, Gammas, ends, new_record, wait_for
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep import runner

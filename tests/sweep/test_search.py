@@ -8,7 +8,7 @@ import pufferlib.sweep
 import pyro
 import pytest
 import torch
-from sweep_records import make_trial
+from sweeps import make_trial
 
 from midrange_puffer.config.reading import load_config
 from midrange_puffer.sweep.record import FAILED, FINISHED, RUNNING, STOPPED
