@@ -20,8 +20,7 @@ from needs import nightly
 from reference import OPEN, Body, Engagement, Fighter, Missile
 from reference_pilots import Pilot
 from reference_sensors import Belief, Contact, Sensed, SensedPilot
-from reference_team_sensors import SensedTeamPilot, SensedTeams
-from reference_teams import Teams
+from reference_teams import SensedTeamPilot, SensedTeams, Teams
 from scenes import State, read
 
 from midrange_puffer import Simulation
